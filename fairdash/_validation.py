@@ -18,28 +18,16 @@ def check_one_of(name: str, value: object, options: Collection[str]) -> None:
         raise ValueError(f"`{name}` must be one of {sorted(options)}, got {value!r}.")
 
 
-def check_number(
-    name: str,
-    value: object,
-    *,
-    at_least: float | None = None,
-    above: float | None = None,
-    at_most: float | None = None,
-) -> None:
-    """Raise ValueError unless ``value`` is a finite number within the bounds given."""
-    bounds = [
-        (f">= {at_least}", at_least is None or (_finite(value) and value >= at_least)),  # type: ignore[operator]
-        (f"> {above}", above is None or (_finite(value) and value > above)),  # type: ignore[operator]
-        (f"<= {at_most}", at_most is None or (_finite(value) and value <= at_most)),  # type: ignore[operator]
-    ]
-    wanted = [
-        text
-        for (text, _), bound in zip(bounds, (at_least, above, at_most), strict=True)
-        if bound is not None
-    ]
-    if not _finite(value) or not all(holds for _, holds in bounds):
-        what = " and ".join(["a finite number", *wanted])
-        raise ValueError(f"`{name}` must be {what}, got {value!r}.")
+def check_non_negative(name: str, value: object) -> None:
+    """Raise ValueError unless ``value`` is a finite number that is at least 0."""
+    if not (_is_number(value) and value >= 0):  # type: ignore[operator]
+        raise ValueError(f"`{name}` must be a finite number >= 0, got {value!r}.")
+
+
+def check_positive(name: str, value: object) -> None:
+    """Raise ValueError unless ``value`` is a finite number above 0."""
+    if not (_is_number(value) and value > 0):  # type: ignore[operator]
+        raise ValueError(f"`{name}` must be a finite number > 0, got {value!r}.")
 
 
 def check_whole(name: str, value: object, *, at_least: int) -> None:
@@ -104,6 +92,9 @@ def value_labels(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return column.map(value_label, na_action="ignore")
 
 
-def _finite(value: object) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating)
-    return number and not isinstance(value, bool) and bool(np.isfinite(value))  # type: ignore[arg-type]
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(
+        value, int | float | np.integer | np.floating
+    ):
+        return False
+    return bool(np.isfinite(value))
