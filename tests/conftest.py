@@ -1,0 +1,130 @@
+"""Fixtures shared by all tests: a home folder, a real engine, a server, a browser."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CHROMIUM_OPTIONS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """An empty home folder, named by the environment."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("FAIRDASH_HOME", str(folder))
+    monkeypatch.setenv("FAIRDASH_WORKERS", "2")
+    monkeypatch.setenv("FAIRDASH_LINGER", "0.5")
+    return folder
+
+
+@pytest.fixture
+def inline(home, monkeypatch):
+    """A home folder whose runs are trained in this process: for AppTest."""
+    monkeypatch.setenv("FAIRDASH_INLINE", "1")
+    _forget_resources()
+    yield home
+    _forget_resources()
+
+
+@pytest.fixture
+def engine(home):
+    """A home folder with a real host and two workers; gone when the test ends."""
+    from fairdash.jobs import attach, engine_lives, ensure_engine
+
+    with attach(home):
+        ensure_engine(home)
+        yield home
+    wait_until(lambda: not engine_lives(home), 20)
+
+
+@pytest.fixture
+def server(home):
+    """The address of `streamlit run app.py`, in a process group of its own."""
+    from fairdash.jobs import engine_lives
+
+    port = free_port()
+    home.mkdir(parents=True)
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command += ["--server.port", str(port), "--server.fileWatcherType", "none"]
+    with open(home / "app.log", "wb") as log:
+        app = subprocess.Popen(
+            [*command, "--server.headless", "true"],
+            cwd=ROOT,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        wait_until(lambda: is_healthy(port), 60)
+        yield f"http://localhost:{port}"
+    finally:
+        os.killpg(app.pid, signal.SIGTERM)
+        app.wait(timeout=20)
+        wait_until(lambda: not engine_lives(home), 20)
+    assert "Traceback" not in (home / "app.log").read_text()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, driven by playwright."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium")
+    if path is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("chromium is not installed, and CI must not skip the browser")
+        pytest.skip("chromium is not installed")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=list(CHROMIUM_OPTIONS)
+        )
+        yield chromium
+        chromium.close()
+
+
+def wait_until(condition, seconds):
+    """Wait until ``condition()`` holds; fail after ``seconds``."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s"
+        time.sleep(0.05)
+
+
+def free_port():
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def is_healthy(port):
+    """Tell whether a Streamlit server answers on ``port``."""
+    address = f"http://127.0.0.1:{port}/_stcore/health"
+    try:
+        with urllib.request.urlopen(address, timeout=1) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def _forget_resources():
+    streamlit = sys.modules.get("streamlit")
+    if streamlit is not None:
+        streamlit.cache_resource.clear()
