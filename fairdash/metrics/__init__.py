@@ -1,0 +1,65 @@
+"""Numbers out: quality, group and local fairness, their uncertainty.
+
+Predictions ``y_pred`` are 0/1, ``scores`` are probabilities of the positive outcome,
+and the leading axis of either counts models. What is undefined is NaN, never 0.
+"""
+
+from fairdash.metrics._compare import compare
+from fairdash.metrics._evaluate import evaluate
+from fairdash.metrics._group import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equal_opportunity_difference,
+    equalized_odds_difference,
+    group_rates,
+)
+from fairdash.metrics._intervals import (
+    gap_interval,
+    newcombe_interval,
+    wilson_interval,
+)
+from fairdash.metrics._local import (
+    LocalCells,
+    local_cells,
+    local_di,
+    subgroup_rates,
+    worst_k_di,
+)
+from fairdash.metrics._noise import NoiseFloor, noise_floor
+from fairdash.metrics._seeds import summarise_seeds
+from fairdash.metrics._traits import top_rows, traits
+from fairdash.metrics._weights import (
+    Correlation,
+    effective_rows,
+    ratio_by_subgroup,
+    ratio_correlation,
+    ratio_quantiles,
+)
+
+__all__ = [
+    "Correlation",
+    "LocalCells",
+    "NoiseFloor",
+    "compare",
+    "demographic_parity_difference",
+    "demographic_parity_ratio",
+    "effective_rows",
+    "equal_opportunity_difference",
+    "equalized_odds_difference",
+    "evaluate",
+    "gap_interval",
+    "group_rates",
+    "local_cells",
+    "local_di",
+    "newcombe_interval",
+    "noise_floor",
+    "ratio_by_subgroup",
+    "ratio_correlation",
+    "ratio_quantiles",
+    "subgroup_rates",
+    "summarise_seeds",
+    "top_rows",
+    "traits",
+    "wilson_interval",
+    "worst_k_di",
+]

@@ -1,0 +1,145 @@
+"""Whether the difference between two models is more than sampling noise."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length
+
+from fairdash._validation import check_whole
+from fairdash.metrics._cells import Counts, divide, spread
+from fairdash.metrics._inputs import Labels, binary_vector, group_codes
+from fairdash.metrics._intervals import check_confidence
+from fairdash.metrics._local import LocalCells, local_cells, mean_of_largest
+
+
+class _Joint(NamedTuple):
+    """Rows counted by (subgroup, group, y, prediction, reference), as long lists.
+
+    Rows outside all subgroups have subgroup -1. Only cells with rows are listed.
+    """
+
+    cell: NDArray[np.int64]  # (cells, 5)
+    rows: NDArray[np.int64]  # (cells,)
+
+
+def compare(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    y_pred_reference: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    subgroups: ArrayLike | None = None,
+    min_size: int = 50,
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: int | None = 0,
+) -> pd.DataFrame:
+    """Paired bootstrap of the difference of two models on the same rows.
+
+    A metric depends on the rows only through their counts in the cells (subgroup,
+    group, outcome, prediction, reference prediction), and drawing rows with replacement
+    draws these counts from one multinomial distribution. So a resample costs as many
+    numbers as there are cells, whatever the number of rows. Subgroups that are
+    estimable in the table count as estimable in every resample.
+
+    Parameters
+    ----------
+    y_true, y_pred, y_pred_reference : array-like of 0/1, (n_rows,)
+    sensitive_features, subgroups, min_size
+        As in :func:`evaluate`.
+    n_resamples : int, default=1000
+    confidence : float, default=0.95
+        Of the percentile interval.
+    random_state : int or None, default=0
+
+    Returns
+    -------
+    DataFrame, one row per metric (accuracy, demographic_parity_difference, worst_1_di):
+    metric, value, reference, difference (value - reference), low, high
+    """
+    check_whole("n_resamples", n_resamples, at_least=1)
+    check_confidence(confidence)
+    columns = [
+        binary_vector("y_true", y_true),
+        binary_vector("y_pred", y_pred),
+        binary_vector("y_pred_reference", y_pred_reference),
+    ]
+    check_consistent_length(*columns)
+    groups = group_codes(sensitive_features, columns[0])
+    local = None
+    subgroup = np.full(len(groups.codes), -1)
+    if subgroups is not None:
+        local = local_cells(
+            sensitive_features=sensitive_features,
+            subgroups=subgroups,
+            min_size=min_size,
+        )
+        check_consistent_length(subgroup, local.codes)
+        subgroup = local.codes
+    joint = _count(subgroup, groups.codes, columns)
+    rng = np.random.default_rng(random_state)
+    n = joint.rows.sum()
+    resampled = rng.multinomial(n, joint.rows / n, size=n_resamples)
+    counts = np.vstack([joint.rows, resampled]).astype(np.float64)
+    value = _metrics(joint.cell, counts, len(groups.names), local, which=3)
+    reference = _metrics(joint.cell, counts, len(groups.names), local, which=4)
+    return pd.DataFrame(
+        [
+            {
+                "metric": metric,
+                "value": value[metric][0],
+                "reference": reference[metric][0],
+                "difference": value[metric][0] - reference[metric][0],
+                **_percentiles(value[metric][1:] - reference[metric][1:], confidence),
+            }
+            for metric in value
+        ]
+    )
+
+
+def _count(
+    subgroup: NDArray[np.int64], group: NDArray[np.int64], columns: list[Labels]
+) -> _Joint:
+    stacked = np.column_stack([subgroup, group, *columns])
+    cell, rows = np.unique(stacked, axis=0, return_counts=True)
+    return _Joint(cell, rows)
+
+
+def _metrics(
+    cell: NDArray[np.int64],
+    counts: Counts,
+    n_groups: int,
+    local: LocalCells | None,
+    *,
+    which: int,
+) -> dict[str, Counts]:
+    """Return every metric of every row of ``counts``, (resamples, cells)."""
+    predicted = cell[:, which]
+    correct = counts[:, predicted == cell[:, 2]].sum(axis=1)
+    by_group = np.eye(n_groups)[cell[:, 1]]
+    rates = divide((counts * predicted) @ by_group, counts @ by_group)
+    worst = np.full(len(counts), np.nan)
+    if local is not None:
+        size = (len(local.subgroups), n_groups)
+        inside = cell[:, 0] >= 0
+        place = np.ravel_multi_index((cell[inside, 0], cell[inside, 1]), size)
+        by_cell = np.eye(size[0] * n_groups)[place]
+        rows = counts[:, inside] @ by_cell
+        positives = (counts * predicted)[:, inside] @ by_cell
+        gaps = spread(divide(positives, rows).reshape(-1, *size))
+        worst = mean_of_largest(np.where(local.estimable, gaps, np.nan), 1)
+    return {
+        "accuracy": correct / counts.sum(axis=1),
+        "demographic_parity_difference": spread(rates),
+        "worst_1_di": worst,
+    }
+
+
+def _percentiles(differences: Counts, confidence: float) -> dict[str, float]:
+    if np.isnan(differences).any():
+        return {"low": float("nan"), "high": float("nan")}
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(differences, [tail, 1 - tail])
+    return {"low": float(low), "high": float(high)}

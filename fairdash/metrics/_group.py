@@ -1,0 +1,123 @@
+"""Gaps between the groups of a sensitive feature over all rows."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length
+
+from fairdash.metrics._cells import Cells, Counts, divide, spread
+from fairdash.metrics._inputs import Labels, binary_vector, group_codes
+from fairdash.metrics._intervals import wilson_interval
+
+
+def group_rates(
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    y_true: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Rate of positive predictions of every group, with its Wilson interval.
+
+    Parameters
+    ----------
+    y_pred : array-like of 0/1, (n_rows,)
+        Or the outcome itself, for base rates.
+    sensitive_features : array-like of shape (n_rows,)
+    y_true : array-like of 0/1, optional
+        Adds what needs the outcome.
+    confidence : float, default=0.95
+
+    Returns
+    -------
+    DataFrame, one row per group: group, n, positives, rate, ci_low, ci_high; with
+    ``y_true`` also accuracy, base_rate, true_positive_rate, false_positive_rate.
+    """
+    predictions = binary_vector("y_pred", y_pred)
+    groups = group_codes(sensitive_features, predictions)
+    cells = Cells((groups.codes,), (len(groups.names),))
+    positives, n = cells.count(predictions[None])[0], cells.rows
+    low, high = wilson_interval(positives, n, confidence=confidence)
+    table = pd.DataFrame(
+        {
+            "group": list(groups.names),
+            "n": n.astype(np.int64),
+            "positives": positives.astype(np.int64),
+            "rate": divide(positives, n),
+            "ci_low": low,
+            "ci_high": high,
+        }
+    )
+    if y_true is None:
+        return table
+    y = binary_vector("y_true", y_true)
+    check_consistent_length(y, predictions)
+    rates = outcome_rates(predictions[None], y, groups.codes, len(groups.names))[0]
+    return table.assign(
+        accuracy=divide(cells.count((predictions == y)[None])[0], n),
+        base_rate=divide(cells.count(y[None])[0], n),
+        true_positive_rate=rates[1],
+        false_positive_rate=rates[0],
+    )
+
+
+def demographic_parity_difference(
+    y_pred: ArrayLike, *, sensitive_features: ArrayLike
+) -> float:
+    """Largest minus smallest rate of positive predictions over the groups ("DI")."""
+    return float(spread(_rates(y_pred, sensitive_features)))
+
+
+def demographic_parity_ratio(
+    y_pred: ArrayLike, *, sensitive_features: ArrayLike
+) -> float:
+    """Smallest over largest rate of positive predictions (four-fifths rule).
+
+    NaN if no row is predicted positive.
+    """
+    return float(ratio(_rates(y_pred, sensitive_features)))
+
+
+def equalized_odds_difference(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sensitive_features: ArrayLike
+) -> float:
+    """Return the larger of the gaps in true and in false positive rate.
+
+    NaN if a group has no positive or no negative row.
+    """
+    gaps = spread(_outcome_rates(y_true, y_pred, sensitive_features))
+    return float(gaps.max())
+
+
+def equal_opportunity_difference(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sensitive_features: ArrayLike
+) -> float:
+    """Return the gap in true positive rate; NaN if a group has no positive row."""
+    return float(spread(_outcome_rates(y_true, y_pred, sensitive_features)[1]))
+
+
+def ratio(rates: Counts) -> Counts:
+    """Return the smallest over the largest rate of the last axis."""
+    return divide(rates.min(axis=-1), rates.max(axis=-1))
+
+
+def outcome_rates(
+    predictions: Labels, y: Labels, group: NDArray[np.int64], n_groups: int
+) -> Counts:
+    """Return P(prediction = 1 | y, group) as (models, 2, groups)."""
+    cells = Cells((y.astype(np.int64), group), (2, n_groups))
+    return divide(cells.count(predictions), cells.rows)
+
+
+def _rates(y_pred: ArrayLike, sensitive_features: ArrayLike) -> Counts:
+    return group_rates(y_pred, sensitive_features=sensitive_features)["rate"].to_numpy()
+
+
+def _outcome_rates(
+    y_true: ArrayLike, y_pred: ArrayLike, sensitive_features: ArrayLike
+) -> Counts:
+    y, predictions = binary_vector("y_true", y_true), binary_vector("y_pred", y_pred)
+    check_consistent_length(y, predictions)
+    groups = group_codes(sensitive_features, predictions)
+    rates = outcome_rates(predictions[None], y, groups.codes, len(groups.names))[0]
+    return np.asarray(rates)

@@ -1,0 +1,51 @@
+"""Means and spread over seeds."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+_ENDS = ("_low", "_high")
+
+
+def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:
+    """Average every metric over the seeds of each method or setting.
+
+    Ends of intervals are averaged too and **not** narrowed by the square root of the
+    number of seeds: the test rows of different seeds overlap, so the averaged interval
+    says how uncertain one split leaves a metric, and the spread how much splits differ.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per model and seed: rows of :func:`evaluate`, or tables of
+        :func:`local_di` one below the other. Numeric columns are metrics, except
+        those of ``by`` and a column "seed".
+    by : str or list of str
+        What a summary row stands for, such as ["method", "fairness_weight"].
+
+    Returns
+    -------
+    DataFrame in order of first appearance: the columns ``by``, n_seeds (rows averaged),
+    then per metric its mean, ``<metric>_sd`` (n - 1 in the denominator; NaN for one
+    seed) and ``<metric>_seeds`` (seeds where it is defined; the others do not enter).
+    Ends of intervals (``*_low``, ``*_high``) have a mean alone.
+    """
+    keys = [by] if isinstance(by, str) else list(by)
+    unknown = [key for key in keys if key not in rows]
+    if unknown:
+        message = f"`by` names columns that the rows lack: {unknown}."
+        raise ValueError(message)
+    numeric = rows.select_dtypes(include="number").columns
+    metrics = [name for name in numeric if name not in (*keys, "seed")]
+    groups = rows.groupby(keys, sort=False, dropna=False, observed=True)
+    means, spreads = groups[metrics].mean(), groups[metrics].std(ddof=1)
+    counts, sizes = groups[metrics].count(), groups.size()
+    columns: dict[str, NDArray[np.generic]] = {"n_seeds": sizes.to_numpy()}
+    for name in metrics:
+        columns[name] = means[name].to_numpy(dtype=np.float64)
+        if not name.endswith(_ENDS):
+            columns[f"{name}_sd"] = spreads[name].to_numpy(dtype=np.float64)
+            columns[f"{name}_seeds"] = counts[name].to_numpy()
+    return pd.DataFrame(columns, index=means.index).reset_index()
