@@ -1,0 +1,24 @@
+"""Tables in: read, say what columns mean, encode, split, make subgroups."""
+
+from fairdash.datasets._dataset import Dataset, make_dataset
+from fairdash.datasets._encode import Encoded, Encoder, encode
+from fairdash.datasets._guess import guess_roles
+from fairdash.datasets._read import read_table
+from fairdash.datasets._roles import Roles
+from fairdash.datasets._split import Split, split
+from fairdash.datasets._subgroups import Subgroups, road_table_1
+
+__all__ = [
+    "Dataset",
+    "Encoded",
+    "Encoder",
+    "Roles",
+    "Split",
+    "Subgroups",
+    "encode",
+    "guess_roles",
+    "make_dataset",
+    "read_table",
+    "road_table_1",
+    "split",
+]

@@ -1,0 +1,99 @@
+"""Numbers cut in bins of one width, with edges a person would choose."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash.datasets._columns import is_age, is_whole
+
+AGE_WIDTH = 10.0
+AGE_ANCHOR = 25.0
+TAIL_SHARE = 0.01
+TARGET_BINS = 6
+NICE_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def default_width(column: "pd.Series[Any]") -> float:
+    """Return 10 for an age, else a round width giving five to eight bins.
+
+    The bins are counted over the middle 90 % of the values, so that a few large values
+    do not widen them.
+    """
+    if is_age(str(column.name)):
+        return AGE_WIDTH
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    low, high = np.nanquantile(values, [0.05, 0.95])
+    if high == low:
+        low, high = np.nanmin(values), np.nanmax(values)
+    raw = float(high - low) / TARGET_BINS
+    if raw <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(raw))
+    width = min((step * power for step in NICE_STEPS), key=lambda w: abs(w - raw))
+    return max(width, 1.0) if is_whole(column) else width
+
+
+def bin_column(
+    column: "pd.Series[Any]", width: float
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the bin of each row (-1 where missing) and the names of the bins.
+
+    Edges are multiples of ``width``; for ages they pass through 25, which gives the
+    customary bands 18–24, 25–34 and so on. Bins at either end that together hold less
+    than 1 % of the rows join the next bin, which is then open ("65+"). Bins of whole
+    numbers are named by their first and last number, others by their edges, of which
+    the upper is not included. Empty bins are left out.
+    """
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    present = np.isfinite(values)
+    codes = np.full(len(values), -1, dtype=np.int64)
+    if not present.any():
+        return codes, []
+    anchor = AGE_ANCHOR % width if is_age(str(column.name)) else 0.0
+    number = np.floor(np.round((values[present] - anchor) / width, 9))
+    numbers, position, counts = np.unique(
+        number, return_inverse=True, return_counts=True
+    )
+    first, last = _open_ends(counts)
+    codes[present] = np.clip(position, first, last) - first
+    whole = is_whole(column)
+    low_end, high_end = float(values[present].min()), float(values[present].max())
+    if first == last:
+        return codes, [_name(low_end, high_end + whole, whole, low_end)]
+    names = [
+        _name(anchor + n * width, anchor + (n + 1) * width, whole, low_end)
+        for n in numbers[first : last + 1]
+    ]
+    if last < len(numbers) - 1:
+        names[-1] = f"{_number(anchor + numbers[last] * width)}+"
+    if first > 0:
+        names[0] = f"under {_number(anchor + (numbers[first] + 1) * width)}"
+    return codes, names
+
+
+def _open_ends(counts: NDArray[np.int64]) -> tuple[int, int]:
+    """Return the first and last bin after sparse ends are merged into them."""
+    share = np.cumsum(counts) / counts.sum()
+    from_above = np.cumsum(counts[::-1]) / counts.sum()
+    first = int(np.argmax(share >= TAIL_SHARE))
+    last = len(counts) - 1 - int(np.argmax(from_above >= TAIL_SHARE))
+    return first, last
+
+
+def _name(low: float, high: float, whole: bool, low_end: float) -> str:
+    if whole:
+        low = max(math.ceil(low), low_end)
+        high = math.ceil(high) - 1
+        if low == high:
+            return _number(low)
+    dash = "–" if low >= 0 else " to "
+    return f"{_number(low)}{dash}{_number(high)}"
+
+
+def _number(value: float) -> str:
+    """Write a number with a real minus sign and at most ten digits."""
+    text = f"{value:,.0f}" if float(value).is_integer() else f"{value:.10g}"
+    return text.replace("-", "−")

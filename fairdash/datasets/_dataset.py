@@ -1,0 +1,145 @@
+"""A table with its roles, ready for any method."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash.datasets._columns import example_rows, label_codes
+from fairdash.datasets._problems import find_errors, group_codes, row_reasons
+from fairdash.datasets._roles import Roles
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The rows of a table that can be used, with outcome and group of each.
+
+    Attributes
+    ----------
+    name : str
+    frame : DataFrame
+        All columns of the rows used, with a RangeIndex.
+    roles : Roles
+    y : ndarray of int8
+        1 where the outcome is ``roles.positive``.
+    group : ndarray of int64
+        Index of each row's group in ``group_names``.
+    group_names : tuple of str
+    excluded : DataFrame
+        Rows left out, one line per reason and column: ``reason``, ``column``, ``rows``
+        and ``example_rows``. A row counts once, under the first reason that applies.
+        Row numbers start at 1 with the first row below the header.
+    row_number : ndarray of int64
+        Position of each row in the table, from 0.
+    table_key : str
+        sha256 of the file, or "" when the table did not come from a file.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    roles: Roles
+    y: NDArray[np.int8]
+    group: NDArray[np.int64]
+    group_names: tuple[str, ...]
+    excluded: pd.DataFrame
+    row_number: NDArray[np.int64]
+    table_key: str = ""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows used."""
+        return len(self.y)
+
+    @property
+    def sensitive_features(self) -> NDArray[np.object_]:
+        """Name of each row's group."""
+        names: NDArray[np.object_] = np.array(self.group_names, dtype=object)
+        return names[self.group]
+
+    @cached_property
+    def key(self) -> str:
+        """Identity: sha256 over the table (its file, or all its values) and roles."""
+        digest = hashlib.sha256()
+        digest.update((self.table_key or _content_key(self)).encode())
+        roles = self.roles.model_dump(mode="json")
+        digest.update(json.dumps(roles, sort_keys=True).encode())
+        return digest.hexdigest()
+
+
+def make_dataset(
+    frame: pd.DataFrame, roles: Roles, *, name: str, key: str = ""
+) -> Dataset:
+    """Apply roles to a table.
+
+    Rows outside ``roles.keep``, rows whose outcome or sensitive feature is missing or
+    in no group and, with ``missing="exclude"``, rows with a missing feature are left
+    out and counted in ``excluded``.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    roles : Roles
+    name : str
+        Title of the data set.
+    key : str, default=""
+        sha256 of the file the table came from; without it ``Dataset.key`` is computed
+        from every value.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, no row is left, the outcome has not exactly two values,
+        there are fewer than two groups, or a feature identifies rows or equals the
+        outcome. The message names all of these that apply.
+    """
+    problems = list(find_errors(frame, roles))
+    if problems:
+        raise ValueError(" ".join(f"{p.message} {p.remedy}" for p in problems))
+    used, excluded = _exclude(frame, roles)
+    table = frame[used].reset_index(drop=True)
+    codes, labels = label_codes(table[roles.target])
+    group, group_names = group_codes(table[roles.sensitive_feature], roles)
+    return Dataset(
+        name=name,
+        frame=table,
+        roles=roles,
+        y=(codes == labels.index(roles.positive)).astype(np.int8),
+        group=group,
+        group_names=group_names,
+        excluded=excluded,
+        row_number=np.flatnonzero(used),
+        table_key=key,
+    )
+
+
+def _exclude(
+    frame: pd.DataFrame, roles: Roles
+) -> tuple[NDArray[np.bool_], pd.DataFrame]:
+    used = np.ones(len(frame), dtype=bool)
+    lines: list[tuple[Any, ...]] = []
+    for reason, column, flags in row_reasons(frame, roles):
+        left_out = flags & used
+        if left_out.any():
+            lines.append((reason, column, int(left_out.sum()), example_rows(left_out)))
+        used &= ~flags
+    columns = ["reason", "column", "rows", "example_rows"]
+    return used, pd.DataFrame(lines, columns=columns)
+
+
+def _content_key(dataset: Dataset) -> str:
+    """Return a digest of every value of the table (never of a sample of them)."""
+    digest = hashlib.sha256(dataset.row_number.tobytes())
+    for name, column in dataset.frame.items():
+        codes, values = pd.factorize(column)
+        digest.update(f"{name}:{column.dtype}:{list(values)!r}".encode())
+        digest.update(codes.astype(np.int64).tobytes())
+    return digest.hexdigest()

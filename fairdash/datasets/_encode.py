@@ -1,0 +1,253 @@
+"""One encoding for every method: numbers scaled, categories one-hot, float32."""
+
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from fairdash._validation import check_one_of, check_whole
+from fairdash.datasets._columns import example_rows, is_number, label_codes
+from fairdash.datasets._dataset import Dataset
+
+OTHER = "(other)"
+MISSING = "(missing)"
+
+
+class NumberEncoding(BaseModel):
+    """A number x as (x - shift) / scale; ``fill`` stands in for missing ones."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["number"] = "number"
+    column: str
+    shift: float
+    scale: float
+    fill: float
+    indicator: bool
+
+    def names(self) -> list[str]:
+        """Return the names of the encoded columns."""
+        return [self.column, *([f"{self.column}={MISSING}"] if self.indicator else [])]
+
+    def values(self, column: "pd.Series[Any]") -> NDArray[np.float32]:
+        """Return the encoded columns."""
+        x = column.to_numpy(dtype=float, na_value=np.nan)
+        missing = np.isnan(x)
+        scaled = (np.where(missing, self.fill, x) - self.shift) / self.scale
+        columns = [scaled, missing] if self.indicator else [scaled]
+        return np.stack(columns, axis=1).astype(np.float32)
+
+
+class CategoryEncoding(BaseModel):
+    """A category as one column per level; ``other`` collects the rare and unseen."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["category"] = "category"
+    column: str
+    levels: tuple[str, ...]
+    other: bool
+    missing: bool
+
+    def names(self) -> list[str]:
+        """Return the names of the encoded columns."""
+        extra = [OTHER] * self.other + [MISSING] * self.missing
+        return [f"{self.column}={level}" for level in (*self.levels, *extra)]
+
+    def values(self, column: "pd.Series[Any]") -> NDArray[np.float32]:
+        """Return the encoded columns; a level without a column gives zeros."""
+        codes, labels = label_codes(column)
+        position = {level: i for i, level in enumerate(self.levels)}
+        width = len(self.levels) + self.other + self.missing
+        elsewhere = len(self.levels) if self.other else width
+        absent = width - 1 if self.missing else width
+        target = np.array([*(position.get(x, elsewhere) for x in labels), absent])
+        one_hot = np.zeros((len(codes), width + 1), dtype=np.float32)
+        one_hot[np.arange(len(codes)), target[codes]] = 1
+        return one_hot[:, :width]
+
+
+ColumnEncoding = Annotated[
+    NumberEncoding | CategoryEncoding, Field(discriminator="kind")
+]
+
+
+class Encoder(BaseModel):
+    """A fitted encoding; as JSON it is stored with each model.
+
+    Attributes
+    ----------
+    columns : tuple of NumberEncoding or CategoryEncoding
+        One per feature.
+    dropped : tuple of str
+        Encoded columns left out because they are constant on the training rows.
+    missing : {"impute", "exclude"}
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    columns: tuple[ColumnEncoding, ...]
+    dropped: tuple[str, ...] = ()
+    missing: Literal["impute", "exclude"] = "impute"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the encoded columns, such as "age" or "race=Hispanic"."""
+        names = [name for column in self.columns for name in column.names()]
+        dropped = set(self.dropped)
+        return tuple(name for name in names if name not in dropped)
+
+    def transform(self, frame: pd.DataFrame) -> NDArray[np.float32]:
+        """Encode a table.
+
+        A level that the training rows did not have goes to the column "(other)" where
+        there is one, else it gives zeros in all columns of its feature.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            With every feature as a column; other columns are ignored.
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_rows, n_encoded), C-contiguous
+
+        Raises
+        ------
+        ValueError
+            If a feature is no column of the table, holds text where the training rows
+            held numbers, or, with ``missing="exclude"``, has missing values.
+        """
+        self._check(frame)
+        blocks = [column.values(frame[column.column]) for column in self.columns]
+        dropped = set(self.dropped)
+        kept = [
+            name not in dropped for column in self.columns for name in column.names()
+        ]
+        return np.ascontiguousarray(np.concatenate(blocks, axis=1)[:, kept])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the encoder as a dictionary that JSON can hold."""
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Return the encoder that ``to_dict`` described."""
+        return cls.model_validate(values)
+
+    def _check(self, frame: pd.DataFrame) -> None:
+        absent = [c.column for c in self.columns if c.column not in frame]
+        if absent:
+            raise ValueError(f"The table lacks the columns {absent} the model needs.")
+        for encoding in self.columns:
+            column = frame[encoding.column]
+            if encoding.kind == "number" and not pd.api.types.is_numeric_dtype(column):
+                raise ValueError(
+                    f"{encoding.column!r} held numbers when the model was trained but "
+                    f"now holds text such as {column.dropna().iloc[:1].tolist()}; "
+                    "clean these values."
+                )
+            if self.missing == "exclude" and column.isna().any():
+                flags = column.isna().to_numpy()
+                raise ValueError(
+                    f"{encoding.column!r} is missing in {flags.sum():,} rows, first "
+                    f"rows {list(example_rows(flags))}; leave these rows out."
+                )
+
+
+class Encoded(NamedTuple):
+    """Every row of a data set as numbers."""
+
+    X: NDArray[np.float32]
+    feature_names: tuple[str, ...]
+    encoder: Encoder
+
+
+def encode(
+    dataset: Dataset,
+    rows: NDArray[np.int64],
+    *,
+    scaling: Literal["standard", "minmax"] = "standard",
+    min_level_rows: int = 10,
+    max_levels: int = 50,
+) -> Encoded:
+    """Encode the features with statistics of the training rows only.
+
+    Numbers are scaled to mean 0 and standard deviation 1, or to the range 0 to 1.
+    Categories (text and True/False) get a column of 0 and 1 per level; levels of fewer
+    than ``min_level_rows`` training rows and those beyond the ``max_levels`` commonest
+    share the column "(other)". That column exists exactly when training rows fall in
+    it, as a weight that no row has trained would only add noise; without it a new level
+    gives zeros. With ``roles.missing="impute"`` a missing category has the level
+    "(missing)", a missing number the training median and an indicator "(missing)".
+    Columns constant on the training rows are dropped and listed in
+    ``encoder.dropped``.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    rows : ndarray of int64
+        Training rows.
+    scaling : {"standard", "minmax"}
+    min_level_rows : int, default=10
+        Fewest training rows of a level with its own column; 1 keeps all levels.
+    max_levels : int, default=50
+        Most levels of a feature with their own column.
+
+    Returns
+    -------
+    Encoded
+        ``X`` of shape (n_rows, d) for all rows, ``feature_names``, ``encoder``.
+    """
+    check_one_of("scaling", scaling, ("standard", "minmax"))
+    check_whole("min_level_rows", min_level_rows, at_least=1)
+    check_whole("max_levels", max_levels, at_least=1)
+    columns: list[NumberEncoding | CategoryEncoding] = []
+    for name in dataset.roles.features:
+        column = dataset.frame[name].iloc[rows]
+        if is_number(column):
+            columns.append(_fit_number(column, scaling))
+        else:
+            columns.append(_fit_category(column, min_level_rows, max_levels))
+    encoder = Encoder(columns=tuple(columns), missing=dataset.roles.missing)
+    X = encoder.transform(dataset.frame)
+    constant = np.ptp(X[rows], axis=0) == 0
+    names = np.array(encoder.feature_names)
+    encoder = encoder.model_copy(update={"dropped": tuple(names[constant].tolist())})
+    X = np.ascontiguousarray(X[:, ~constant])
+    return Encoded(X, encoder.feature_names, encoder)
+
+
+def _fit_number(column: "pd.Series[Any]", scaling: str) -> NumberEncoding:
+    x = column.to_numpy(dtype=float, na_value=np.nan)
+    missing = np.isnan(x)
+    fill = float(np.median(x[~missing])) if not missing.all() else 0.0
+    x = np.where(missing, fill, x)
+    if scaling == "standard":
+        shift, scale = float(x.mean()), float(x.std())
+    else:
+        shift, scale = float(x.min()), float(np.ptp(x))
+    return NumberEncoding(
+        column=str(column.name),
+        shift=shift,
+        scale=scale if np.ptp(x) > 0 else 1.0,
+        fill=fill,
+        indicator=bool(missing.any()),
+    )
+
+
+def _fit_category(
+    column: "pd.Series[Any]", min_level_rows: int, max_levels: int
+) -> CategoryEncoding:
+    codes, labels = label_codes(column)
+    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+    commonest = np.argsort(-counts, kind="stable")[:max_levels]
+    own = np.sort(commonest[counts[commonest] >= min_level_rows])
+    return CategoryEncoding(
+        column=str(column.name),
+        levels=tuple(labels[i] for i in own),
+        other=bool(counts.sum() > counts[own].sum()),
+        missing=bool((codes < 0).any()),
+    )

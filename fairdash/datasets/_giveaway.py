@@ -1,0 +1,101 @@
+"""Columns that give the outcome away: known only after it, or made from it."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from fairdash.datasets._columns import is_number, label_codes, words
+
+AUC_LIMIT = 0.95
+FILLED_LIMIT = 0.9
+FILLED_LIFT = 0.2
+FEWEST_FILLED = 0.02
+LEVEL_ROWS = 10
+MOST_CODES = 20
+CODING_LIMIT = 0.99
+USUAL_LIMIT = 0.95
+SCORE_WORDS = (
+    {"decile", "score"},
+    {"score", "text"},
+    {"risk", "score"},
+    {"predicted"},
+    {"prediction"},
+    {"pred"},
+)
+
+
+def giveaway(column: "pd.Series[Any]", y: NDArray[np.int8]) -> str:
+    """Return why a column gives the outcome away, or "".
+
+    Two signs are read from the values: the column alone separates the outcomes (area
+    under the ROC curve of at least 0.95), or whether it is filled in does (one outcome
+    makes up 90 % of the filled or of the empty rows, and 20 points less overall).
+
+    Parameters
+    ----------
+    column : Series
+    y : ndarray
+        Outcome of each row, 0 or 1.
+    """
+    filled = column.notna().to_numpy()
+    if not filled.mean() >= FEWEST_FILLED:
+        return ""
+    area = _area(column[filled], y[filled])
+    if area >= AUC_LIMIT:
+        return f"it alone separates the outcomes (AUC {area:.3f})"
+    if filled.mean() <= 1 - FEWEST_FILLED:
+        usual = max(y.mean(), 1 - y.mean())
+        for state, rows in (("filled in", filled), ("empty", ~filled)):
+            share = max(y[rows].mean(), 1 - y[rows].mean())
+            if share >= FILLED_LIMIT and share - usual >= FILLED_LIFT:
+                return f"where it is {state}, {share:.0%} of rows have one outcome"
+    return ""
+
+
+def gives_group_away(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
+    """Tell whether a column of few values is another coding of the groups.
+
+    It is when the commonest group of each value is right for 99 % of the rows, and one
+    group alone for at most 95 %.
+    """
+    codes, labels = label_codes(column)
+    known = (codes >= 0) & (group >= 0)
+    if not 2 <= len(labels) <= MOST_CODES or not known.any():
+        return False
+    table = np.zeros((len(labels), int(group.max()) + 1), dtype=np.int64)
+    np.add.at(table, (codes[known], group[known]), 1)
+    right = table.max(axis=1).sum() / known.sum()
+    usual = table.sum(axis=0).max() / known.sum()
+    return bool(right >= CODING_LIMIT and usual <= USUAL_LIMIT)
+
+
+def is_score(name: str) -> bool:
+    """Tell whether a column name says that it is another model's output."""
+    return any(score <= words(name) for score in SCORE_WORDS)
+
+
+def _area(column: "pd.Series[Any]", y: NDArray[np.int8]) -> float:
+    """Return the area under the ROC curve of a column on its own, at least 1/2.
+
+    A category is scored by the rate of the outcome in its level; levels of fewer than
+    ten rows, whose rate is mostly the row itself, get the overall rate.
+    """
+    positives = int(y.sum())
+    if positives in (0, len(y)):
+        return 0.5
+    if is_number(column):
+        score = column.to_numpy(dtype=float)
+    else:
+        codes, labels = label_codes(column)
+        counts = np.bincount(codes, minlength=len(labels))
+        sums = np.bincount(codes, weights=y, minlength=len(labels))
+        rates = np.where(counts >= LEVEL_ROWS, sums / np.maximum(counts, 1), y.mean())
+        score = rates[codes]
+    rank_sum = rankdata(score)[y == 1].sum()
+    area = (rank_sum - positives * (positives + 1) / 2) / (
+        positives * (len(y) - positives)
+    )
+    return float(max(area, 1 - area))

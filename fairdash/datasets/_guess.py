@@ -1,0 +1,204 @@
+"""A first guess of what the columns of a table mean, for the analyst to correct."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairdash.datasets._columns import (
+    is_age,
+    is_bare,
+    is_identifier,
+    is_number,
+    label_codes,
+    words,
+)
+from fairdash.datasets._giveaway import giveaway, gives_group_away, is_score
+from fairdash.datasets._roles import Roles
+
+ETHNICITY = {"race", "ethnicity", "ethnic"}
+SEX = {"sex", "gender"}
+TARGET_WORDS = {
+    "target", "label", "outcome", "y", "class", "approved", "accepted", "admitted",
+    "hired", "readmitted", "recid", "default", "income", "credit", "pass", "bar",
+    "churn", "fraud", "survived", "granted", "decision",
+}  # fmt: skip
+POSITIVE = (
+    "1", "yes", "y", "true", "approved", "accepted", "admitted", "hired", "granted",
+    "good", "pass", "passed", "p", ">50k", "positive",
+)  # fmt: skip
+BOOKKEEPING = {
+    "split", "fold", "sample", "train", "test", "filter", "complete", "weight",
+    "fnlwgt", "start", "end", "event",
+}  # fmt: skip
+DATE_WORDS = {"date", "dob", "timestamp"}
+MAJORITY_ETHNICITY = {"white", "caucasian"}
+MOST_GROUPS = 5
+FEWEST_GROUP_ROWS = 100
+FREE_TEXT_SHARE = 0.2
+
+
+def guess_roles(frame: pd.DataFrame) -> Roles:
+    """Guess outcome, sensitive feature, features and subgroup columns.
+
+    The guess goes by names and contents. Left out of the features: identifiers, dates,
+    free text, constants, copies of other columns, book-keeping such as a train/test
+    flag, other models' scores, other codings of the outcome or of the sensitive
+    feature, and columns that give the outcome away. A column of True and False whose
+    name says filter becomes a row filter.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    Roles
+        For ethnicity with a value such as "White" or "Caucasian" the groups are this
+        value and all others; rare groups of other columns are put together.
+
+    Raises
+    ------
+    ValueError
+        If no column has two values, or there is no second column to compare groups by,
+        or none is left as a feature.
+    """
+    target = _guess_target(frame)
+    _, labels = label_codes(frame[target])
+    positive = _guess_positive(labels)
+    sensitive = _guess_sensitive(frame, target)
+    features = _guess_features(frame, target, positive, sensitive)
+    if not features:
+        raise ValueError(
+            "No column is left to predict from: all others identify rows, are constant "
+            "or give the outcome away. Choose the features by hand."
+        )
+    ages = [name for name in features if is_age(name) and is_number(frame[name])]
+    described = [n for n in features if words(n) & (SEX | ETHNICITY)]
+    subgroup_columns = ages[:1] + [
+        name for name in described if frame[name].nunique() <= MOST_GROUPS
+    ]
+    filters = [
+        name
+        for name in _names(frame)
+        if pd.api.types.is_bool_dtype(frame[name]) and "filter" in words(name)
+    ]
+    return Roles(
+        target=target,
+        positive=positive,
+        sensitive_feature=sensitive,
+        groups=_guess_groups(frame[sensitive]),
+        features=tuple(features),
+        subgroup_columns=tuple(subgroup_columns),
+        keep=dict.fromkeys(filters, ("1",)),
+    )
+
+
+def _guess_target(frame: pd.DataFrame) -> str:
+    """Return the last column of two values, before others one named like an outcome."""
+    candidates = [
+        name
+        for name in _names(frame)
+        if frame[name].nunique() == 2
+        and not words(name) & (BOOKKEEPING | ETHNICITY | SEX)
+    ]
+    if not candidates:
+        raise ValueError(
+            "No column has exactly two values, so none can be the outcome; make a "
+            "column of two values, for example from a threshold."
+        )
+    named = [name for name in candidates if words(name) & TARGET_WORDS]
+    return (named or candidates)[-1]
+
+
+def _guess_positive(labels: list[str]) -> str:
+    """Return the value that says yes; without one, the last."""
+    rank = {value: position for position, value in enumerate(POSITIVE)}
+    return min(
+        reversed(labels), key=lambda x: rank.get(x.strip().lower(), len(POSITIVE))
+    )
+
+
+def _guess_sensitive(frame: pd.DataFrame, target: str) -> str:
+    """Return ethnicity, else sex, else another column of few values."""
+    few = [n for n in _names(frame) if n != target and 2 <= frame[n].nunique() <= 20]
+    for concept in (ETHNICITY, SEX):
+        named = [name for name in few if words(name) & concept]
+        if named:
+            return max(named, key=lambda name: _second_largest(frame, name))
+    if not few:
+        raise ValueError(
+            "No column has between 2 and 20 values, so none can be the sensitive "
+            "feature; make one, for example age in two bands."
+        )
+    return max(few, key=lambda name: _second_largest(frame, name))
+
+
+def _names(frame: pd.DataFrame) -> list[str]:
+    return [str(name) for name in frame.columns]
+
+
+def _second_largest(frame: pd.DataFrame, name: str) -> int:
+    return int(frame[name].value_counts().iloc[1])
+
+
+def _guess_groups(column: "pd.Series[Any]") -> dict[str, tuple[str, ...]] | None:
+    codes, labels = label_codes(column)
+    if len(labels) == 2:
+        bare = all(map(is_bare, labels))
+        return {f"{column.name} {x}": (x,) for x in labels} if bare else None
+    for label in labels:
+        if label.lower() in MAJORITY_ETHNICITY:
+            return {label: (label,), f"Not {label}": ()}
+    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+    order = np.argsort(-counts, kind="stable")
+    large = [i for i in order[:MOST_GROUPS] if counts[i] >= FEWEST_GROUP_ROWS]
+    if len(large) == len(labels):
+        return None
+    alone = [labels[i] for i in (large or order[:1])[: MOST_GROUPS - 1]]
+    return {**{label: (label,) for label in alone}, "All others": ()}
+
+
+def _guess_features(
+    frame: pd.DataFrame, target: str, positive: str, sensitive: str
+) -> list[str]:
+    known = frame[target].notna().to_numpy()
+    codes, labels = label_codes(frame.loc[known, target])
+    y = (codes == labels.index(positive)).astype(np.int8)
+    same_concept = next(
+        (c for c in (ETHNICITY, SEX) if words(sensitive) & c), {sensitive}
+    )
+    outcome_words = {w for w in words(target) if not w.isdigit()}
+    group, _ = label_codes(frame[sensitive])
+    features: list[str] = []
+    for name in _names(frame):
+        column = frame[name]
+        other_outcome = column.nunique() == 2 and words(name) & outcome_words
+        if (
+            name in (target, sensitive)
+            or words(name) & (BOOKKEEPING | same_concept)
+            or is_score(name)
+            or other_outcome
+            or not _describes(column)
+            or any(column.equals(frame[feature]) for feature in features)
+            or gives_group_away(column, group)
+            or giveaway(column[known], y)
+        ):
+            continue
+        features.append(name)
+    return features
+
+
+def _describes(column: "pd.Series[Any]") -> bool:
+    """Tell whether a column is no identifier, date, free text or constant."""
+    different = column.nunique()
+    if different < 2 or words(str(column.name)) & DATE_WORDS or is_identifier(column):
+        return False
+    if is_number(column) or pd.api.types.is_bool_dtype(column):
+        return "id" not in words(str(column.name))
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return False
+    if different > max(FREE_TEXT_SHARE * column.count(), 20):
+        return False
+    sample = column.dropna().astype(str).head(200)
+    return not sample.str.match(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}").all()
