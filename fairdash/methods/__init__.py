@@ -1,0 +1,44 @@
+"""Classifiers with and without fairness constraints, and the catalog of them.
+
+The classes load on first use, so that reading the catalog does not load torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fairdash.methods._network import Network
+from fairdash.methods.catalog import CATALOG, Effort, Method, Param
+
+if TYPE_CHECKING:
+    from fairdash.methods._training import StackView
+    from fairdash.methods.adversarial import AdversarialDebiasing
+    from fairdash.methods.broad import BROAD
+    from fairdash.methods.road import ROAD
+    from fairdash.methods.unconstrained import Logistic, Unconstrained
+
+__all__ = [
+    "BROAD",
+    "CATALOG",
+    "ROAD",
+    "AdversarialDebiasing",
+    "Effort",
+    "Logistic",
+    "Method",
+    "Network",
+    "Param",
+    "StackView",
+    "Unconstrained",
+]
+
+_LAZY = {method.class_name: method.module for method in CATALOG.values()}
+_LAZY["StackView"] = "fairdash.methods._training"
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,135 @@
+"""The training loop of a stack, and what an observer of it may see."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from fairdash.methods._groups import Groups
+from fairdash.methods._stacked import StackedNetwork
+
+N_SNAPSHOTS = 20  # weights of the training rows that a finished model keeps
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of the training set: features, target in {0, 1} as floats, groups."""
+
+    X: Tensor
+    y: Tensor
+    groups: Groups
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rows: Tensor) -> "Batch":
+        return Batch(self.X[rows], self.y[rows], self.groups[rows])
+
+
+class Trainer(Protocol):
+    """The networks of a stack and how one minibatch moves them."""
+
+    predictor: StackedNetwork
+
+    def step(self, batch: Batch) -> dict[str, Tensor]:
+        """Take one step; return each loss by name, one value per model."""
+        ...
+
+    def ratios(self, rows: Batch) -> Tensor | None:
+        """Return the weights r of ``rows``, (n_models, n_rows); None without any."""
+        ...
+
+
+@dataclass
+class StackView:
+    """A stack in training, as a callback finds it after an epoch.
+
+    Attributes
+    ----------
+    points : list of int
+        Which of the points given to ``fit_many`` these models are.
+    epoch, n_epochs : int
+        Epochs finished and planned.
+    history : dict of str to list of ndarray
+        Mean losses over the rows of each epoch, one array of (n_models,) an epoch.
+    """
+
+    points: list[int]
+    n_epochs: int
+    _trainer: Trainer
+    _rows: Batch
+    epoch: int = 0
+    history: dict[str, list[NDArray[np.float32]]] = field(default_factory=dict)
+
+    def logits(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return the outputs of all models for ``X``; shape (n_models, n_samples)."""
+        rows = torch.as_tensor(X, dtype=torch.float32).to(self._rows.X.device)
+        return self._trainer.predictor.predict(rows)[..., 0].cpu().numpy()
+
+    def ratios(self) -> NDArray[np.float32] | None:
+        """Return r of the training rows, (n_models, n_samples), if there is one.
+
+        Normalised over the whole training set, not over a batch.
+        """
+        ratios = self._trainer.ratios(self._rows)
+        return None if ratios is None else ratios.cpu().numpy()
+
+
+@torch.no_grad()
+def train(
+    trainer: Trainer,
+    rows: Batch,
+    *,
+    n_epochs: int,
+    batch_size: int,
+    seed: int,
+    points: Sequence[int],
+    after_epoch: Callable[[StackView], bool],
+) -> tuple[StackView, dict[str, NDArray[np.generic]]]:
+    """Run epochs of shuffled minibatches, the last of which may be small.
+
+    The order of rows follows from ``seed`` alone, so it is the same for every stack
+    and method. ``after_epoch`` may return True to stop.
+
+    Returns
+    -------
+    view : StackView
+        The stack as training left it.
+    snapshots : dict
+        ``"epoch"`` (n_snapshots,) and ``"ratio"`` (n_snapshots, n_models, n_samples);
+        empty when the method has no weights.
+    """
+    view = StackView(list(points), n_epochs, trainer, rows)
+    generator = torch.Generator().manual_seed(seed)
+    keep = set(np.unique(np.linspace(1, n_epochs, N_SNAPSHOTS).round().astype(int)))
+    epochs, ratios = [], []
+    for epoch in range(1, n_epochs + 1):
+        totals: dict[str, Tensor] = {}
+        for batch in _minibatches(rows, batch_size, generator):
+            for name, loss in trainer.step(batch).items():
+                totals[name] = totals.get(name, 0) + loss * len(batch)
+        for name, total in totals.items():
+            mean = (total / len(rows)).cpu().numpy()
+            view.history.setdefault(name, []).append(mean)
+        view.epoch = epoch
+        stop = after_epoch(view)
+        if (epoch in keep or stop) and (snapshot := view.ratios()) is not None:
+            epochs.append(epoch)
+            ratios.append(snapshot)
+        if stop:
+            break
+    if not ratios:
+        return view, {}
+    return view, {"epoch": np.array(epochs), "ratio": np.stack(ratios)}
+
+
+def _minibatches(
+    rows: Batch, batch_size: int, generator: torch.Generator
+) -> Iterator[Batch]:
+    order = torch.randperm(len(rows), generator=generator).to(rows.X.device)
+    for part in order.split(batch_size):
+        yield rows[part]
