@@ -1,5 +1,6 @@
 """Tables in: read, say what columns mean, encode, split, make subgroups."""
 
+from fairdash.datasets._check import check_table
 from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._encode import Encoded, Encoder, encode
 from fairdash.datasets._guess import guess_roles
@@ -15,6 +16,7 @@ __all__ = [
     "Roles",
     "Split",
     "Subgroups",
+    "check_table",
     "encode",
     "guess_roles",
     "make_dataset",

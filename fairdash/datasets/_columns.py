@@ -51,6 +51,13 @@ def example_rows(flags: NDArray[np.bool_]) -> tuple[int, ...]:
     return tuple(int(row) + 1 for row in np.flatnonzero(flags)[:N_EXAMPLES])
 
 
+def is_nested(column: "pd.Series[Any]") -> bool:
+    """Tell whether cells hold lists or records rather than single values."""
+    if not pd.api.types.is_object_dtype(column):
+        return False
+    return any(isinstance(v, list | dict | set | np.ndarray) for v in column)
+
+
 def is_number(column: "pd.Series[Any]") -> bool:
     """Tell whether a column holds numbers; True and False are not numbers."""
     numeric = pd.api.types.is_numeric_dtype(column)

@@ -13,6 +13,8 @@ from fairdash.datasets._dataset import Dataset
 
 OTHER = "(other)"
 MISSING = "(missing)"
+MIN_LEVEL_ROWS = 10
+MAX_LEVELS = 50
 
 
 class NumberEncoding(BaseModel):
@@ -170,8 +172,8 @@ def encode(
     rows: NDArray[np.int64],
     *,
     scaling: Literal["standard", "minmax"] = "standard",
-    min_level_rows: int = 10,
-    max_levels: int = 50,
+    min_level_rows: int = MIN_LEVEL_ROWS,
+    max_levels: int = MAX_LEVELS,
 ) -> Encoded:
     """Encode the features with statistics of the training rows only.
 

@@ -9,6 +9,7 @@ from fairdash.datasets._columns import (
     is_age,
     is_bare,
     is_identifier,
+    is_nested,
     is_number,
     label_codes,
     words,
@@ -63,6 +64,7 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
         If no column has two values, or there is no second column to compare groups by,
         or none is left as a feature.
     """
+    frame = frame[[name for name in frame if not is_nested(frame[name])]]
     target = _guess_target(frame)
     _, labels = label_codes(frame[target])
     positive = _guess_positive(labels)

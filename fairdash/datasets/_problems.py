@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fairdash.datasets._columns import (
     count_labels,
     is_identifier,
+    is_nested,
     is_number,
     label_codes,
 )
@@ -78,6 +79,11 @@ def group_codes(
 
 def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     """Yield everything that makes the table unusable, the most basic first."""
+    if not frame.columns.is_unique:
+        twice = sorted(set(frame.columns[frame.columns.duplicated()].astype(str)))
+        message = f"The table has more than one column named {twice}."
+        yield error("duplicate column", twice[0], message, "Rename all but one.")
+        return
     missing = [column for column in roles.columns() if column not in frame]
     for column in missing:
         yield error(
@@ -86,7 +92,16 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
             f"The table has no column {column!r}.",
             f"Choose one of {list(frame.columns)[:20]}.",
         )
-    if missing:
+    nested = [c for c in roles.columns() if c in frame and is_nested(frame[c])]
+    for column in nested:
+        yield error(
+            "nested values",
+            column,
+            f"The cells of {column!r} hold lists or records.",
+            "Choose a column of single values, or split it into several columns.",
+            len(frame),
+        )
+    if missing or nested:
         return
     used = used_rows(frame, roles)
     if not used.any():
