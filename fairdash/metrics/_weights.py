@@ -19,12 +19,17 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 class Correlation(NamedTuple):
-    """Pearson's correlation over subgroups and its bootstrap interval."""
+    """Pearson's correlation over subgroups, its bootstrap interval, the line of fit.
+
+    The line is that of least squares: mean weight = intercept + slope * local DI.
+    """
 
     value: float
     low: float
     high: float
     n_subgroups: int
+    slope: float
+    intercept: float
 
 
 def effective_rows(ratio: ArrayLike) -> float:
@@ -94,21 +99,21 @@ def ratio_correlation(
     )
     check_consistent_length(weights, predictions, local.codes)
     n_estimable = int(local.estimable.sum())
-    if n_estimable < 3:
-        return Correlation(float("nan"), float("nan"), float("nan"), n_estimable)
     group = group_codes(sensitive_features, predictions).codes
     inside = np.flatnonzero(local.codes >= 0)
     cell = local.codes[inside] * len(local.groups) + group[inside]
     positive, weight = predictions[inside].astype(np.float64), weights[inside]
-    value = _correlate(local, cell, positive, weight)
+    value, slope, intercept = _fit(local, cell, positive, weight)
+    if np.isnan(value):
+        return Correlation(value, value, value, n_estimable, slope, intercept)
     rng = np.random.default_rng(random_state)
     drawn = np.empty(n_resamples)
     for draw in range(n_resamples):
         pick = rng.integers(0, len(cell), len(cell))
-        drawn[draw] = _correlate(local, cell[pick], positive[pick], weight[pick])
+        drawn[draw] = _fit(local, cell[pick], positive[pick], weight[pick])[0]
     tail = (1 - confidence) / 2
     low, high = np.nanquantile(drawn, [tail, 1 - tail])
-    return Correlation(value, float(low), float(high), n_estimable)
+    return Correlation(value, float(low), float(high), n_estimable, slope, intercept)
 
 
 def ratio_quantiles(
@@ -153,9 +158,10 @@ def _weights(ratio: ArrayLike) -> NDArray[np.float64]:
     return weights
 
 
-def _correlate(
+def _fit(
     local: LocalCells, cell: NDArray[np.int64], positive: Counts, weight: Counts
-) -> float:
+) -> tuple[float, float, float]:
+    """Return correlation, slope and intercept of mean weight over local DI."""
     shape = (len(local.subgroups), len(local.groups))
     size = shape[0] * shape[1]
     rows = np.bincount(cell, minlength=size).reshape(shape)
@@ -165,6 +171,8 @@ def _correlate(
     mean = divide(total, rows.sum(axis=1))
     use = local.estimable & np.isfinite(gap)
     gap, mean = gap[use], mean[use]
-    if len(gap) < 3 or gap.std() == 0 or mean.std() == 0:
-        return float("nan")
-    return float(np.corrcoef(gap, mean)[0, 1])
+    if len(gap) < 3 or np.ptp(gap) == 0 or np.ptp(mean) == 0:
+        return float("nan"), float("nan"), float("nan")
+    value = float(np.corrcoef(gap, mean)[0, 1])
+    slope = value * float(mean.std() / gap.std())
+    return value, slope, float(mean.mean() - slope * gap.mean())

@@ -1,0 +1,82 @@
+"""The bootstrap of counts against a bootstrap of real rows."""
+
+import numpy as np
+import pytest
+
+from fairdash.metrics import compare, evaluate
+
+
+def literal_bootstrap(rows, metric, n_resamples, seed):
+    """Return differences of ``metric`` after drawing rows with replacement."""
+    rng = np.random.default_rng(seed)
+    differences = []
+    for _ in range(n_resamples):
+        pick = rng.integers(0, len(rows.y), len(rows.y))
+        both = evaluate(
+            rows.y[pick],
+            rows.y_pred[:2, pick],
+            sensitive_features=rows.group[pick],
+            subgroups=rows.subgroup.iloc[pick],
+            min_size=60,
+        )[metric]
+        differences.append(both[0] - both[1])
+    return np.array(differences)
+
+
+@pytest.mark.parametrize(
+    "metric", ["accuracy", "demographic_parity_difference", "worst_1_di"]
+)
+@pytest.mark.parametrize("fixture", ["rows", "rows_of_three_groups"])
+def test_the_interval_equals_that_of_resampled_rows(fixture, metric, request):
+    rows = request.getfixturevalue(fixture)
+    table = compare(
+        rows.y, *rows.y_pred[:2], **rows.where, min_size=60, n_resamples=4000
+    ).set_index("metric")
+    literal = literal_bootstrap(rows, metric, 500, seed=1)
+    spread = literal.std()
+    low, high = np.quantile(literal, [0.025, 0.975])
+    assert table.loc[metric, "low"] == pytest.approx(low, abs=0.25 * spread)
+    assert table.loc[metric, "high"] == pytest.approx(high, abs=0.25 * spread)
+
+
+def test_values_are_those_of_evaluate(rows):
+    table = compare(rows.y, *rows.y_pred[:2], **rows.where).set_index("metric")
+    both = evaluate(rows.y, rows.scores[:2], **rows.where)[table.index]
+    assert np.allclose(table["value"], both.iloc[0])
+    assert np.allclose(table["reference"], both.iloc[1])
+    assert np.allclose(table["difference"], both.iloc[0] - both.iloc[1])
+
+
+def test_a_model_does_not_differ_from_itself_and_swapping_turns_the_sign(rows):
+    same = compare(rows.y, rows.y_pred[0], rows.y_pred[0], **rows.where)
+    assert (same[["difference", "low", "high"]] == 0).all(axis=None)
+    there = compare(rows.y, *rows.y_pred[:2], **rows.where)
+    back = compare(rows.y, *rows.y_pred[1::-1], **rows.where, n_resamples=1000)
+    assert np.allclose(there["difference"], -back["difference"])
+    assert np.allclose(there["low"], -back["high"], atol=0.02)
+
+
+def test_a_clear_gain_excludes_zero(rows):
+    table = compare(rows.y, rows.y, rows.y_pred[0], **rows.where).set_index("metric")
+    assert table.loc["accuracy", "low"] > 0
+
+
+def test_without_subgroups_worst_1_di_is_nan(rows):
+    table = compare(rows.y, *rows.y_pred[:2], sensitive_features=rows.group)
+    worst = table.set_index("metric").loc["worst_1_di"]
+    assert worst.isna().all()
+    assert table.set_index("metric").drop("worst_1_di").notna().all(axis=None)
+
+
+def test_pairing_narrows_the_interval_of_similar_models(rows):
+    almost = rows.y_pred[0].copy()
+    almost[:5] = 1 - almost[:5]
+    near = compare(rows.y, almost, rows.y_pred[0], **rows.where)
+    far = compare(rows.y, rows.y_pred[1], rows.y_pred[0], **rows.where)
+    assert ((near["high"] - near["low"]) < (far["high"] - far["low"])).all()
+
+
+@pytest.mark.parametrize("wrong", [{"n_resamples": 0}, {"confidence": 1.5}])
+def test_bad_settings_are_refused(rows, wrong):
+    with pytest.raises(ValueError):
+        compare(rows.y, *rows.y_pred[:2], **rows.where, **wrong)

@@ -1,0 +1,140 @@
+"""The flat row against scikit-learn and the single metrics."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.metrics as skm
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fairdash.metrics import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equal_opportunity_difference,
+    equalized_odds_difference,
+    evaluate,
+    gap_interval,
+    local_di,
+    wilson_interval,
+    worst_k_di,
+)
+
+
+def test_quality_of_every_model_equals_scikit_learn(rows):
+    table = evaluate(rows.y, rows.scores, **rows.where)
+    assert len(table) == len(rows.scores)
+    for model, (scores, y_pred) in enumerate(
+        zip(rows.scores, rows.y_pred, strict=True)
+    ):
+        row = table.iloc[model]
+        assert row["accuracy"] == pytest.approx(skm.accuracy_score(rows.y, y_pred))
+        assert row["balanced_accuracy"] == pytest.approx(
+            skm.balanced_accuracy_score(rows.y, y_pred)
+        )
+        assert row["auc"] == pytest.approx(skm.roc_auc_score(rows.y, scores))
+        clipped = np.clip(scores, 1.2e-7, 1 - 1.2e-7)
+        assert row["log_loss"] == pytest.approx(skm.log_loss(rows.y, clipped), rel=1e-4)
+        low, high = wilson_interval((rows.y == y_pred).sum(), len(rows.y))
+        assert (row["accuracy_low"], row["accuracy_high"]) == (low, high)
+
+
+@pytest.mark.parametrize("fixture", ["rows", "rows_of_three_groups"])
+def test_fairness_of_every_model_equals_the_single_metrics(fixture, request):
+    rows = request.getfixturevalue(fixture)
+    table = evaluate(rows.y, rows.scores, **rows.where)
+    group = {"sensitive_features": rows.group}
+    for model, y_pred in enumerate(rows.y_pred):
+        local = local_di(y_pred, **rows.where)
+        expected = {
+            "demographic_parity_difference": demographic_parity_difference(
+                y_pred, **group
+            ),
+            "demographic_parity_ratio": demographic_parity_ratio(y_pred, **group),
+            "equalized_odds_difference": equalized_odds_difference(
+                rows.y, y_pred, **group
+            ),
+            "equal_opportunity_difference": equal_opportunity_difference(
+                rows.y, y_pred, **group
+            ),
+            **{f"worst_{k}_di": worst_k_di(local, k) for k in (1, 2, 3)},
+            "n_subgroups": 4,
+            "n_estimable": 3,
+        }
+        assert table.loc[model, list(expected)].to_dict() == pytest.approx(expected)
+
+
+def test_the_interval_of_worst_1_di_is_that_of_a_maximum(rows):
+    row = evaluate(rows.y, rows.scores[0], **rows.where).iloc[0]
+    use = local_di(rows.y_pred[0], **rows.where).query("estimable")
+    n = use[["n_a", "n_b"]].to_numpy()
+    low, high = gap_interval(use[["rate_a", "rate_b"]] * n, n, axes=2)
+    assert row["worst_1_di_low"] == pytest.approx(float(low))
+    assert row["worst_1_di_high"] == pytest.approx(float(high))
+    assert row["worst_1_di_low"] <= row["worst_1_di"] <= row["worst_1_di_high"]
+    assert row["worst_1_di_high"] == pytest.approx(use["ci_high"].max())
+
+
+def test_many_models_at_once_equal_each_alone(rows):
+    together = evaluate(rows.y, rows.scores, **rows.where)
+    alone = [evaluate(rows.y, scores, **rows.where) for scores in rows.scores]
+    pd.testing.assert_frame_equal(together, pd.concat(alone, ignore_index=True))
+
+
+def test_without_subgroups_local_figures_are_nan_and_the_rest_is_the_same(rows):
+    without = evaluate(rows.y, rows.scores, sensitive_features=rows.group)
+    full = evaluate(rows.y, rows.scores, **rows.where)
+    assert without.columns.tolist() == full.columns.tolist()
+    local = [name for name in full if name.startswith(("worst", "n_sub", "n_est"))]
+    rest = full.columns.difference(local)
+    pd.testing.assert_frame_equal(without[rest], full[rest])
+    assert without.filter(like="worst").isna().all(axis=None)
+    assert (without[["n_subgroups", "n_estimable"]] == 0).all(axis=None)
+
+
+def test_a_model_that_says_1_for_everybody_is_fair_but_not_ranked(rows):
+    ones = np.ones(len(rows.y), dtype=np.float32)
+    row = evaluate(rows.y, ones, **rows.where).iloc[0]
+    assert row["demographic_parity_difference"] == row["worst_1_di"] == 0
+    assert row["demographic_parity_ratio"] == 1
+    assert row["auc"] == row["balanced_accuracy"] == 0.5
+    assert np.isfinite(row["log_loss"])
+
+
+def test_one_class_leaves_auc_and_odds_undefined(rows):
+    row = evaluate(np.ones_like(rows.y), rows.scores[0], **rows.where).iloc[0]
+    undefined = ["auc", "balanced_accuracy", "equalized_odds_difference"]
+    assert row[undefined].isna().all()
+    assert np.isfinite(row["equal_opportunity_difference"])
+
+
+@given(
+    arrays(np.int64, 30, elements=st.integers(0, 1)).filter(lambda y: 0 < y.sum() < 30),
+    arrays(np.float32, (2, 30), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0])),
+)
+def test_auc_counts_ties_half_like_scikit_learn(y, scores):
+    table = evaluate(y, scores, sensitive_features=["a", "b"] * 15)
+    expected = [skm.roc_auc_score(y, row) for row in scores]
+    assert np.allclose(table["auc"], expected)
+
+
+def test_the_threshold_is_exceeded_not_met():
+    scores = np.array([0.5, 0.51, 0.3, 0.8])
+    kwargs = {"sensitive_features": ["a", "b", "a", "b"]}
+    assert evaluate([0, 1, 0, 1], scores, **kwargs)["accuracy"].item() == 1
+    higher = evaluate([0, 1, 0, 1], scores, **kwargs, threshold=0.6)
+    assert higher["accuracy"].item() == 0.75
+
+
+@pytest.mark.parametrize(
+    "scores, message",
+    [
+        ([0.1, 1.2, 0.3, 0.4], "1 entries are not, the first is .*1.2.* in row 1"),
+        ([0.1, np.nan, 0.3, 0.4], "in row 1"),
+        (["0.1", "0", "1", "0"], "must be numbers"),
+        ([0.1, 0.2, 0.3], "inconsistent numbers of samples"),
+    ],
+)
+def test_scores_that_are_no_probabilities_are_refused(scores, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate([0, 1, 0, 1], scores, sensitive_features=["a", "b", "a", "b"])

@@ -1,0 +1,104 @@
+"""Group metrics against fairlearn, scikit-learn and direct formulas."""
+
+import fairlearn.metrics as fl
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, recall_score
+
+from fairdash.metrics import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equal_opportunity_difference,
+    equalized_odds_difference,
+    group_rates,
+    wilson_interval,
+)
+
+
+@pytest.mark.parametrize("fixture", ["rows", "rows_of_three_groups"])
+def test_gaps_equal_fairlearn(fixture, request):
+    rows = request.getfixturevalue(fixture)
+    y, y_pred, group = rows.y, rows.y_pred[0], {"sensitive_features": rows.group}
+    assert np.allclose(
+        [
+            demographic_parity_difference(y_pred, **group),
+            demographic_parity_ratio(y_pred, **group),
+            equalized_odds_difference(y, y_pred, **group),
+            equal_opportunity_difference(y, y_pred, **group),
+        ],
+        [
+            fl.demographic_parity_difference(y, y_pred, **group),
+            fl.demographic_parity_ratio(y, y_pred, **group),
+            fl.equalized_odds_difference(y, y_pred, **group),
+            fl.equal_opportunity_difference(y, y_pred, **group),
+        ],
+    )
+
+
+def test_rates_by_group_equal_fairlearn_and_scikit_learn(rows):
+    y, y_pred = rows.y, rows.y_pred[0]
+    metrics = {
+        "rate": fl.selection_rate,
+        "accuracy": accuracy_score,
+        "true_positive_rate": recall_score,
+        "false_positive_rate": fl.false_positive_rate,
+        "base_rate": lambda y_true, _: np.mean(y_true),
+        "n": fl.count,
+    }
+    expected = fl.MetricFrame(
+        metrics=metrics, y_true=y, y_pred=y_pred, sensitive_features=rows.group
+    ).by_group
+    table = group_rates(y_pred, sensitive_features=rows.group, y_true=y)
+    assert table["group"].tolist() == expected.index.tolist()
+    for name in metrics:
+        assert np.allclose(table[name], expected[name].astype(float)), name
+    low, high = wilson_interval(table["positives"], table["n"])
+    assert np.allclose(table["ci_low"], low)
+    assert np.allclose(table["ci_high"], high)
+
+
+labels = st.lists(
+    st.tuples(st.integers(0, 1), st.sampled_from("abc")), min_size=2, max_size=40
+).filter(lambda rows: len({group for _, group in rows}) > 1)
+
+
+@given(labels)
+def test_the_difference_lies_in_0_to_1_and_ignores_names_of_groups(rows):
+    y_pred, group = map(np.array, zip(*rows, strict=True))
+    gap = demographic_parity_difference(y_pred, sensitive_features=group)
+    assert 0 <= gap <= 1
+    renamed = np.char.add("x", group)
+    turned = demographic_parity_difference(1 - y_pred, sensitive_features=renamed)
+    assert turned == pytest.approx(gap)
+
+
+def test_what_is_undefined_is_nan():
+    group = {"sensitive_features": ["a", "a", "b", "b"]}
+    assert np.isnan(demographic_parity_ratio([0, 0, 0, 0], **group))
+    assert np.isnan(equalized_odds_difference([1, 1, 0, 1], [1, 0, 0, 1], **group))
+    assert equal_opportunity_difference([1, 1, 0, 1], [1, 0, 0, 1], **group) == 0.5
+    assert np.isnan(equal_opportunity_difference([1, 0, 0, 0], [1, 0, 0, 1], **group))
+
+
+@pytest.mark.parametrize(
+    "y_pred, message",
+    [
+        ([0, 1, 2, 1], "1 entries differ, the first is .*2.* in row 2"),
+        ([0.2, 1, np.nan, 1], "2 entries differ"),
+        ([[0, 1, 0, 1]], "`y_pred` must be one vector"),
+        ([], "got shape \\(0,\\)"),
+        ([0, 1, 1], "inconsistent numbers of samples"),
+    ],
+)
+def test_bad_predictions_are_refused_with_their_place(y_pred, message):
+    with pytest.raises(ValueError, match=message):
+        demographic_parity_difference(y_pred, sensitive_features=["a", "a", "b", "b"])
+
+
+def test_one_group_or_a_missing_group_is_refused():
+    with pytest.raises(ValueError, match="at least two groups"):
+        group_rates([0, 1], sensitive_features=["a", "a"])
+    with pytest.raises(ValueError, match="missing values in 1 rows, first row 1"):
+        group_rates([0, 1], sensitive_features=["a", None])

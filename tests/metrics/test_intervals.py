@@ -1,0 +1,143 @@
+"""Intervals against published examples and against simulated coverage."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairdash.metrics import gap_interval, newcombe_interval, wilson_interval
+
+SIZES = (10, 20, 35, 50, 100)
+RATES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
+
+
+@pytest.mark.parametrize(
+    "positives, n, expected",  # Newcombe 1998 (one sample), table I, method 3
+    [
+        (81, 263, (0.2553, 0.3662)),
+        (15, 148, (0.0624, 0.1605)),
+        (0, 20, (0.0, 0.1611)),
+        (1, 29, (0.0061, 0.1718)),
+    ],
+)
+def test_wilson_gives_the_published_examples(positives, n, expected):
+    assert np.allclose(wilson_interval(positives, n), expected, atol=5e-5)
+
+
+@pytest.mark.parametrize(
+    "counts, expected",  # Newcombe 1998 (two samples), table II, method 10
+    [
+        ((56, 70, 48, 80), (0.0524, 0.3339)),
+        ((9, 10, 3, 10), (0.1705, 0.8090)),
+        ((6, 7, 2, 7), (0.0582, 0.8062)),
+        ((5, 56, 0, 29), (-0.0381, 0.1926)),
+        ((0, 10, 0, 20), (-0.1611, 0.2775)),
+        ((10, 10, 0, 20), (0.6791, 1.0)),
+    ],
+)
+def test_newcombe_gives_the_published_examples(counts, expected):
+    assert np.allclose(newcombe_interval(*counts), expected, atol=5e-5)
+
+
+def test_an_empty_sample_has_no_interval():
+    assert np.isnan(wilson_interval(0, 0)).all()
+    assert np.isnan(newcombe_interval(1, 2, 0, 0)).all()
+    assert np.isnan(gap_interval([1, 0], [2, 0])).all()
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 95])
+def test_a_confidence_outside_0_and_1_is_refused(confidence):
+    for interval in (wilson_interval, gap_interval):
+        with pytest.raises(ValueError, match="`confidence` must lie between 0 and 1"):
+            interval([1, 1], [2, 2], confidence=confidence)
+
+
+def test_two_groups_get_newcombe_folded_at_zero():
+    low, high = newcombe_interval(48, 80, 56, 70)
+    assert high < 0
+    assert np.allclose(gap_interval([48, 56], [80, 70]), (-high, -low))
+    low, high = newcombe_interval(20, 50, 21, 50)
+    assert low < 0 < high
+    assert np.allclose(gap_interval([20, 21], [50, 50]), (0, max(-low, high)))
+
+
+counts = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@given(st.lists(counts, min_size=2, max_size=5), st.randoms())
+def test_the_interval_holds_the_gap_whatever_the_order_of_groups(samples, random):
+    positives, n = np.array(samples, dtype=float).T
+    rates = positives / n
+    low, high = gap_interval(positives, n)
+    assert 0 <= low <= np.ptp(rates) + 1e-12
+    assert np.ptp(rates) - 1e-12 <= high <= 1
+    random.shuffle(samples)
+    positives, n = np.array(samples, dtype=float).T
+    assert np.allclose(gap_interval(positives, n), (low, high))
+
+
+@given(st.lists(counts, min_size=2, max_size=2))
+def test_more_confidence_gives_a_wider_interval(samples):
+    positives, n = np.array(samples, dtype=float).T
+    narrow = gap_interval(positives, n, confidence=0.8)
+    wide = gap_interval(positives, n, confidence=0.99)
+    assert wide[0] <= narrow[0]
+    assert narrow[1] <= wide[1]
+
+
+def covered(positives, n, gap, **kwargs):
+    low, high = gap_interval(positives, n, **kwargs)
+    return np.mean((low <= gap) & (gap <= high))
+
+
+def test_coverage_of_two_groups_is_95_percent_at_small_n():
+    rng = np.random.default_rng(0)
+    coverage = [
+        covered(rng.binomial(n, p, (1500, 2)), n, abs(p[0] - p[1]))
+        for n in itertools.product(SIZES, SIZES)
+        for p in itertools.combinations_with_replacement(RATES, 2)
+    ]
+    assert np.mean(coverage) == pytest.approx(0.962, abs=0.003)
+    assert np.quantile(coverage, 0.05) > 0.93
+    assert np.min(coverage) > 0.90
+
+
+@pytest.mark.parametrize("n_groups", [3, 5])
+def test_coverage_of_more_groups_is_95_percent_at_small_n(n_groups):
+    rng = np.random.default_rng(1)
+    coverage = []
+    for design in range(120):
+        n = rng.choice(SIZES, n_groups)
+        equal = design % 3 == 0
+        p = np.repeat(rng.choice(RATES), n_groups) if equal else None
+        p = rng.choice(RATES, n_groups) if p is None else p
+        drawn = rng.binomial(n, p, (1000, n_groups))
+        coverage.append(covered(drawn, n, np.ptp(p)))
+    assert 0.96 < np.mean(coverage) < 0.99
+    assert np.min(coverage) > 0.90
+
+
+@pytest.mark.parametrize("planted", [0.0, 0.25])
+def test_coverage_of_the_worst_of_twelve_subgroups(planted):
+    rng = np.random.default_rng(2)
+    coverage = []
+    for _ in range(25):
+        n = rng.choice([25, 35, 50, 100], (12, 2))
+        p = np.repeat(rng.uniform(0.2, 0.7, (12, 1)), 2, axis=1)
+        p[0, 1] += planted
+        drawn = rng.binomial(n, p, (1000, 12, 2))
+        coverage.append(covered(drawn, n, planted, axes=2))
+    assert np.mean(coverage) > 0.945
+
+
+def test_a_percentile_bootstrap_of_the_worst_never_covers_a_fair_model():
+    rng = np.random.default_rng(3)
+    n = np.full((12, 2), 50)
+    covers = []
+    for drawn in rng.binomial(n, 0.4, (100, 12, 2)):
+        again = rng.binomial(n, drawn / n, (500, 12, 2)) / n
+        worst = np.abs(again[..., 0] - again[..., 1]).max(axis=1)
+        covers.append(np.quantile(worst, 0.025) <= 0)
+    assert np.mean(covers) == 0

@@ -1,0 +1,141 @@
+"""Local DI against a plain loop over subgroups."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairdash.metrics import (
+    demographic_parity_difference,
+    gap_interval,
+    local_cells,
+    local_di,
+    subgroup_rates,
+    wilson_interval,
+    worst_k_di,
+)
+
+
+def by_loop(y_pred, group, subgroup):
+    """Return the gap of every subgroup, one mask at a time."""
+    gaps = {}
+    for name in subgroup.cat.categories:
+        rates = [
+            y_pred[(subgroup == name) & (group == g)].mean() for g in np.unique(group)
+        ]
+        gaps[name] = max(rates) - min(rates)
+    return gaps
+
+
+@pytest.mark.parametrize("fixture", ["rows", "rows_of_three_groups"])
+def test_every_subgroup_equals_a_plain_loop(fixture, request):
+    rows = request.getfixturevalue(fixture)
+    table = local_di(rows.y_pred[0], **rows.where, min_size=1).set_index("subgroup")
+    expected = by_loop(rows.y_pred[0], rows.group, rows.subgroup)
+    assert table.index.tolist() == list(expected)
+    assert np.allclose(table["local_di"], list(expected.values()))
+    assert table["estimable"].all()
+    assert (table["reason"] == "").all()
+    for group in np.unique(rows.group):
+        inside = rows.subgroup[rows.group == group].value_counts()
+        assert table[f"n_{group}"].equals(inside.loc[table.index].rename(f"n_{group}"))
+
+
+def test_the_interval_is_that_of_the_counts(rows):
+    table = local_di(rows.y_pred[0], **rows.where, confidence=0.9)
+    use = table[table["estimable"]]
+    n = use[["n_a", "n_b"]].to_numpy()
+    low, high = gap_interval(use[["rate_a", "rate_b"]] * n, n, confidence=0.9)
+    assert np.allclose(use["ci_low"], low)
+    assert np.allclose(use["ci_high"], high)
+
+
+def test_small_subgroups_are_not_estimable_and_say_so(rows):
+    table = local_di(rows.y_pred[0], **rows.where, min_size=50).set_index("subgroup")
+    rare = table.loc["rare"]
+    assert rare["n"] < 50
+    assert not rare["estimable"]
+    assert rare["reason"] == f"{rare['n']} rows"
+    assert rare[["local_di", "ci_low", "ci_high"]].isna().all()
+    assert table.drop("rare")["local_di"].notna().all()
+
+
+def test_a_subgroup_without_one_of_the_groups_is_not_estimable():
+    subgroup = ["x"] * 3 + ["y"] * 2 + ["z"] * 1
+    group = ["a", "b", "c", "a", "b", "c"]
+    table = local_di([1] * 6, sensitive_features=group, subgroups=subgroup, min_size=1)
+    assert table["reason"].tolist() == ["", "no c rows", "one group only"]
+    assert table["local_di"].isna().tolist() == [False, True, True]
+
+
+def test_rows_without_a_subgroup_count_nowhere(rows):
+    masked = rows.subgroup.where(rows.subgroup != "old")
+    table = local_di(
+        rows.y_pred[0], sensitive_features=rows.group, subgroups=masked, min_size=1
+    ).set_index("subgroup")
+    full = local_di(rows.y_pred[0], **rows.where, min_size=1).set_index("subgroup")
+    assert table.loc["old", "reason"] == "0 rows"
+    assert table.drop("old").equals(full.drop("old"))
+
+
+def test_one_subgroup_of_all_rows_is_the_global_difference(rows):
+    one = local_di(
+        rows.y_pred[0], sensitive_features=rows.group, subgroups=["all"] * len(rows.y)
+    )
+    expected = demographic_parity_difference(
+        rows.y_pred[0], sensitive_features=rows.group
+    )
+    assert one["local_di"].item() == pytest.approx(expected)
+
+
+def test_many_models_at_once_equal_each_alone(rows):
+    together = local_di(rows.y_pred, **rows.where)
+    for model, y_pred in enumerate(rows.y_pred):
+        alone = local_di(y_pred, **rows.where)
+        slice_ = together[together["model"] == model].drop(columns="model")
+        pd.testing.assert_frame_equal(slice_, alone)
+    cells = local_cells(**rows.where)
+    for k in (1, 2, 3):
+        alone = [worst_k_di(local_di(p, **rows.where), k) for p in rows.y_pred]
+        assert np.allclose(cells.worst_k_di(rows.y_pred, k), alone)
+
+
+def test_worst_k_is_the_mean_of_the_largest_estimable():
+    table = pd.DataFrame({"local_di": [0.1, np.nan, 0.4, 0.2]})
+    assert worst_k_di(table) == pytest.approx(0.4)
+    assert worst_k_di(table, 2) == pytest.approx(0.3)
+    assert worst_k_di(table, 3) == pytest.approx(0.7 / 3)
+    assert np.isnan(worst_k_di(table, 4))
+    assert np.isnan(worst_k_di(table, 5))
+
+
+def test_worst_k_of_several_models_or_of_none_is_refused(rows):
+    with pytest.raises(ValueError, match="holds several models"):
+        worst_k_di(local_di(rows.y_pred, **rows.where))
+    with pytest.raises(ValueError, match="`k` must be a whole number >= 1"):
+        worst_k_di(local_di(rows.y_pred[0], **rows.where), 0)
+
+
+def test_rates_by_cell_carry_their_counts_and_wilson_intervals(rows):
+    table = subgroup_rates(rows.y, **rows.where)
+    frame = pd.DataFrame({"s": rows.subgroup, "g": rows.group, "y": rows.y})
+    grouped = frame.groupby(["s", "g"], observed=False)["y"]
+    assert np.array_equal(table["n"], grouped.size())
+    assert np.allclose(table["rate"], grouped.mean())
+    low, high = wilson_interval(grouped.sum(), grouped.size())
+    assert np.allclose(table["ci_low"], low)
+    assert np.allclose(table["ci_high"], high)
+    gaps = local_di(rows.y, **rows.where)
+    assert (table["reason"].iloc[::2].tolist()) == gaps["reason"].tolist()
+
+
+def test_subgroups_of_another_length_are_refused(rows):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        local_di(
+            rows.y_pred[0],
+            sensitive_features=rows.group,
+            subgroups=rows.subgroup.iloc[:-1],
+        )
+    with pytest.raises(ValueError):
+        local_di(rows.y_pred[0, :-1], **rows.where)
+    with pytest.raises(ValueError, match="`min_size` must be a whole number >= 1"):
+        local_di(rows.y_pred[0], **rows.where, min_size=0)

@@ -1,0 +1,53 @@
+"""Summaries over seeds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairdash.metrics import evaluate, local_di, summarise_seeds
+
+ROWS = pd.DataFrame(
+    {
+        "method": ["road", "plain", "road", "plain", "road"],
+        "seed": [0, 0, 1, 1, 2],
+        "auc": [0.6, 0.7, 0.8, np.nan, 0.7],
+        "auc_low": [0.5, 0.6, 0.7, np.nan, 0.6],
+        "note": list("abcde"),
+    }
+)
+
+
+def test_mean_spread_and_number_of_seeds_are_those_of_numpy():
+    table = summarise_seeds(ROWS, "method")
+    assert table.columns.tolist() == [
+        "method", "n_seeds", "auc", "auc_sd", "auc_seeds", "auc_low",
+    ]  # fmt: skip
+    road, plain = table.iloc[0], table.iloc[1]
+    assert (road["method"], road["n_seeds"], road["auc_seeds"]) == ("road", 3, 3)
+    assert road["auc"] == pytest.approx(0.7)
+    assert road["auc_sd"] == pytest.approx(np.std([0.6, 0.8, 0.7], ddof=1))
+    assert road["auc_low"] == pytest.approx(0.6)
+    assert (plain["n_seeds"], plain["auc_seeds"], plain["auc"]) == (2, 1, 0.7)
+    assert np.isnan(plain["auc_sd"])
+
+
+def test_intervals_keep_their_width(rows):
+    one = evaluate(rows.y, rows.scores[0], **rows.where).assign(method="m")
+    three = pd.concat([one] * 3)
+    table = summarise_seeds(three, ["method"])
+    assert table["accuracy_low"].item() == pytest.approx(one["accuracy_low"].item())
+    assert table["worst_1_di_sd"].item() == pytest.approx(0)
+
+
+def test_tables_of_local_di_are_averaged_by_subgroup(rows):
+    tables = [local_di(y_pred, **rows.where) for y_pred in rows.y_pred]
+    table = summarise_seeds(pd.concat(tables), "subgroup").set_index("subgroup")
+    expected = pd.concat(tables).groupby("subgroup")["local_di"].mean()
+    assert np.allclose(table["local_di"], expected[table.index], equal_nan=True)
+    assert table.loc["rare", "local_di_seeds"] == 0
+    assert table.loc["young", "local_di_seeds"] == 3
+
+
+def test_an_unknown_column_is_refused():
+    with pytest.raises(ValueError, match=r"lack: \['lambda'\]"):
+        summarise_seeds(ROWS, ["method", "lambda"])
