@@ -55,7 +55,7 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ratio_: Float32 | None
     ratio_history_: dict[str, NDArray[Any]] | None
 
-    def decision_function(self, X: ArrayLike) -> Float32:
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the logit of each sample; above 0 predicts ``classes_[1]``."""
         check_is_fitted(self, "network_")
         rows: Float32 = validate_data(self, X, dtype=np.float32, reset=False)
@@ -63,12 +63,13 @@ class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of each class, one column per class."""
-        positive = expit(self.decision_function(X).astype(np.float64))
+        positive = expit(self.decision_function(X))
         return np.column_stack([1 - positive, positive])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the more probable class of each sample."""
-        predicted: NDArray[Any] = self.classes_[(self.decision_function(X) > 0) * 1]
+        positive = self.decision_function(X) > 0  # first, since it checks the fit
+        predicted: NDArray[Any] = self.classes_[positive.astype(int)]
         return predicted
 
     def __sklearn_tags__(self) -> Any:

@@ -26,12 +26,15 @@ class Network:
     weights: Sequence[Float32]
     biases: Sequence[Float32]
 
-    def logits(self, X: NDArray[np.floating]) -> Float32:
-        """Return the output of every row of ``X``; shape (n_samples,)."""
-        X = np.asarray(X, dtype=np.float32)
-        out = np.empty(len(X), dtype=np.float32)
+    def logits(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the output of every row of ``X``; shape (n_samples,).
+
+        Computed in double precision: in single precision a row's output depends, in
+        the last digits, on the rows beside it.
+        """
+        out = np.empty(len(X))
         for start in range(0, len(X), CHUNK):
-            hidden = X[start : start + CHUNK]
+            hidden = np.asarray(X[start : start + CHUNK], dtype=np.float64)
             for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
                 hidden = np.maximum(hidden @ weight + bias, 0)
             last = hidden @ self.weights[-1] + self.biases[-1]

@@ -1,0 +1,340 @@
+"""The estimators: scikit-learn's contract, stacks, limits, callbacks, bad input."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import _num_samples
+
+from fairdash.methods import (
+    BROAD,
+    CATALOG,
+    ROAD,
+    AdversarialDebiasing,
+    Logistic,
+    Unconstrained,
+)
+
+FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}
+NETWORKS = [Unconstrained, AdversarialDebiasing, ROAD, BROAD]
+
+
+class AlternatingGroups:
+    """An estimator with made-up groups, so scikit-learn's checks can call fit."""
+
+    def fit(self, X, y):
+        return super().fit(X, y, sensitive_features=np.arange(_num_samples(X)) % 2)
+
+
+class PlainLogistic(AlternatingGroups, Logistic):
+    pass
+
+
+class PlainUnconstrained(AlternatingGroups, Unconstrained):
+    pass
+
+
+class PlainAdversarial(AlternatingGroups, AdversarialDebiasing):
+    pass
+
+
+class PlainROAD(AlternatingGroups, ROAD):
+    pass
+
+
+class PlainBROAD(AlternatingGroups, BROAD):
+    pass
+
+
+CHECKED = [
+    PlainLogistic(),
+    PlainUnconstrained(batch_size=32),
+    PlainAdversarial(batch_size=32),
+    PlainROAD(batch_size=32),
+    PlainBROAD(batch_size=32),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_every_method_of_the_catalog_goes_through_these_checks():
+    checked = {type(estimator).__mro__[2] for estimator in CHECKED}
+    assert checked == {method.estimator_class() for method in CATALOG.values()}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    s = rng.integers(2, size=600)
+    X = rng.normal(size=(600, 6)).astype(np.float32)
+    X[:, 0] += s
+    y = (X[:, 0] + X[:, 1] + rng.logistic(size=600) > 0.5).astype(int)
+    return X, y, np.array(["a", "b"])[s]
+
+
+def weights(model):
+    return np.concatenate([w.ravel() for w in model.network_.arrays().values()])
+
+
+@pytest.mark.parametrize("cls", [AdversarialDebiasing, ROAD, BROAD])
+@pytest.mark.parametrize("chunk", [128, 384])
+def test_a_model_in_a_stack_equals_the_model_alone(cls, chunk, data, monkeypatch):
+    X, y, s = data
+    monkeypatch.setitem(
+        __import__("fairdash.methods._base", fromlist=["x"]).STACKED_ROWS, "cpu", chunk
+    )
+    points = [{"fairness_weight": lam} for lam in (0, 0.5, 2, 5)]
+    if cls is not AdversarialDebiasing:
+        points = [{**p, "tau": 0.1 + i} for i, p in enumerate(points)]
+    together = cls(**FEW).fit_many(points, X, y, sensitive_features=s)
+    for point, model in zip(points, together, strict=True):
+        alone = cls(**FEW, **point).fit(X, y, sensitive_features=s)
+        np.testing.assert_allclose(weights(model), weights(alone), atol=2e-5)
+        np.testing.assert_allclose(
+            model.history_.to_numpy(), alone.history_.to_numpy(), atol=1e-4
+        )
+        assert model.get_params()["fairness_weight"] == point["fairness_weight"]
+        if alone.ratio_ is not None:
+            np.testing.assert_allclose(model.ratio_, alone.ratio_, rtol=2e-3)
+
+
+def test_points_with_different_seeds_or_networks_go_to_different_stacks(data):
+    X, y, s = data
+    points = [{"random_state": 1}, {"predictor_layers": "simple"}, {"random_state": 2}]
+    models = AdversarialDebiasing(**FEW).fit_many(points, X, y, sensitive_features=s)
+    for point, model in zip(points, models, strict=True):
+        alone = AdversarialDebiasing(**{**FEW, **point})
+        alone.fit(X, y, sensitive_features=s)
+        np.testing.assert_allclose(weights(model), weights(alone), atol=1e-6)
+
+
+def test_road_with_a_very_large_tau_is_zhang(data):
+    X, y, s = data
+    zhang = AdversarialDebiasing(**FEW).fit(X, y, sensitive_features=s)
+    gaps = []
+    for tau in (0.1, 1, 1e6):
+        road = ROAD(tau=tau, ratio_layers="simple", n_ratio_steps=60, **FEW)
+        road.set_params(learning_rate=0.02)
+        far = clone(zhang).set_params(learning_rate=0.02)
+        far.fit(X, y, sensitive_features=s)
+        road.fit(X, y, sensitive_features=s)
+        gaps.append(np.abs(weights(road) - weights(far)).max())
+    assert gaps[2] < 0.03 < gaps[0]
+
+
+def test_broad_with_a_very_large_tau_is_zhang_exactly(data):
+    X, y, s = data
+    zhang = AdversarialDebiasing(**FEW).fit(X, y, sensitive_features=s)
+    broad = BROAD(tau=1e8, **FEW).fit(X, y, sensitive_features=s)
+    np.testing.assert_allclose(weights(broad), weights(zhang), atol=1e-5)
+    np.testing.assert_allclose(broad.ratio_, 1, atol=1e-4)
+
+
+def test_weight_zero_is_the_unconstrained_network(data):
+    X, y, s = data
+    plain = Unconstrained(**FEW).fit(X, y, sensitive_features=s)
+    for cls in (AdversarialDebiasing, ROAD, BROAD):
+        free = cls(fairness_weight=0, **FEW).fit(X, y, sensitive_features=s)
+        np.testing.assert_allclose(weights(free), weights(plain), atol=1e-6)
+
+
+def test_the_gap_shrinks_as_the_fairness_weight_grows(data):
+    X, y, s = data
+    settings = {"n_epochs": 40, "batch_size": 128, "random_state": 0}
+    points = [{"fairness_weight": lam} for lam in (0, 2, 20)]
+    models = AdversarialDebiasing(**settings).fit_many(
+        points, X, y, sensitive_features=s
+    )
+    gaps = []
+    for model in models:
+        score = model.decision_function(X)
+        gaps.append(abs(score[s == "a"].mean() - score[s == "b"].mean()) / score.std())
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] < 0.5 * gaps[0]
+
+
+def test_logistic_equals_scikit_learn(data):
+    X, y, s = data
+    ours = Logistic(alpha=0.01).fit(X, y, sensitive_features=s)
+    theirs = LogisticRegression(C=1 / (0.01 * len(y)), tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(
+        ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("cls", [ROAD, BROAD])
+def test_final_weights_and_snapshots_average_to_one_by_group(cls, data):
+    X, y, s = data
+    model = cls(**{**FEW, "n_epochs": 30}).fit(X, y, sensitive_features=s)
+    assert model.ratio_.shape == (600,)
+    assert model.ratio_history_["ratio"].shape == (20, 600)
+    assert model.ratio_history_["epoch"][[0, -1]].tolist() == [1, 30]
+    np.testing.assert_array_equal(model.ratio_history_["ratio"][-1], model.ratio_)
+    for group in "ab":
+        assert model.ratio_[s == group].mean() == pytest.approx(1, abs=1e-5)
+    assert model.ratio_.std() > 0.01
+
+
+def test_two_groups_and_more_train_and_predict(data):
+    X, y, _ = data
+    groups = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.3, 0.9])]
+    model = ROAD("equalized_odds", **FEW).fit(X, y, sensitive_features=groups)
+    assert model.groups_.tolist() == ["a", "b", "c"]
+    assert np.isfinite(model.decision_function(X)).all()
+    first = model.history_["adversary_loss"][0]
+    assert first == pytest.approx(np.log(3), abs=0.15)
+
+
+def test_classes_keep_their_labels(data):
+    X, y, s = data
+    named = np.array(["no", "yes"])[y]
+    model = Unconstrained(**FEW).fit(X, named, sensitive_features=s)
+    assert set(model.predict(X)) <= {"no", "yes"}
+    assert (model.predict_proba(X)[:, 1] > 0.5).tolist() == (
+        model.predict(X) == "yes"
+    ).tolist()
+
+
+class Recorder:
+    """A callback that notes what it sees and stops when told."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after, self.events, self.views = stop_after, [], []
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, X, fitted_estimator):
+        if context.task_name != "epoch":
+            return False
+        view = fitted_estimator.stack_
+        assert context.parent.task_name == "stack"
+        assert context.parent.max_subtasks == view.n_epochs
+        logits = view.logits(X)
+        assert logits.shape == (len(view.points), len(X))
+        np.testing.assert_allclose(
+            logits[0], fitted_estimator.decision_function(X), atol=1e-5
+        )
+        self.views.append((list(view.points), view.epoch, view.ratios() is not None))
+        return view.epoch == self.stop_after
+
+
+def test_a_callback_sees_every_epoch_and_can_stop(data):
+    X, y, s = data
+    recorder = Recorder(stop_after=2)
+    model = ROAD(**FEW).set_callbacks(recorder)
+    model.fit(X, y, sensitive_features=s)
+    assert recorder.views == [([0], 1, True), ([0], 2, True)]
+    assert recorder.events == ["setup", "teardown"]
+    assert model.history_["epoch"].tolist() == [1, 2]
+    assert model.ratio_history_["epoch"][-1] == 2
+
+
+def test_a_callback_sees_the_points_of_each_stack(data, monkeypatch):
+    X, y, s = data
+    monkeypatch.setitem(
+        __import__("fairdash.methods._base", fromlist=["x"]).STACKED_ROWS, "cpu", 256
+    )
+    recorder = Recorder()
+    prototype = AdversarialDebiasing(**{**FEW, "n_epochs": 1}).set_callbacks(recorder)
+    points = [{"fairness_weight": lam} for lam in (0, 1, 2)]
+    prototype.fit_many(points, X, y, sensitive_features=s)
+    assert recorder.views == [([0, 1], 1, False), ([2], 1, False)]
+
+
+def test_works_in_a_pipeline_with_metadata_routing(data):
+    X, y, s = data
+    with config_context(enable_metadata_routing=True):
+        model = ROAD(**FEW).set_fit_request(sensitive_features=True)
+        pipeline = make_pipeline(StandardScaler(), model)
+        pipeline.fit(X, y, sensitive_features=s)
+    assert pipeline.predict(X).shape == (600,)
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"constraints": "parity"}, "`constraints` must be one of"),
+        ({"fairness_weight": -1}, "`fairness_weight` must be a finite number >= 0"),
+        ({"tau": 0}, "`tau` must be a finite number > 0"),
+        ({"n_ratio_steps": 0}, "`n_ratio_steps` must be a whole number >= 1"),
+        ({"n_epochs": 2.5}, "`n_epochs` must be a whole number"),
+        ({"normalisation": "none"}, "`normalisation` must be one of"),
+        ({"ratio_layers": "huge"}, "`ratio_layers` must be one of"),
+        ({"adversary_layers": (8, 0)}, "`adversary_layers` must be a whole number"),
+        ({"device": "tpu"}, "`device` must be one of"),
+    ],
+)
+def test_bad_parameters_name_the_parameter(params, message, data):
+    X, y, s = data
+    with pytest.raises(ValueError, match=message):
+        ROAD(**params).fit(X, y, sensitive_features=s)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"s": ["a"] * 600}, "needs at least two groups"),
+        ({"s": ["a", None] * 300}, "missing values in 300 rows, first row 1"),
+        ({"s": ["a", "b"]}, "inconsistent numbers of samples"),
+        ({"y": [1] * 600}, "y has 1 class"),
+    ],
+)
+def test_bad_data_names_the_problem(change, message, data):
+    X, y, s = data
+    with pytest.raises(ValueError, match=message):
+        ROAD(**FEW).fit(X, change.get("y", y), sensitive_features=change.get("s", s))
+
+
+def test_the_catalog_describes_the_estimators():
+    for method in CATALOG.values():
+        cls = method.estimator_class()
+        defaults = {
+            name: parameter.default
+            for name, parameter in inspect.signature(cls).parameters.items()
+        }
+        named_layers = {
+            name: value
+            for name, value in defaults.items()
+            if not name.endswith("_layers")
+        }
+        for param in method.params:
+            assert param.name in defaults, f"{method.key}: {param.name}"
+            if param.name in named_layers:
+                assert defaults[param.name] == param.default
+        assert method.stackable() == getattr(cls, "_stackable", ())
+        for effort in method.efforts:
+            settings = method.settings({}, effort)
+            assert set(settings) == {param.name for param in method.params}
+            method.estimator(settings, 0)
+
+
+def test_named_layers_of_the_catalog_are_the_estimators_defaults():
+    from fairdash.methods._base import hidden_layers
+
+    for method in CATALOG.values():
+        signature = inspect.signature(method.estimator_class())
+        for param in method.params:
+            if param.name.endswith("_layers"):
+                default = signature.parameters[param.name].default
+                assert hidden_layers(param.default) == tuple(default)
+
+
+def test_the_catalog_refuses_unknown_parameters():
+    with pytest.raises(ValueError, match="ROAD has no parameter `lambda`"):
+        CATALOG["road"].settings({"lambda": 1.0})

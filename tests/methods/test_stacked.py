@@ -1,0 +1,77 @@
+"""The stacked network against torch's own layers, autograd and Adam."""
+
+import numpy as np
+import pytest
+import torch
+
+from fairdash.methods import Network
+from fairdash.methods._stacked import StackedNetwork
+
+SIZES = (5, 7, 4, 3)
+
+
+def make(n_models=3, **options):
+    settings = {"seed": 0, "learning_rate": 0.01, "device": torch.device("cpu")}
+    return StackedNetwork(SIZES, n_models, **{**settings, **options})
+
+
+def as_torch(network):
+    layers = []
+    for weight, bias in zip(network.weights, network.biases, strict=True):
+        layer = torch.nn.Linear(*weight.shape)
+        layer.weight.data = torch.tensor(weight.T)
+        layer.bias.data = torch.tensor(bias)
+        layers += [layer, torch.nn.ReLU()]
+    return torch.nn.Sequential(*layers[:-1])
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_training_equals_autograd_and_torch_adam(shared):
+    stack = make()
+    alone = [as_torch(network) for network in stack.networks()]
+    optimisers = [torch.optim.Adam(net.parameters(), lr=0.01) for net in alone]
+    generator = torch.Generator().manual_seed(0)
+    for n_rows in (20, 6, 20):
+        shape = (n_rows, 5) if shared else (3, n_rows, 5)
+        inputs = torch.randn(shape, generator=generator)
+        target = torch.randn((3, n_rows, 3), generator=generator)
+        out = stack.forward(inputs)
+        with torch.no_grad():
+            difference = out - target
+            through = stack.input_gradient(2 * difference)
+            stack.backward(2 * difference)
+            stack.step()
+        for i, (net, optimiser) in enumerate(zip(alone, optimisers, strict=True)):
+            x = (inputs if shared else inputs[i]).clone().requires_grad_()
+            optimiser.zero_grad()
+            (net(x) - target[i]).square().sum().backward()
+            torch.testing.assert_close(through[i], x.grad, rtol=1e-4, atol=1e-5)
+            optimiser.step()
+    for network, net in zip(stack.networks(), alone, strict=True):
+        for ours, theirs in zip(network.weights, net[::2], strict=True):
+            np.testing.assert_allclose(ours, theirs.weight.detach().T, atol=2e-6)
+
+
+def test_all_models_start_alike_and_within_the_documented_bounds():
+    stack = make(4)
+    first, *others = stack.networks()
+    for other in others:
+        for a, b in zip(first.weights, other.weights, strict=True):
+            np.testing.assert_array_equal(a, b)
+    for weight, bias in zip(first.weights, first.biases, strict=True):
+        bound = len(weight) ** -0.5
+        assert np.abs(weight).max() <= bound
+        assert np.abs(bias).max() <= bound
+        assert np.abs(weight).max() > 0.5 * bound
+
+
+def test_predict_equals_forward_and_the_numpy_network():
+    stack = make(2)
+    inputs = torch.randn(50, 5)
+    expected = stack.forward(inputs).clone()
+    torch.testing.assert_close(stack.predict(inputs, rows_at_once=16), expected)
+    for i, network in enumerate(stack.networks()):
+        again = Network.from_arrays(network.arrays())
+        np.testing.assert_allclose(
+            again.logits(inputs.numpy()), expected[i, :, 0], atol=1e-6
+        )
