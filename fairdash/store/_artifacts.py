@@ -1,0 +1,140 @@
+"""What a trained model leaves on disk: readable, complete or absent, never replaced."""
+
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from safetensors import numpy as safetensors
+
+
+class Artifact:
+    """The files of one trial; no format here can run code when it is read.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the trial.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def exists(self) -> bool:
+        """Tell whether the trial is complete on disk."""
+        return self.folder.exists()
+
+    def row(self) -> dict[str, Any]:
+        """Return what the trial is: method, params, seed, seconds."""
+        row: dict[str, Any] = json.loads((self.folder / "row.json").read_text())
+        return row
+
+    def scores(self) -> NDArray[np.float32]:
+        """Return the probability of the positive outcome of every row of the data."""
+        return self._array("scores")
+
+    def history(self) -> pd.DataFrame:
+        """Return the curves of training, one row per epoch."""
+        return pd.read_parquet(self.folder / "history.parquet")
+
+    def network(self) -> dict[str, NDArray[np.float32]]:
+        """Return the arrays of the trained network."""
+        arrays = safetensors.load_file(self.folder / "network.safetensors")
+        return dict(arrays)
+
+    def ratio(self) -> NDArray[np.float32] | None:
+        """Return the weight r of every training row, or None for methods without."""
+        return self._array("ratio") if self._has("ratio") else None
+
+    def ratio_history(self) -> dict[str, NDArray[Any]] | None:
+        """Return ``epoch`` (k,) and ``ratio`` (k, n_train), or None."""
+        if not self._has("ratio_history"):
+            return None
+        epoch = self._array("ratio_epochs")
+        return {"epoch": epoch, "ratio": self._array("ratio_history", mmap_mode="r")}
+
+    def write(
+        self,
+        *,
+        row: Mapping[str, Any],
+        scores: NDArray[np.float32],
+        history: pd.DataFrame,
+        network: Mapping[str, NDArray[np.float32]],
+        ratio: NDArray[np.float32] | None = None,
+        ratio_history: Mapping[str, NDArray[Any]] | None = None,
+    ) -> None:
+        """Write all files at once: beside, synced, renamed. The first writer wins."""
+        files = {
+            "row.json": json.dumps(row, sort_keys=True).encode(),
+            "scores.npy": _npy(scores.astype(np.float32)),
+            "history.parquet": history.to_parquet(index=False),
+            "network.safetensors": safetensors.save(
+                {name: np.ascontiguousarray(array) for name, array in network.items()}
+            ),
+        }
+        if ratio is not None:
+            files["ratio.npy"] = _npy(ratio.astype(np.float32))
+        if ratio_history is not None:
+            files["ratio_epochs.npy"] = _npy(ratio_history["epoch"])
+            files["ratio_history.npy"] = _npy(ratio_history["ratio"].astype(np.float32))
+        write_folder(self.folder, files)
+
+    def _has(self, name: str) -> bool:
+        return (self.folder / f"{name}.npy").exists()
+
+    def _array(self, name: str, **options: Any) -> NDArray[Any]:
+        path = self.folder / f"{name}.npy"
+        array: NDArray[Any] = np.load(path, allow_pickle=False, **options)
+        return array
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Make ``folder`` with ``files`` appear at once, unless it is there already."""
+    if folder.exists():
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=".writing-", dir=folder.parent))
+    try:
+        for name, content in files.items():
+            with open(beside / name, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        _sync(beside)
+        os.rename(beside, folder)
+        _sync(folder.parent)
+    except OSError:
+        if not folder.exists():  # renaming fails when another process was first
+            raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def remove_folder(folder: Path) -> None:
+    """Make ``folder`` disappear at once, then free its space."""
+    if not folder.exists():
+        return
+    beside = Path(tempfile.mkdtemp(prefix=".removing-", dir=folder.parent))
+    os.rename(folder, beside)
+    shutil.rmtree(beside)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _npy(array: NDArray[Any]) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()

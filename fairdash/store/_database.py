@@ -1,0 +1,129 @@
+"""Open the database of a home folder and bring its tables up to date."""
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+BUSY_SECONDS = 10.0
+NEWEST = "0001"  # the last file of migrations/versions; a test holds them together
+
+
+class Database:
+    """An engine whose tables are current, and idempotent writes to them.
+
+    Parameters
+    ----------
+    home : Path
+        Folder of the SQLite file and of all other files of the store.
+    url : str, optional
+        SQLAlchemy address of another database. Default: ``store.db`` in ``home``.
+    """
+
+    def __init__(self, home: Path, url: str | None = None) -> None:
+        self.home = home
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)  # tables hold people
+        address = url or f"sqlite:///{home / 'store.db'}"
+        options = {"timeout": BUSY_SECONDS} if address.startswith("sqlite") else {}
+        self.engine = sa.create_engine(address, connect_args=options)
+        if self.engine.dialect.name == "sqlite":
+            sa.event.listen(self.engine, "connect", _set_pragmas)
+            sa.event.listen(self.engine, "begin", _begin)
+        self._migrate()
+
+    def close(self) -> None:
+        """Close all connections; the store must not be used afterwards."""
+        self.engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """Give a connection on which all queries see the same moment."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """Give a connection that holds the write lock; commit at the end."""
+        with self.engine.connect().execution_options(write=True) as connection:
+            yield connection
+            connection.commit()
+
+    def upsert(
+        self,
+        connection: sa.Connection,
+        table: sa.Table,
+        rows: Iterable[Mapping[str, Any]],
+        *,
+        update: Iterable[str] = (),
+    ) -> None:
+        """Insert ``rows``; where the primary key exists, set the ``update`` columns."""
+        values = [dict(row) for row in rows]
+        if not values:
+            return
+        insert = sqlite.insert
+        if self.engine.dialect.name == "postgresql":
+            insert = postgresql.insert  # type: ignore[assignment]  # same methods
+        statement = insert(table)
+        keys = [column.name for column in table.primary_key]
+        columns = {name: statement.excluded[name] for name in update}
+        if columns:
+            statement = statement.on_conflict_do_update(
+                index_elements=keys, set_=columns
+            )
+        else:
+            statement = statement.on_conflict_do_nothing(index_elements=keys)
+        connection.execute(statement, values)
+
+    def _migrate(self) -> None:
+        if self._version() == NEWEST:
+            return
+        lock = os.open(self.home / "migrate.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if self._version() != NEWEST:
+                self._upgrade()
+        finally:
+            os.close(lock)
+
+    def _version(self) -> str | None:
+        with self.engine.connect() as connection:
+            if not sa.inspect(connection).has_table("alembic_version"):
+                return None
+            query = sa.text("SELECT version_num FROM alembic_version")
+            version: str | None = connection.execute(query).scalar()
+            return version
+
+    def _upgrade(self) -> None:
+        # Alembic is heavy and seldom needed: page processes live without it.
+        from alembic import command
+        from alembic.config import Config
+
+        config = Config()
+        config.set_main_option("script_location", "fairdash.store:migrations")
+        with self.writing() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+
+def _set_pragmas(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # SQLAlchemy begins transactions, see _begin
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _begin(connection: sa.Connection) -> None:
+    """Begin a snapshot of the database, or take the write lock at once.
+
+    A transaction that reads and writes only later fails when another process wrote in
+    between, however long it would be ready to wait.
+    """
+    write = connection.get_execution_options().get("write")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")

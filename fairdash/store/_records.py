@@ -1,0 +1,168 @@
+"""What the store answers: plain frozen records."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import pandas as pd
+
+from fairdash.datasets import Roles, Subgroups
+
+Status = Literal["queued", "running", "finished", "failed", "cancelled"]
+TERMINAL: frozenset[Status] = frozenset({"finished", "failed", "cancelled"})
+
+
+class TrialLike(Protocol):
+    """A trial to be trained: one method, all its parameters, one seed."""
+
+    @property
+    def key(self) -> str:
+        """Hash of everything that decides the result."""
+
+    @property
+    def method(self) -> str:
+        """Key of the method in the catalog."""
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """All parameters of the method."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of the split and of training."""
+
+
+@dataclass(frozen=True)
+class TableRecord:
+    """An uploaded file."""
+
+    sha256: str
+    name: str
+    n_rows: int
+    n_columns: int
+    size: int
+    created: float
+
+
+@dataclass(frozen=True)
+class DatasetRecord:
+    """A table with its roles and subgroups."""
+
+    id: str
+    table_sha256: str
+    table_name: str
+    name: str
+    n_rows: int
+    roles: Roles
+    subgroups: Subgroups
+    created: float
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run: its whole specification, where it stands and what came out.
+
+    ``summary`` has one entry per method: ``method``, ``trials``, ``finished``,
+    ``failed`` and the mean over its finished trials of the test metrics. Times are
+    seconds since 1970.
+    """
+
+    id: str
+    name: str
+    dataset_id: str
+    dataset_name: str
+    spec: dict[str, Any]
+    status: Status
+    error: str | None
+    summary: list[dict[str, Any]]
+    created: float
+    started: float | None
+    cancel_asked: float | None
+    finished: float | None
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.status in TERMINAL
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The last word of a trial in training; ``event`` is its whole message."""
+
+    epoch: int
+    n_epochs: int
+    seconds: float
+    event: dict[str, Any]
+
+    @property
+    def curves(self) -> dict[str, list[float | None]]:
+        """Values by name, one per watched epoch; ``epoch`` says which."""
+        curves: dict[str, list[float | None]] = self.event.get("curves", {})
+        return curves
+
+    @property
+    def ratio(self) -> dict[str, Any] | None:
+        """Histogram and quantiles of r by group, or None."""
+        return self.event.get("ratio")
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A trial within a run; ``row`` holds its metrics once it has finished."""
+
+    key: str
+    method: str
+    params: dict[str, Any]
+    seed: int
+    status: Literal["queued", "running", "finished", "failed"]
+    row: dict[str, Any] | None
+    error: str | None
+    seconds: float | None
+    progress: Progress | None
+
+    @property
+    def reason(self) -> str:
+        """The last line of the error, or nothing."""
+        return (self.error or "").strip().rsplit("\n", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run with all its trials at one moment."""
+
+    run: RunRecord
+    trials: tuple[TrialRecord, ...]
+
+    def count(self, status: str) -> int:
+        """Return the number of trials with ``status``."""
+        return sum(trial.status == status for trial in self.trials)
+
+    @property
+    def share(self) -> float:
+        """Share of all epochs that are behind us, 0 to 1."""
+        return sum(map(_share, self.trials)) / max(1, len(self.trials))
+
+    def table(self) -> pd.DataFrame:
+        """Return one row per finished trial: key, method, seed, params, metrics."""
+        rows = [
+            {
+                "key": trial.key,
+                "method": trial.method,
+                "seed": trial.seed,
+                **trial.params,
+                "seconds": trial.seconds,
+                **trial.row,
+            }
+            for trial in self.trials
+            if trial.row is not None
+        ]
+        return pd.DataFrame(rows)
+
+
+def _share(trial: TrialRecord) -> float:
+    if trial.status in TERMINAL:
+        return 1.0
+    if trial.progress is None:
+        return 0.0
+    return trial.progress.epoch / max(1, trial.progress.n_epochs)

@@ -1,0 +1,178 @@
+"""Runs: asked for by a page or a terminal, driven by one engine, read by all."""
+
+import json
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from fairdash.store._artifacts import Artifact, remove_folder
+from fairdash.store._database import Database
+from fairdash.store._records import TERMINAL, RunRecord, Status, TrialLike
+from fairdash.store._schema import DATASETS, PROGRESS, RUN_TRIALS, RUNS, TRIALS
+
+
+class Runs(Database):
+    """The list of runs and their fate. A terminal state is never left again."""
+
+    def add_run(
+        self,
+        spec: Mapping[str, Any],
+        trials: Iterable[TrialLike],
+        name: str,
+        dataset_id: str,
+    ) -> str:
+        """Add a queued run with all its trials in one transaction; return its id."""
+        run_id, trials = uuid.uuid4().hex[:12], list(trials)
+        run = {
+            "id": run_id,
+            "name": name,
+            "dataset_id": dataset_id,
+            "spec": json.dumps(dict(spec)),
+            "status": "queued",
+            "created": time.time(),
+        }
+        known = [
+            {
+                "key": trial.key,
+                "method": trial.method,
+                "params": json.dumps(dict(trial.params)),
+                "seed": trial.seed,
+            }
+            for trial in trials
+        ]
+        asked = [
+            {"run_id": run_id, "key": key, "position": position, "status": "queued"}
+            for position, key in enumerate(dict.fromkeys(t.key for t in trials))
+        ]
+        with self.writing() as connection:
+            connection.execute(sa.insert(RUNS), run)
+            self.upsert(connection, TRIALS, known)
+            connection.execute(sa.insert(RUN_TRIALS), asked)
+        return run_id
+
+    def runs(self, dataset_id: str | None = None) -> list[RunRecord]:
+        """Return all runs, or those on one data set, newest first."""
+        query = RUN_RECORDS.order_by(RUNS.c.created.desc())
+        if dataset_id is not None:
+            query = query.where(RUNS.c.dataset_id == dataset_id)
+        return self._run_records(query)
+
+    def open_runs(self) -> list[RunRecord]:
+        """Return the runs that are not over, oldest first."""
+        still = RUNS.c.status.not_in(TERMINAL)
+        return self._run_records(RUN_RECORDS.where(still).order_by(RUNS.c.created))
+
+    def run(self, run_id: str) -> RunRecord:
+        """Return one run.
+
+        Raises
+        ------
+        ValueError
+            When there is no such run.
+        """
+        found = self._run_records(RUN_RECORDS.where(RUNS.c.id == run_id))
+        if not found:
+            raise ValueError(f"There is no run {run_id!r} in {self.home}.")
+        return found[0]
+
+    def rename_run(self, run_id: str, name: str) -> None:
+        """Give a run another name."""
+        with self.writing() as connection:
+            change = sa.update(RUNS).where(RUNS.c.id == run_id)
+            connection.execute(change.values(name=name))
+
+    def ask_cancel(self, run_id: str) -> None:
+        """Mark an open run to be cancelled; the engine does it."""
+        change = _open_run(run_id).where(RUNS.c.cancel_asked.is_(None))
+        with self.writing() as connection:
+            connection.execute(change.values(cancel_asked=time.time()))
+
+    def set_status(
+        self, run_id: str, status: Status, *, error: str | None = None
+    ) -> None:
+        """Move an open run on; ending it also writes its summary."""
+        change: dict[str, Any] = {"status": status, "error": error}
+        with self.writing() as connection:
+            if status == "running":
+                change["started"] = sa.func.coalesce(RUNS.c.started, time.time())
+            if status in TERMINAL:
+                change["finished"] = time.time()
+                change["summary"] = json.dumps(_summary(connection, run_id))
+            connection.execute(_open_run(run_id).values(**change))
+
+    def delete_run(self, run_id: str) -> None:
+        """Delete a run, with the models and artifacts that no other run uses.
+
+        Raises
+        ------
+        ValueError
+            When the run is still open.
+        """
+        record = self.run(run_id)
+        if not record.over:
+            message = f"Run {record.name!r} is still {record.status}; cancel it first."
+            raise ValueError(message)
+        mine = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id == run_id)
+        others = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id != run_id)
+        with self.writing() as connection:
+            keys = connection.execute(mine.except_(others)).scalars().all()
+            for table, column in (
+                (RUN_TRIALS, RUN_TRIALS.c.run_id),
+                (RUNS, RUNS.c.id),
+            ):
+                connection.execute(sa.delete(table).where(column == run_id))
+            for key in keys:
+                connection.execute(sa.delete(TRIALS).where(TRIALS.c.key == key))
+                connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
+            for key in keys:  # within the lock: a run added meanwhile trains anew
+                remove_folder(self.artifact(key).folder)
+
+    def artifact(self, key: str) -> Artifact:
+        """Return the files of a trial, whether or not they exist yet."""
+        return Artifact(self.home / "artifacts" / key[:2] / key)
+
+    def _run_records(self, query: "sa.Select[Any]") -> list[RunRecord]:
+        with self.reading() as connection:
+            return [run_record(row) for row in connection.execute(query).mappings()]
+
+
+RUN_RECORDS = sa.select(RUNS, DATASETS.c.name.label("dataset_name")).join(DATASETS)
+
+
+def run_record(row: Mapping[Any, Any]) -> RunRecord:
+    """Return the record of one row of `RUN_RECORDS`."""
+    known = {str(name): value for name, value in row.items()}
+    known["spec"] = json.loads(known["spec"])
+    known["summary"] = json.loads(known["summary"] or "[]")
+    return RunRecord(**known)
+
+
+def _open_run(run_id: str) -> sa.Update:
+    return sa.update(RUNS).where(RUNS.c.id == run_id, RUNS.c.status.not_in(TERMINAL))
+
+
+def _summary(connection: sa.Connection, run_id: str) -> list[dict[str, Any]]:
+    """Return one entry per method: counts and the mean of the test metrics."""
+    query = (
+        sa.select(TRIALS.c.method, RUN_TRIALS.c.status, RUN_TRIALS.c.row)
+        .join(TRIALS, TRIALS.c.key == RUN_TRIALS.c.key)
+        .where(RUN_TRIALS.c.run_id == run_id)
+        .order_by(RUN_TRIALS.c.position)
+    )
+    trials = connection.execute(query).all()
+    summary = []
+    for method in dict.fromkeys(trial.method for trial in trials):
+        mine = [trial for trial in trials if trial.method == method]
+        rows = [json.loads(trial.row) for trial in mine if trial.row]
+        means = {
+            name: sum(row[name] for row in rows) / len(rows)
+            for name in (rows[0] if rows else ())
+            if name.startswith("test_")
+        }
+        failed = sum(trial.status == "failed" for trial in mine)
+        counts = {"trials": len(mine), "finished": len(rows), "failed": failed}
+        summary.append({"method": method, **counts, **means})
+    return summary

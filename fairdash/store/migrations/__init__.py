@@ -1,0 +1,1 @@
+"""Alembic migrations of the store, run when a store is opened."""

@@ -1,0 +1,57 @@
+import multiprocessing
+import os
+
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from fairdash.store import _database, home_folder, open_store
+from fairdash.store._schema import METADATA
+
+
+def test_migrations_from_nothing_lead_to_the_declared_tables(home):
+    store = open_store()
+    with store.reading() as connection:
+        differences = compare_metadata(MigrationContext.configure(connection), METADATA)
+        journal = connection.execute(sa.text("PRAGMA journal_mode")).scalar()
+    store.close()
+    assert differences == []
+    assert journal == "wal"
+
+
+def test_the_newest_migration_is_the_one_the_store_asks_for():
+    config = Config()
+    config.set_main_option("script_location", "fairdash.store:migrations")
+    assert ScriptDirectory.from_config(config).get_heads() == [_database.NEWEST]
+
+
+def test_many_processes_may_open_a_new_store_at_once(home):
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(3) as pool:
+        assert pool.map(_open, [str(home)] * 6) == [[]] * 6
+        pool.close()
+        pool.join()
+
+
+def test_home_is_private_and_follows_the_environment(home, monkeypatch):
+    open_store().close()
+    assert (home / "store.db").exists()
+    assert home.stat().st_mode & 0o077 == 0
+    monkeypatch.delenv("FAIRDASH_HOME")
+    monkeypatch.setenv("HOME", "/somewhere")
+    assert str(home_folder()) == "/somewhere/.fairdash"
+
+
+def test_another_database_can_be_named(home):
+    url = f"sqlite:///{home / 'other.db'}"
+    open_store(url=url).close()
+    assert sorted(os.listdir(home)) == ["migrate.lock", "other.db"]
+
+
+def _open(home):
+    store = open_store(home)
+    runs = store.runs()
+    store.close()
+    return runs

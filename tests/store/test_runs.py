@@ -1,0 +1,209 @@
+import threading
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pytest
+from toys import ROLES, people_csv
+
+from fairdash.store import open_store
+
+
+@dataclass(frozen=True)
+class Question:
+    key: str
+    method: str = "road"
+    params: dict = field(default_factory=lambda: {"tau": 0.5})
+    seed: int = 0
+
+
+@pytest.fixture
+def store(home):
+    opened = open_store()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def dataset_id(store):
+    digest = store.add_table(people_csv(100), "people.csv")
+    return store.add_dataset(digest, ROLES, "People")
+
+
+def add_run(store, dataset_id, *keys):
+    trials = [Question(key) for key in keys]
+    return store.add_run({"seeds": [0]}, trials, name="First", dataset_id=dataset_id)
+
+
+def write(artifact, **row):
+    artifact.write(
+        row=row,
+        scores=np.linspace(0, 1, 5, dtype=np.float32),
+        history=pd.DataFrame({"epoch": [1, 2], "loss": [0.5, 0.4]}),
+        network={"weight_0": np.ones((2, 3), np.float32)},
+        ratio=np.ones(3, np.float32),
+        ratio_history={"epoch": np.array([1, 2]), "ratio": np.ones((2, 3))},
+    )
+
+
+def event(key, epoch):
+    curves = {"epoch": [1.0], "loss": [0.5]}
+    return {
+        "key": key,
+        "epoch": epoch,
+        "n_epochs": 10,
+        "seconds": 0.1,
+        "curves": curves,
+        "ratio": None,
+    }
+
+
+def test_a_run_begins_queued_with_all_its_trials(store, dataset_id):
+    run_id = add_run(store, dataset_id, "a", "b", "a")
+    snapshot = store.snapshot(run_id)
+    assert snapshot.run.status == "queued"
+    assert (snapshot.run.name, snapshot.run.dataset_name) == ("First", "People")
+    assert snapshot.run.spec == {"seeds": [0]}
+    assert [trial.key for trial in snapshot.trials] == ["a", "b"]
+    assert snapshot.trials[0].params == {"tau": 0.5}
+    assert snapshot.count("queued") == 2
+    assert store.unfinished(run_id) == {"a", "b"}
+
+
+def test_a_snapshot_shows_progress_results_and_failures(store, dataset_id):
+    run_id = add_run(store, dataset_id, "a", "b", "c", "d")
+    store.set_status(run_id, "running")
+    store.put_progress([event("a", 3), event("b", 5)])
+    store.put_trial(run_id, "b", row={"test_accuracy": 0.75}, seconds=2.0)
+    store.fail_trial(run_id, "c", error="Traceback\nValueError: too few rows\n")
+    snapshot = store.snapshot(run_id)
+    statuses = {trial.key: trial.status for trial in snapshot.trials}
+    assert statuses == {"a": "running", "b": "finished", "c": "failed", "d": "queued"}
+    assert snapshot.trials[0].progress.curves == {"epoch": [1.0], "loss": [0.5]}
+    assert snapshot.trials[2].reason == "ValueError: too few rows"
+    assert snapshot.share == pytest.approx((0.3 + 1 + 1 + 0) / 4)
+    assert snapshot.table().to_dict("records") == [
+        {
+            "key": "b",
+            "method": "road",
+            "seed": 0,
+            "tau": 0.5,
+            "seconds": 2.0,
+            "test_accuracy": 0.75,
+        }
+    ]
+    assert store.snapshot(run_id, curves=False).trials[0].progress.curves == {}
+
+
+def test_finished_is_never_overwritten(store, dataset_id):
+    run_id = add_run(store, dataset_id, "a")
+    store.fail_trial(run_id, "a", error="first try")
+    store.put_trial(run_id, "a", row={"test_accuracy": 1.0}, seconds=1.0)
+    store.fail_trial(run_id, "a", error="late news")
+    (trial,) = store.snapshot(run_id).trials
+    assert (trial.status, trial.error) == ("finished", None)
+    store.set_status(run_id, "finished")
+    store.set_status(run_id, "failed")
+    store.ask_cancel(run_id)
+    record = store.run(run_id)
+    assert (record.status, record.cancel_asked) == ("finished", None)
+
+
+def test_the_end_of_a_run_writes_its_summary(store, dataset_id):
+    run_id = add_run(store, dataset_id, "a", "b", "c")
+    store.set_status(run_id, "running")
+    store.put_trial(
+        run_id, "a", row={"test_accuracy": 0.7, "validation_n": 9}, seconds=1
+    )
+    store.put_trial(
+        run_id, "b", row={"test_accuracy": 0.9, "validation_n": 9}, seconds=1
+    )
+    store.fail_trial(run_id, "c", error="no")
+    store.set_status(run_id, "failed")
+    record = store.run(run_id)
+    counts = {"trials": 3, "finished": 2, "failed": 1}
+    expected = {"method": "road", **counts, "test_accuracy": pytest.approx(0.8)}
+    assert record.summary == [expected]
+    assert record.created <= record.started <= record.finished
+
+
+def test_only_open_runs_are_driven(store, dataset_id):
+    one, two = (add_run(store, dataset_id, key) for key in "ab")
+    store.set_status(one, "cancelled")
+    assert [run.id for run in store.open_runs()] == [two]
+    assert [run.id for run in store.runs()] == [two, one]
+    assert store.runs(dataset_id="other") == []
+
+
+def test_a_run_can_be_renamed(store, dataset_id):
+    run_id = add_run(store, dataset_id, "a")
+    store.rename_run(run_id, "Final")
+    assert store.run(run_id).name == "Final"
+
+
+def test_deleting_a_run_spares_what_another_run_uses(store, dataset_id):
+    one = add_run(store, dataset_id, "a", "b")
+    two = add_run(store, dataset_id, "b")
+    with pytest.raises(ValueError, match="cancel it first"):
+        store.delete_run(one)
+    for key in "ab":
+        write(store.artifact(key), key=key)
+        store.put_progress([event(key, 1)])
+    store.set_status(one, "finished")
+    store.delete_run(one)
+    assert [run.id for run in store.runs()] == [two]
+    assert not store.artifact("a").exists()
+    assert store.artifact("b").exists()
+    assert store.snapshot(two).trials[0].progress is not None
+    with pytest.raises(ValueError, match="no run"):
+        store.snapshot(one)
+
+
+def test_an_artifact_comes_back_and_its_first_writer_wins(store):
+    artifact = store.artifact("abc")
+    assert not artifact.exists()
+    write(artifact, writer=1)
+    write(artifact, writer=2)
+    assert artifact.row() == {"writer": 1}
+    assert artifact.scores().dtype == np.float32
+    np.testing.assert_allclose(artifact.scores(), np.linspace(0, 1, 5))
+    assert artifact.history()["loss"].tolist() == [0.5, 0.4]
+    assert artifact.network()["weight_0"].shape == (2, 3)
+    assert artifact.ratio().tolist() == [1, 1, 1]
+    assert artifact.ratio_history()["ratio"].shape == (2, 3)
+    assert [path.name for path in artifact.folder.parent.iterdir()] == ["abc"]
+
+
+def test_pages_read_while_engines_write(store, dataset_id):
+    keys = [f"k{i}" for i in range(4)]
+    run_id = add_run(store, dataset_id, *keys)
+    stop, errors, polls = threading.Event(), [], []
+
+    def act(work):
+        try:
+            while not stop.is_set():
+                work()
+        except Exception as error:
+            errors.append(error)
+
+    def write_progress():
+        store.put_progress([event(key, 1) for key in keys])
+        store.put_trial(run_id, keys[0], row={"test_accuracy": 1.0}, seconds=1.0)
+
+    def poll():
+        began = time.perf_counter()
+        assert len(store.snapshot(run_id).trials) == 4
+        polls.append(time.perf_counter() - began)
+        time.sleep(0.002)
+
+    work = [write_progress] * 2 + [poll] * 4
+    threads = [threading.Thread(target=act, args=(w,)) for w in work]
+    for thread in threads:
+        thread.start()
+    time.sleep(1.5)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert len(polls) > 50

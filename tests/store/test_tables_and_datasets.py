@@ -1,0 +1,109 @@
+import pandas as pd
+import pytest
+from toys import ROLES, people, people_csv
+
+from fairdash.datasets import Subgroups
+from fairdash.store import open_store
+
+
+@pytest.fixture
+def store(home):
+    opened = open_store()
+    yield opened
+    opened.close()
+
+
+def test_a_table_comes_back_as_it_was_read(store):
+    digest = store.add_table(people_csv(), "people.csv")
+    pd.testing.assert_frame_equal(
+        store.table(digest), people(), check_dtype=False, check_exact=False
+    )
+    (record,) = store.tables()
+    assert (record.sha256, record.name) == (digest, "people.csv")
+    assert (record.n_rows, record.n_columns) == (600, 5)
+
+
+def test_the_same_file_twice_is_one_table(store):
+    one = store.add_table(people_csv(), "people.csv")
+    assert store.add_table(people_csv(), "again.csv") == one
+    assert len(store.tables()) == 1
+
+
+def test_changing_a_returned_table_leaves_the_store_alone(store):
+    digest = store.add_table(people_csv(), "people.csv")
+    table = store.table(digest)
+    table["age"] = 0
+    assert store.table(digest)["age"].min() >= 20
+
+
+def test_a_file_that_is_no_table_is_refused_and_not_kept(store):
+    with pytest.raises(ValueError):
+        store.add_table(b"\x00\x01\x02", "noise.csv")
+    assert store.tables() == []
+
+
+def test_a_dataset_survives_reopening(store):
+    digest = store.add_table(people_csv(), "people.csv")
+    subgroups = Subgroups(columns=("branch",), min_size=20)
+    dataset_id = store.add_dataset(digest, ROLES, "People", subgroups)
+    again = open_store(store.home)
+    record = again.dataset_record(dataset_id)
+    assert (record.name, record.roles, record.subgroups) == ("People", ROLES, subgroups)
+    assert (record.table_name, record.n_rows) == ("people.csv", 600)
+    dataset = again.dataset(dataset_id)
+    assert dataset.y.tolist() == (people()["hired"] == "yes").astype(int).tolist()
+    again.close()
+
+
+def test_a_dataset_is_loaded_once_per_process(store):
+    digest = store.add_table(people_csv(), "people.csv")
+    dataset_id = store.add_dataset(digest, ROLES, "People")
+    assert store.dataset(dataset_id) is store.dataset(dataset_id)
+
+
+def test_other_subgroups_are_the_same_dataset_and_other_features_are_not(store):
+    digest = store.add_table(people_csv(), "people.csv")
+    dataset_id = store.add_dataset(digest, ROLES, "People")
+    store.rename_dataset(dataset_id, "Applicants")
+    by_age = ROLES.model_copy(update={"subgroup_columns": ("age",)})
+    assert store.add_dataset(digest, by_age, "People") == dataset_id
+    record = store.dataset_record(dataset_id)
+    assert (record.name, record.roles) == ("Applicants", by_age)
+    assert record.subgroups.columns == ("age",)
+    fewer = ROLES.model_copy(update={"features": ("skill",)})
+    assert store.add_dataset(digest, fewer, "People") != dataset_id
+    assert len(store.datasets()) == 2
+
+
+def test_roles_that_do_not_fit_are_refused_and_not_kept(store):
+    digest = store.add_table(people_csv(), "people.csv")
+    wrong = ROLES.model_copy(update={"features": ("shoe_size",)})
+    with pytest.raises(ValueError, match="shoe_size"):
+        store.add_dataset(digest, wrong, "People")
+    assert store.datasets() == []
+
+
+def test_what_is_not_there_is_named(store):
+    with pytest.raises(ValueError, match="No table 'abc'"):
+        store.table("abc")
+    with pytest.raises(ValueError, match="no data set 'abc'"):
+        store.dataset("abc")
+
+
+def test_one_changed_label_in_50_000_rows_is_another_dataset(store):
+    table = people(50_000)
+    changed = table.copy()
+    row = 31_415
+    changed.loc[row, "hired"] = "no" if table.loc[row, "hired"] == "yes" else "yes"
+    ids = [
+        store.add_dataset(
+            store.add_table(frame.to_csv(index=False).encode(), "people.csv"),
+            ROLES,
+            "People",
+        )
+        for frame in (table, changed)
+    ]
+    assert ids[0] != ids[1]
+    one, two = map(store.dataset, ids)
+    assert one.key != two.key
+    assert (one.y != two.y).nonzero()[0].tolist() == [row]

@@ -1,0 +1,38 @@
+"""A small table of people, and specifications to train on it in a moment."""
+
+import numpy as np
+import pandas as pd
+
+from fairdash.datasets import Roles
+
+ROLES = Roles(
+    target="hired",
+    positive="yes",
+    sensitive_feature="origin",
+    features=("age", "skill", "branch"),
+    subgroup_columns=("age", "branch"),
+)
+
+
+def people(n=600, seed=0):
+    """Return applicants whose origin counts in one branch more than in the other."""
+    rng = np.random.default_rng(seed)
+    origin = rng.choice(["here", "there"], n)
+    branch = rng.choice(["office", "works"], n)
+    skill = rng.normal(size=n).round(3)
+    unfair = np.where(branch == "works", 1.5, 0.2) * (origin == "there")
+    hired = skill - unfair + rng.logistic(size=n) > -0.5
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, n),
+            "skill": skill,
+            "branch": branch,
+            "origin": origin,
+            "hired": np.where(hired, "yes", "no"),
+        }
+    )
+
+
+def people_csv(n=600, seed=0):
+    """Return the applicants as an uploaded file."""
+    return people(n, seed).to_csv(index=False).encode()
