@@ -29,7 +29,7 @@ class Groups:
     @cached_property
     def indicator(self) -> Tensor:
         """1 where a row belongs to a group; shape (n_rows, n_groups)."""
-        return one_hot(self.codes, self.n_groups).float()
+        return one_hot(self.codes, self.n_groups).to(torch.get_default_dtype())
 
     @cached_property
     def sizes(self) -> Tensor:

@@ -36,9 +36,7 @@ class AdversarialTrainer:
         self.knows_target = first.constraints == "equalized_odds"
         self.n_adversary_steps = first.n_adversary_steps
         self.fairness_weight = torch.tensor(
-            [[model.fairness_weight] for model in models],
-            dtype=torch.float32,
-            device=device,
+            [[float(model.fairness_weight)] for model in models], device=device
         )
         n_groups = rows.groups.n_groups
         self.n_models = len(models)

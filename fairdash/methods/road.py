@@ -28,9 +28,7 @@ class ReweightedTrainer(AdversarialTrainer):
         device: torch.device,
     ) -> None:
         super().__init__(models, rows, seeds=seeds, device=device)
-        self.tau = torch.tensor(
-            [[model.tau] for model in models], dtype=torch.float32, device=device
-        )
+        self.tau = torch.tensor([[float(model.tau)] for model in models], device=device)
         self.conditional = models[0].normalisation == "conditional"
 
     def normalisation_groups(self, batch: Batch) -> Groups:
