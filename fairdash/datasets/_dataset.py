@@ -63,10 +63,13 @@ class Dataset:
 
     @cached_property
     def key(self) -> str:
-        """Identity: sha256 over the table (its file, or all its values) and roles."""
+        """Identity: sha256 over the table (its file, or all its values) and roles.
+
+        Subgroup columns have no part in it: they change no row and no model.
+        """
         digest = hashlib.sha256()
         digest.update((self.table_key or _content_key(self)).encode())
-        roles = self.roles.model_dump(mode="json")
+        roles = self.roles.model_dump(mode="json", exclude={"subgroup_columns"})
         digest.update(json.dumps(roles, sort_keys=True).encode())
         return digest.hexdigest()
 

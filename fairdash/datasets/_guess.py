@@ -28,9 +28,10 @@ POSITIVE = (
     "1", "yes", "y", "true", "approved", "accepted", "admitted", "hired", "granted",
     "good", "pass", "passed", "p", ">50k", "positive",
 )  # fmt: skip
+# columns named by these words alone
 BOOKKEEPING = {
-    "split", "fold", "sample", "train", "test", "filter", "complete", "weight",
-    "fnlwgt", "start", "end", "event",
+    "split", "fold", "sample", "train", "test", "set", "fnlwgt", "start", "end", "event",
+    "complete",
 }  # fmt: skip
 DATE_WORDS = {"date", "dob", "timestamp"}
 MAJORITY_ETHNICITY = {"white", "caucasian"}
@@ -75,11 +76,6 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
             "No column is left to predict from: all others identify rows, are constant "
             "or give the outcome away. Choose the features by hand."
         )
-    ages = [name for name in features if is_age(name) and is_number(frame[name])]
-    described = [n for n in features if words(n) & (SEX | ETHNICITY)]
-    subgroup_columns = ages[:1] + [
-        name for name in described if frame[name].nunique() <= MOST_GROUPS
-    ]
     filters = [
         name
         for name in _names(frame)
@@ -91,7 +87,7 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
         sensitive_feature=sensitive,
         groups=_guess_groups(frame[sensitive]),
         features=tuple(features),
-        subgroup_columns=tuple(subgroup_columns),
+        subgroup_columns=_guess_subgroup_columns(frame, features),
         keep=dict.fromkeys(filters, ("1",)),
     )
 
@@ -102,7 +98,8 @@ def _guess_target(frame: pd.DataFrame) -> str:
         name
         for name in _names(frame)
         if frame[name].nunique() == 2
-        and not words(name) & (BOOKKEEPING | ETHNICITY | SEX)
+        and not words(name) & (ETHNICITY | SEX)
+        and not _is_bookkeeping(name)
     ]
     if not candidates:
         raise ValueError(
@@ -178,7 +175,8 @@ def _guess_features(
         other_outcome = column.nunique() == 2 and words(name) & outcome_words
         if (
             name in (target, sensitive)
-            or words(name) & (BOOKKEEPING | same_concept)
+            or words(name) & same_concept
+            or _is_bookkeeping(name)
             or is_score(name)
             or other_outcome
             or not _describes(column)
@@ -189,6 +187,23 @@ def _guess_features(
             continue
         features.append(name)
     return features
+
+
+def _guess_subgroup_columns(
+    frame: pd.DataFrame, features: list[str]
+) -> tuple[str, ...]:
+    """Return age and then sex or ethnicity; without any, a category of few values."""
+    ages = [name for name in features if is_age(name) and is_number(frame[name])]
+    few = [name for name in features if frame[name].nunique() <= MOST_GROUPS]
+    people = [name for name in few if words(name) & (SEX | ETHNICITY)]
+    others = [name for name in few if not is_number(frame[name])]
+    found = (*ages[:1], *people)
+    return found or tuple(sorted(others, key=lambda n: -frame[n].nunique())[:1])
+
+
+def _is_bookkeeping(name: str) -> bool:
+    plain = {word for word in words(name) if not word.isdigit()}
+    return bool(plain and plain <= BOOKKEEPING) or "filter" in plain
 
 
 def _describes(column: "pd.Series[Any]") -> bool:
