@@ -79,7 +79,7 @@ class StackedNetwork:
         self._activations = [hidden]
         last = len(self.weights) - 1
         for layer, out in enumerate(outputs):
-            torch.baddbmm(self.biases[layer], hidden, self.weights[layer], out=out)
+            _affine(hidden, self.weights[layer], self.biases[layer], out=out)
             hidden = out if layer == last else out.relu_()
             self._activations.append(hidden)
         return hidden
@@ -87,15 +87,15 @@ class StackedNetwork:
     def backward(self, gradient: Tensor) -> None:
         """Set the parameters' gradient, given that of a loss in the last outputs."""
         for layer, delta in self._deltas(gradient):
-            inputs = self._activations[layer].transpose(1, 2)
-            torch.bmm(inputs, delta, out=self._weight_gradients[layer])
+            inputs = self._activations[layer]
+            _weight_gradient(inputs, delta, out=self._weight_gradients[layer])
             torch.sum(delta, 1, keepdim=True, out=self._bias_gradients[layer])
 
     def input_gradient(self, gradient: Tensor) -> Tensor:
         """Return a loss's gradient in the last inputs; parameters are left alone."""
         for layer, delta in self._deltas(gradient):
             if layer == 0:
-                return torch.bmm(delta, self.weights[0].transpose(1, 2))
+                return torch.bmm(delta, self.weights[0].mT)
         raise AssertionError("a network has at least one layer")
 
     def step(self) -> None:
@@ -139,8 +139,7 @@ class StackedNetwork:
         for layer in reversed(range(len(self.weights))):
             yield layer, delta
             if layer:
-                weight = self.weights[layer].transpose(1, 2)
-                torch.bmm(delta, weight, out=scratch[layer - 1])
+                _input_gradient(delta, self.weights[layer], out=scratch[layer - 1])
                 delta = torch.ops.aten.threshold_backward(
                     scratch[layer - 1], self._activations[layer], 0
                 )
@@ -155,6 +154,33 @@ class StackedNetwork:
                 [make(shape) for shape in shapes[:-1]],
             )
         return self._buffers[n_rows]
+
+
+# Products with a matrix of one row or one column, as at either end of the adversary,
+# take a quarter of the time or less when not written as the general product.
+
+
+def _affine(inputs: Tensor, weight: Tensor, bias: Tensor, *, out: Tensor) -> None:
+    if weight.shape[1] == 1:
+        torch.addcmul(bias, inputs, weight, out=out)
+    elif weight.shape[2] == 1:
+        torch.baddbmm(bias, weight.mT, inputs.mT, out=out.mT)
+    else:
+        torch.baddbmm(bias, inputs, weight, out=out)
+
+
+def _weight_gradient(inputs: Tensor, delta: Tensor, *, out: Tensor) -> None:
+    if delta.shape[2] == 1:
+        torch.bmm(delta.mT, inputs, out=out.mT)
+    else:
+        torch.bmm(inputs.mT, delta, out=out)
+
+
+def _input_gradient(delta: Tensor, weight: Tensor, *, out: Tensor) -> None:
+    if delta.shape[2] == 1:
+        torch.mul(delta, weight.mT, out=out)
+    else:
+        torch.bmm(delta, weight.mT, out=out)
 
 
 def _views(

@@ -8,11 +8,12 @@ from fairdash.methods import Network
 from fairdash.methods._stacked import StackedNetwork
 
 SIZES = (5, 7, 4, 3)
+SHAPES = [SIZES, (5, 7, 1), (1, 6, 4, 1), (1, 1)]
 
 
-def make(n_models=3, **options):
-    settings = {"seed": 0, "learning_rate": 0.01, "device": torch.device("cpu")}
-    return StackedNetwork(SIZES, n_models, **{**settings, **options})
+def make(n_models=3, sizes=SIZES):
+    cpu = torch.device("cpu")
+    return StackedNetwork(sizes, n_models, seed=0, learning_rate=0.01, device=cpu)
 
 
 def as_torch(network):
@@ -25,16 +26,17 @@ def as_torch(network):
     return torch.nn.Sequential(*layers[:-1])
 
 
+@pytest.mark.parametrize("sizes", SHAPES, ids=str)
 @pytest.mark.parametrize("shared", [True, False])
-def test_training_equals_autograd_and_torch_adam(shared):
-    stack = make()
+def test_training_equals_autograd_and_torch_adam(shared, sizes):
+    stack = make(sizes=sizes)
     alone = [as_torch(network) for network in stack.networks()]
     optimisers = [torch.optim.Adam(net.parameters(), lr=0.01) for net in alone]
     generator = torch.Generator().manual_seed(0)
     for n_rows in (20, 6, 20):
-        shape = (n_rows, 5) if shared else (3, n_rows, 5)
+        shape = (n_rows, sizes[0]) if shared else (3, n_rows, sizes[0])
         inputs = torch.randn(shape, generator=generator)
-        target = torch.randn((3, n_rows, 3), generator=generator)
+        target = torch.randn((3, n_rows, sizes[-1]), generator=generator)
         out = stack.forward(inputs)
         with torch.no_grad():
             difference = out - target

@@ -1,0 +1,172 @@
+"""One epoch of ROAD: a stack of models against one model at a time.
+
+The baseline is the plain loop as one would write it well: ``torch.nn`` layers,
+autograd, fused Adam, vectorised weights, nothing logged. Both do the same mathematics
+(Algorithm 1 with ten adversary and ten ratio steps) on the same rows. Rounds alternate
+between them, so that a machine that drifts drifts for both.
+
+    python benchmarks/bench_training.py [--threads 1] [--rows 6000] [--features 12]
+"""
+
+import argparse
+import time
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
+
+from fairdash.methods import ROAD
+
+STEPS = 10
+RATE = 1e-4
+
+
+def mlp(*sizes):
+    layers = []
+    for n_in, n_out in pairwise(sizes):
+        layers += [torch.nn.Linear(n_in, n_out), torch.nn.ReLU()]
+    return torch.nn.Sequential(*layers[:-1])
+
+
+def plain_fit(X, y, s, *, fairness_weight, tau, n_epochs, batch_size):
+    """Train one ROAD model with autograd."""
+    d = X.shape[1]
+    f, g, r = mlp(d, 64, 32, 1), mlp(1, 64, 32, 16, 1), mlp(d + 1, 64, 32, 1)
+    adam = [torch.optim.Adam(net.parameters(), RATE, fused=True) for net in (f, g, r)]
+    for _ in range(n_epochs):
+        for rows in torch.randperm(len(X)).split(batch_size):
+            x, target, group = X[rows], y[rows, None], s[rows, None]
+            logits = f(x)
+            seen = logits.detach()
+            for _ in range(STEPS):
+                adam[1].zero_grad()
+                cross_entropy(g(seen), group).backward()
+                adam[1].step()
+            with torch.no_grad():
+                loss_s = cross_entropy(g(seen), group, reduction="none")
+            inputs = torch.cat([x, group], 1)
+            outside = torch.where(group == torch.tensor([[0.0, 1.0]]), 0.0, -torch.inf)
+            size = (outside == 0).sum(0).log()
+
+            def log_ratio(inputs=inputs, outside=outside, size=size, group=group):
+                h = r(inputs)
+                total = torch.logsumexp(h + outside, 0) - size
+                return h - total[group[:, 0].long(), None]
+
+            for _ in range(STEPS):
+                adam[2].zero_grad()
+                log_r = log_ratio()
+                (log_r.exp() * (loss_s + tau * log_r)).mean().backward()
+                adam[2].step()
+            with torch.no_grad():
+                ratio = log_ratio().exp()
+            adam[0].zero_grad()
+            loss_s = cross_entropy(g(logits), group, reduction="none")
+            loss = (
+                cross_entropy(logits, target)
+                - fairness_weight * (ratio * loss_s).mean()
+            )
+            loss.backward()
+            adam[0].step()
+    return f
+
+
+def flops_per_row(d):
+    """Multiply-adds of one training step, times two, per row of the batch."""
+
+    def macs(*sizes):
+        products = [a * b for a, b in pairwise(sizes)]
+        forward, backward = sum(products), 2 * sum(products) - products[0]
+        return forward, forward + backward
+
+    f, g, r = (
+        macs(d, 64, 32, 1),
+        macs(1, 64, 32, 16, 1),
+        macs(d + 1, 64, 32, 1),
+    )
+    steps = f[1] + STEPS * (g[1] + r[1])
+    return 2 * (steps + 3 * g[0] + r[0])  # last passes of g and r, g's input gradient
+
+
+def sgemm_rate():
+    """Return the machine's own single-precision rate in FLOP/s, best of several."""
+    a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
+    best = np.inf
+    for _ in range(20):
+        start = time.perf_counter()
+        torch.mm(a, b)
+        best = min(best, time.perf_counter() - start)
+    return 2 * 1024**3 / best
+
+
+def seconds(function):
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rows", type=int, default=6000)
+    parser.add_argument("--features", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    rng = np.random.default_rng(0)
+    n, d = options.rows, options.features
+    s = rng.integers(2, size=n)
+    X = rng.normal(size=(n, d)).astype(np.float32)
+    X[:, 0] += s
+    y = (X[:, 0] + X[:, 1] + rng.logistic(size=n) > 0).astype(int)
+    tensors = torch.tensor(X), torch.tensor(y).float(), torch.tensor(s).float()
+
+    print(f"{n} rows, {d} features, {STEPS} + {STEPS} steps, threads {options.threads}")
+    print("batch models   plain  stacked  (s, model, epoch)   ratio  share of sgemm")
+    for batch_size in (1024, 128):
+        for n_models in (1, 8, 64):
+            points = [
+                {"fairness_weight": 5 * i / n_models, "tau": 0.1 + i / n_models}
+                for i in range(n_models)
+            ]
+            n_epochs = max(1, 8 // n_models)
+            road = ROAD(
+                n_adversary_steps=STEPS,
+                n_ratio_steps=STEPS,
+                n_epochs=n_epochs,
+                batch_size=batch_size,
+                learning_rate=RATE,
+                device="cpu",
+                random_state=0,
+            )
+            plain, stacked, rates = [], [], []
+            for _ in range(options.rounds):
+                rates.append(sgemm_rate())
+                stacked.append(
+                    seconds(lambda: road.fit_many(points, X, y, sensitive_features=s))
+                    / (n_models * n_epochs)
+                )
+                plain.append(
+                    seconds(
+                        lambda: plain_fit(
+                            *tensors,
+                            fairness_weight=1.0,
+                            tau=0.3,
+                            n_epochs=2,
+                            batch_size=batch_size,
+                        )
+                    )
+                    / 2
+                )
+            ratio = np.median(np.array(plain) / np.array(stacked))
+            rate = n * flops_per_row(d) / np.median(stacked)
+            print(
+                f"{batch_size:5d} {n_models:6d}  {np.median(plain):.4f}  "
+                f"{np.median(stacked):.4f} {'':18s} {ratio:5.2f}  "
+                f"{rate / np.median(rates):.0%}"
+            )
+
+
+if __name__ == "__main__":
+    main()
