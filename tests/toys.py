@@ -36,3 +36,20 @@ def people(n=600, seed=0):
 def people_csv(n=600, seed=0):
     """Return the applicants as an uploaded file."""
     return people(n, seed).to_csv(index=False).encode()
+
+
+def specification(path, *, methods=None, **more):
+    """Return a specification on the applicants that trains in a moment."""
+    from fairdash.sweep import SweepSpec
+
+    quick = {"n_epochs": 4, "batch_size": 128}
+    if methods is None:
+        methods = [
+            {"method": "unconstrained", "params": quick},
+            {"method": "road", "params": {**quick, "fairness_weight": [0.5, 2.0]}},
+        ]
+    data = {"path": str(path), "roles": ROLES, "name": "People"}
+    subgroups = {"columns": ["branch"], "min_size": 20}
+    return SweepSpec.model_validate(
+        {"data": data, "methods": methods, "subgroups": subgroups, **more}
+    )

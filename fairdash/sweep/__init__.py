@@ -1,0 +1,24 @@
+"""Grids of settings into stacks of models into rows of metrics."""
+
+from fairdash.sweep._run import load_dataset, run_sweep, source_file
+from fairdash.sweep._score import score
+from fairdash.sweep._spec import DataSource, MethodGrid, SweepSpec
+from fairdash.sweep._train import TrialResult, train_stack
+from fairdash.sweep._trials import Stack, Trial, expand, plan, trial_key
+
+__all__ = [
+    "DataSource",
+    "MethodGrid",
+    "Stack",
+    "SweepSpec",
+    "Trial",
+    "TrialResult",
+    "expand",
+    "load_dataset",
+    "plan",
+    "run_sweep",
+    "score",
+    "source_file",
+    "train_stack",
+    "trial_key",
+]

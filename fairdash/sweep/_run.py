@@ -1,0 +1,104 @@
+"""A whole sweep in this process."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from fairdash.datasets import SAMPLES, Dataset, make_dataset, read_table
+from fairdash.sweep._monitor import Event
+from fairdash.sweep._score import score
+from fairdash.sweep._spec import DataSource, SweepSpec
+from fairdash.sweep._train import train_stack
+from fairdash.sweep._trials import expand, plan
+
+
+def run_sweep(
+    spec: SweepSpec,
+    *,
+    dataset: Dataset | None = None,
+    report: Callable[[Event], None] = lambda event: None,
+) -> pd.DataFrame:
+    """Train every trial of a specification here and now.
+
+    Parameters
+    ----------
+    spec : SweepSpec
+    dataset : Dataset, optional
+        The data of the specification. Needed when it names an uploaded table, which
+        only the store can read.
+    report : callable, optional
+        Receives progress events.
+
+    Returns
+    -------
+    DataFrame
+        One row per trial: ``key``, ``method``, ``seed``, its parameters, ``seconds``
+        and the metrics on validation and test rows.
+
+    Raises
+    ------
+    ValueError
+        When the specification does not fit the catalog or the data.
+    """
+    dataset = dataset or load_dataset(spec.data)
+    trials = expand(spec, dataset.key)
+    rows = {}
+    for stack in plan(trials):
+        results = train_stack(
+            stack,
+            dataset,
+            scaling=spec.scaling,
+            subgroups=spec.subgroups,
+            report=report,
+        )
+        assert results is not None, "nobody stops it here"
+        scores = np.stack([result.scores for result in results])
+        metrics = score(dataset, stack.seed, scores, spec.subgroups)
+        for result, row in zip(results, metrics.to_dict("records"), strict=True):
+            rows[result.trial.key] = {"seconds": result.seconds, **row}
+    return pd.DataFrame(
+        [
+            {
+                "key": trial.key,
+                "method": trial.method,
+                "seed": trial.seed,
+                **trial.params,
+                **rows[trial.key],
+            }
+            for trial in trials
+        ]
+    )
+
+
+def source_file(source: DataSource) -> Path:
+    """Return the file of a sample or path.
+
+    Raises
+    ------
+    ValueError
+        When the source is an uploaded table, or the file does not exist.
+    """
+    if source.table:
+        message = "`table` names a file uploaded to the store"
+        raise ValueError(f"{message}; pass its data set, or give a `path`.")
+    path = SAMPLES[source.sample].path if source.sample else Path(str(source.path))
+    path = path.expanduser()
+    if not path.is_file():
+        raise ValueError(f"There is no file {str(path)!r}.")
+    return path
+
+
+def load_dataset(source: DataSource) -> Dataset:
+    """Return the data set of a sample or a file, keyed by the content of the file.
+
+    Raises
+    ------
+    ValueError
+        When the source is an uploaded table, or the file does not fit the roles.
+    """
+    path = source_file(source)
+    digest = sha256(path.read_bytes()).hexdigest()
+    return make_dataset(read_table(path), source.roles, name=source.name, key=digest)

@@ -1,0 +1,166 @@
+"""Write a sweep as a short script of public calls."""
+
+import json
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from fairdash import __version__
+from fairdash.datasets import SAMPLES
+from fairdash.methods import CATALOG
+from fairdash.sweep._spec import DataSource, Scalar, SweepSpec
+from fairdash.sweep._trials import Stack, expand, plan
+
+WIDTH = 88
+
+SCRIPT = '''\
+"""{title}
+
+Written by fairdash {version}; run it with Python to get the same figures.
+"""
+
+import pandas as pd
+
+from fairdash.datasets import {dataset_names}
+from fairdash.methods import {method_names}
+from fairdash.metrics import evaluate
+{more_imports}
+{data}
+
+subgroups = {subgroups}
+
+groups = dataset.sensitive_features
+labels = subgroups.label(dataset.frame)
+rows = []
+for seed in {seeds}:
+    parts = split(dataset, seed)
+    train = parts.train
+    X = encode(dataset, train, scaling={scaling}).X
+    models = []
+
+{models}
+    for model in models:
+        scores = model.predict_proba(X)[:, 1]
+        row = {{"method": type(model).__name__, "seed": seed, **model.get_params()}}
+        for part, where in (("validation", parts.validation), ("test", parts.test)):
+            metrics = evaluate(
+                dataset.y[where],
+                scores[where],
+                sensitive_features=groups[where],
+                subgroups=labels.iloc[where],
+                min_size=subgroups.min_size,
+            )
+            row |= metrics.add_prefix(f"{{part}}_").iloc[0].to_dict()
+        rows.append(row)
+
+results = pd.DataFrame(rows)
+print(results.to_string())
+'''
+
+ONE_MODEL = """\
+model = {estimator}
+model.fit(X[train], dataset.y[train], sensitive_features=groups[train])
+models.append(model)
+"""
+
+MANY_MODELS = """\
+estimator = {estimator}
+points = {points}
+models += estimator.fit_many(
+    points, X[train], dataset.y[train], sensitive_features=groups[train]
+)
+"""
+
+
+def script(spec: SweepSpec) -> str:
+    """Return a script whose ``results`` hold the figures of ``run_sweep(spec)``."""
+    one_seed = spec.model_copy(update={"seeds": spec.seeds[:1]})
+    trials = expand(one_seed, dataset_key="")
+    stacks = plan(trials, max_models=len(trials))
+    data, names, imports = _data(spec.data)
+    classes = sorted({CATALOG[stack.method].class_name for stack in stacks})
+    models = "\n".join(_models(stack) for stack in stacks)
+    return SCRIPT.format(
+        title=spec.data.name,
+        version=__version__,
+        dataset_names=", ".join(sorted({*names, "Subgroups", "encode", "split"})),
+        method_names=", ".join(classes),
+        more_imports=imports,
+        data=data,
+        subgroups=_call("Subgroups", _chosen(spec.subgroups)),
+        seeds=spec.seeds,
+        scaling=_literal(spec.scaling),
+        models=indent(models, "    "),
+    )
+
+
+def _data(source: DataSource) -> tuple[str, tuple[str, ...], str]:
+    """Return the lines that make the data set, the names they need, and imports."""
+    if source.sample and source.roles == SAMPLES[source.sample].roles:
+        lines = f"dataset = load_sample({_literal(source.sample)})"
+        return lines, ("load_sample",), ""
+    names: tuple[str, ...] = ("Roles", "make_dataset")
+    imports = ""
+    if source.table:
+        frame = f"open_store().table({_literal(source.table)})"
+        imports = "from fairdash.store import open_store\n"
+    elif source.sample:
+        frame = f"read_table(SAMPLES[{_literal(source.sample)}].path)"
+        names += ("SAMPLES", "read_table")
+    else:
+        frame = f"read_table({_literal(str(Path(str(source.path))))})"
+        names += ("read_table",)
+    roles = _call("Roles", _chosen(source.roles))
+    made = f"make_dataset(table, roles, name={_literal(source.name)})"
+    lines = f"table = {frame}\nroles = {roles}\ndataset = {made}"
+    return lines, names, imports
+
+
+def _models(stack: Stack) -> str:
+    name = CATALOG[stack.method].class_name
+    if len(stack.trials) == 1:
+        params = {**stack.trials[0].params}
+        return ONE_MODEL.format(estimator=_estimator(name, params))
+    points = "".join(f"    {_literal(point)},\n" for point in stack.points)
+    return MANY_MODELS.format(
+        estimator=_estimator(name, stack.params), points=f"[\n{points}]"
+    )
+
+
+def _estimator(name: str, params: dict[str, Scalar]) -> str:
+    arguments = {key: _literal(value) for key, value in params.items()}
+    return _call_text(name, arguments | {"random_state": "seed"})
+
+
+def _chosen(model: Any) -> dict[str, Any]:
+    """Return the fields of a pydantic model that differ from their defaults."""
+    chosen: dict[str, Any] = model.model_dump(exclude_defaults=True)
+    return chosen
+
+
+def _call(name: str, arguments: dict[str, Any]) -> str:
+    return _call_text(name, {key: _literal(value) for key, value in arguments.items()})
+
+
+def _call_text(name: str, arguments: dict[str, str]) -> str:
+    pairs = [f"{key}={text}" for key, text in arguments.items()]
+    line = f"{name}({', '.join(pairs)})"
+    if len(line) <= WIDTH - 20:
+        return line
+    return f"{name}(\n" + "".join(f"    {pair},\n" for pair in pairs) + ")"
+
+
+def _literal(value: Any) -> str:
+    """Return Python text of a value, strings in double quotes."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        pairs = [f"{_literal(key)}: {_literal(item)}" for key, item in value.items()]
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, tuple | list):
+        inner = ", ".join(map(_literal, value))
+        if len(inner) > WIDTH - 30:
+            inner = "\n" + "".join(f"        {_literal(item)},\n" for item in value)
+            return f"({inner}    )"
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return repr(value)

@@ -1,0 +1,165 @@
+"""What is to be trained, on what: readable, checkable, and the same everywhere."""
+
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from fairdash.datasets import SAMPLES, Roles, Subgroups
+
+Scalar = int | float | str
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DataSource(_Frozen):
+    """A table, by exactly one of three names, and what its columns mean.
+
+    Attributes
+    ----------
+    sample : str, optional
+        Name of a sample that comes with the package; it has roles of its own.
+    table : str, optional
+        sha256 of a file uploaded to the store.
+    path : str, optional
+        Path of a file.
+    roles : Roles
+        Meaning of the columns.
+    name : str
+        Title of the data set.
+    """
+
+    sample: str | None = None
+    table: str | None = None
+    path: str | None = None
+    roles: Roles
+    name: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        sources = [given[key] for key in ("sample", "table", "path") if given.get(key)]
+        if len(sources) != 1:
+            raise ValueError("give exactly one of `sample`, `table` and `path`")
+        known: dict[str, Any] = {"name": Path(sources[0]).stem}
+        if given.get("sample"):
+            if given["sample"] not in SAMPLES:
+                message = f"`sample` must be one of {sorted(SAMPLES)}"
+                raise ValueError(f"{message}, got {given['sample']!r}")
+            sample = SAMPLES[given["sample"]]
+            known = {"name": sample.title, "roles": sample.roles}
+        return known | {key: value for key, value in given.items() if value is not None}
+
+
+class MethodGrid(_Frozen):
+    """A method with some of its parameters set; a list of values is a grid axis.
+
+    Attributes
+    ----------
+    method : str
+        Key in the catalog of methods.
+    params : dict
+        A value, or the list of values to try, by name. The others are at the method's
+        defaults for ``effort``.
+    effort : {"fast", "paper"}
+        Length of training: quick, or as in the method's paper.
+    """
+
+    method: str
+    params: dict[str, Scalar | tuple[Scalar, ...]] = {}
+    effort: Literal["fast", "paper"] = "fast"
+
+
+def _described(known: dict[str, Any]) -> Subgroups:
+    source: DataSource = known["data"]
+    if source.sample:
+        return SAMPLES[source.sample].subgroups
+    return Subgroups(columns=source.roles.subgroup_columns)
+
+
+class SweepSpec(_Frozen):
+    """A data set, methods with grids, seeds: everything that decides the results.
+
+    Attributes
+    ----------
+    data : DataSource
+    methods : tuple of MethodGrid
+    seeds : tuple of int
+        Each splits the rows anew and starts training anew.
+    subgroups : Subgroups
+        For the local metrics; they have no part in training. By default those of the
+        sample, or the subgroup columns of the roles.
+    scaling : {"standard", "minmax"}
+        Of numeric features.
+    """
+
+    data: DataSource
+    methods: tuple[MethodGrid, ...] = Field(min_length=1)
+    seeds: tuple[int, ...] = Field(default=(0,), min_length=1)
+    subgroups: Subgroups = Field(default_factory=_described)
+    scaling: Literal["standard", "minmax"] = "standard"
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if len(self.subgroups.parts()) > 1:
+            message = "`subgroups` must put every row in at most one subgroup"
+            raise ValueError(f"{message}; set `crossed: true` or name one column")
+        return self
+
+    @classmethod
+    def from_yaml(cls, source: str | Path) -> Self:
+        """Read a specification from YAML text, or from the file at a Path.
+
+        A relative ``path`` of the data is taken from the folder of the file.
+
+        Raises
+        ------
+        ValueError
+            With one line that says which entry is wrong and why.
+        """
+        text = source.read_text() if isinstance(source, Path) else source
+        try:
+            given = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ValueError(f"Not valid YAML: {_one_line(str(error))}.") from error
+        if not isinstance(given, dict):
+            raise ValueError("A sweep is a YAML mapping with `data` and `methods`.")
+        if isinstance(source, Path) and isinstance(given.get("data"), dict):
+            path = given["data"].get("path")
+            if isinstance(path, str):
+                given["data"]["path"] = str(source.parent / path)
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            raise ValueError(_explain(error)) from error
+
+    def to_yaml(self) -> str:
+        """Return the specification as YAML that `from_yaml` reads back equal."""
+        content = self.model_dump(mode="json", exclude_none=True)
+        text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        return text
+
+    def to_python(self) -> str:
+        """Return a script of public calls that trains and scores the same models."""
+        from fairdash.sweep._script import script  # the script needs the spec's class
+
+        return script(self)
+
+
+def _explain(error: ValidationError) -> str:
+    """Return pydantic's findings as one sentence each, without its links."""
+    findings = []
+    for finding in error.errors():
+        where = ".".join(map(str, finding["loc"]))
+        what = finding["msg"].removeprefix("Value error, ")
+        findings.append(f"{where}: {what}" if where else what)
+    return "; ".join(dict.fromkeys(findings))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

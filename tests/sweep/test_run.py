@@ -1,0 +1,223 @@
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from toys import people_csv, specification
+
+from fairdash.datasets import SAMPLES, Subgroups, split
+from fairdash.methods import Network
+from fairdash.metrics import evaluate
+from fairdash.sweep import (
+    SweepSpec,
+    expand,
+    load_dataset,
+    plan,
+    run_sweep,
+    score,
+    train_stack,
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    return tmp_path / "people.csv"
+
+
+def train(spec, max_models=16, **more):
+    dataset = load_dataset(spec.data)
+    stacks = plan(expand(spec, dataset.key), max_models=max_models)
+    results = [
+        train_stack(stack, dataset, subgroups=spec.subgroups, **more)
+        for stack in stacks
+    ]
+    return dataset, [result for stack in results for result in stack]
+
+
+def test_a_sweep_is_one_row_per_trial_with_metrics_of_both_parts(path):
+    spec = specification(path, seeds=[0, 1])
+    table = run_sweep(spec)
+    dataset = load_dataset(spec.data)
+    assert table["key"].tolist() == [t.key for t in expand(spec, dataset.key)]
+    assert table["method"].tolist() == ["unconstrained", "road", "road"] * 2
+    assert table["fairness_weight"].dropna().tolist() == [0.5, 2.0] * 2
+    for seed, rows in table.groupby("seed"):
+        parts = split(dataset, seed)
+        assert (rows["validation_n"] == len(parts.validation)).all()
+        assert (rows["test_n"] == len(parts.test)).all()
+    assert table["test_worst_1_di"].notna().all()
+    pd.testing.assert_frame_equal(
+        run_sweep(spec).drop(columns="seconds"), table.drop(columns="seconds")
+    )
+
+
+def test_scores_are_probabilities_of_all_rows_from_the_kept_network(path):
+    from fairdash.datasets import encode
+
+    dataset, results = train(specification(path))
+    X = encode(dataset, split(dataset, 0).train).X
+    for result in results:
+        assert result.scores.shape == (dataset.n_rows,)
+        assert result.scores.dtype == np.float32
+        logits = Network.from_arrays(result.network).logits(X)
+        np.testing.assert_allclose(result.scores, 1 / (1 + np.exp(-logits)), atol=1e-6)
+
+
+def test_however_a_sweep_is_cut_in_stacks_the_models_are_the_same(path):
+    _, together = train(specification(path))
+    _, alone = train(specification(path), max_models=1)
+    for one, two in zip(together, alone, strict=True):
+        assert one.trial == two.trial
+        np.testing.assert_allclose(one.scores, two.scores, atol=1e-4)
+
+
+def test_scores_are_measured_on_rows_training_never_saw(path):
+    dataset, results = train(specification(path))
+    subgroups = Subgroups(columns=("branch",), min_size=10)
+    scores = np.stack([result.scores for result in results])
+    table = score(dataset, 0, scores, subgroups)
+    test = split(dataset, 0).test
+    labels = dataset.frame["branch"].to_numpy()[test]
+    expected = evaluate(
+        dataset.y[test],
+        scores[:, test],
+        sensitive_features=dataset.sensitive_features[test],
+        subgroups=labels,
+        min_size=10,
+    )
+    assert table["test_worst_1_di"].tolist() == expected["worst_1_di"].tolist()
+    assert table["test_accuracy"].tolist() == expected["accuracy"].tolist()
+
+
+def test_events_tell_the_curves_and_the_weights(path):
+    events = []
+    _, results = train(specification(path), report=events.append)
+    last = {event["key"]: event for event in events}
+    assert last.keys() == {result.trial.key for result in results}
+    for result in results:
+        event = last[result.trial.key]
+        assert event["epoch"] == event["n_epochs"] == 4
+        curves = event["curves"]
+        assert curves["epoch"][0] == 1
+        assert curves["epoch"][-1] == 4
+        assert {"loss", "validation_loss", "accuracy"} <= curves.keys()
+        assert {"demographic_parity_difference", "worst_1_di"} <= curves.keys()
+        assert len({len(values) for values in curves.values()}) == 1
+        kept = result.history.set_index("epoch").loc[4]
+        assert curves["validation_loss"][-1] == pytest.approx(kept["validation_loss"])
+        if result.trial.method == "unconstrained":
+            assert event["ratio"] is None
+            continue
+        assert {"adversary_loss"} <= curves.keys()
+        widths = np.diff(event["ratio"]["edges"])
+        for group in ("here", "there"):
+            area = (event["ratio"]["density"][group] * widths).sum()
+            assert area == pytest.approx(1)
+            assert event["ratio"]["quantiles"][group] == sorted(
+                event["ratio"]["quantiles"][group]
+            )
+
+
+def test_a_long_fit_has_curves_of_at_most_100_points(path):
+    events = []
+    long = {"method": "unconstrained", "params": {"n_epochs": 230, "batch_size": 512}}
+    _, (result,) = train(specification(path, methods=[long]), report=events.append)
+    assert len(events[-1]["curves"]["epoch"]) <= 101
+    assert len(result.history) == 230
+    assert len(events) < 30
+
+
+def test_a_stack_stops_within_an_epoch(path):
+    spec = specification(path)
+    dataset = load_dataset(spec.data)
+    for stack in plan(expand(spec, dataset.key)):
+        asked = []
+
+        def stopped(asked=asked):
+            asked.append(1)
+            return len(asked) == 2
+
+        options = {"subgroups": spec.subgroups, "stopped": stopped}
+        assert train_stack(stack, dataset, **options) is None
+        assert len(asked) == 2
+
+
+def test_logistic_regression_needs_no_epochs(path):
+    spec = specification(path, methods=[{"method": "logistic"}])
+    _, (result,) = train(spec)
+    assert np.isfinite(result.scores).all()
+    assert result.ratio is None
+
+
+def test_a_parameter_out_of_range_is_explained(path):
+    wrong = {"method": "road", "params": {"fairness_weight": -1}}
+    with pytest.raises(ValueError, match="fairness_weight"):
+        run_sweep(specification(path, methods=[wrong]))
+
+
+def test_a_missing_file_and_an_uploaded_table_are_explained(path):
+    with pytest.raises(ValueError, match="There is no file"):
+        run_sweep(specification(path.with_name("nobody.csv")))
+    spec = specification(path)
+    uploaded = spec.data.model_copy(update={"path": None, "table": "0f"})
+    with pytest.raises(ValueError, match="uploaded to the store"):
+        run_sweep(spec.model_copy(update={"data": uploaded}))
+
+
+def execute(text, folder):
+    script = folder / "script.py"
+    saved = folder / "results.json"
+    script.write_text(text + f"results.to_json({str(saved)!r}, orient='records')\n")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return pd.read_json(saved)
+
+
+def compare(results, table):
+    assert len(results) == len(table)
+    for column in table.columns[table.columns.str.match("validation_|test_")]:
+        np.testing.assert_allclose(
+            results[column], table[column], atol=1e-5, equal_nan=True, err_msg=column
+        )
+
+
+def test_the_script_of_a_sample_gives_the_figures_of_the_sweep(tmp_path):
+    params = {"n_epochs": 3}
+    spec = SweepSpec.model_validate(
+        {
+            "data": {"sample": next(iter(SAMPLES))},
+            "methods": [
+                {"method": "unconstrained", "params": params},
+                {"method": "road", "params": {**params, "tau": [0.3, 0.6]}},
+            ],
+        }
+    )
+    text = spec.to_python()
+    assert "load_sample(" in text
+    assert max(map(len, text.splitlines())) <= 100
+    compare(execute(text, tmp_path), run_sweep(spec))
+
+
+def test_the_script_of_a_file_gives_the_figures_of_the_sweep(path, tmp_path):
+    spec = specification(path, seeds=[0, 2], scaling="minmax")
+    table = run_sweep(spec)
+    results = execute(spec.to_python(), tmp_path)
+    compare(results, table)
+    assert results["seed"].tolist() == table["seed"].tolist()
+
+
+def test_the_script_of_an_uploaded_table_reads_the_store(path):
+    spec = specification(path)
+    uploaded = spec.data.model_copy(update={"path": None, "table": "0f"})
+    text = spec.model_copy(update={"data": uploaded}).to_python()
+    compile(text, "script", "exec")
+    assert 'open_store().table("0f")' in text
+
+
+def test_describing_sweeps_does_not_load_torch():
+    code = "import sys, fairdash.sweep; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,95 @@
+import pytest
+from toys import ROLES, people_csv, specification
+
+from fairdash.datasets import SAMPLES
+from fairdash.sweep import DataSource, SweepSpec
+
+MINIMAL = """
+data:
+  sample: {sample}
+methods:
+  - method: road
+    params:
+      fairness_weight: [0, 1]
+"""
+
+
+@pytest.fixture
+def sample():
+    return next(iter(SAMPLES))
+
+
+def test_a_specification_survives_yaml(tmp_path):
+    spec = specification(tmp_path / "people.csv", seeds=[0, 3], scaling="minmax")
+    assert SweepSpec.from_yaml(spec.to_yaml()) == spec
+
+
+def test_a_sample_brings_its_roles_and_subgroups(sample):
+    spec = SweepSpec.from_yaml(MINIMAL.format(sample=sample))
+    assert spec.data.roles == SAMPLES[sample].roles
+    assert spec.data.name == SAMPLES[sample].title
+    assert spec.subgroups == SAMPLES[sample].subgroups
+    assert spec.seeds == (0,)
+    assert spec.methods[0].params == {"fairness_weight": (0, 1)}
+
+
+def test_a_path_is_taken_from_the_folder_of_the_file(tmp_path):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    spec = specification("people.csv")
+    (tmp_path / "sweep.yaml").write_text(spec.to_yaml())
+    read = SweepSpec.from_yaml(tmp_path / "sweep.yaml")
+    assert read.data.path == str(tmp_path / "people.csv")
+
+
+def test_subgroups_default_to_the_columns_of_the_roles():
+    spec = SweepSpec.model_validate(
+        {
+            "data": {"path": "people.csv", "roles": ROLES},
+            "methods": [{"method": "logistic"}],
+        }
+    )
+    assert spec.subgroups.columns == ROLES.subgroup_columns
+    assert spec.data.name == "people"
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("data: [", "Not valid YAML"),
+        ("42", "mapping with `data` and `methods`"),
+        ("data: {}\nmethods: [{method: road}]", "exactly one of"),
+        ("data: {sample: nowhere}\nmethods: [{method: road}]", "`sample` must be one"),
+        (
+            "data: {path: a.csv}\nmethods: [{method: road}]",
+            "data.roles: Field required",
+        ),
+        ("methods: [{method: road}]", "data: Field required"),
+    ],
+)
+def test_a_bad_file_is_explained_in_one_line(text, message):
+    with pytest.raises(ValueError, match=message) as error:
+        SweepSpec.from_yaml(text)
+    assert "\n" not in str(error.value)
+
+
+def test_an_unknown_entry_is_named(sample):
+    text = MINIMAL.format(sample=sample) + "epochs: 3\n"
+    with pytest.raises(ValueError, match="epochs: Extra inputs"):
+        SweepSpec.from_yaml(text)
+
+
+def test_overlapping_subgroups_are_refused():
+    overlap = {"columns": ["age", "branch"], "crossed": False}
+    with pytest.raises(ValueError, match="at most one subgroup"):
+        SweepSpec.model_validate(
+            {
+                "data": {"path": "people.csv", "roles": ROLES},
+                "methods": [{"method": "road"}],
+                "subgroups": overlap,
+            }
+        )
+
+
+def test_two_sources_are_refused():
+    with pytest.raises(ValueError, match="exactly one"):
+        DataSource.model_validate({"path": "a.csv", "table": "0f", "roles": ROLES})

@@ -1,0 +1,104 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import specification
+
+from fairdash.methods import CATALOG
+from fairdash.sweep import expand, plan
+
+WEIGHTS = {
+    "method": "road",
+    "params": {"fairness_weight": [0, 1, 3], "tau": [0.3, 0.7]},
+}
+
+
+def trials(*methods, key="data", **more):
+    spec = specification("people.csv", methods=list(methods), **more)
+    return expand(spec, key)
+
+
+def test_a_grid_is_every_combination_with_all_parameters():
+    grid = trials(WEIGHTS, seeds=[0, 1])
+    points = [(t.seed, t.params["fairness_weight"], t.params["tau"]) for t in grid]
+    expected = [(s, w, t) for s in (0, 1) for w in (0, 1, 3) for t in (0.3, 0.7)]
+    assert points == expected
+    names = {param.name for param in CATALOG["road"].params}
+    assert all(trial.params.keys() == names for trial in grid)
+
+
+def test_effort_sets_what_is_not_given():
+    paper = {"method": "road", "effort": "paper", "params": {"n_ratio_steps": 3}}
+    (trial,) = trials(paper)
+    assert trial.params["n_adversary_steps"] == 10
+    assert trial.params["n_ratio_steps"] == 3
+
+
+def test_the_same_question_has_the_same_key_however_it_is_written():
+    one = trials({"method": "road", "params": {"fairness_weight": 1}})
+    two = trials({"method": "road", "params": {"fairness_weight": 1.0, "tau": 0.3}})
+    assert [t.key for t in one] == [t.key for t in two]
+    assert len(trials({"method": "road", "params": {"tau": [0.5, 0.5]}})) == 1
+
+
+def test_every_part_of_the_question_is_in_the_key():
+    keys = {
+        trials({"method": "road"})[0].key,
+        trials({"method": "road"}, key="other data")[0].key,
+        trials({"method": "road"}, seeds=[1])[0].key,
+        trials({"method": "road"}, scaling="minmax")[0].key,
+        trials({"method": "broad"})[0].key,
+        trials({"method": "road", "params": {"tau": 0.4}})[0].key,
+    }
+    assert len(keys) == 6
+
+
+def test_subgroups_are_not_in_the_key():
+    one = trials({"method": "road"}, subgroups={"columns": ["age"]})
+    two = trials({"method": "road"}, subgroups={"columns": ["branch"]})
+    assert one == two
+
+
+def test_trials_that_differ_in_stackable_parameters_share_a_stack():
+    (stack,) = plan(trials(WEIGHTS))
+    assert len(stack.trials) == 6
+    assert stack.points[1] == {"fairness_weight": 0.0, "tau": 0.7}
+    assert not {"fairness_weight", "tau"} & stack.params.keys()
+    epochs = {"method": "road", "params": {"n_epochs": [5, 9], "tau": [0.3, 0.5]}}
+    assert [len(stack.trials) for stack in plan(trials(epochs))] == [2, 2]
+
+
+@given(
+    weights=st.lists(st.integers(0, 9), min_size=1, unique=True),
+    seeds=st.lists(st.integers(0, 9), min_size=1, unique=True),
+    max_models=st.integers(1, 5),
+)
+def test_a_plan_holds_every_trial_once(weights, seeds, max_models):
+    grid = {"method": "adversarial", "params": {"fairness_weight": weights}}
+    all_trials = trials(grid, {"method": "unconstrained"}, seeds=seeds)
+    stacks = plan(all_trials, max_models=max_models)
+    planned = [trial.key for stack in stacks for trial in stack.trials]
+    assert sorted(planned) == sorted(trial.key for trial in all_trials)
+    assert len({stack.key for stack in stacks}) == len(stacks)
+    for stack in stacks:
+        assert len(stack.trials) <= max_models
+        for trial, point in zip(stack.trials, stack.points, strict=True):
+            assert trial.params == {**stack.params, **point}
+            assert (trial.method, trial.seed) == (stack.method, stack.seed)
+
+
+@pytest.mark.parametrize(
+    "method, message",
+    [
+        ({"method": "magic"}, "`method` must be one of"),
+        ({"method": "road", "params": {"lambda": 1}}, "no parameter `lambda`"),
+        ({"method": "road", "params": {"tau": "big"}}, "`tau` must be a number"),
+        ({"method": "road", "params": {"n_epochs": 2.5}}, "`n_epochs` must be a whole"),
+        (
+            {"method": "road", "params": {"constraints": "fair"}},
+            "`constraints` must be",
+        ),
+    ],
+)
+def test_what_the_catalog_does_not_know_is_refused(method, message):
+    with pytest.raises(ValueError, match=message):
+        trials(method)
