@@ -25,6 +25,8 @@ def open_store(home: Path | None = None, url: str | None = None) -> Store:
     home : Path, optional
         Folder of all files. Default: ``$FAIRDASH_HOME``, else ``~/.fairdash``.
     url : str, optional
-        SQLAlchemy address of the database. Default: an SQLite file in ``home``.
+        SQLAlchemy address of the database. Default: ``$FAIRDASH_DATABASE``, else an
+        SQLite file in ``home``.
     """
+    url = url or os.environ.get("FAIRDASH_DATABASE")
     return Store(Path(home) if home else home_folder(), url)

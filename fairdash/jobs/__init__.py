@@ -1,0 +1,17 @@
+"""Where work runs: here, or in an engine that outlives the app."""
+
+from fairdash.jobs._engine import attach, engine_lives, ensure_engine, wake
+from fairdash.jobs._inline import run_open
+from fairdash.jobs._lease import Lease
+from fairdash.jobs._submit import cancel, submit
+
+__all__ = [
+    "Lease",
+    "attach",
+    "cancel",
+    "engine_lives",
+    "ensure_engine",
+    "run_open",
+    "submit",
+    "wake",
+]

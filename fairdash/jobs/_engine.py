@@ -1,0 +1,69 @@
+"""Find the engine of a home folder, or start it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from fairdash.jobs._inline import run_open
+from fairdash.jobs._lease import APPS, ENGINE, Lease, take
+from fairdash.store import Store
+
+ATTACH_SECONDS = 10.0  # an engine that is just ending gives its locks up sooner
+
+_children: list[subprocess.Popen[bytes]] = []
+
+
+def attach(home: Path) -> Lease:
+    """Tell the engine that an app lives, until the lease is closed or the process ends.
+
+    Raises
+    ------
+    TimeoutError
+        When an engine does not give way.
+    """
+    lease = take(home / APPS, shared=True, patience=ATTACH_SECONDS)
+    if lease is None:
+        raise TimeoutError(f"Another process keeps {home / APPS} to itself.")
+    return lease
+
+
+def engine_lives(home: Path) -> bool:
+    """Tell whether a home folder has an engine."""
+    lock = take(home / ENGINE, shared=True)
+    if lock is None:
+        return True
+    lock.close()
+    return False
+
+
+def ensure_engine(home: Path) -> None:
+    """Start the engine of a home folder unless it lives; return at once.
+
+    This costs microseconds while it lives, so every poll may call it. The caller takes
+    the lock and hands it to the new process as an open file: at no moment could a
+    second caller start a second engine, however slowly the first one imports.
+    """
+    lock = take(home / ENGINE)
+    if lock is None:
+        return
+    _children[:] = [child for child in _children if child.poll() is None]
+    command = [sys.executable, "-P", "-m", "fairdash.jobs.host", str(home)]
+    with lock, open(home / "engine.log", "ab") as log:
+        child = subprocess.Popen(
+            [*command, "--lock", str(lock.descriptor)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(lock.descriptor,),
+            start_new_session=True,  # Ctrl-C in the app's terminal does not reach it
+        )
+    _children.append(child)  # kept, or it would stay a zombie when it ends
+
+
+def wake(store: Store) -> None:
+    """Let open runs go on: in the engine, or here and now if ``FAIRDASH_INLINE=1``."""
+    if os.environ.get("FAIRDASH_INLINE") == "1":
+        run_open(store)
+    else:
+        ensure_engine(store.home)

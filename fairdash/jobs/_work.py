@@ -1,0 +1,115 @@
+"""The work on one stack, the same in every process: train, keep, measure."""
+
+import traceback
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from fairdash.datasets import Dataset
+from fairdash.store import RunRecord, Store
+from fairdash.sweep import Stack, SweepSpec, TrialResult, plan, score, train_stack
+
+ERROR_LENGTH = 8_000  # characters of a traceback that are kept
+
+
+class Link(Protocol):
+    """A stack's line to whoever asked for it."""
+
+    def report(self, event: dict[str, Any]) -> None:
+        """Send a progress event."""
+
+    def stopped(self) -> bool:
+        """Tell whether the run is to stop."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a trial: its metrics, or an error."""
+
+    key: str
+    row: dict[str, Any] | None = None
+    seconds: float | None = None
+    error: str | None = None
+
+
+def work(
+    store: Store, run: RunRecord, stack: Stack, link: Link
+) -> list[Outcome] | None:
+    """Train what is not on disk yet, keep it there, and measure all for the run.
+
+    It may be repeated: what is on disk is not trained again. A stack that fails is
+    tried model by model, so that a failing setting does not stop the others.
+
+    Returns
+    -------
+    list of Outcome, or None
+        One per trial; None when it was stopped.
+    """
+    spec = SweepSpec.model_validate(run.spec)
+    dataset = store.dataset(run.dataset_id)
+    failed = []
+    waiting = plan(t for t in stack.trials if not store.artifact(t.key).exists())
+    while waiting:
+        part = waiting.pop(0)
+        try:
+            results = train_stack(
+                part,
+                dataset,
+                scaling=spec.scaling,
+                subgroups=spec.subgroups,
+                report=link.report,
+                stopped=link.stopped,
+            )
+        except Exception as error:  # whatever a method raises is what became of it
+            if len(part.trials) > 1:
+                waiting = part.split() + waiting
+            else:
+                failed.append(Outcome(part.trials[0].key, error=describe(error)))
+            continue
+        if results is None:
+            return None
+        for result in results:
+            _keep(store, result)
+    lost = {outcome.key for outcome in failed}
+    keys = [trial.key for trial in stack.trials if trial.key not in lost]
+    return failed + _measure(store, dataset, stack.seed, keys, spec)
+
+
+def describe(error: BaseException) -> str:
+    """Return the end of an error's traceback, which says what went wrong."""
+    return "".join(traceback.format_exception(error))[-ERROR_LENGTH:]
+
+
+def _keep(store: Store, result: TrialResult) -> None:
+    trial = result.trial
+    store.artifact(trial.key).write(
+        row={
+            "key": trial.key,
+            "method": trial.method,
+            "params": trial.params,
+            "seed": trial.seed,
+            "data_key": trial.data_key,
+            "seconds": result.seconds,
+        },
+        scores=result.scores,
+        history=result.history,
+        network=result.network,
+        ratio=result.ratio,
+        ratio_history=result.ratio_history,
+    )
+
+
+def _measure(
+    store: Store, dataset: Dataset, seed: int, keys: list[str], spec: SweepSpec
+) -> list[Outcome]:
+    if not keys:
+        return []
+    artifacts = [store.artifact(key) for key in keys]
+    scores = np.stack([artifact.scores() for artifact in artifacts])
+    metrics = score(dataset, seed, scores, spec.subgroups)
+    rows: list[dict[Any, Any]] = metrics.to_dict("records")
+    return [
+        Outcome(key, row=row, seconds=artifact.row()["seconds"])
+        for key, row, artifact in zip(keys, rows, artifacts, strict=True)
+    ]
