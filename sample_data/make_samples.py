@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-Maker = Callable[[np.random.Generator], tuple[pd.DataFrame, NDArray[np.float64]]]
+Sample = tuple[pd.DataFrame, NDArray[np.float64]]
+Maker = Callable[[np.random.Generator], Sample]
 HERE = Path(__file__).parent
 SECTORS = ["care", "education", "office", "retail", "industry", "transport", "building"]
 SECTORS_OF_WOMEN = [0.28, 0.16, 0.22, 0.20, 0.08, 0.03, 0.03]
@@ -25,9 +26,7 @@ PATIENTS = ["White", "Black", "Asian"]
 RECORDING_ERROR = 0.15
 
 
-def loans(
-    rng: np.random.Generator, n: int = 9_000
-) -> tuple[pd.DataFrame, NDArray[np.float64]]:
+def loans(rng: np.random.Generator, n: int = 9_000) -> Sample:
     """Applications for a bank loan, decided by officers who mark young women down."""
     woman = rng.random(n) < 0.46
     age = 20 + np.floor(45 * rng.beta(1.0, 1.9, n)).astype(int)
@@ -97,9 +96,7 @@ def loans(
     return frame, np.column_stack([fair, decided])
 
 
-def hiring(
-    rng: np.random.Generator, n: int = 8_000
-) -> tuple[pd.DataFrame, NDArray[np.float64]]:
+def hiring(rng: np.random.Generator, n: int = 8_000) -> Sample:
     """Job applications at five sites, one of which interviews some groups unfairly."""
     group = rng.choice(len(ETHNICITIES), n, p=[0.52, 0.20, 0.17, 0.11])
     minority = np.isin(group, [1, 2])
@@ -158,9 +155,7 @@ def hiring(
     return frame, np.column_stack([hired_with(interview), decided])
 
 
-def readmission(
-    rng: np.random.Generator, n: int = 12_000
-) -> tuple[pd.DataFrame, NDArray[np.float64]]:
+def readmission(rng: np.random.Generator, n: int = 12_000) -> Sample:
     """Hospital discharges; one clinic type leaves some old patients without visits."""
     group = rng.choice(len(PATIENTS), n, p=[0.62, 0.22, 0.16])
     minority = group > 0
@@ -233,7 +228,7 @@ TABLES: dict[str, tuple[int, Maker]] = {
 }
 
 
-def make(name: str) -> tuple[pd.DataFrame, NDArray[np.float64]]:
+def make(name: str) -> Sample:
     """Return a table and its probabilities without and with the mechanism."""
     seed, maker = TABLES[name]
     return maker(np.random.default_rng(seed))

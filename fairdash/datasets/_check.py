@@ -163,7 +163,7 @@ def _size_findings(
 ) -> Iterator[Problem]:
     group, names = group_codes(frame[roles.sensitive_feature], roles)
     counts = np.bincount(group[used], minlength=len(names))
-    for position in np.flatnonzero(counts < FEW_ROWS):
+    for position in np.flatnonzero((counts > 0) & (counts < FEW_ROWS)):
         flags = used & (group == position)
         yield Problem(
             "warning",

@@ -30,8 +30,8 @@ POSITIVE = (
 )  # fmt: skip
 # columns named by these words alone
 BOOKKEEPING = {
-    "split", "fold", "sample", "train", "test", "set", "fnlwgt", "start", "end", "event",
-    "complete",
+    "split", "fold", "sample", "train", "test", "set", "complete", "fnlwgt",
+    "start", "end", "event",
 }  # fmt: skip
 DATE_WORDS = {"date", "dob", "timestamp"}
 MAJORITY_ETHNICITY = {"white", "caucasian"}

@@ -122,8 +122,8 @@ def _target_errors(target: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
         yield error(
             "target not binary",
             roles.target,
-            f"The outcome {roles.target!r} has {len(labels)} values where two are "
-            f"needed: {counts}.",
+            f"The outcome {roles.target!r} has {len(labels)} "
+            f"value{'s' * (len(labels) != 1)} where two are needed: {counts}.",
             "Choose a column of two values, or keep only the rows of two of them with "
             "the row filter.",
             len(target),

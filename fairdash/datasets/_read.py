@@ -77,19 +77,23 @@ def _read_parquet(content: bytes, name: str) -> pd.DataFrame:
 
 def _read_csv(content: bytes, name: str) -> pd.DataFrame:
     text = _decode(content, name)
-    delimiter = _sniff(text)
-    header = _check_rows(text, delimiter, name)
-    frame = pd.read_csv(
-        io.StringIO(text),
-        sep=delimiter,
-        header=0,
-        names=range(len(header)),
-        index_col=False,
-        keep_default_na=False,
-        na_values=MISSING,
-        skipinitialspace=True,
-        low_memory=False,
-    )
+    try:
+        delimiter = _sniff(text)
+        header = _check_rows(text, delimiter, name)
+        frame = pd.read_csv(
+            io.StringIO(text),
+            sep=delimiter,
+            header=0,
+            names=range(len(header)),
+            index_col=False,
+            keep_default_na=False,
+            na_values=MISSING,
+            skipinitialspace=True,
+            low_memory=False,
+        )
+    except (csv.Error, pd.errors.ParserError) as error:
+        message = f"{name} is not a readable CSV file ({error}); save it again as CSV."
+        raise ValueError(message) from error
     return _name_columns(frame, [cell.strip() for cell in header], name)
 
 
@@ -118,18 +122,14 @@ def _sniff(text: str) -> str:
 def _check_rows(text: str, delimiter: str, name: str) -> list[str]:
     """Return the header, or raise where a row has another number of cells."""
     rows = _rows(text, delimiter)
-    try:
-        _, header = next(rows)
-        for number, (line, cells) in enumerate(rows, start=1):
-            if len(cells) != len(header):
-                raise ValueError(
-                    f"{name}: row {number} (line {line}) has {len(cells)} cells but "
-                    f"the header has {len(header)}; quote cells that hold the "
-                    f"delimiter {delimiter!r}, or mend the row."
-                )
-    except csv.Error as error:
-        message = f"{name} is not a readable CSV file ({error}); save it again as CSV."
-        raise ValueError(message) from error
+    _, header = next(rows)
+    for number, (line, cells) in enumerate(rows, start=1):
+        if len(cells) != len(header):
+            raise ValueError(
+                f"{name}: row {number} (line {line}) has {len(cells)} cells but the "
+                f"header has {len(header)}; quote cells that hold the delimiter "
+                f"{delimiter!r}, or mend the row."
+            )
     return header
 
 

@@ -72,6 +72,9 @@ class Roles(BaseModel):
             if name in self.features:
                 message = f"{name!r} is the {role}, so it cannot be a feature"
                 raise ValueError(f"{message}; remove it from `features`.")
+        if self.sensitive_feature in self.subgroup_columns:
+            message = f"{self.sensitive_feature!r} is the sensitive feature"
+            raise ValueError(f"{message}; subgroups by it would hold one group each.")
         for role in ("features", "subgroup_columns"):
             names = getattr(self, role)
             twice = sorted({name for name in names if names.count(name) > 1})

@@ -1,0 +1,183 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairdash.datasets import make_dataset
+
+
+def with_roles(roles, **changes):
+    return roles.model_validate({**roles.model_dump(), **changes})
+
+
+def test_outcome_and_groups_follow_the_roles(people, roles):
+    dataset = make_dataset(people, roles, name="people")
+    assert dataset.n_rows == 400
+    assert dataset.y.dtype == np.int8
+    np.testing.assert_array_equal(dataset.y, people["granted"] == "yes")
+    assert dataset.group.dtype == np.int64
+    assert dataset.group_names == ("Female", "Male")
+    np.testing.assert_array_equal(dataset.sensitive_features, people["sex"])
+    assert dataset.excluded.empty
+    assert list(dataset.excluded) == ["reason", "column", "rows", "example_rows"]
+
+
+def test_the_other_value_can_be_positive(people, roles):
+    refused = make_dataset(people, with_roles(roles, positive="no"), name="people")
+    granted = make_dataset(people, roles, name="people")
+    np.testing.assert_array_equal(refused.y, 1 - granted.y)
+
+
+def test_groups_unite_values_and_take_the_rest(people, roles):
+    groups = {"land": ("farm",), "town": ()}
+    by_job = with_roles(
+        roles, sensitive_feature="job", features=("age",), groups=groups
+    )
+    dataset = make_dataset(people, by_job, name="people")
+    assert dataset.group_names == ("land", "town")
+    np.testing.assert_array_equal(dataset.group == 0, people["job"] == "farm")
+
+
+def test_every_row_left_out_is_counted_once_with_its_reason(people, roles):
+    people.loc[[2, 7], "granted"] = None
+    people.loc[[7, 9], "sex"] = None
+    people.loc[[9, 11, 12], "age"] = np.nan
+    people.loc[[12, 20], "job"] = None
+    people["wave"] = np.where(people.index < 390, 1, 2)
+    chosen = with_roles(roles, keep={"wave": ("1",)}, missing="exclude")
+    dataset = make_dataset(people, chosen, name="people")
+    assert dataset.excluded.to_numpy().tolist() == [
+        ["outside the row filter", "wave", 10, (391, 392, 393, 394, 395)],
+        ["outcome missing", "granted", 2, (3, 8)],
+        ["sensitive feature missing", "sex", 1, (10,)],
+        ["feature missing", "age", 2, (12, 13)],
+        ["feature missing", "job", 1, (21,)],
+    ]
+    assert dataset.n_rows + dataset.excluded["rows"].sum() == len(people)
+    np.testing.assert_array_equal(
+        dataset.frame["person"], people["person"].iloc[dataset.row_number]
+    )
+    assert list(dataset.frame.index) == list(range(dataset.n_rows))
+
+
+def test_missing_features_stay_when_they_are_imputed(people, roles):
+    people.loc[[9, 11], "age"] = np.nan
+    assert make_dataset(people, roles, name="people").n_rows == 400
+
+
+def test_rows_in_no_group_are_counted(people, roles):
+    two = with_roles(
+        roles,
+        sensitive_feature="job",
+        features=("age",),
+        groups={"shop": ("shop",), "farm": ("farm",)},
+    )
+    dataset = make_dataset(people, two, name="people")
+    (line,) = dataset.excluded.to_dict("records")
+    assert line["reason"] == "value in no group"
+    assert line["rows"] == (people["job"] == "office").sum()
+
+
+@pytest.mark.parametrize("values", [(0, 1), (0.0, 1.0), (False, True), ("0", "1")])
+def test_every_spelling_of_a_binary_outcome_gives_the_same_data(people, roles, values):
+    positive = people["granted"] == "yes"
+    people["granted"] = np.where(positive, values[1], values[0])
+    dataset = make_dataset(people, with_roles(roles, positive=values[1]), name="p")
+    np.testing.assert_array_equal(dataset.y, positive)
+
+
+def test_one_changed_label_in_fifty_thousand_changes_the_key(people, roles):
+    large = pd.concat([people] * 125, ignore_index=True)
+    large["person"] = np.arange(len(large))
+    changed = large.copy()
+    flipped = {"yes": "no", "no": "yes"}[large.loc[31_337, "granted"]]
+    changed.loc[31_337, "granted"] = flipped
+    tables = (large, large, changed)
+    first, again, other = (make_dataset(t, roles, name="large").key for t in tables)
+    assert first == again != other
+
+
+@pytest.mark.parametrize("column, value", [("income", 1.5), ("job", "mine")])
+def test_one_changed_feature_changes_the_key(people, roles, column, value):
+    changed = people.copy()
+    changed.loc[399, column] = value
+    keys = {make_dataset(f, roles, name="p").key for f in (people, changed)}
+    assert len(keys) == 2
+
+
+def test_the_key_of_a_file_depends_on_the_file_and_the_roles(people, roles):
+    other = with_roles(roles, positive="no")
+    keys = {
+        make_dataset(people, chosen, name="p", key=key).key
+        for chosen in (roles, other)
+        for key in ("sha-a", "sha-b")
+    }
+    assert len(keys) == 4
+    again = make_dataset(people, roles, name="another name", key="sha-a").key
+    assert again in keys
+
+
+def spoil(**columns):
+    return lambda frame: frame.assign(**columns)
+
+
+@pytest.mark.parametrize(
+    "change, role_changes, message",
+    [
+        (
+            spoil(granted=lambda f: np.where(f["age"] < 30, "maybe", f["granted"])),
+            {},
+            r"'granted' has 3 values where two are needed: .*\(\d+ rows\).*row filter",
+        ),
+        (
+            spoil(granted="yes"),
+            {},
+            r"has 1 value where two are needed: yes \(400",
+        ),
+        (
+            spoil(),
+            {"positive": "Yes"},
+            "No row has the positive value 'Yes'.*Choose one",
+        ),
+        (spoil(sex="Male"), {}, r"'sex' has one group only: Male \(400 rows\)"),
+        (
+            spoil(),
+            {"groups": {"a": ("Female",), "b": ("Male",), "c": ("x",)}},
+            r"in the groups \['c'\]",
+        ),
+        (
+            spoil(),
+            {"features": ("age", "person")},
+            r"'person' is different in every one of 400 rows.*Remove it",
+        ),
+        (
+            spoil(paid=lambda f: (f["granted"] == "yes").astype(int)),
+            {"features": ("age", "paid")},
+            "'paid' equals the outcome 'granted' in all 400 rows",
+        ),
+        (
+            spoil(refused=lambda f: f["granted"] == "no"),
+            {"features": ("age", "refused")},
+            "'refused' equals the outcome",
+        ),
+        (spoil(), {"features": ("age", "height")}, "no column 'height'. Choose one of"),
+        (
+            spoil(income=lambda f: f["income"].where(f.index > 2, np.inf)),
+            {},
+            "'income' is infinite in 3 rows",
+        ),
+        (spoil(), {"keep": {"job": ("mine",)}}, "None of the 400 rows can be used"),
+        (
+            lambda f: f.assign(tags=[[1]] * len(f)),
+            {"features": ("age", "tags")},
+            "'tags' hold lists or records",
+        ),
+        (
+            lambda f: pd.concat([f, f[["age"]]], axis=1),
+            {},
+            r"more than one column named \['age'\]",
+        ),
+    ],
+)
+def test_unusable_tables_raise(people, roles, change, role_changes, message):
+    with pytest.raises(ValueError, match=message):
+        make_dataset(change(people), with_roles(roles, **role_changes), name="people")

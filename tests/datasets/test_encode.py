@@ -1,0 +1,194 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.pandas import column, data_frames, range_indexes
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+
+from fairdash.datasets import Encoder, Roles, encode, make_dataset, split
+
+SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler}
+
+
+def encoded(frame, roles, train=None, **options):
+    dataset = make_dataset(frame, roles, name="table")
+    rows = np.arange(dataset.n_rows) if train is None else train
+    return encode(dataset, rows, **options)
+
+
+@pytest.mark.parametrize("scaling", ["standard", "minmax"])
+def test_equals_a_scikit_learn_pipeline(people, roles, scaling):
+    dataset = make_dataset(people, roles, name="people")
+    train = split(dataset).train
+    result = encode(dataset, train, scaling=scaling)
+    reference = make_column_transformer(
+        (SCALERS[scaling](), ["age", "income"]),
+        (OneHotEncoder(sparse_output=False), ["job"]),
+    )
+    reference.fit(people.iloc[train])
+    np.testing.assert_allclose(result.X, reference.transform(people), atol=1e-5)
+    assert result.feature_names == (
+        "age",
+        "income",
+        "job=farm",
+        "job=office",
+        "job=shop",
+    )
+    assert result.X.dtype == np.float32
+    assert result.X.flags.c_contiguous
+
+
+def test_statistics_come_from_training_rows_only(people, roles):
+    train = np.arange(200)
+    changed = people.copy()
+    changed.loc[200:, "income"] *= 1000
+    changed.loc[200:, "job"] = "mine"
+    first, second = (encoded(frame, roles, train) for frame in (people, changed))
+    assert first.encoder == second.encoder
+    np.testing.assert_array_equal(first.X[:200], second.X[:200])
+
+
+def test_rare_levels_share_one_column_and_new_ones_join_it(people, roles):
+    people.loc[:8, "job"] = "mine"
+    people.loc[9:18, "job"] = "ship"
+    result = encoded(people, roles)
+    names = list(result.feature_names)
+    assert names[2:] == [
+        f"job={x}" for x in ("farm", "office", "ship", "shop", "(other)")
+    ]
+    np.testing.assert_array_equal(result.X[:, -1] == 1, people["job"] == "mine")
+    unseen = result.encoder.transform(people.assign(job="circus"))
+    np.testing.assert_array_equal(unseen[:, 2:], np.eye(5)[[4] * len(people)])
+
+
+def test_without_rare_levels_a_new_one_gives_zeros(people, roles):
+    encoder = encoded(people, roles).encoder
+    assert not encoder.transform(people.assign(job="circus"))[:, 2:].any()
+
+
+def test_only_the_commonest_levels_keep_a_column_and_one_row_can_be_enough():
+    n_levels = 120
+    codes = np.repeat(np.arange(n_levels), np.arange(1, n_levels + 1))
+    frame = pd.DataFrame(
+        {
+            "charge": [f"c{code:03}" for code in codes],
+            "y": np.arange(len(codes)) % 2,
+            "s": np.arange(len(codes)) // 2 % 2,
+        }
+    )
+    roles = Roles(target="y", positive=1, sensitive_feature="s", features=("charge",))
+    default = encoded(frame, roles)
+    assert default.feature_names == (
+        *(f"charge=c{code:03}" for code in range(70, 120)),
+        "charge=(other)",
+    )
+    everything = encoded(frame, roles, min_level_rows=1, max_levels=1000)
+    assert len(everything.feature_names) == n_levels
+
+
+def test_imputed_numbers_get_the_training_median_and_an_indicator(people, roles):
+    people["age"] = people["age"].astype(float)
+    people.loc[[3, 300], "age"] = np.nan
+    people.loc[[4, 301], "job"] = None
+    train = np.arange(200)
+    result = encoded(people, roles, train)
+    known = people["age"][:200].dropna()
+    filled = people["age"].fillna(known.median())
+    expected = (filled - filled[:200].mean()) / filled[:200].std(ddof=0)
+    np.testing.assert_allclose(result.X[:, 0], expected, atol=1e-5)
+    names = list(result.feature_names)
+    for feature in ("age", "job"):
+        flags = result.X[:, names.index(f"{feature}=(missing)")]
+        np.testing.assert_array_equal(flags == 1, people[feature].isna())
+
+
+def test_constant_columns_are_dropped_by_name_without_nan(people, roles):
+    frame = people.assign(same=3.5, also="x", empty=np.nan)
+    wide = roles.model_copy(
+        update={"features": (*roles.features, "same", "also", "empty")}
+    )
+    result = encoded(frame, wide)
+    assert result.encoder.dropped == ("same", "also=x", "empty", "empty=(missing)")
+    np.testing.assert_array_equal(result.X, encoded(people, roles).X)
+    np.testing.assert_array_equal(result.encoder.transform(frame), result.X)
+
+
+def test_true_and_false_are_categories(people, roles):
+    people["owner"] = people["age"] > 40
+    result = encoded(people, roles.model_copy(update={"features": ("owner",)}))
+    assert result.feature_names == ("owner=0", "owner=1")
+    np.testing.assert_array_equal(result.X[:, 1] == 1, people["owner"])
+
+
+def test_an_encoder_survives_json(people, roles):
+    people.loc[:4, "job"] = "mine"
+    result = encoded(people, roles)
+    stored = json.loads(json.dumps(result.encoder.to_dict()))
+    encoder = Encoder.from_dict(stored)
+    assert encoder == result.encoder
+    np.testing.assert_array_equal(encoder.transform(people), result.X)
+
+
+cells = st.none() | st.sampled_from(["a", "b", "c", "1", "1.0", ""])
+tables = data_frames(
+    [
+        column("text", elements=cells, dtype=object),
+        column("number", elements=st.floats(-1e6, 1e6) | st.just(np.nan), dtype=float),
+        column("code", elements=st.integers(-3, 3), dtype=int),
+    ],
+    index=range_indexes(min_size=8, max_size=40),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(tables, st.sampled_from(["standard", "minmax"]), st.integers(1, 12))
+def test_any_table_gives_finite_numbers_and_one_level_per_category(
+    table, scaling, min_level_rows
+):
+    table = table.assign(y=np.arange(len(table)) % 2, s=np.arange(len(table)) // 2 % 2)
+    roles = Roles(
+        target="y",
+        positive=1,
+        sensitive_feature="s",
+        features=("text", "number", "code"),
+    )
+    dataset = make_dataset(table, roles, name="any")
+    train = split(dataset).train
+    result = encode(dataset, train, scaling=scaling, min_level_rows=min_level_rows)
+    assert result.X.shape == (len(table), len(result.feature_names))
+    assert len(set(result.feature_names)) == len(result.feature_names)
+    assert np.isfinite(result.X).all()
+    assert (np.ptp(result.X[train], axis=0) > 0).all() or result.X.shape[1] == 0
+    np.testing.assert_array_equal(result.encoder.transform(dataset.frame), result.X)
+    (category,) = (c for c in result.encoder.columns if c.kind == "category")
+    one_hot = category.values(dataset.frame["text"])[train]
+    np.testing.assert_array_equal(one_hot.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"scaling": "robust"}, "`scaling` must be one of"),
+        ({"min_level_rows": 0}, "`min_level_rows` must be a whole number >= 1"),
+        ({"max_levels": 0}, "`max_levels` must be a whole number >= 1"),
+    ],
+)
+def test_bad_options_raise(people, roles, options, message):
+    with pytest.raises(ValueError, match=message):
+        encoded(people, roles, **options)
+
+
+def test_tables_that_do_not_fit_the_encoder_raise(people, roles):
+    strict = roles.model_copy(update={"missing": "exclude"})
+    encoder = encoded(people, strict).encoder
+    with pytest.raises(ValueError, match=r"lacks the columns \['age'\]"):
+        encoder.transform(people.drop(columns="age"))
+    with pytest.raises(ValueError, match=r"'age' held numbers .* \['old'\]"):
+        encoder.transform(people.assign(age="old"))
+    gap = people.assign(income=people["income"].where(people.index != 6))
+    with pytest.raises(ValueError, match=r"'income' is missing in 1 rows, .* \[7\]"):
+        encoder.transform(gap)

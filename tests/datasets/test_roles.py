@@ -1,0 +1,49 @@
+import pytest
+
+from fairdash.datasets import Roles
+
+BASE = {
+    "target": "y",
+    "positive": "1",
+    "sensitive_feature": "s",
+    "features": ("a", "b"),
+}
+
+
+@pytest.mark.parametrize("value", [1, 1.0, True, "1"])
+def test_one_true_and_their_text_name_the_same_value(value):
+    roles = Roles(**{**BASE, "positive": value, "keep": {"a": [value]}})
+    assert roles.positive == "1"
+    assert roles.keep == {"a": ("1",)}
+
+
+def test_roles_survive_json():
+    roles = Roles(**BASE, groups={"x": ("1", "2"), "rest": ()}, keep={"k": ("1",)})
+    assert Roles.model_validate_json(roles.model_dump_json()) == roles
+
+
+def test_columns_are_named_once_each():
+    roles = Roles(**BASE, subgroup_columns=("a", "c"), keep={"b": ("1",), "k": ("2",)})
+    assert roles.columns() == ("y", "s", "a", "b", "c", "k")
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"features": ("a", "y")}, "'y' is the outcome, so it cannot be a feature"),
+        ({"features": ("a", "s")}, "'s' is the sensitive feature, so it cannot be"),
+        ({"sensitive_feature": "y"}, "outcome and sensitive feature at once"),
+        ({"features": ()}, "`features` is empty"),
+        ({"features": ("a", "a")}, r"`features` names \['a'\] more than once"),
+        ({"subgroup_columns": ("c", "c")}, r"names \['c'\] more than once"),
+        ({"subgroup_columns": ("s",)}, "would hold one group each"),
+        ({"groups": {"x": ("1",)}}, "needs at least two groups"),
+        ({"groups": {"x": (), "y": ()}}, "only one may"),
+        ({"groups": {"x": ("1",), "y": (1,)}}, r"has \['1'\] in more than one group"),
+        ({"missing": "drop"}, "'impute' or 'exclude'"),
+        ({"weights": "w"}, "Extra inputs are not permitted"),
+    ],
+)
+def test_contradictory_roles_raise(changes, message):
+    with pytest.raises(ValueError, match=message):
+        Roles(**{**BASE, **changes})

@@ -1,0 +1,75 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdash.datasets import Roles, make_dataset, split
+
+ROLES = Roles(target="y", positive=1, sensitive_feature="s", features=("x",))
+
+
+def dataset_of(cells):
+    """Return a data set with cells[2 * group + outcome] rows, shuffled."""
+    cell = np.repeat(np.arange(len(cells)), cells)
+    cell = np.random.default_rng(0).permutation(cell)
+    x = np.random.default_rng(1).normal(size=len(cell))
+    frame = pd.DataFrame({"x": x, "s": cell // 2, "y": cell % 2})
+    return make_dataset(frame, ROLES, name="cells")
+
+
+def cell_counts(dataset, rows):
+    cell = dataset.group * 2 + dataset.y
+    return np.bincount(cell[rows], minlength=2 * len(dataset.group_names))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 60), min_size=4, max_size=8), st.integers(0, 2**32 - 1))
+def test_parts_are_sorted_disjoint_complete_and_balanced(cells, seed):
+    cells = cells[: len(cells) // 2 * 2]
+    dataset = dataset_of(cells)
+    parts = split(dataset, seed)
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), range(sum(cells)))
+    for part, fraction in zip(parts, (0.6, 0.2, 0.2), strict=True):
+        assert part.dtype == np.int64
+        assert (np.diff(part) > 0).all()
+        assert abs(len(part) - fraction * sum(cells)) <= 1
+        away = cell_counts(dataset, part) - fraction * np.array(cells)
+        assert np.abs(away).max() <= 1.5
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(5, 40), st.integers(0, 1000))
+def test_a_cell_of_five_rows_or_more_is_in_every_part(size, seed):
+    dataset = dataset_of([size, 7, 90, size + 3])
+    for part in split(dataset, seed):
+        assert cell_counts(dataset, part).min() > 0
+
+
+def test_the_seed_alone_decides():
+    dataset = dataset_of([50, 40, 30, 20])
+    for first, again, other in zip(
+        split(dataset, 3), split(dataset, 3), split(dataset, 4), strict=True
+    ):
+        np.testing.assert_array_equal(first, again)
+        assert not np.array_equal(first, other)
+
+
+def test_each_row_is_as_likely_to_be_a_test_row():
+    dataset = dataset_of([10, 10, 10, 10])
+    tested = np.zeros(40)
+    for seed in range(600):
+        tested[split(dataset, seed).test] += 1
+    # binomial(600, 0.2): mean 120, standard deviation 9.8
+    assert np.abs(tested - 120).max() < 4.5 * 9.8
+
+
+def test_other_fractions_are_kept():
+    parts = split(dataset_of([250, 250, 250, 250]), fractions=(0.5, 0.25, 0.25))
+    assert [len(part) for part in parts] == [500, 250, 250]
+
+
+@pytest.mark.parametrize("fractions", [(0.5, 0.5, 0.5), (1.2, -0.1, -0.1), (0.5, 0.5)])
+def test_impossible_fractions_raise(fractions):
+    with pytest.raises(ValueError, match="three numbers > 0 that add up to 1"):
+        split(dataset_of([5, 5, 5, 5]), fractions=fractions)
