@@ -1,0 +1,128 @@
+"""The only Streamlit code of the package: page frame, blocks, polling, forms."""
+
+from fairdash.ui._audit import keep_dataset, start_audit, train
+from fairdash.ui._blocks import (
+    Kpi,
+    check_list,
+    context,
+    controls,
+    empty,
+    figure,
+    heading,
+    kpi_row,
+    more,
+    problem,
+    show_code,
+    table_download,
+)
+from fairdash.ui._format import (
+    UNDEFINED,
+    ago,
+    change,
+    count,
+    duration,
+    interval,
+    number,
+    percent,
+    plain,
+    plural,
+    points,
+    time_left,
+)
+from fairdash.ui._frame import View, exists, open_page, page
+from fairdash.ui._home import latest_result, recent_runs
+from fairdash.ui._method_form import method_form
+from fairdash.ui._poll import follow
+from fairdash.ui._results import (
+    Setting,
+    chance_worst,
+    model_label,
+    paired_changes,
+    settings,
+    test_table,
+)
+from fairdash.ui._roles_form import roles_form
+from fairdash.ui._run_view import (
+    asked,
+    estimate,
+    export_run,
+    show_run,
+    training_facts,
+)
+from fairdash.ui._runs import run_list
+from fairdash.ui._state import settle, store
+from fairdash.ui._summary import (
+    BaseRates,
+    base_rates,
+    column_table,
+    not_estimable,
+)
+from fairdash.ui._table import (
+    OpenTable,
+    add_sample,
+    choose_table,
+    open_table,
+    sample_cards,
+)
+
+__all__ = [
+    "UNDEFINED",
+    "BaseRates",
+    "Kpi",
+    "OpenTable",
+    "Setting",
+    "View",
+    "add_sample",
+    "ago",
+    "asked",
+    "base_rates",
+    "chance_worst",
+    "change",
+    "check_list",
+    "choose_table",
+    "column_table",
+    "context",
+    "controls",
+    "count",
+    "duration",
+    "empty",
+    "estimate",
+    "exists",
+    "export_run",
+    "figure",
+    "follow",
+    "heading",
+    "interval",
+    "keep_dataset",
+    "kpi_row",
+    "latest_result",
+    "method_form",
+    "model_label",
+    "more",
+    "not_estimable",
+    "number",
+    "open_page",
+    "open_table",
+    "page",
+    "paired_changes",
+    "percent",
+    "plain",
+    "plural",
+    "points",
+    "problem",
+    "recent_runs",
+    "roles_form",
+    "run_list",
+    "sample_cards",
+    "settings",
+    "settle",
+    "show_code",
+    "show_run",
+    "start_audit",
+    "store",
+    "table_download",
+    "test_table",
+    "time_left",
+    "train",
+    "training_facts",
+]

@@ -1,0 +1,93 @@
+"""Put a data set to work: keep its roles, train the model everything is held to."""
+
+import streamlit as st
+
+from fairdash.datasets import SAMPLES, Roles, Subgroups
+from fairdash.jobs import submit
+from fairdash.methods import CATALOG
+from fairdash.store import DatasetRecord, Snapshot
+from fairdash.sweep import DataSource, MethodGrid, SweepSpec
+from fairdash.ui._frame import exists, open_page
+from fairdash.ui._results import BASELINE
+from fairdash.ui._state import store
+from fairdash.ui._table import OpenTable
+
+_WHERE = "pages/3_Local_fairness.py"
+_TRAIN = "pages/2_Train.py"
+_AUDIT = "audited run"
+
+
+def keep_dataset(table: OpenTable, roles: Roles, subgroups: Subgroups) -> str:
+    """Keep the roles of a table and return the id of the data set."""
+    return store().add_dataset(table.digest, roles, table.name, subgroups)
+
+
+def train(
+    dataset_id: str, grid: MethodGrid, seeds: int, *, beside: str = BASELINE
+) -> str:
+    """Submit a run of a method and, on the same splits, of the one it is held to.
+
+    Parameters
+    ----------
+    dataset_id : str
+    grid : MethodGrid
+    seeds : int
+        Number of splits, each with a training of its own.
+    beside : str, default="unconstrained"
+        Key of the method to compare with, at the settings both have; trained before,
+        its results are used again.
+
+    Returns
+    -------
+    str
+        Id of the run.
+
+    Raises
+    ------
+    ValueError
+        When the settings cannot be trained.
+    """
+    record = store().dataset_record(dataset_id)
+    methods = [grid]
+    if grid.method != beside:
+        common = {param.name for param in CATALOG[beside].params}
+        params = {name: v for name, v in grid.params.items() if name in common}
+        methods += [MethodGrid(method=beside, params=params, effort=grid.effort)]
+    spec = SweepSpec(
+        data=_source(record),
+        methods=tuple(methods),
+        seeds=tuple(range(seeds)),
+        subgroups=record.subgroups,
+    )
+    return submit(store(), spec)
+
+
+def start_audit(dataset_id: str) -> None:
+    """Train the baseline and go where it is watched; its end shows where it is unfair.
+
+    Raises
+    ------
+    ValueError
+        When the data set cannot be trained on.
+    """
+    run = train(dataset_id, MethodGrid(method=BASELINE), 1)
+    st.session_state[_AUDIT] = run
+    open_page(_TRAIN, run=run, data=dataset_id)
+
+
+def finish_audit(snapshot: Snapshot) -> None:
+    """Go to Local fairness when the run that an audit started has finished."""
+    if st.session_state.get(_AUDIT) != snapshot.run.id or not snapshot.run.over:
+        return
+    del st.session_state[_AUDIT]
+    if snapshot.run.status == "finished" and exists(_WHERE):
+        open_page(_WHERE, run=snapshot.run.id, data=snapshot.run.dataset_id)
+
+
+def _source(record: DatasetRecord) -> DataSource:
+    """Return where the table is from: a sample by its name, which works anywhere."""
+    known: dict[str, str] = {"table": record.table_sha256}
+    for name, sample in SAMPLES.items():
+        if sample.path.name == record.table_name:
+            known = {"sample": name}
+    return DataSource(**known, roles=record.roles, name=record.name)

@@ -1,0 +1,239 @@
+"""The parts of a page: context line, controls, KPI row, figure, empty, error."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from fairdash.plots import CONFIG
+from fairdash.ui._format import MINUS, plain
+
+
+@dataclass(frozen=True)
+class Kpi:
+    """One number of the KPI row, with what makes it honest.
+
+    Parameters
+    ----------
+    label : str
+        At most 20 characters.
+    value : str
+        The number as text, see `fairdash.ui` for the formats.
+    note : str
+        Quiet text below: the interval, or what the number counts.
+    delta : str
+        A change as signed text with a typographic minus, shown as a chip.
+    good : bool or None
+        Whether the change is for the better; None while its paired interval covers 0,
+        which makes the chip grey.
+    help : str or None
+        The definition, behind a question mark.
+    series : sequence of float or None
+        A sparkline below the number.
+    """
+
+    label: str
+    value: str
+    note: str = ""
+    delta: str = ""
+    good: bool | None = None
+    help: str | None = None
+    series: Sequence[float] | None = None
+
+
+def context(*facts: str) -> None:
+    """Write the one line below the title: data set, rows, seeds."""
+    st.caption(plain(" · ".join(fact for fact in facts if fact)))
+
+
+def controls(columns: int = 4) -> DeltaGenerator:
+    """Return the control bar, a grid for at most four controls."""
+    return st.grid(columns=columns, min_column_width=150, gap=("xsmall", "medium"))
+
+
+def more(label: str = "More") -> DeltaGenerator:
+    """Return a popover for the remaining controls, in line with those of the bar."""
+    with st.container(gap=None):
+        st.space("small")
+        return st.popover(label, icon=":material/tune:", width="stretch")
+
+
+def kpi_row(items: Sequence[Kpi]) -> None:
+    """Draw the KPI row: bordered cards of one height, two by two on a phone."""
+    with st.grid(columns=len(items), min_column_width=150, gap=10):
+        for item in items:
+            _card(item)
+
+
+def figure(
+    drawing: Any,
+    *,
+    finding: str,
+    caption: str,
+    alt: str,
+    how: str = "",
+    table: pd.DataFrame | None = None,
+    table_config: Mapping[str, Any] | None = None,
+    tools: Callable[[], None] | None = None,
+    key: str | None = None,
+    select: bool = False,
+) -> Any:
+    """Draw a figure under its finding, with its definition and table one click away.
+
+    Parameters
+    ----------
+    drawing : plotly.graph_objects.Figure
+        From `fairdash.plots`.
+    finding : str
+        What the figure shows, one sentence of at most 70 characters.
+    caption : str
+        Statistic, kind of interval, number of rows and seeds, meaning of dashes.
+    alt : str
+        The same for a reader who does not see the figure.
+    how : str
+        How to read it (Markdown), behind the question mark.
+    table : DataFrame, optional
+        The numbers drawn.
+    table_config : mapping, optional
+        ``column_config`` of the table.
+    tools : callable, optional
+        Draws the controls of this figure alone, under its heading.
+    key : str, optional
+        Identity of the figure between reruns.
+    select : bool
+        Whether a click on points reruns the page; the selection is returned.
+
+    Returns
+    -------
+    Selection or None
+    """
+    # colour tokens are swapped when a figure mounts: a new theme is a new figure
+    drawing.update_layout(meta=st.context.theme.type)
+    options: dict[str, Any] = (
+        {"on_select": "rerun", "selection_mode": "points"} if select else {}
+    )
+    with st.container(gap="xsmall"):
+        heading(finding, how)
+        if tools:
+            tools()
+        event = st.plotly_chart(drawing, config=CONFIG, alt=alt, key=key, **options)
+        if caption:
+            st.caption(plain(caption))
+        if table is not None:
+            with st.expander("Table", type="compact", icon=":material/table_rows:"):
+                st.dataframe(
+                    table, hide_index=True, column_config=table_config, placeholder="–"
+                )
+    return event if select else None
+
+
+def heading(text: str, how: str = "") -> None:
+    """Write the finding of a figure and, behind a question mark, how to read it."""
+    with st.container(
+        horizontal=True, wrap=False, vertical_alignment="center", gap="small"
+    ):
+        st.subheader(plain(text), anchor=False, width="stretch")
+        if how:
+            popover = st.popover(
+                ":material/help:", type="tertiary", help="How to read this figure"
+            )
+            with popover, st.container(width=340):
+                st.markdown(how)
+
+
+def empty(title: str, body: str, remedies: Mapping[str, Callable[[], None]]) -> None:
+    """Draw the box of a page that has nothing to show yet, and the way on."""
+    with st.container(border=True, horizontal_alignment="center", gap="small"):
+        st.space("small")
+        st.markdown(f"#### {plain(title)}", text_alignment="center", anchors=False)
+        st.caption(body, text_alignment="center", width=520)
+        _remedies(remedies, alignment="center")
+        st.space("small")
+
+
+def problem(
+    title: str, body: object, remedies: Mapping[str, Callable[[], None]] | None = None
+) -> None:
+    """Say what did not happen and why, what to change, and offer the remedies.
+
+    Parameters
+    ----------
+    title : str
+        "compas.csv was not loaded: two columns have the same name".
+    body : object
+        Column, rows, remedy, what is fine; usually the ValueError.
+    remedies : mapping of str to callable, optional
+        Buttons; the first is the primary one.
+    """
+    st.error(plain(body), title=plain(title), icon=":material/error:")
+    _remedies(remedies or {}, alignment="left")
+
+
+def check_list(checks: pd.DataFrame) -> None:
+    """List what `fairdash.datasets.check_table` found, the gravest first."""
+    if checks.empty:
+        st.caption("Nothing to remark.")
+    colours = {"error": "red", "warning": "orange", "note": "gray"}
+    for check in checks.to_dict("records"):
+        badge = f":{colours[check['severity']]}-badge[{check['severity']}]"
+        rows = ", ".join(f"{row:,}" for row in check["example_rows"])
+        first = "" if not rows else f" First rows: {rows}."
+        words = f"{plain(check['message'])} {plain(check['remedy'])}{first}"
+        st.markdown(f"{badge} {words}")
+
+
+def table_download(label: str, table: pd.DataFrame, file_name: str) -> None:
+    """Offer ``table`` as CSV, inside the Export popover."""
+    st.download_button(
+        label,
+        table.to_csv(index=False).encode(),
+        file_name=file_name,
+        mime="text/csv",
+        icon=":material/table:",
+        type="tertiary",
+        width="stretch",
+        on_click="ignore",
+    )
+
+
+@st.dialog("Reproduce this run", width="large")
+def show_code(text: str, language: str) -> None:
+    """Show ``text`` in a dialog whose corner copies it."""
+    st.caption("Copy it with the button in the corner.")
+    st.code(text, language=language.lower(), wrap_lines=True)
+
+
+def _remedies(
+    remedies: Mapping[str, Callable[[], None]], alignment: Literal["left", "center"]
+) -> None:
+    with st.container(horizontal=True, horizontal_alignment=alignment):
+        pressed = [
+            action
+            for position, (label, action) in enumerate(remedies.items())
+            if st.button(label, type="secondary" if position else "primary")
+        ]
+    for action in pressed:
+        action()
+
+
+def _card(item: Kpi) -> None:
+    chip: dict[str, Any] = {}
+    if item.delta:
+        colours: dict[bool | None, str] = {True: "green", False: "red", None: "gray"}
+        chip["delta"] = item.delta
+        chip["delta_color"] = colours[item.good]
+        # st.metric reads a typographic minus as positive
+        chip["delta_arrow"] = "down" if item.delta.startswith(MINUS) else "up"
+    st.metric(
+        item.label,
+        item.value,
+        help=item.help,
+        delta_description=item.note or None,
+        chart_data=item.series,
+        border=True,
+        height="stretch",
+        **chip,
+    )

@@ -1,0 +1,100 @@
+"""What Home offers to go on with."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from fairdash import plots
+from fairdash.jobs import wake
+from fairdash.store import RunRecord
+from fairdash.ui._blocks import figure
+from fairdash.ui._format import plain, plural, time_left
+from fairdash.ui._frame import open_page
+from fairdash.ui._results import chance_worst, settings, test_table
+from fairdash.ui._run_table import run_columns, run_table
+from fairdash.ui._state import store
+from fairdash.ui._training import seconds_left
+
+_TRAIN = "pages/2_Train.py"
+_RECENT = 5
+_INTERVAL = "2s"
+_COLUMNS = ["Run", "Accuracy", "Worst-1-DI", "DI", "Started"]
+
+
+def recent_runs(runs: Sequence[RunRecord]) -> None:
+    """Draw a card for every open run and a table of the last ones; a click opens."""
+    going = [run.id for run in runs if not run.over]
+    if going:
+
+        @st.fragment(run_every=_INTERVAL)
+        def cards() -> None:
+            for run_id in going:
+                _card(run_id)
+            wake(store())
+
+        cards()
+    over = [run for run in runs if run.over][:_RECENT]
+    if not over:
+        return
+    event = st.dataframe(
+        run_table(over)[_COLUMNS],
+        hide_index=True,
+        column_config=run_columns(),
+        on_select="rerun",
+        selection_mode="single-row",
+        placeholder="–",
+        key="recent",
+    )
+    for row in event["selection"]["rows"]:
+        open_page(_TRAIN, run=over[row].id, data=over[row].dataset_id)
+
+
+def latest_result(runs: Sequence[RunRecord]) -> None:
+    """Draw what the last finished run came to."""
+    run = next((run for run in runs if run.status == "finished"), None)
+    if run is None:
+        return
+    subgroups = store().dataset_record(run.dataset_id).subgroups
+    trials = store().snapshot(run.id, curves=False).trials
+    models = settings(trials)
+    table = test_table(models, run.dataset_id, subgroups)
+    chance = chance_worst(models[0], run.dataset_id, subgroups)
+    rows, seeds = round(table["n"].iloc[0]), int(table["n_seeds"].max())
+    figure(
+        plots.plot_overview(table, chance=chance),
+        finding=f"{run.dataset_name}: the last result",
+        caption=f"{plural(rows, 'test row')}, {plural(seeds, 'seed')}, 95% intervals.",
+        alt=plots.describe_comparison(table),
+        key="latest",
+    )
+
+
+def _card(run_id: str) -> None:
+    snapshot = store().snapshot(run_id, curves=False)
+    if snapshot.run.over:
+        st.rerun()
+    with st.container(border=True, gap="xsmall"):
+        with st.container(
+            horizontal=True,
+            horizontal_alignment="distribute",
+            vertical_alignment="center",
+        ):
+            st.markdown(
+                f":blue-badge[{snapshot.run.status}] **{plain(snapshot.run.name)}**",
+                width="content",
+            )
+            if st.button(
+                "Watch",
+                type="tertiary",
+                icon=":material/arrow_forward:",
+                icon_position="right",
+                key=f"watch {run_id}",
+            ):
+                open_page(_TRAIN, run=run_id, data=snapshot.run.dataset_id)
+        left = seconds_left(snapshot)
+        total, done = len(snapshot.trials), snapshot.count("finished")
+        st.caption(
+            f"{done} of {plural(total, 'model')} finished"
+            + (f" · {time_left(left)}" if left is not None else "")
+        )
+        st.progress(min(1.0, snapshot.share))

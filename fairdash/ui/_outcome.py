@@ -1,0 +1,121 @@
+"""A run that is over: what the method changed, held to the baseline on test rows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from fairdash import plots
+from fairdash.methods import CATALOG
+from fairdash.store import Snapshot
+from fairdash.ui._blocks import Kpi, figure, kpi_row
+from fairdash.ui._format import change, interval, number, percent, plural, points
+from fairdash.ui._results import (
+    BASELINE,
+    Setting,
+    chance_worst,
+    paired_changes,
+    settings,
+    test_table,
+)
+from fairdash.ui._state import store
+
+_HOW = """
+Test rows only: no model was trained or chosen on them. **DI** is the largest minus the
+smallest rate of positive predictions of the groups, **Worst-1-DI** the largest such gap
+within a subgroup. A change is **paired**: both models on the same rows, resampled
+together, which is sharper than comparing two intervals.
+"""
+_METRICS = (
+    ("accuracy", "Accuracy", percent, points, 1),
+    ("demographic_parity_difference", "DI", number, change, -1),
+    ("worst_1_di", "Worst-1-DI", number, change, -1),
+)
+
+
+def show_result(snapshot: Snapshot) -> None:
+    """Draw the numbers with their paired change, then all models of the run."""
+    dataset_id = snapshot.run.dataset_id
+    subgroups = store().dataset_record(dataset_id).subgroups
+    chosen = settings(snapshot.trials)
+    main, reference = _pair(chosen)
+    changes = None
+    if reference is not None:
+        changes = paired_changes(main, reference, dataset_id, subgroups)
+    table = test_table(chosen, dataset_id, subgroups)
+    row = table[table["label"] == main.label].to_dict("records")[0]
+    floor = chance_worst(main, dataset_id, subgroups)
+    kpi_row([*_kpis(row, changes), _chance(floor)])
+    figure(
+        plots.plot_comparison(table),
+        finding=_finding(main, changes, row["worst_1_di"], floor),
+        caption=_caption(row, changes),
+        alt=plots.describe_comparison(table),
+        how=_HOW,
+        table=table.drop(columns=["method", "colour_role"]),
+        key="comparison",
+    )
+
+
+def _pair(chosen: list[Setting]) -> tuple[Setting, Setting | None]:
+    """Return the setting the reader asked for and the baseline with a seed of it."""
+    main = next((s for s in chosen if s.method != BASELINE), chosen[0])
+    seeds = {trial.seed for trial in main.trials}
+    for setting in chosen:
+        shared = any(trial.seed in seeds for trial in setting.trials)
+        if setting is not main and setting.method == BASELINE and shared:
+            return main, setting
+    return main, None
+
+
+def _kpis(row: Mapping[Any, float], changes: pd.DataFrame | None) -> list[Kpi]:
+    paired = {}
+    if changes is not None:
+        paired = {entry["metric"]: entry for entry in changes.to_dict("records")}
+    items = []
+    for name, label, style, delta, better in _METRICS:
+        note = interval(row[f"{name}_low"], row[f"{name}_high"], style)
+        chip, good = "", None
+        if name in paired:
+            difference = paired[name]["difference"]
+            chip = delta(difference)
+            if paired[name]["low"] > 0 or paired[name]["high"] < 0:
+                good = difference * better > 0
+        items.append(Kpi(label, style(row[name]), note, delta=chip, good=good))
+    return items
+
+
+def _chance(floor: float) -> Kpi:
+    return Kpi(
+        "Worst-1-DI by chance",
+        number(floor),
+        "95th percentile",
+        help="What the largest gap of a model that is fair in every subgroup stays "
+        "below in 95% of cases: groups shuffled within subgroups.",
+    )
+
+
+def _finding(
+    main: Setting, changes: pd.DataFrame | None, worst: float, floor: float
+) -> str:
+    label = CATALOG[main.method].label
+    if changes is not None:
+        return plots.comparison_finding(label, changes)
+    if worst <= floor:
+        return f"The largest gap, {number(worst)}, is what chance alone shows"
+    return f"The largest gap, {number(worst)}, is above what chance shows"
+
+
+def _caption(row: Mapping[Any, float], changes: pd.DataFrame | None) -> str:
+    n_seeds = int(row["n_seeds"])
+    seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
+    text = f"{plural(round(row['n']), 'test row')}, {seeds}, 95% intervals."
+    if changes is None:
+        return text
+    worst = changes.set_index("metric").to_dict("index")["worst_1_di"]
+    bounds = interval(worst["low"], worst["high"], change)
+    if not bounds:
+        return text
+    return (
+        f"{text} Paired change of Worst-1-DI: {change(worst['difference'])} ({bounds})."
+    )

@@ -1,0 +1,87 @@
+"""Runs as a table: status, progress, test metrics, when, and a note."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from fairdash.methods import CATALOG
+from fairdash.store import RunRecord
+from fairdash.ui._format import ago, duration, time_left
+from fairdash.ui._results import BASELINE
+from fairdash.ui._state import store
+from fairdash.ui._training import runtime, seconds_left
+
+_COLOURS = {
+    "queued": "gray",
+    "running": "blue",
+    "finished": "green",
+    "failed": "red",
+    "cancelled": "gray",
+}
+
+
+def run_table(runs: Sequence[RunRecord]) -> pd.DataFrame:
+    """Return one row per run, as `run_columns` shows it."""
+    return pd.DataFrame([_row(run) for run in runs])
+
+
+def run_columns() -> dict[str, Any]:
+    """Return how the columns of `run_table` are shown."""
+    config = st.column_config
+    return {
+        "Run": config.TextColumn(width="medium"),
+        "Status": config.MultiselectColumn(
+            options=list(_COLOURS), color=list(_COLOURS.values()), width="small"
+        ),
+        "Progress": config.ProgressColumn(
+            format="percent", min_value=0, max_value=1, width="small"
+        ),
+        "Accuracy": config.NumberColumn(format="%.1f%%", width="small"),
+        "DI": config.NumberColumn(format="%.3f", width="small"),
+        "Worst-1-DI": config.NumberColumn(format="%.3f", width="small"),
+        "Seeds": config.NumberColumn(width="small"),
+        "Started": config.TextColumn(width="small"),
+        "Note": config.TextColumn(width="medium"),
+    }
+
+
+def headline(run: RunRecord) -> dict[str, Any]:
+    """Return the test metrics of the method the run was about, or nothing."""
+    done = [entry for entry in run.summary if entry["finished"]]
+    asked = [entry for entry in done if entry["method"] != BASELINE]
+    return next(iter([*asked, *done]), {})
+
+
+def methods_of(run: RunRecord) -> list[str]:
+    """Return the labels of the methods of a run."""
+    keys = [entry["method"] for entry in run.spec.get("methods", [])]
+    return [CATALOG[key].label if key in CATALOG else key for key in keys]
+
+
+def _row(run: RunRecord) -> dict[str, Any]:
+    metrics = headline(run)
+    accuracy = metrics.get("test_accuracy")
+    return {
+        "Run": run.name,
+        "Status": [run.status],
+        "Progress": None if run.over else store().snapshot(run.id, curves=False).share,
+        "Accuracy": None if accuracy is None else 100 * accuracy,
+        "DI": metrics.get("test_demographic_parity_difference"),
+        "Worst-1-DI": metrics.get("test_worst_1_di"),
+        "Seeds": len(run.spec.get("seeds", [0])),
+        "Started": ago(run.started or run.created),
+        "Note": _note(run),
+    }
+
+
+def _note(run: RunRecord) -> str:
+    if run.status == "failed":
+        return (run.error or "").strip().rsplit("\n", 1)[-1]
+    if not run.over:
+        left = seconds_left(store().snapshot(run.id, curves=False))
+        return time_left(left) if left is not None else "waiting"
+    seconds = runtime(run)
+    text = duration(seconds) if seconds is not None else ""
+    return f"after {text}" if run.status == "cancelled" and text else text

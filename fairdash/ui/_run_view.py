@@ -1,0 +1,121 @@
+"""A run on the Train page: what was asked, how it goes, how it ended."""
+
+import math
+
+import streamlit as st
+from pydantic import ValidationError
+
+from fairdash.datasets import split
+from fairdash.methods import CATALOG
+from fairdash.store import Snapshot
+from fairdash.sweep import MethodGrid, SweepSpec
+from fairdash.ui._audit import finish_audit
+from fairdash.ui._blocks import problem, show_code, table_download
+from fairdash.ui._format import count, duration, plural
+from fairdash.ui._frame import View, exists, open_page
+from fairdash.ui._outcome import show_result
+from fairdash.ui._results import BASELINE
+from fairdash.ui._state import store
+from fairdash.ui._training import runtime, usual_seconds
+from fairdash.ui._watch import show_curves, show_progress
+
+_DEFAULT = "road"
+_UNDERSTAND = {
+    "pages/3_Local_fairness.py": "See where it is unfair",
+    "pages/4_Weights.py": "See where it looked",
+}
+
+
+def training_facts(dataset_id: str) -> tuple[str, ...]:
+    """Return the context line of Train: rows of each part, subgroups."""
+    record, dataset = store().dataset_record(dataset_id), store().dataset(dataset_id)
+    parts = split(dataset, 0)
+    rows = " / ".join(count(len(part)) for part in parts)
+    crossed = " × ".join(record.subgroups.columns) or "none"
+    names = "training / validation / test rows"
+    return record.name, f"{rows} {names}", f"subgroups {crossed}"
+
+
+def asked(run_id: str | None) -> tuple[MethodGrid, int]:
+    """Return the method and the number of seeds a run asked for, or the defaults."""
+    if run_id is None:
+        return MethodGrid(method=_DEFAULT), 1
+    spec = SweepSpec.model_validate(store().run(run_id).spec)
+    grids = [grid for grid in spec.methods if grid.method != BASELINE]
+    return (grids or list(spec.methods))[0], len(spec.seeds)
+
+
+def estimate(dataset_id: str, grid: MethodGrid) -> str:
+    """Return how long a model takes here, if one like it was trained before."""
+    method = CATALOG[grid.method]
+    params = {n: v for n, v in grid.params.items() if not isinstance(v, tuple)}
+    known = method.settings(params, grid.effort)
+    fixed = {n: v for n, v in known.items() if n not in method.stackable()}
+    seconds = usual_seconds(dataset_id, grid.method, fixed)
+    if seconds is None:
+        return ""
+    return f"About {duration(math.ceil(seconds))} a model on this machine."
+
+
+def show_run(snapshot: Snapshot) -> None:
+    """Draw a run: its progress while it goes on, its result in the same place."""
+    if not snapshot.run.over:
+        show_progress(snapshot)
+        show_curves(snapshot)
+        return
+    finish_audit(snapshot)
+    done, total = snapshot.count("finished"), len(snapshot.trials)
+    kept = f"{done} of {plural(total, 'model')} finished and kept."
+    if snapshot.run.status == "failed":
+        failed = [trial.reason for trial in snapshot.trials if trial.reason]
+        reason = failed[0] if failed else snapshot.run.error or "no reason was given"
+        problem(f"{snapshot.run.name} failed", f"{reason} {kept}")
+    elif snapshot.run.status == "cancelled":
+        after = duration(runtime(snapshot.run) or 0)
+        st.info(
+            f"{kept} Press Train to go on from there.", title=f"Cancelled after {after}"
+        )
+    if done:
+        show_result(snapshot)
+        _next_pages(snapshot)
+        show_curves(snapshot)
+
+
+def export_run(view: View) -> None:
+    """Fill the Export popover: figures as a table, the run as YAML and as Python."""
+    if view.run is None:
+        return
+    snapshot = store().snapshot(view.run, curves=False)
+    try:
+        spec = SweepSpec.model_validate(snapshot.run.spec)
+    except ValidationError:  # a run of an older version
+        return
+    with view.export():
+        table_download("Models (CSV)", snapshot.table(), "fairdash-models.csv")
+        st.download_button(
+            "Configuration (YAML)",
+            spec.to_yaml(),
+            file_name="fairdash-run.yaml",
+            icon=":material/data_object:",
+            type="tertiary",
+            width="stretch",
+            on_click="ignore",
+        )
+        texts = {"Python": spec.to_python(), "YAML": spec.to_yaml()}
+        for language, text in texts.items():
+            if st.button(
+                f"Copy as {language}",
+                icon=":material/content_copy:",
+                type="tertiary",
+                width="stretch",
+            ):
+                show_code(text, language)
+
+
+def _next_pages(snapshot: Snapshot) -> None:
+    run = snapshot.run
+    links = {path: label for path, label in _UNDERSTAND.items() if exists(path)}
+    with st.container(horizontal=True):
+        for path, label in links.items():
+            if st.button(label, icon=":material/arrow_forward:", icon_position="right"):
+                open_page(path, run=run.id, data=run.dataset_id)

@@ -1,0 +1,140 @@
+"""The table in work: where it comes from and how it becomes a data set."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from fairdash.datasets import SAMPLES, Roles, Subgroups, guess_roles
+from fairdash.ui._blocks import problem
+from fairdash.ui._frame import open_page
+from fairdash.ui._state import store
+
+_PAGE = "pages/1_Data.py"
+_TYPES = ["csv", "gz", "parquet", "tsv", "txt"]
+
+
+@dataclass(frozen=True)
+class OpenTable:
+    """A table with the roles known or guessed so far.
+
+    Attributes
+    ----------
+    digest : str
+        sha256 of the file.
+    file, name : str
+        Of the file, of the data set.
+    frame : DataFrame
+    roles, subgroups : Roles, Subgroups
+    key : str
+        Changes with what fills in the form.
+    """
+
+    digest: str
+    file: str
+    name: str
+    frame: pd.DataFrame
+    roles: Roles
+    subgroups: Subgroups
+    key: str
+
+
+def open_table(dataset_id: str | None) -> OpenTable | None:
+    """Return the table the address names, by ``?data=`` or ``?table=``, or None."""
+    if dataset_id:
+        record = store().dataset_record(dataset_id)
+        return OpenTable(
+            record.table_sha256,
+            record.table_name,
+            record.name,
+            store().table(record.table_sha256),
+            record.roles,
+            record.subgroups,
+            dataset_id,
+        )
+    digest = st.query_params.get("table")
+    known = {table.sha256: table.name for table in store().tables()}
+    if digest not in known:
+        return None
+    frame, roles = store().table(digest), _first_roles(store().table(digest))
+    subgroups = Subgroups(columns=roles.subgroup_columns)
+    name = _title(known[digest])
+    return OpenTable(digest, known[digest], name, frame, roles, subgroups, digest)
+
+
+def choose_table() -> None:
+    """Draw the upload and the samples; a choice opens it on the Data page."""
+    uploaded = st.file_uploader(
+        "Upload a table: CSV, gzip-compressed CSV or Parquet, one row a case",
+        type=_TYPES,
+        max_upload_size=200,
+    )
+    if uploaded is not None:
+        _load(uploaded.getvalue(), uploaded.name)
+    st.subheader("Or start from a sample with a planted, known bias", anchor=False)
+    sample_cards()
+
+
+def sample_cards() -> None:
+    """Draw a card for each sample that opens it."""
+    with st.grid(columns=3, min_column_width=250, gap="small"):
+        for name, sample in SAMPLES.items():
+            with st.container(border=True, height="stretch", gap="xsmall"):
+                with st.container(
+                    horizontal=True,
+                    horizontal_alignment="distribute",
+                    vertical_alignment="center",
+                ):
+                    st.markdown(f"**{sample.title}**", width="content")
+                    opened = st.button(
+                        "Open",
+                        icon=":material/arrow_forward:",
+                        icon_position="right",
+                        type="tertiary",
+                        key=f"open {name}",
+                    )
+                st.markdown(sample.planted)
+                st.caption(f"{sample.n_rows:,} rows, synthetic")
+            if opened:
+                open_page(_PAGE, data=add_sample(name))
+
+
+def add_sample(name: str) -> str:
+    """Put a sample in the store and return the id of its data set."""
+    sample = SAMPLES[name]
+    digest = store().add_table(sample.path.read_bytes(), sample.path.name)
+    return store().add_dataset(digest, sample.roles, sample.title, sample.subgroups)
+
+
+def _load(content: bytes, file: str) -> None:
+    try:
+        digest = store().add_table(content, file)
+    except ValueError as error:
+        problem(f"{file} was not loaded", error)
+        return
+    frame = store().table(digest)
+    try:
+        data = store().add_dataset(digest, _first_roles(frame), _title(file))
+    except ValueError:
+        open_page(_PAGE, table=digest)  # the form shows what is wrong with the guess
+    open_page(_PAGE, data=data)
+
+
+def _first_roles(frame: pd.DataFrame) -> Roles:
+    """Return guessed roles, or some roles to correct when none could be guessed."""
+    try:
+        return guess_roles(frame)
+    except ValueError:
+        first, *features = (str(column) for column in frame.columns)
+        *features, target = features or [first]
+        choice: dict[str, Any] = {"target": target, "positive": "1"}
+        return Roles.model_construct(
+            **choice, sensitive_feature=first, features=tuple(features)
+        )
+
+
+def _title(file: str) -> str:
+    name = Path(file).name
+    return name.split(".")[0].replace("_", " ") or name

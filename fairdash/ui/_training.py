@@ -1,0 +1,107 @@
+"""What a run looks like while it trains: curves over seeds, weights, time left."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from fairdash.metrics import summarise_seeds
+from fairdash.plots import RatioHistogram
+from fairdash.store import RunRecord, Snapshot, TrialRecord
+from fairdash.ui._results import BASELINE
+from fairdash.ui._state import store
+
+CURVES = (
+    "loss",
+    "validation_loss",
+    "adversary_loss",
+    "accuracy",
+    "demographic_parity_difference",
+    "worst_1_di",
+)
+_ENOUGH = 0.03  # share of a run after which its speed says how long it takes
+
+
+def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
+    """Return the trials the reader asked for, without the baseline beside them."""
+    asked = [trial for trial in snapshot.trials if trial.method != BASELINE]
+    return asked or list(snapshot.trials)
+
+
+def curves(trials: Sequence[TrialRecord]) -> pd.DataFrame:
+    """Return the curves of training, averaged over trials.
+
+    Returns
+    -------
+    DataFrame
+        One row per epoch; `CURVES` and their spread as in
+        `fairdash.metrics.summarise_seeds`. Empty before the first event.
+    """
+    tables = [table for table in map(_curve_table, trials) if not table.empty]
+    if not tables:
+        return pd.DataFrame()
+    return summarise_seeds(pd.concat(tables), "epoch").sort_values("epoch")
+
+
+def series(table: pd.DataFrame, name: str) -> list[float]:
+    """Return one of the `curves` as numbers, where it was looked at."""
+    return [float(value) for value in table[name].dropna()] if name in table else []
+
+
+def weights(trials: Sequence[TrialRecord]) -> RatioHistogram | None:
+    """Return histogram and quantiles of r of the first trial that has weights."""
+    for trial in trials:
+        if trial.progress is not None and trial.progress.ratio:
+            ratio = trial.progress.ratio
+            return RatioHistogram(
+                edges=ratio["edges"],
+                density=ratio["density"],
+                quantiles=ratio["quantiles"],
+            )
+    return None
+
+
+def seconds_left(snapshot: Snapshot) -> float | None:
+    """Return how long the run still takes at its speed so far, or None at its start."""
+    started, share = snapshot.run.started, snapshot.share
+    if started is None or share < _ENOUGH:
+        return None
+    return (time.time() - started) * (1 - share) / share
+
+
+def usual_seconds(
+    dataset_id: str, method: str, fixed: Mapping[str, object]
+) -> float | None:
+    """Return what a model with these settings took on this machine, or None.
+
+    Parameters
+    ----------
+    dataset_id : str
+    method : str
+    fixed : mapping
+        The parameters that decide the time: all that a stack cannot differ in.
+    """
+    for run in store().runs(dataset_id):
+        for trial in store().snapshot(run.id, curves=False).trials:
+            same = trial.method == method and fixed.items() <= trial.params.items()
+            if same and trial.seconds is not None:
+                return trial.seconds
+    return None
+
+
+def runtime(run: RunRecord) -> float | None:
+    """Return how long a run that is over was at work, in seconds."""
+    if run.finished is None:
+        return None
+    return run.finished - (run.started or run.created)
+
+
+def _curve_table(trial: TrialRecord) -> pd.DataFrame:
+    if trial.status == "finished":
+        table = store().artifact(trial.key).history()
+    elif trial.progress is not None:
+        table = pd.DataFrame(trial.progress.curves)
+    else:
+        table = pd.DataFrame()
+    known = [name for name in ("epoch", *CURVES) if name in table]
+    return table[known].astype(float)

@@ -1,0 +1,14 @@
+"""Runs: what has been tried, side by side."""
+
+from fairdash import ui
+
+view = ui.page("Runs", "What has been tried?")
+if not ui.store().runs():
+    ui.empty(
+        "No run yet",
+        "Every training is kept here: open it again, compare it, rename it, delete it.",
+        {"Open a table": lambda: ui.open_page("pages/1_Data.py")},
+    )
+else:
+    ui.run_list()
+ui.settle()

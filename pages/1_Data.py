@@ -1,0 +1,115 @@
+"""Data: upload a table, say what its columns mean, see who it describes."""
+
+import streamlit as st
+
+from fairdash import plots, ui
+from fairdash.datasets import check_table, make_dataset
+
+HOW = """
+Each row is a subgroup. A dot is the share of a group's rows in which the outcome is
+positive, with its 95% Wilson interval; a dashed line is the share in the whole group.
+A subgroup with fewer rows than the smallest size is *not estimable*.
+
+Base rates are facts of the table, not of a model. A model that repeats them repeats
+their gaps.
+"""
+
+view = ui.page("Data", "What is in the table?", pick="data")
+table = ui.open_table(view.data)
+if table is None:
+    ui.context("Nothing leaves this machine.")
+    ui.choose_table()
+    ui.settle()
+    st.stop()
+
+facts, numbers = st.container(), st.container()
+left, right = st.columns([1, 2], gap="medium")
+dataset, roles, subgroups = None, table.roles, table.subgroups
+with left, st.container(border=True):
+    st.subheader("Roles", anchor=False)
+    try:
+        roles, subgroups = ui.roles_form(table.frame, roles, subgroups, table.key)
+        dataset = make_dataset(table.frame, roles, name=table.name, key=table.digest)
+        rates = ui.base_rates(dataset, subgroups)
+    except ValueError as error:
+        refused = error
+    audit = st.button(
+        "Audit a plain model",
+        type="primary",
+        icon=":material/arrow_forward:",
+        width="stretch",
+        disabled=dataset is None,
+        help="Trains a network without a fairness term and shows where it is unfair.",
+    )
+    changed = (roles, subgroups) != (table.roles, table.subgroups)
+    keep = st.button(
+        "Use these roles", width="stretch", disabled=dataset is None or not changed
+    )
+checks = check_table(table.frame, roles)
+
+if dataset is None:
+    with right:
+        ui.problem(f"{table.name} cannot be used with these roles", refused)
+else:
+    if audit or keep:
+        data = ui.keep_dataset(table, roles, subgroups)
+        if keep:
+            ui.open_page("pages/1_Data.py", data=data)
+        ui.start_audit(data)
+    read, used = len(table.frame), dataset.n_rows
+    with facts:
+        left_out = (
+            f"{ui.count(read - used)} left out, see Checks" if used < read else ""
+        )
+        ui.context(table.file, f"{ui.plural(read, 'row')} read", left_out)
+    with numbers:
+        estimable = rates.local["estimable"]
+        ui.kpi_row(
+            [
+                ui.Kpi(
+                    "Rows used", ui.count(used), f"{ui.percent(used / read)} of file"
+                ),
+                ui.Kpi(
+                    "Base rate P(y = 1)",
+                    ui.percent(rates.rate),
+                    f"95% {ui.interval(rates.low, rates.high, ui.percent)}",
+                ),
+                ui.Kpi(
+                    "Gap in base rate",
+                    ui.number(rates.gap),
+                    f"95% {ui.interval(rates.gap_low, rates.gap_high)}",
+                    help="Largest minus smallest base rate of the groups.",
+                ),
+                ui.Kpi(
+                    "Subgroups estimable",
+                    f"{estimable.sum()} of {len(estimable)}",
+                    ui.not_estimable(rates.local),
+                ),
+            ]
+        )
+    with right:
+        ui.figure(
+            plots.plot_base_rates(
+                rates.cells,
+                rates.groups,
+                groups=dataset.group_names,
+                outcome=f"{roles.target} = {roles.positive}",
+            ),
+            finding=plots.base_rates_finding(rates.cells),
+            caption=f"Share with {roles.target} = {roles.positive} by subgroup, with "
+            f"95% Wilson intervals. Dashed: the whole group. {ui.plural(used, 'row')}.",
+            alt=plots.describe_base_rates(rates.cells, rates.groups),
+            how=HOW,
+            table=rates.cells,
+            key="base rates",
+        )
+
+first, second, third = st.tabs([f"Checks ({len(checks)})", "Preview", "Columns"])
+with first:
+    ui.check_list(checks)
+with second:
+    st.dataframe(table.frame.head(200))
+    st.caption(f"The first {min(200, len(table.frame))} of {len(table.frame):,} rows.")
+with third:
+    st.dataframe(ui.column_table(table.frame, roles), hide_index=True)
+ui.settle()

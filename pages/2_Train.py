@@ -1,0 +1,64 @@
+"""Train: set a method, watch it learn, see what it changed."""
+
+import streamlit as st
+
+from fairdash import ui
+
+view = ui.page("Train", "What does training change?", pick="data")
+if view.data is None:
+    ui.empty(
+        "No table to train on yet",
+        "Training needs a table and what its columns mean. The sample takes a minute.",
+        {
+            "Open the sample": lambda: ui.open_page(
+                "pages/2_Train.py", data=ui.add_sample("loans")
+            ),
+            "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
+        },
+    )
+    ui.settle()
+    st.stop()
+
+ui.context(*ui.training_facts(view.data))
+form, result = st.columns([1, 3], gap="medium")
+with form, st.container(border=True):
+    start, n_seeds = ui.asked(view.run)
+    grid = ui.method_form(start, f"{view.run}")
+    seeds = st.number_input(
+        "Seeds",
+        1,
+        20,
+        n_seeds,
+        help="Each seed splits the rows anew and trains anew.",
+        key=f"{view.run} seeds",
+    )
+    models = "model" if seeds == 1 else f"{seeds} models"
+    pressed = st.button(
+        f"Train {models}",
+        type="primary",
+        icon=":material/play_arrow:",
+        width="stretch",
+    )
+    st.caption(ui.estimate(view.data, grid))
+if pressed:
+    try:
+        run = ui.train(view.data, grid, seeds)
+    except ValueError as error:
+        with result:
+            ui.problem("Nothing was trained: the settings do not fit", error)
+    else:
+        ui.open_page("pages/2_Train.py", run=run, data=view.data)
+
+with result:
+    if view.run is None:
+        ui.empty(
+            "No model yet",
+            "Choose a method and press Train. The unconstrained model is trained "
+            "beside it on the same splits, to hold every change to.",
+            {},
+        )
+    else:
+        ui.follow(view.run, ui.show_run)
+if view.run is not None:
+    ui.export_run(view)
+ui.settle()
