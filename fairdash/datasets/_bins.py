@@ -12,12 +12,12 @@ from fairdash.datasets._columns import is_age, is_whole
 AGE_WIDTH = 10.0
 AGE_ANCHOR = 25.0
 TAIL_SHARE = 0.01
-TARGET_BINS = 6
-NICE_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+MOST_BINS = 7.2
+NICE_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5)
 
 
 def default_width(column: "pd.Series[Any]") -> float:
-    """Return 10 for an age, else a round width giving five to eight bins.
+    """Return 10 for an age, else a round width giving about five to eight bins.
 
     The bins are counted over the middle 90 % of the values, so that a few large values
     do not widen them.
@@ -28,12 +28,14 @@ def default_width(column: "pd.Series[Any]") -> float:
     low, high = np.nanquantile(values, [0.05, 0.95])
     if high == low:
         low, high = np.nanmin(values), np.nanmax(values)
-    raw = float(high - low) / TARGET_BINS
-    if raw <= 0:
+    least = float(high - low) / MOST_BINS
+    if least <= 0:
         return 1.0
-    power = 10.0 ** math.floor(math.log10(raw))
-    width = min((step * power for step in NICE_STEPS), key=lambda w: abs(w - raw))
-    return max(width, 1.0) if is_whole(column) else width
+    power = 10.0 ** math.floor(math.log10(least))
+    widths = [step * power * tens for tens in (1, 10) for step in NICE_STEPS]
+    if is_whole(column):
+        widths = [width for width in widths if width.is_integer()] or [1.0]
+    return next(width for width in widths if width >= least or width == widths[-1])
 
 
 def bin_column(

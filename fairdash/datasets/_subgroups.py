@@ -90,18 +90,16 @@ class Subgroups(BaseModel):
         self._check_frame(frame)
         pieces = [self._piece(frame[column]) for column in self._ordered(frame)]
         code = np.zeros(len(frame), dtype=np.int64)
-        names = [""] if pieces else [EVERYBODY]
         missing = ~self._inside(frame)
         for codes, labels in pieces:
             missing |= codes < 0
             code = code * len(labels) + codes
-            names = [f"{name} {label}".strip() for name in names for label in labels]
-        code[missing] = -1
         seen = np.unique(code[~missing])
-        compact = np.searchsorted(seen, code).astype(np.int64)
-        compact[missing] = -1
+        compact = np.where(missing, -1, np.searchsorted(seen, code))
         values = pd.Categorical.from_codes(
-            compact, categories=pd.Index([names[i] for i in seen]), ordered=True
+            compact,
+            categories=pd.Index(_names(seen, [labels for _, labels in pieces])),
+            ordered=True,
         )
         return pd.Series(values, index=frame.index, name="subgroup")
 
@@ -150,6 +148,21 @@ class Subgroups(BaseModel):
                 "Columns that are not crossed give overlapping subgroups; label each "
                 "of `parts()`."
             )
+
+
+def _names(cells: NDArray[np.int64], labels: list[list[str]]) -> list[str]:
+    """Name cells of crossed columns; the last column varies fastest."""
+    if not labels:
+        return [EVERYBODY] * len(cells)
+    positions = np.unravel_index(cells, [max(len(column), 1) for column in labels])
+    parts = [
+        [column[i] for i in position]
+        for column, position in zip(labels, positions, strict=True)
+    ]
+    names = [" ".join(part) for part in zip(*parts, strict=True)]
+    if len(set(names)) < len(names):
+        names = [" · ".join(part) for part in zip(*parts, strict=True)]
+    return names
 
 
 def road_table_1(

@@ -1,0 +1,234 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.pandas import column, data_frames, range_indexes
+
+from fairdash.datasets import Subgroups, road_table_1
+
+
+def labels(frame, **options):
+    return Subgroups(**options).label(frame)
+
+
+def test_values_come_first_then_bins_in_order_of_size():
+    frame = pd.DataFrame(
+        {
+            "age": [18, 24, 25, 34, 35, 44, 30, 20, 40],
+            "sex": ["Women", "Men", "Women", "Men", "Women", "Men"] + ["Men"] * 3,
+        }
+    )
+    found = labels(frame, columns=("age", "sex"))
+    assert list(found.cat.categories) == [
+        "Men 18–24",
+        "Men 25–34",
+        "Men 35–44",
+        "Women 18–24",
+        "Women 25–34",
+        "Women 35–44",
+    ]
+    assert found.cat.ordered
+    assert found[0] == "Women 18–24"
+    assert found[3] == "Men 25–34"
+
+
+def test_age_bands_agree_with_pandas_cut(people):
+    found = labels(people, columns=("age",), widths={"age": 15})
+    expected = pd.cut(people["age"], [10, 25, 40, 55, 70], right=False)
+    assert found.cat.categories.tolist() == ["18–24", "25–39", "40–54", "55–69"]
+    np.testing.assert_array_equal(found.cat.codes, expected.cat.codes)
+
+
+def test_a_sparse_last_bin_is_open():
+    age = pd.Series([*range(25, 35), *range(45, 55)] * 20 + [61, 72, 83], name="age")
+    found = labels(age.to_frame(), columns=("age",))
+    assert found.cat.categories.tolist() == ["25–34", "45+"]
+    assert (found.iloc[-3:] == "45+").all()
+
+
+def test_a_sparse_first_bin_is_open():
+    values = [*([100] * 300), *([120] * 300), 3, 44]
+    found = labels(
+        pd.DataFrame({"points": values}), columns=("points",), widths={"points": 20}
+    )
+    assert found.cat.categories.tolist() == ["points under 120", "points 120–139"]
+
+
+def test_a_few_far_values_make_no_empty_bins():
+    values = np.r_[np.arange(990) % 10, [1e9] * 20]
+    found = labels(pd.DataFrame({"x": values}), columns=("x",), widths={"x": 5})
+    assert len(found.cat.categories) == 3
+
+
+def test_bins_of_fractions_and_negative_numbers_name_their_edges():
+    frame = pd.DataFrame({"score": np.linspace(-0.25, 0.74, 100)})
+    found = labels(frame, columns=("score",), widths={"score": 0.25})
+    assert found.cat.categories.tolist() == [
+        "score −0.25 to 0",
+        "score 0–0.25",
+        "score 0.25–0.5",
+        "score 0.5–0.75",
+    ]
+
+
+def test_edges_that_floats_cannot_hold_fall_in_the_upper_bin():
+    frame = pd.DataFrame({"x": np.round(np.arange(0, 1, 0.1), 1)})
+    found = labels(frame, columns=("x",), widths={"x": 0.1})
+    assert len(found.cat.categories) == 10
+    assert found[3] == "x 0.3–0.4"
+
+
+@pytest.mark.parametrize(
+    "values, n_bins",
+    [
+        (np.arange(1000), (5, 8)),
+        (np.linspace(0, 1, 1000), (5, 8)),
+        (np.linspace(20_000, 95_000, 1000), (5, 8)),
+        (np.r_[np.linspace(0, 10, 980), np.full(20, 1e6)], (5, 9)),
+    ],
+)
+def test_default_widths_give_five_to_eight_bins(values, n_bins):
+    found = labels(pd.DataFrame({"x": values}), columns=("x",))
+    assert n_bins[0] <= len(found.cat.categories) <= n_bins[1]
+
+
+def test_numbers_of_few_values_go_by_value_and_name_their_column():
+    frame = pd.DataFrame({"gender": [0, 1, 1.0, np.nan], "owner": ["no", "yes"] * 2})
+    found = labels(frame, columns=("gender", "owner"))
+    assert found.tolist()[:3] == [
+        "gender 0 owner no",
+        "gender 1 owner yes",
+        "gender 1 owner no",
+    ]
+    assert pd.isna(found[3])
+
+
+def test_where_leaves_other_rows_without_a_subgroup(people):
+    found = labels(people, columns=("age",), where={"sex": ("Female",)})
+    np.testing.assert_array_equal(found.notna(), people["sex"] == "Female")
+
+
+def test_without_columns_all_rows_are_one_subgroup(people):
+    assert set(labels(people)) == {"All rows"}
+    assert labels(people.iloc[:0], columns=("age",)).empty
+
+
+def test_columns_that_are_not_crossed_are_labelled_one_by_one(people):
+    both = Subgroups(columns=("sex", "age"), crossed=False, min_size=20)
+    assert [part.columns for part in both.parts()] == [("sex",), ("age",)]
+    assert {part.min_size for part in both.parts()} == {20}
+    with pytest.raises(ValueError, match=r"label each of `parts\(\)`"):
+        both.label(people)
+    assert Subgroups(columns=("sex", "age")).parts()[0].columns == ("sex", "age")
+
+
+def test_names_that_read_alike_are_told_apart():
+    frame = pd.DataFrame({"town": ["New York", "New"], "team": ["City", "York City"]})
+    found = labels(frame, columns=("town", "team"))
+    assert found.tolist() == ["New York · City", "New · York City"]
+
+
+names = st.sampled_from(["a", "b", "a b", "b c", "c", "1", "no"]) | st.none()
+tables = data_frames(
+    [
+        column("text", elements=names, dtype=object),
+        column("more", elements=names, dtype=object),
+        column("age", elements=st.integers(-90, 120), dtype=int),
+        column("amount", elements=st.floats(-1e9, 1e9) | st.just(np.nan), dtype=float),
+    ],
+    index=range_indexes(min_size=1, max_size=60),
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    tables,
+    st.permutations(["text", "more", "age", "amount"]),
+    st.integers(1, 4),
+    st.none() | st.floats(0.01, 1e6),
+)
+def test_every_row_with_values_is_in_exactly_one_subgroup(table, order, n, width):
+    columns = tuple(order[:n])
+    widths = {} if width is None or "amount" not in columns else {"amount": width}
+    found = labels(table, columns=columns, widths=widths)
+    np.testing.assert_array_equal(
+        found.notna(), table[list(columns)].notna().all(axis=1)
+    )
+    assert set(found.dropna()) == set(found.cat.categories)
+    for name in {"text", "more"} & set(columns):
+        values = table[name].groupby(found, observed=True)
+        assert all(len(set(rows)) == 1 for _, rows in values)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 200), min_size=9, max_size=300),
+    st.integers(1, 40),
+)
+def test_rows_of_one_bin_lie_within_its_width_but_for_open_ends(values, width):
+    frame = pd.DataFrame({"points": values})
+    found = labels(frame, columns=("points",), widths={"points": width})
+    for name, rows in frame["points"].groupby(found, observed=True):
+        if "+" not in name and "under" not in name:
+            assert np.ptp(rows) < width or len(found.cat.categories) == 1
+    ordered = frame["points"].groupby(found, observed=True).agg(["min", "max"])
+    assert (ordered["min"].to_numpy()[1:] > ordered["max"].to_numpy()[:-1]).all()
+
+
+def test_table_1_is_twelve_definitions_in_the_papers_order(people):
+    definitions = road_table_1("age", "sex", people)
+    assert list(definitions)[:5] == [
+        "Everybody, age in 5s",
+        "Everybody, age in 10s",
+        "Everybody, age in 15s",
+        "Everybody, age in 20s",
+        "Female, age in 5s",
+    ]
+    assert len(definitions) == 12
+    for name, definition in definitions.items():
+        found = definition.label(people)
+        width = definition.widths["age"]
+        assert name.endswith(f"age in {width:g}s")
+        chosen = people["sex"].isin(definition.where.get("sex", ("Female", "Male")))
+        np.testing.assert_array_equal(found.notna(), chosen)
+        expected = ((people["age"][chosen] - 25) // width).nunique()
+        assert len(found.cat.categories) == expected
+
+
+def test_table_1_names_a_coded_gender(people):
+    coded = people.assign(gender=(people["sex"] == "Male").astype(int))
+    names = list(road_table_1("age", "gender", coded))
+    assert names[4] == "gender 0, age in 5s"
+    assert names[8] == "gender 1, age in 5s"
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"columns": ("height",)}, r"no columns \['height'\]"),
+        ({"where": {"height": ("1",)}}, r"no columns \['height'\]"),
+        ({"columns": ("sex",), "widths": {"sex": 5}}, r"\['sex'\] hold no numbers"),
+    ],
+)
+def test_definitions_that_do_not_fit_the_table_raise(people, options, message):
+    with pytest.raises(ValueError, match=message):
+        labels(people, **options)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"columns": ("a", "a")}, r"names \['a'\] more than once"),
+        ({"widths": {"age": 0}}, r"must be a finite number > 0"),
+        ({"min_size": 0}, "greater than or equal to 1"),
+    ],
+)
+def test_contradictory_definitions_raise(options, message):
+    with pytest.raises(ValueError, match=message):
+        Subgroups(**options)
+
+
+def test_table_1_needs_two_genders(people):
+    with pytest.raises(ValueError, match="'job' must have two values"):
+        road_table_1("age", "job", people)
