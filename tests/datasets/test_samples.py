@@ -1,0 +1,118 @@
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+
+from fairdash.datasets import SAMPLES, _samples, check_table, encode, load_sample, split
+
+SCRIPT = Path(__file__).parents[2] / "sample_data" / "make_samples.py"
+MODELS = {
+    "logistic": LogisticRegression(max_iter=1000),
+    "boosting": HistGradientBoostingClassifier(
+        max_iter=100, max_leaf_nodes=12, learning_rate=0.06, random_state=0
+    ),
+}
+# groups that the mechanism works against
+WRONGED = {
+    "loans": ("sex", ["Female"]),
+    "hiring": ("ethnicity", ["Asian", "Black"]),
+    "readmission": ("ethnicity_true", ["Asian", "Black"]),
+}
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("make_samples", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def gap(outcome, groups, rows):
+    rates = pd.Series(outcome[rows]).groupby(groups[rows]).mean()
+    return rates.max() - rates.min()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_shipped_file_is_what_the_script_writes(name, script):
+    frame, _ = script.make(name)
+    dataset = load_sample(name)
+    pd.testing.assert_frame_equal(dataset.frame, frame, check_dtype=False)
+    assert dataset.n_rows == SAMPLES[name].n_rows
+    assert SAMPLES[name].path.stat().st_size < 1_500_000
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_mechanism_works_in_the_planted_region_alone(name, script):
+    frame, probabilities = script.make(name)
+    fair, actual = probabilities.T
+    column, values = WRONGED[name]
+    wronged = SAMPLES[name].planted_rows(frame) & frame[column].isin(values)
+    np.testing.assert_array_equal(fair[~wronged], actual[~wronged])
+    for rate in (fair[wronged].mean(), actual[wronged].mean()):
+        assert f"{rate:.0%}".replace("%", " %") in SAMPLES[name].planted
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("model", MODELS)
+def test_an_ordinary_model_without_the_groups_is_unfair_there(name, model):
+    dataset = load_sample(name)
+    rows = split(dataset)
+    X = encode(dataset, rows.train).X
+    fitted = MODELS[model].fit(X[rows.train], dataset.y[rows.train])
+    predicted = fitted.predict(X)
+    assert 0.70 < (predicted == dataset.y)[rows.test].mean() < 0.85
+    planted = SAMPLES[name].planted_rows(dataset.frame)
+    groups = dataset.sensitive_features
+    inside = gap(predicted, groups, rows.test[planted[rows.test]])
+    outside = gap(predicted, groups, rows.test[~planted[rows.test]])
+    overall = gap(predicted, groups, rows.test)
+    assert inside > 0.15
+    assert inside > outside + 0.08
+    assert inside > overall + 0.03
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_definition_of_subgroups_shows_the_planted_region(name):
+    dataset = load_sample(name)
+    label = SAMPLES[name].subgroups.label(dataset.frame)
+    planted = SAMPLES[name].planted_rows(dataset.frame)
+    inside = pd.Series(planted).groupby(label, observed=True).mean()
+    assert set(inside) == {0.0, 1.0}
+    gaps = {
+        cell: gap(dataset.y, dataset.sensitive_features, (label == cell).to_numpy())
+        for cell in inside.index
+        if (label == cell).sum() >= 500
+    }
+    worst = max(gaps, key=gaps.get)
+    assert inside[worst] == 1
+
+
+def test_the_recorded_ethnicity_is_wrong_in_fifteen_rows_of_a_hundred():
+    frame = load_sample("readmission").frame
+    wrong = frame["ethnicity_recorded"] != frame["ethnicity_true"]
+    assert wrong.mean() == pytest.approx(0.15, abs=0.01)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_have_no_errors_or_warnings(name):
+    dataset = load_sample(name)
+    findings = check_table(dataset.frame, dataset.roles)
+    assert set(findings["severity"]) <= {"note"}
+
+
+def test_an_unknown_sample_raises():
+    with pytest.raises(ValueError, match="`name` must be one of"):
+        load_sample("mortgages")
+
+
+def test_a_missing_file_says_where_samples_come_from(monkeypatch, tmp_path):
+    gone = replace(SAMPLES["loans"], path=tmp_path / "loans.csv.gz")
+    monkeypatch.setitem(_samples.SAMPLES, "loans", gone)
+    with pytest.raises(ValueError, match="Clone the repository"):
+        load_sample("loans")
