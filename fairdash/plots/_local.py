@@ -1,0 +1,228 @@
+"""Local DI by subgroup, for up to four models."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from fairdash.plots._rows import (
+    dashed,
+    dots,
+    name_axis,
+    not_estimable,
+    offsets,
+    positions,
+    records,
+    swap,
+)
+from fairdash.plots._theme import (
+    BAND,
+    Spec,
+    finish,
+    group_colours,
+    model_marks,
+    text,
+)
+from fairdash.plots._words import between, number
+
+MOST_MODELS = 4
+_SPLIT = (0.76, 0.83)  # where local DI ends and the counts begin
+
+
+def plot_local_di(
+    table: pd.DataFrame,
+    models: pd.DataFrame,
+    *,
+    groups: tuple[str, ...],
+    chance: float = float("nan"),
+    upright: bool = False,
+) -> go.Figure:
+    """One row per subgroup, one mark per model, row counts by group beside.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tables of ``fairdash.metrics.local_di`` one below the other, with a column
+        "label" that names the model. The subgroups of the first model set the rows.
+    models : DataFrame
+        label, colour_role, demographic_parity_difference: one row per model, in the
+        order of drawing; at most four.
+    groups : tuple of str
+        Names of the groups in the fixed order of the data set.
+    chance : float, optional
+        Worst-1-DI that chance alone reaches; the grey band ends there.
+    upright : bool, default=False
+        Subgroups along the x axis, as in the ROAD paper.
+
+    Returns
+    -------
+    Figure: per model a trace of marks with intervals and a dashed line at its global
+    DI, then a bar trace of counts per group.
+    """
+    labels = models["label"].tolist()
+    if not 1 <= len(labels) <= MOST_MODELS:
+        raise ValueError(f"`models` must have 1 to {MOST_MODELS} rows.")
+    by_label = {label: table[table["label"] == label] for label in labels}
+    first = by_label[labels[0]]
+    names = first["subgroup"].astype(str).tolist()
+    places = positions(names)
+    below = 0.0 if np.isnan(chance) else 0.8
+    rows = name_axis(names, places, below)
+    if upright:
+        rows |= {"range": rows["range"][::-1], "tickangle": -35, "automargin": True}
+
+    data: list[Spec] = []
+    marks = model_marks(models["colour_role"].tolist())
+    for row, (colour, symbol), shift in zip(
+        records(models), marks, offsets(len(labels)), strict=True
+    ):
+        label = row["label"]
+        one = by_label[label]
+        shown = dict(zip(names, places, strict=True))
+        at = [shown[name] + shift for name in one["subgroup"].astype(str)]
+        gap = float(row["demographic_parity_difference"])
+        data.append(
+            dots(
+                one["local_di"], one["ci_low"], one["ci_high"], at,
+                colour=colour,
+                symbol=symbol,
+                name=label,
+                text=[_hover(cell) for cell in records(one)],
+                hovertemplate="%{text}",
+            )
+        )  # fmt: skip
+        data[-1]["name"] = f"{label} · global DI {number(gap)}"
+        line = f"{label}: global DI {number(gap)}<extra></extra>"
+        data.append(dashed(gap, rows, colour=colour, name=label))
+        data[-1]["hovertemplate"] = line
+    data += _counts(first, places, groups, upright=upright)
+
+    overall = models["demographic_parity_difference"]
+    ends = [table["ci_high"].max(), overall.max(), 1.1 * chance, 0.05]
+    top = 1.05 * float(np.nanmax(ends))
+    layout = _layout(rows, top, groups, upright=upright)
+    shapes, notes = _chance(chance, rows, top, upright=upright)
+    notes += not_estimable(first, places, upright=upright)
+    layout |= {"shapes": shapes, "annotations": notes}
+    down = round((places[-1] + 1.2 + below) * (20 + 4 * len(labels))) + 110
+    height = 480 if upright else max(down, 240)
+    data = [swap(trace, upright=upright) for trace in data]
+    return finish(data, layout, height=height, legend=True)
+
+
+def describe_local_di(table: pd.DataFrame, models: pd.DataFrame) -> str:
+    """Alt text: the worst subgroup and the global DI of every model."""
+    parts = []
+    for row in records(models):
+        label, overall = row["label"], number(row["demographic_parity_difference"])
+        cells = records(table[(table["label"] == label) & table["estimable"]])
+        if not cells:
+            parts.append(f"{label} has no estimable subgroup, global DI {overall}")
+            continue
+        worst = max(cells, key=lambda cell: float(cell["local_di"]))
+        interval = between(worst["ci_low"], worst["ci_high"])
+        gap = f"{number(worst['local_di'])} ({interval})"
+        where = f"{label} is worst for {worst['subgroup']}"
+        parts.append(f"{where}, {gap}, global DI {overall}")
+    first = table[table["label"] == models["label"].iloc[0]]
+    return (
+        f"Local DI of {first['estimable'].sum()} of {len(first)} subgroups with 95% "
+        f"intervals: {'; '.join(parts)}."
+    )
+
+
+def _hover(cell: Spec) -> str:
+    if not cell["estimable"]:
+        return ""
+    gap, interval = number(cell["local_di"]), between(cell["ci_low"], cell["ci_high"])
+    return f"{cell['subgroup']}: {gap} ({interval}), {cell['n']:,.0f} rows"
+
+
+def _counts(
+    first: pd.DataFrame, places: list[float], groups: tuple[str, ...], *, upright: bool
+) -> list[Spec]:
+    return [
+        {
+            "type": "bar",
+            "orientation": "v" if upright else "h",
+            "x": first[f"n_{name}"].tolist(),
+            "y": places,
+            "xaxis": "x2",
+            "width": 0.5,
+            "marker": {"color": colour, "line": {"width": 0}},
+            "name": name,
+            "showlegend": False,
+            "hovertemplate": f"{name}: %{{x:,}} rows<extra></extra>",
+        }
+        for name, colour in group_colours(groups).items()
+    ]
+
+
+def _layout(rows: Spec, top: float, groups: tuple[str, ...], *, upright: bool) -> Spec:
+    colours = group_colours(groups).items()
+    named = [f'<span style="color:{colour}">{name}</span>' for name, colour in colours]
+    values: Spec = {
+        "title": "local DI: gap in P(ŷ = 1)",
+        "range": [-0.012 * top, top],
+        "showgrid": True,
+        "tickformat": ".2f",
+        "nticks": 6,
+    }
+    counts: Spec = {
+        "title": f"rows: {', '.join(named)}" if upright else "<br>".join(named),
+        "nticks": 3,
+        "showgrid": False,
+        "tickformat": ",d",
+    }
+    if upright:
+        values["domain"], counts["domain"] = [0.32, 1], [0, 0.24]
+        values["title"], counts["title"] = "local DI", "rows"
+        return {
+            "xaxis": {**rows, "anchor": "y2"},
+            "yaxis": values,
+            "yaxis2": {**counts, "anchor": "x"},
+            "barmode": "stack",
+        }
+    values["domain"], counts["domain"] = [0, _SPLIT[0]], [_SPLIT[1], 1]
+    return {
+        "xaxis": values,
+        "xaxis2": {**counts, "anchor": "y"},
+        "yaxis": rows,
+        "barmode": "stack",
+    }
+
+
+def _chance(
+    chance: float, rows: Spec, top: float, *, upright: bool
+) -> tuple[list[Spec], list[Spec]]:
+    if np.isnan(chance):
+        return [], []
+    edge: Spec = {
+        "x0": 0,
+        "x1": chance,
+        "y0": 0,
+        "y1": 1,
+        "xref": "x",
+        "yref": "y domain",
+    }
+    band: Spec = {
+        "type": "rect",
+        "fillcolor": BAND,
+        "line": {"width": 0},
+        "layer": "below",
+    }
+    words = f"by chance {number(chance)}"
+    if upright:
+        place: Spec = {
+            "x": 1,
+            "xref": "x domain",
+            "xanchor": "right",
+            "yanchor": "bottom",
+        }
+        note = text(words, y=chance, yref="y", **place)
+    else:
+        place = {"y": rows["range"][0], "yref": "y", "yanchor": "bottom"}
+        inside = chance > top / 2
+        side: Spec = {"xanchor": "right" if inside else "left"}
+        shift = -4 if inside else 4
+        note = text(words, x=chance, xref="x", xshift=shift, **side, **place)
+    return [swap({**band, **edge}, upright=upright)], [note]

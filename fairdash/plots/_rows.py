@@ -1,0 +1,148 @@
+"""One row per subgroup: where rows stand, and dots with intervals on them.
+
+A figure is laid out along (down the page) and across (values). Upright figures swap the
+two, so the same specification serves both.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairdash.plots._theme import PAPER, VEIL, Spec, fade, text
+from fairdash.plots._words import wrap
+
+_GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
+
+
+def positions(names: Sequence[str]) -> list[float]:
+    """Return where each row stands, with a gap where the first words change."""
+    heads = [name.rpartition(" ")[0] for name in names]
+    apart = len(set(heads)) <= len(names) / 2
+    place, places = 0.0, []
+    for i, head in enumerate(heads):
+        if i:
+            place += 1 + (_GAP if apart and head != heads[i - 1] else 0)
+        places.append(place)
+    return places
+
+
+def offsets(count: int) -> list[float]:
+    """Return the shifts of ``count`` marks that share a row."""
+    if count == 1:
+        return [0.0]
+    step = min(0.34, 0.72 / count)
+    return [step * (i - (count - 1) / 2) for i in range(count)]
+
+
+def swap(spec: Spec, *, upright: bool) -> Spec:
+    """Return ``spec`` with x and y exchanged for an upright figure."""
+    if not upright:
+        return spec
+    swapped = {
+        "x": "y", "y": "x", "x0": "y0", "y0": "x0", "x1": "y1", "y1": "x1",
+        "xref": "yref", "yref": "xref", "xaxis": "yaxis", "yaxis": "xaxis",
+        "xaxis2": "yaxis2", "error_x": "error_y", "xshift": "yshift",
+    }  # fmt: skip
+    turned = {swapped.get(key, key): value for key, value in spec.items()}
+    for key in ("xref", "yref", "xaxis", "yaxis"):
+        if isinstance(turned.get(key), str) and turned[key] != "paper":
+            turned[key] = turned[key].translate(str.maketrans("xy", "yx"))
+    if "hovertemplate" in turned:
+        turned["hovertemplate"] = turned["hovertemplate"].replace("%{x", "%{y")
+    return turned
+
+
+def name_axis(names: Sequence[str], places: Sequence[float], below: float) -> Spec:
+    """Return the axis of rows, first row on top; ``below`` leaves room for a note."""
+    return {
+        "tickvals": list(places),
+        "ticktext": [wrap(name) for name in names],
+        "range": [places[-1] + 0.6 + below, places[0] - 0.6],
+        "showgrid": False,
+        "ticks": "",
+    }
+
+
+def dots(
+    value: "pd.Series[Any]",
+    low: "pd.Series[Any]",
+    high: "pd.Series[Any]",
+    places: Sequence[float],
+    *,
+    colour: str,
+    symbol: str,
+    name: str,
+    **more: Any,
+) -> Spec:
+    """Return markers with intervals; undefined values leave their row empty."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "legendgroup": name,
+        "x": numbers(value),
+        "y": list(places),
+        "marker": {
+            "color": colour,
+            "symbol": symbol,
+            "size": 9,
+            "line": {"color": PAPER, "width": 1},
+        },
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": numbers(high - value),
+            "arrayminus": numbers(value - low),
+            "color": fade(colour, 0.55),
+            "thickness": 2,
+            "width": 0,
+        },
+        **more,
+    }
+
+
+def dashed(at: float, axis: Spec, *, colour: str, name: str, **more: Any) -> Spec:
+    """Return a dashed line across all rows, toggled with the marks of ``name``."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [at, at],
+        "y": axis["range"],
+        "line": {"color": colour, "width": 1.5, "dash": "dash"},
+        "legendgroup": name,
+        "showlegend": False,
+        **more,
+    }
+
+
+def not_estimable(
+    subgroups: pd.DataFrame, places: Sequence[float], *, upright: bool = False
+) -> list[Spec]:
+    """Say in the row of every subgroup without a value why it has none."""
+    down: Spec = {"xref": "x domain", "x": 0, "xanchor": "left", "xshift": 6}
+    down |= {"yref": "y", "yanchor": "middle"}
+    up: Spec = {"yref": "y domain", "y": 0, "yanchor": "bottom", "yshift": 6}
+    up |= {"xref": "x", "xanchor": "center", "textangle": -90}
+    along, place = ("x", up) if upright else ("y", down)
+    notes = []
+    for row, at in zip(records(subgroups), places, strict=True):
+        if not row["estimable"]:
+            note = text(f"not estimable: {row['reason']}", bgcolor=VEIL, **place)
+            notes.append(note | {along: at})
+    return notes
+
+
+def records(table: pd.DataFrame) -> list[Spec]:
+    """Return the rows of a table as plain dicts."""
+    return [
+        {str(key): cell for key, cell in row.items()}
+        for row in table.to_dict("records")
+    ]
+
+
+def numbers(values: "pd.Series[Any]") -> list[float | None]:
+    """Return plain numbers, None where undefined."""
+    array = np.asarray(values, dtype=np.float64)
+    return [None if np.isnan(value) else float(value) for value in array]

@@ -1,0 +1,147 @@
+"""One look for all figures: neutral ink, faint grid, constant roles for colour.
+
+Colours are tokens, not values: the browser swaps them for the colours of
+``.streamlit/config.toml`` in the reader's theme, so figures need not know the theme.
+``resolve`` does the same for files. Streamlit overrides what a template says of
+margins, fonts and axis titles, so ``finish`` sets these on the figure itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import plotly.graph_objects as go
+import plotly.io as pio
+
+Spec = dict[str, Any]  # a piece of a Plotly figure, as plain JSON
+
+GROUPS = ("#000001", "#000002", "#000003", "#000004")
+METHODS = {
+    "unconstrained": ("#000005", "square"),
+    "adversarial": ("#000006", "triangle-up"),
+    "broad": ("#000007", "diamond"),
+    "road": ("#000008", "circle"),
+    "logistic": ("#000009", "pentagon"),
+}
+OTHER_METHOD = ("#000010", "hexagon2")
+# a second model of the same method keeps the colour and takes the next symbol
+REPEATS = ("cross", "x", "star")
+MUTED, INK, PAPER = "#000036", "#000037", "#000038"
+GRID = "#00003626"
+TEXT = "#000037c6"  # ink at 78 %: Streamlit's own axis text is 3.7:1 on white
+BAND = "#00003620"
+VEIL = "#000038b0"  # behind words that lines may cross
+
+CATEGORICAL = {
+    "light": "0072B2 C15500 8C5A3C 4C6A92 6B7280 A94F84 8A6D00 00805D 7A5195 1E7B8C",
+    "dark": "56B4E9 E69F00 D3A27F 8FB0DA A3AEB8 E79AC4 E3D64A 2BB58C B79AD6 6CC3D1",
+}
+NEUTRAL = {"light": "808495 262730 FFFFFF", "dark": "E6EAF1 FAFAFA 0D1215"}
+
+CONFIG: Spec = {
+    "displaylogo": False,
+    "modeBarButtonsToRemove": [
+        *("zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d", "resetScale2d"),
+        *("select2d", "lasso2d"),
+    ],
+    "toImageButtonOptions": {"format": "svg", "filename": "fairdash"},
+}
+
+_TITLE = {"standoff": 6, "font": {"size": 13, "color": TEXT}}
+_AXIS: Spec = {
+    "fixedrange": True,
+    "zeroline": False,
+    "automargin": True,
+    "gridcolor": GRID,
+    "tickfont": {"size": 12, "color": TEXT},
+    "title": _TITLE,
+}
+_LAYOUT: Spec = {
+    "font": {"family": "Source Sans, Source Sans 3, sans-serif", "size": 13},
+    "paper_bgcolor": PAPER,
+    "plot_bgcolor": PAPER,
+    "dragmode": False,  # a finger on the figure scrolls the page
+    "hovermode": "closest",
+    "hoverlabel": {
+        "align": "left",
+        "bgcolor": PAPER,
+        "bordercolor": GRID,
+        "font": {"size": 13, "color": INK},
+    },
+    "barcornerradius": 2,
+    "showlegend": False,
+}
+_LEGEND: Spec = {
+    "orientation": "h",
+    "x": 0,
+    "xanchor": "left",
+    "y": 1,
+    "yanchor": "bottom",
+    "bgcolor": "rgba(0,0,0,0)",
+    "font": {"size": 13, "color": TEXT},
+    "itemsizing": "constant",
+    "title": {"text": ""},
+}
+
+
+def fade(token: str, opacity: float) -> str:
+    """Return ``token`` with an opacity as two more hex digits; the swap keeps them."""
+    return f"{token}{round(opacity * 255):02x}"
+
+
+def group_colours(groups: Sequence[str]) -> dict[str, str]:
+    """Return the colour of every group; the order is fixed for a data set."""
+    cycle = [*GROUPS, *(fade(token, 0.55) for token in GROUPS)]
+    return {name: cycle[i % len(cycle)] for i, name in enumerate(groups)}
+
+
+def model_marks(roles: Sequence[str]) -> list[tuple[str, str]]:
+    """Return colour and symbol of every model, by the colour role of its method."""
+    marks = []
+    for i, role in enumerate(roles):
+        colour, symbol = METHODS.get(role, OTHER_METHOD)
+        earlier = list(roles[:i]).count(role)
+        repeat = REPEATS[(earlier - 1) % len(REPEATS)]
+        marks.append((colour, repeat if earlier else symbol))
+    return marks
+
+
+def text(words: str, colour: str = TEXT, **place: Any) -> Spec:
+    """Return an annotation without an arrow."""
+    font = {"size": 12, "color": colour}
+    return {"text": words, "showarrow": False, "font": font, **place}
+
+
+def finish(
+    data: Sequence[Spec],
+    layout: Mapping[str, Any],
+    *,
+    height: int,
+    right: int = 14,
+    top: int = 30,
+    legend: bool = False,
+) -> go.Figure:
+    """Return the figure of plain ``data`` and ``layout`` in the look of the house.
+
+    Built from one dict, which takes about 3 ms; graph objects built piece by piece take
+    ten times as long.
+    """
+    whole: Spec = {**_LAYOUT, "height": height, **layout}
+    whole["margin"] = {"l": 4, "r": right, "t": top, "b": 4, "pad": 4}
+    if legend:
+        whole |= {"showlegend": True, "legend": _LEGEND}
+    for name in {"xaxis", "yaxis", *layout}:
+        if name.startswith(("xaxis", "yaxis")):
+            given = dict(layout.get(name, {}))
+            title = {**_TITLE, "text": given.pop("title", "")}
+            whole[name] = {"showgrid": name[0] == "y", **_AXIS, **given, "title": title}
+    return go.Figure({"data": list(data), "layout": whole})
+
+
+def resolve(figure: go.Figure, theme: Literal["light", "dark"] = "light") -> go.Figure:
+    """Return a copy of ``figure`` with real colours, for use outside Streamlit."""
+    values = [*CATEGORICAL[theme].split(), *NEUTRAL[theme].split()]
+    tokens = [*(f"#{i:06d}" for i in range(1, 11)), MUTED, INK, PAPER]
+    document: str = figure.to_json()
+    for token, colour in zip(tokens, values, strict=True):
+        document = document.replace(token, f"#{colour}")
+    return pio.from_json(document)

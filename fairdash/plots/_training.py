@@ -1,0 +1,194 @@
+"""Training as it goes: loss curves and the histogram of the weights r."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from fairdash.plots._rows import numbers
+from fairdash.plots._theme import (
+    INK,
+    METHODS,
+    MUTED,
+    OTHER_METHOD,
+    Spec,
+    fade,
+    finish,
+    group_colours,
+    text,
+)
+from fairdash.plots._words import between, listing, number
+
+# column -> (name beside its end, which panel)
+_CURVES = {
+    "loss": ("training", 0),
+    "validation_loss": ("validation", 0),
+    "adversary_loss": ("adversary", 1),
+}
+_PANELS = ("model loss", "adversary loss")
+
+
+class RatioHistogram(TypedDict):
+    """The ratio of a progress event: bin edges, and per group densities and quantiles.
+
+    The quantiles are at 5, 25, 50, 75 and 95 %.
+    """
+
+    edges: Sequence[float]
+    density: Mapping[str, Sequence[float]]
+    quantiles: Mapping[str, Sequence[float]]
+
+
+def plot_training(
+    curves: pd.DataFrame, *, colour_role: str, n_epochs: int
+) -> go.Figure:
+    """Training and validation loss, and the adversary's below.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        epoch, loss, validation_loss and, for adversarial methods, adversary_loss; with
+        several seeds their mean and ``<column>_sd`` as ``summarise_seeds`` gives them.
+    colour_role : str
+        Of the method: the colour of its training loss.
+    n_epochs : int
+        Where the axis ends.
+
+    Returns
+    -------
+    Figure: per curve a line, preceded by a band of one standard deviation if there
+    is one
+    """
+    own = METHODS.get(colour_role, OTHER_METHOD)[0]
+    colours = {"loss": own, "validation_loss": INK, "adversary_loss": MUTED}
+    drawn = [name for name in _CURVES if name in curves and curves[name].notna().any()]
+    two = "adversary_loss" in drawn
+    data: list[Spec] = []
+    ends: list[Spec] = []
+    for name in drawn:
+        words, panel = _CURVES[name]
+        axis = {"yaxis": f"y{panel + 1}" if panel else "y"}
+        spread = curves.get(f"{name}_sd")
+        if spread is not None and spread.notna().any():
+            data.append(_band(curves, name, colours[name]) | axis)
+        data.append(_line(curves, name, colours[name], words) | axis)
+        last = curves[["epoch", name]].dropna().iloc[-1]
+        ends.append({"y": last[name], "words": words, "colour": colours[name], **axis})
+    domains = [[0.44, 1], [0, 0.34]] if two else [[0, 1]]
+    layout: Spec = {
+        "xaxis": {
+            "title": "epoch",
+            "range": [0, n_epochs],
+            "nticks": 6,
+            "anchor": "y2" if two else "y",
+        },
+        "annotations": _direct_labels(ends, curves),
+    }
+    for panel, domain in enumerate(domains):
+        name = f"yaxis{panel + 1}" if panel else "yaxis"
+        layout[name] = {"domain": domain, "title": _PANELS[panel], "nticks": 5}
+    return finish(data, layout, height=380, right=70, top=14)
+
+
+def describe_training(curves: pd.DataFrame) -> str:
+    """Alt text: the last value of every curve."""
+    parts = []
+    for name, (words, _) in _CURVES.items():
+        if name in curves and curves[name].notna().any():
+            first, last = curves[name].dropna().iloc[[0, -1]]
+            parts.append(f"{words} loss from {number(first)} to {number(last)}")
+    epochs = f"after {curves['epoch'].max():,.0f} epochs"
+    return f"Loss by epoch, {epochs}: {listing(parts)}."
+
+
+def plot_ratio_histogram(
+    ratio: RatioHistogram, *, groups: tuple[str, ...]
+) -> go.Figure:
+    """Density of r among the training rows of every group; each group has mean 1.
+
+    Returns
+    -------
+    Figure: one stepped line per group
+    """
+    edges = np.asarray(ratio["edges"], dtype=np.float64)
+    colours = group_colours(groups)
+    data: list[Spec] = []
+    for name in groups:
+        density = np.asarray(ratio["density"][name], dtype=np.float64)
+        low, *_, high = ratio["quantiles"][name]
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": f"{name} · 5–95% of rows {between(low, high, 1)}",
+                "x": np.repeat(edges, 2).tolist(),
+                "y": [0.0, *np.repeat(density, 2).tolist(), 0.0],
+                "line": {"color": colours[name], "width": 2},
+                "fill": "tozeroy",
+                "fillcolor": fade(colours[name], 0.1),
+                "hoverinfo": "skip",
+            }
+        )
+    one: Spec = {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1}
+    dotted = {"color": MUTED, "width": 1.5, "dash": "dot"}
+    layout: Spec = {
+        "xaxis": {"title": "weight r", "range": [0, edges[-1]], "nticks": 6},
+        "yaxis": {"title": "density", "rangemode": "tozero", "nticks": 4},
+        "shapes": [one | {"yref": "y domain", "line": dotted}],
+    }
+    return finish(data, layout, height=380, legend=True)
+
+
+def describe_ratio_histogram(ratio: RatioHistogram) -> str:
+    """Alt text: where most weights of each group lie."""
+    parts = [
+        f"{name} median {number(q[2], 2)}, 90% in {between(q[0], q[-1], 2)}"
+        for name, q in ratio["quantiles"].items()
+    ]
+    return f"Density of the weights r of the training rows by group: {listing(parts)}."
+
+
+def _line(curves: pd.DataFrame, name: str, colour: str, words: str) -> Spec:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": words,
+        "x": curves["epoch"].tolist(),
+        "y": numbers(curves[name]),
+        "line": {"color": colour, "width": 2},
+        "hovertemplate": f"epoch %{{x}}: {words} %{{y:.4f}}<extra></extra>",
+    }
+
+
+def _band(curves: pd.DataFrame, name: str, colour: str) -> Spec:
+    known = curves[["epoch", name, f"{name}_sd"]].dropna()
+    epoch, mean, spread = (known[column].to_numpy() for column in known)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": f"{name} ± 1 sd",
+        "x": np.concatenate([epoch, epoch[::-1]]).tolist(),
+        "y": np.concatenate([mean + spread, (mean - spread)[::-1]]).tolist(),
+        "fill": "toself",
+        "fillcolor": fade(colour, 0.15),
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+    }
+
+
+def _direct_labels(ends: list[Spec], curves: pd.DataFrame) -> list[Spec]:
+    """Name curves at their last point; two in one panel step aside."""
+    x = float(curves["epoch"].max())
+    upper = [end for end in ends if end["yaxis"] == "y"]
+    ranked = sorted(upper, key=lambda end: end["y"])
+    aside = dict(zip((end["words"] for end in ranked), (-8, 8), strict=False))
+    place: Spec = {"x": x, "xanchor": "left", "xshift": 5, "xref": "x"}
+    return [
+        text(
+            end["words"], end["colour"], y=end["y"], yref=end["yaxis"],
+            yshift=aside.get(end["words"], 0) if len(upper) > 1 else 0, **place,
+        )
+        for end in ends
+    ]  # fmt: skip
