@@ -72,7 +72,7 @@ def plot_training(
         axis = {"yaxis": f"y{panel + 1}" if panel else "y"}
         spread = curves.get(f"{name}_sd")
         if spread is not None and spread.notna().any():
-            data.append(_band(curves, name, colours[name]) | axis)
+            data.append(_band(curves, name, colours[name], words) | axis)
         data.append(_line(curves, name, colours[name], words) | axis)
         last = curves[["epoch", name]].dropna().iloc[-1]
         ends.append({"y": last[name], "words": words, "colour": colours[name], **axis})
@@ -162,13 +162,13 @@ def _line(curves: pd.DataFrame, name: str, colour: str, words: str) -> Spec:
     }
 
 
-def _band(curves: pd.DataFrame, name: str, colour: str) -> Spec:
+def _band(curves: pd.DataFrame, name: str, colour: str, words: str) -> Spec:
     known = curves[["epoch", name, f"{name}_sd"]].dropna()
     epoch, mean, spread = (known[column].to_numpy() for column in known)
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": f"{name} ± 1 sd",
+        "name": f"{words} ± 1 sd",
         "x": np.concatenate([epoch, epoch[::-1]]).tolist(),
         "y": np.concatenate([mean + spread, (mean - spread)[::-1]]).tolist(),
         "fill": "toself",

@@ -1,0 +1,154 @@
+"""Tables such as fairdash.metrics gives, small and with known numbers."""
+
+import pandas as pd
+import pytest
+
+GROUPS = ("Caucasian", "Other")
+
+
+@pytest.fixture
+def groups():
+    return GROUPS
+
+
+@pytest.fixture
+def local_table():
+    """Two models, five subgroups, one of them not estimable."""
+    names = ["Men 18–24", "Men 25–34", "Men 65+", "Women 18–24", "Women 25–34"]
+    rows = []
+    for label, gaps in {
+        "Unconstrained": [0.3, 0.2, None, 0.1, 0.05],
+        "ROAD λ 2": [0.1, 0.15, None, 0.12, 0.04],
+    }.items():
+        for name, gap in zip(names, gaps, strict=True):
+            known = gap is not None
+            rows.append(
+                {
+                    "label": label,
+                    "subgroup": name,
+                    "n": 100 if known else 29,
+                    "n_Caucasian": 40 if known else 9,
+                    "n_Other": 60 if known else 20,
+                    "local_di": gap,
+                    "ci_low": max(gap - 0.1, 0) if known else None,
+                    "ci_high": gap + 0.1 if known else None,
+                    "estimable": known,
+                    "reason": "" if known else "29 rows",
+                }
+            )
+    floats = dict.fromkeys(["local_di", "ci_low", "ci_high"], "float64")
+    return pd.DataFrame(rows).astype(floats)
+
+
+@pytest.fixture
+def models():
+    return pd.DataFrame(
+        {
+            "label": ["Unconstrained", "ROAD λ 2"],
+            "colour_role": ["unconstrained", "road"],
+            "accuracy": [0.67, 0.651],
+            "accuracy_low": [0.65, 0.63],
+            "accuracy_high": [0.69, 0.67],
+            "demographic_parity_difference": [0.114, 0.037],
+            "demographic_parity_difference_low": [0.08, 0.0],
+            "demographic_parity_difference_high": [0.15, 0.07],
+            "worst_1_di": [0.3, 0.15],
+            "worst_1_di_low": [0.2, 0.05],
+            "worst_1_di_high": [0.4, 0.25],
+        }
+    )
+
+
+@pytest.fixture
+def changes():
+    """ROAD against the unconstrained model: fairer for sure, accuracy unclear."""
+    return pd.DataFrame(
+        {
+            "metric": ["accuracy", "demographic_parity_difference", "worst_1_di"],
+            "value": [0.651, 0.037, 0.15],
+            "reference": [0.67, 0.114, 0.3],
+            "difference": [-0.019, -0.077, -0.15],
+            "low": [-0.04, -0.1, -0.2],
+            "high": [0.002, -0.05, -0.04],
+        }
+    )
+
+
+@pytest.fixture
+def base_table():
+    rows = [
+        (name, group, n, rate, rate - 0.1, rate + 0.1, n > 40)
+        for name, n, rates in [
+            ("Men", 100, (0.39, 0.49)),
+            ("Women", 80, (0.2, 0.45)),
+            ("Unknown", 15, (0.1, 0.9)),
+        ]
+        for group, rate in zip(GROUPS, rates, strict=True)
+    ]
+    names = ["subgroup", "group", "n", "rate", "ci_low", "ci_high", "estimable"]
+    table = pd.DataFrame(rows, columns=names)
+    return table.assign(reason=["", "", "", "", "30 rows", "30 rows"])
+
+
+@pytest.fixture
+def overall():
+    return pd.DataFrame({"group": GROUPS, "n": [195, 195], "rate": [0.3, 0.5]})
+
+
+@pytest.fixture
+def curves():
+    epoch = range(1, 61)
+    loss = [0.7 - 0.002 * t for t in epoch]
+    return pd.DataFrame(
+        {
+            "epoch": epoch,
+            "loss": loss,
+            "validation_loss": [value + 0.01 for value in loss],
+            "adversary_loss": [0.6 + 0.001 * t for t in epoch],
+        }
+    )
+
+
+@pytest.fixture
+def ratio():
+    return {
+        "edges": [0.0, 1.0, 2.0, 3.0],
+        "density": {"Caucasian": [0.5, 0.4, 0.1], "Other": [0.6, 0.4, 0.0]},
+        "quantiles": {
+            "Caucasian": [0.2, 0.5, 0.9, 1.4, 2.6],
+            "Other": [0.4, 0.6, 0.9, 1.2, 1.8],
+        },
+    }
+
+
+@pytest.fixture
+def ratio_table(local_table):
+    table = local_table[local_table["label"] == "Unconstrained"]
+    mean = [1.4, 1.2, 0.9, 1.0, 0.8]
+    low, high = [m - 0.1 for m in mean], [m + 0.1 for m in mean]
+    return table.assign(mean_ratio=mean, ratio_low=low, ratio_high=high)
+
+
+@pytest.fixture
+def quantile_table():
+    rows = [
+        (group, epoch, 1 - wide, 1 - wide / 2, 1.0, 1 + wide / 2, 1 + wide)
+        for group, step in zip(GROUPS, (0.002, 0.006), strict=True)
+        for epoch in (0, 50, 100)
+        for wide in [step * epoch]
+    ]
+    columns = ["group", "epoch", "q05", "q25", "q50", "q75", "q95"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+@pytest.fixture
+def trait_table():
+    return pd.DataFrame(
+        {
+            "trait": ["age 18–24", "sex Men"],
+            "share_all": [0.2, 0.8],
+            "share_top": [0.55, 0.85],
+            "ci_low": [0.45, 0.74],
+            "ci_high": [0.65, 0.92],
+        }
+    )

@@ -1,0 +1,29 @@
+"""The figure of base rates shows every cell of an estimable subgroup."""
+
+import numpy as np
+
+from fairdash.plots import describe_base_rates, plot_base_rates
+
+
+def test_rates_and_intervals_of_every_group_are_drawn(base_table, overall, groups):
+    figure = plot_base_rates(base_table, overall, groups=groups, outcome="recidivism")
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [trace.name for trace in marks] == [
+        "Caucasian · all rows 30%",
+        "Other · all rows 50%",
+    ]
+    assert marks[0].x == (0.39, 0.2, None)
+    assert np.allclose(marks[1].error_x.array[:2], 0.1)
+    lines = [trace.x[0] for trace in figure.data if trace.mode == "lines"]
+    assert lines == [0.3, 0.5]
+    assert figure.layout.xaxis.title.text == "share with recidivism"
+    notes = [note.text for note in figure.layout.annotations]
+    assert notes == ["not estimable: 30 rows"]
+
+
+def test_alt_text_names_groups_and_the_widest_gap(base_table, overall):
+    alt = describe_base_rates(base_table, overall)
+    assert "Caucasian 30% (195 rows), Other 50% (195 rows)" in alt
+    assert alt.endswith("The widest gap is in Women: 20% to 45%.")
+    none = base_table.assign(estimable=False)
+    assert describe_base_rates(none, overall).endswith("No subgroup is estimable.")

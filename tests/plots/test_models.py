@@ -1,0 +1,42 @@
+"""Models side by side."""
+
+import pytest
+
+from fairdash.plots import describe_comparison, plot_comparison, plot_overview
+
+
+def test_three_panels_hold_value_and_interval_of_every_model(models):
+    figure = plot_comparison(models)
+    assert len(figure.data) == 6
+    drawn = {(trace.name, trace.xaxis): trace for trace in figure.data}
+    road = drawn["ROAD λ 2", "x3"]
+    assert road.x == (0.15,)
+    assert road.text == ("0.150",)
+    assert road.error_x.array[0] == pytest.approx(0.1)
+    assert drawn["ROAD λ 2", "x"].text == ("65.1%",)
+    titles = [note.text for note in figure.layout.annotations]
+    assert titles == ["<b>Accuracy</b>", "<b>DI</b>", "<b>Worst-1-DI</b>"]
+
+
+def test_an_undefined_number_leaves_its_place_empty(models):
+    figure = plot_comparison(models.assign(worst_1_di=float("nan")))
+    last = figure.data[-1]
+    assert last.x == (None,)
+    assert last.text == ("–",)
+
+
+def test_alt_text_gives_the_three_numbers(models):
+    assert (
+        "ROAD λ 2: accuracy 65.1%, DI 0.037, Worst-1-DI 0.150 (0.050–0.250)"
+        in describe_comparison(models)
+    )
+
+
+def test_the_overview_sets_accuracy_against_the_worst_gap(models):
+    figure = plot_overview(models, chance=0.1)
+    road = figure.data[1]
+    assert (road.x, road.y) == ((0.15,), (0.651,))
+    assert road.error_y.array[0] == pytest.approx(0.019)
+    assert figure.layout.shapes[0].x1 == 0.1
+    assert figure.layout.xaxis.title.text == "Worst-1-DI (← fairer)"
+    assert not plot_overview(models).layout.shapes
