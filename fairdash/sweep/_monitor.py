@@ -14,6 +14,7 @@ from fairdash.metrics import evaluate
 
 Event = dict[str, Any]
 MAX_POINTS = 100  # of a curve
+MIN_POINTS = 20  # of a curve, whatever share of a short fit they take
 WATCHING_SHARE = 0.1  # of the time of a fit, at most, goes into looking
 REPORT_SECONDS = 0.3  # between two reports of a trial
 WATCHED = {
@@ -97,7 +98,7 @@ class Monitor:
         return pd.DataFrame(self.curves.get(point, []), columns=columns, dtype=float)
 
     def _is_time(self, epoch: int, n_epochs: int) -> bool:
-        if epoch in (1, n_epochs):
+        if epoch in (1, n_epochs) or epoch % math.ceil(n_epochs / MIN_POINTS) == 0:
             return True
         spent = self._looked / max(1e-9, time.monotonic() - self._began)
         return epoch % math.ceil(n_epochs / MAX_POINTS) == 0 and spent < WATCHING_SHARE
