@@ -42,8 +42,10 @@ with left, st.container(border=True):
         help="Trains a network without a fairness term and shows where it is unfair.",
     )
     changed = (roles, subgroups) != (table.roles, table.subgroups)
-    keep = st.button(
-        "Use these roles", width="stretch", disabled=dataset is None or not changed
+    keep = (
+        changed
+        and dataset is not None
+        and st.button("Use these roles", width="stretch")
     )
 checks = check_table(table.frame, roles)
 
@@ -67,7 +69,9 @@ else:
         ui.kpi_row(
             [
                 ui.Kpi(
-                    "Rows used", ui.count(used), f"{ui.percent(used / read)} of file"
+                    "Rows used",
+                    ui.count(used),
+                    f"{ui.percent(used / read)} of the file",
                 ),
                 ui.Kpi(
                     "Base rate P(y = 1)",

@@ -32,9 +32,8 @@ with form, st.container(border=True):
         help="Each seed splits the rows anew and trains anew.",
         key=f"{view.run} seeds",
     )
-    models = "model" if seeds == 1 else f"{seeds} models"
     pressed = st.button(
-        f"Train {models}",
+        "Train" if seeds == 1 else f"Train {seeds} models",
         type="primary",
         icon=":material/play_arrow:",
         width="stretch",

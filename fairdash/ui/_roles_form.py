@@ -11,7 +11,7 @@ from fairdash.datasets import Roles, Subgroups
 
 _FEW = 4
 _MOST_GROUPS = 30
-_REST = "Others"
+_REST = "All others"
 _MISSING: dict[Literal["impute", "exclude"], str] = {
     "impute": "Keep",
     "exclude": "Leave out",
@@ -71,7 +71,7 @@ def roles_form(
                 default=[c for c in roles.features if c in free],
                 key=f"{key} {target} {sensitive} features",
             )
-        with st.popover("Rows", width="stretch"):
+        with st.popover("Rows, sizes", width="stretch"):
             keep = _keep(frame, roles.keep, key)
             missing = st.segmented_control(
                 "Rows with a missing feature",
@@ -83,7 +83,6 @@ def roles_form(
                 "median and a column that says so.",
                 key=f"{key} missing",
             )
-        with st.popover("Subgroup size", width="stretch"):
             widths, smallest = _sizes(frame, described, subgroups, key)
     chosen = Roles(
         target=target,
@@ -119,7 +118,9 @@ def _groups(
 ) -> dict[str, tuple[str, ...]] | None:
     """Return the group of the chosen values and that of the rest, or None for all."""
     labels = _labels(column)[:_MOST_GROUPS]
-    named = [v for values in (known or {}).values() for v in values if v in labels]
+    if len(labels) <= 2:
+        return dict(known) if known else None
+    named = [v for v in _first_group(known) if v in labels]
     chosen = st.pills(
         "Compared with the rest",
         labels,
@@ -131,11 +132,16 @@ def _groups(
     )
     if set(chosen) == set(named):
         return dict(known) if known else None
-    rest = [label for label in labels if label not in chosen]
-    if not chosen or not rest:
+    if not chosen or len(chosen) == len(labels):
         return None
-    other = rest[0] if len(rest) == 1 else _REST
-    return {" + ".join(chosen): tuple(chosen), other: ()}
+    name = " or ".join(chosen)
+    return {name: tuple(chosen), f"Not {name}" if len(chosen) == 1 else _REST: ()}
+
+
+def _first_group(known: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...]:
+    """Return the values of the one group that is compared with all others."""
+    groups = list((known or {}).values())
+    return groups[0] if len(groups) == 2 and not groups[1] else ()
 
 
 def _keep(

@@ -60,7 +60,7 @@ def show_curves(snapshot: Snapshot) -> None:
     table, ratio = curves(trials), weights(trials)
     if len(table) < 2:
         return
-    left, right = st.columns(2, gap="medium") if ratio else (st.container(), None)
+    left, right = st.columns(2, gap="medium")
     n_seeds = int(table["n_seeds"].max())
     n_epochs = max(trial.params.get("n_epochs", 1) for trial in trials)
     groups = store().dataset(snapshot.run.dataset_id).group_names
@@ -76,7 +76,7 @@ def show_curves(snapshot: Snapshot) -> None:
             how=_LOSS_HOW,
             key="losses",
         )
-    if ratio and right:
+    if ratio:
         with right:
             figure(
                 plots.plot_ratio_histogram(ratio, groups=groups),
