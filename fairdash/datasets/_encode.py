@@ -123,12 +123,15 @@ class Encoder(BaseModel):
             held numbers, or, with ``missing="exclude"``, has missing values.
         """
         self._check(frame)
-        blocks = [column.values(frame[column.column]) for column in self.columns]
         dropped = set(self.dropped)
-        kept = [
-            name not in dropped for column in self.columns for name in column.names()
-        ]
-        return np.ascontiguousarray(np.concatenate(blocks, axis=1)[:, kept])
+        X = np.empty((len(frame), len(self.feature_names)), dtype=np.float32)
+        start = 0
+        for column in self.columns:
+            kept = [name not in dropped for name in column.names()]
+            end = start + sum(kept)
+            X[:, start:end] = column.values(frame[column.column])[:, kept]
+            start = end
+        return X
 
     def to_dict(self) -> dict[str, Any]:
         """Return the encoder as a dictionary that JSON can hold."""
@@ -218,7 +221,8 @@ def encode(
     constant = np.ptp(X[rows], axis=0) == 0
     names = np.array(encoder.feature_names)
     encoder = encoder.model_copy(update={"dropped": tuple(names[constant].tolist())})
-    X = np.ascontiguousarray(X[:, ~constant])
+    if constant.any():
+        X = np.ascontiguousarray(X[:, ~constant])
     return Encoded(X, encoder.feature_names, encoder)
 
 

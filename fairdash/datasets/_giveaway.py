@@ -61,9 +61,11 @@ def gives_group_away(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool
     It is when the commonest group of each value is right for 99 % of the rows, and one
     group alone for at most 95 %.
     """
+    if not 2 <= column.nunique() <= MOST_CODES:
+        return False
     codes, labels = label_codes(column)
     known = (codes >= 0) & (group >= 0)
-    if not 2 <= len(labels) <= MOST_CODES or not known.any():
+    if not known.any():
         return False
     table = np.zeros((len(labels), int(group.max()) + 1), dtype=np.int64)
     np.add.at(table, (codes[known], group[known]), 1)

@@ -197,9 +197,11 @@ def _feature_errors(
 
 def _is_renaming(feature: "pd.Series[Any]", target: "pd.Series[Any]") -> bool:
     """Tell whether each value of the feature goes with one of the target and back."""
+    if feature.nunique() != 2 or feature.isna().any():
+        return False
     codes, labels = label_codes(feature)
     wanted, values = label_codes(target)
-    if not len(labels) == len(values) == 2 or (codes < 0).any():
+    if not len(labels) == len(values) == 2:
         return False
     return bool((codes == wanted).all() or (codes != wanted).all())
 
