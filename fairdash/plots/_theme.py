@@ -56,7 +56,7 @@ _AXIS: Spec = {
     "title": _TITLE,
 }
 _LAYOUT: Spec = {
-    "font": {"family": "Source Sans, Source Sans 3, sans-serif", "size": 13},
+    "font": {"family": "Source Sans, sans-serif", "size": 13},
     "paper_bgcolor": PAPER,
     "plot_bgcolor": PAPER,
     "dragmode": False,  # a finger on the figure scrolls the page
