@@ -170,19 +170,18 @@ def _feature_errors(
         yield error(
             "identifier",
             name,
-            f"The feature {name!r} is different in every one of {feature.size:,} rows, "
-            "so it identifies rows rather than describes them.",
+            f"The feature {name!r} is different in every one of {feature.count():,} "
+            "rows, so it identifies rows rather than describes them.",
             "Remove it from the features.",
-            feature.size,
+            int(feature.count()),
         )
-    elif is_number(feature) and np.isinf(feature.to_numpy(dtype=float)).any():
-        flags = np.isinf(feature.to_numpy(dtype=float))
+    elif infinite := _count_infinite(feature):
         yield error(
             "infinite values",
             name,
-            f"The feature {name!r} is infinite in {flags.sum():,} rows.",
+            f"The feature {name!r} is infinite in {infinite:,} rows.",
             "Make these cells empty or remove the feature.",
-            int(flags.sum()),
+            infinite,
         )
     elif _is_renaming(feature, target):
         yield error(
@@ -193,6 +192,12 @@ def _feature_errors(
             "Remove it from the features.",
             feature.size,
         )
+
+
+def _count_infinite(column: "pd.Series[Any]") -> int:
+    if not is_number(column):
+        return 0
+    return int(np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).sum())
 
 
 def _is_renaming(feature: "pd.Series[Any]", target: "pd.Series[Any]") -> bool:

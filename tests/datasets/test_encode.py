@@ -192,3 +192,17 @@ def test_tables_that_do_not_fit_the_encoder_raise(people, roles):
     gap = people.assign(income=people["income"].where(people.index != 6))
     with pytest.raises(ValueError, match=r"'income' is missing in 1 rows, .* \[7\]"):
         encoder.transform(gap)
+
+
+def test_column_types_of_parquet_files_encode_like_plain_ones(people, roles):
+    people.loc[[5, 50], ["age", "job"]] = None
+    typed = people.assign(
+        age=people["age"].astype("Int64"),
+        income=people["income"].astype("Float64"),
+        job=people["job"].astype("category"),
+        granted=(people["granted"] == "yes").astype("boolean"),
+    )
+    yes = roles.model_copy(update={"positive": "1"})
+    first, second = encoded(people, roles), encoded(typed, yes)
+    assert first.encoder == second.encoder
+    np.testing.assert_array_equal(first.X, second.X)
