@@ -46,19 +46,18 @@ def inline(home, monkeypatch):
 @pytest.fixture
 def engine(home):
     """A home folder with a real host and two workers; gone when the test ends."""
-    from fairdash.jobs import attach, engine_lives, ensure_engine
+    from fairdash.jobs import attach, ensure_engine
 
     with attach(home):
         ensure_engine(home)
         yield home
-    wait_until(lambda: not engine_lives(home), 20)
+        end_runs(home)
+    wait_until_no_engine(home)
 
 
 @pytest.fixture
 def server(home):
     """The address of `streamlit run app.py`, in a process group of its own."""
-    from fairdash.jobs import engine_lives
-
     port = free_port()
     home.mkdir(parents=True)
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
@@ -77,7 +76,8 @@ def server(home):
     finally:
         os.killpg(app.pid, signal.SIGTERM)
         app.wait(timeout=20)
-        wait_until(lambda: not engine_lives(home), 20)
+        end_runs(home)
+        wait_until_no_engine(home)
     assert "Traceback" not in (home / "app.log").read_text()
 
 
@@ -105,6 +105,23 @@ def wait_until(condition, seconds):
     while not condition():
         assert time.monotonic() < end, f"not within {seconds} s"
         time.sleep(0.05)
+
+
+def end_runs(home):
+    """Ask for the end of all open runs; an engine stays as long as there is one."""
+    from fairdash.store import open_store
+
+    store = open_store(home)
+    for run in store.open_runs():
+        store.ask_cancel(run.id)
+    store.close()
+
+
+def wait_until_no_engine(home):
+    """Wait until the host of a home folder, and so all its workers, have ended."""
+    from fairdash.jobs import engine_lives
+
+    wait_until(lambda: not engine_lives(home), 30)
 
 
 def free_port():

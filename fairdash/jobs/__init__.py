@@ -3,7 +3,7 @@
 from fairdash.jobs._engine import attach, engine_lives, ensure_engine, wake
 from fairdash.jobs._inline import run_open
 from fairdash.jobs._lease import Lease
-from fairdash.jobs._submit import cancel, submit
+from fairdash.jobs._submit import cancel, queue, submit
 
 __all__ = [
     "Lease",
@@ -11,6 +11,7 @@ __all__ = [
     "cancel",
     "engine_lives",
     "ensure_engine",
+    "queue",
     "run_open",
     "submit",
     "wake",

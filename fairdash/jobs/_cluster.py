@@ -1,14 +1,11 @@
 """Worker processes on this machine, ready to train at once."""
 
-import multiprocessing
-import os
 from typing import Any
 
 import dask
 import distributed.utils
 from distributed import LocalCluster
 
-PRELOADED = ["distributed", "torch", "fairdash.jobs._host"]
 SETTINGS = {
     # A forked worker is ready in a quarter of a second and shares torch's pages.
     "distributed.worker.multiprocessing-method": "forkserver",
@@ -20,10 +17,8 @@ SETTINGS = {
 
 def local_cluster(n_workers: int) -> Any:
     """Start workers of one thread each, reachable from this machine alone."""
-    os.environ["OMP_NUM_THREADS"] = "1"  # torch's threads; two workers beat two threads
     dask.config.set(SETTINGS)
-    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
-    distributed.utils._forkserver_preload_set = True  # or Dask replaces the list
+    distributed.utils._forkserver_preload_set = True  # or Dask replaces our list
     return LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,

@@ -15,7 +15,7 @@ LOOK_SECONDS = 0.2  # between two looks at the cancel mark
 class StoreLink:
     """A stack's line straight to the store."""
 
-    def __init__(self, store: Store, run_id: str, watch: Callable[[], None]) -> None:
+    def __init__(self, store: Store, run_id: str, watch: Callable[[], object]) -> None:
         self.store = store
         self.run_id = run_id
         self.watch = watch
@@ -35,7 +35,7 @@ class StoreLink:
         return self._asked
 
 
-def run_open(store: Store, watch: Callable[[], None] = lambda: None) -> None:
+def run_open(store: Store, watch: Callable[[], object] = lambda: None) -> None:
     """Run all open runs to their end, unless an engine is at them.
 
     Parameters
@@ -52,7 +52,7 @@ def run_open(store: Store, watch: Callable[[], None] = lambda: None) -> None:
             _run(store, run, watch)
 
 
-def _run(store: Store, run: RunRecord, watch: Callable[[], None]) -> None:
+def _run(store: Store, run: RunRecord, watch: Callable[[], object]) -> None:
     try:
         stacks = begin(store, run)
     except ValueError as error:

@@ -9,6 +9,16 @@ from fairdash.sweep import SweepSpec, expand, source_file
 def submit(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
     """Queue a run and wake the engine; return the id of the run.
 
+    Parameters and errors are those of `queue`.
+    """
+    run_id = queue(store, spec, name=name)
+    wake(store)
+    return run_id
+
+
+def queue(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
+    """Queue a run for the next engine that wakes; return the id of the run.
+
     Parameters
     ----------
     store : Store
@@ -33,14 +43,12 @@ def submit(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
     dataset = store.dataset(dataset_id)
     spec.subgroups.label(dataset.frame)
     trials = expand(spec, dataset.key)
-    run_id = store.add_run(
+    return store.add_run(
         spec.model_dump(mode="json", exclude_none=True),
         trials,
         name=name or _title(spec),
         dataset_id=dataset_id,
     )
-    wake(store)
-    return run_id
 
 
 def cancel(store: Store, run_id: str) -> None:

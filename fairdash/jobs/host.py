@@ -5,64 +5,20 @@ and ends when no app and no open run has needed it for a while.
 """
 
 import argparse
-import json
 import logging
+import multiprocessing
+import multiprocessing.forkserver
 import os
-import signal
-import threading
-import time
 from pathlib import Path
 
-from distributed import Client
+from fairdash.jobs._lease import ENGINE, Lease, take
 
-from fairdash.jobs._cluster import local_cluster
-from fairdash.jobs._host import Host
-from fairdash.jobs._lease import APPS, ENGINE, Lease, take
-from fairdash.store import open_store
-
-TURN_SECONDS = 0.2
-
-
-def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -> None:
-    """Drive the runs of a home folder until nobody needs it.
-
-    Parameters
-    ----------
-    home : Path
-    scheduler : str or None
-        Address of a running Dask scheduler whose workers see ``home``; None starts
-        workers here.
-    n_workers : int
-        Worker processes started here.
-    linger : float
-        Seconds to stay without an app and without an open run.
-    """
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    store = open_store(home)
-    cluster = None if scheduler else local_cluster(n_workers)
-    with Client(scheduler or cluster, set_as_default=False) as client:
-        _announce(home, client.scheduler.address)
-        host, needed = Host(store, client), time.monotonic()
-        while not stop.is_set():
-            if client.status != "running" or not _is_connected(client):
-                # Crash-only: what counts is in the store, and a poll starts the next.
-                logging.error("the scheduler is lost")
-                os._exit(1)
-            busy = host.turn()
-            alone = take(home / APPS)
-            if busy or alone is None:
-                needed = time.monotonic()
-            if alone is not None:
-                if time.monotonic() - needed > linger:
-                    break  # keeping the lock: no app can attach to what is ending
-                alone.close()
-            host.bell.wait(TURN_SECONDS)
-            host.bell.clear()
-    if cluster is not None:
-        cluster.close(timeout=5)
-    store.close()
+PRELOADED = [
+    "distributed",
+    "torch._dynamo",  # torch's optimisers load it on first use, for two seconds
+    "fairdash.methods.road",
+    "fairdash.jobs._serve",
+]
 
 
 def main() -> None:
@@ -80,26 +36,26 @@ def main() -> None:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
     )
+    logging.getLogger("distributed").setLevel(logging.WARNING)
     with lock:
+        scheduler = os.environ.get("FAIRDASH_SCHEDULER")
+        if scheduler is None:
+            _warm_up()
+        from fairdash.jobs._serve import serve  # takes a while, as warming up does
+
         serve(
             home,
-            scheduler=os.environ.get("FAIRDASH_SCHEDULER"),
+            scheduler=scheduler,
             n_workers=int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1),
             linger=float(os.environ.get("FAIRDASH_LINGER", "30")),
         )
 
 
-def _announce(home: Path, scheduler: str) -> None:
-    """Write who serves, for people and tests; nothing depends on it."""
-    facts = {"pid": os.getpid(), "scheduler": scheduler, "started": time.time()}
-    beside = home / ".engine.json"
-    beside.write_text(json.dumps(facts))
-    beside.replace(home / "engine.json")
-
-
-def _is_connected(client: Client) -> bool:
-    link = client.scheduler_comm
-    return link is not None and not link.comm.closed()
+def _warm_up() -> None:
+    """Start the process that workers are forked from: it loads torch once for all."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # of torch: two workers beat two threads
+    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
+    multiprocessing.forkserver.ensure_running()
 
 
 if __name__ == "__main__":

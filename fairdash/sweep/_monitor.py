@@ -65,7 +65,8 @@ class Monitor:
         self.stopped = stopped
         self.was_stopped = False
         self.curves: dict[int, list[dict[str, float]]] = {}
-        self._began = self._reported = time.monotonic()
+        self._began = time.monotonic()
+        self._reported = -math.inf
         self._looked = 0.0
 
     def setup(self, estimator: Any, context: Any) -> None:
@@ -98,10 +99,13 @@ class Monitor:
         return pd.DataFrame(self.curves.get(point, []), columns=columns, dtype=float)
 
     def _is_time(self, epoch: int, n_epochs: int) -> bool:
-        if epoch in (1, n_epochs) or epoch % math.ceil(n_epochs / MIN_POINTS) == 0:
+        if epoch in (1, n_epochs):
             return True
-        spent = self._looked / max(1e-9, time.monotonic() - self._began)
-        return epoch % math.ceil(n_epochs / MAX_POINTS) == 0 and spent < WATCHING_SHARE
+        now = time.monotonic()
+        if self._looked > WATCHING_SHARE * (now - self._began):
+            return False
+        due = now - self._reported >= REPORT_SECONDS
+        return due or epoch % math.ceil(n_epochs / MAX_POINTS) == 0
 
     def _look(self, stack: Any) -> None:
         scores = expit(stack.logits(self.X))
@@ -121,7 +125,7 @@ class Monitor:
     def _tell(self, stack: Any, seconds: float) -> None:
         ratios = stack.ratios()
         for model, point in enumerate(stack.points):
-            seen = self.curves[point]
+            seen = _thin(self.curves[point])
             ratio = None
             if ratios is not None:
                 ratio = summarise_ratio(ratios[model], self.groups)
@@ -175,6 +179,14 @@ def summarise_ratio(
         density[str(name)] = bars.tolist()
         quantiles[str(name)] = np.percentile(mine, RATIO_QUANTILES).tolist()
     return {"edges": edges.tolist(), "density": density, "quantiles": quantiles}
+
+
+def _thin(values: list[dict[str, float]]) -> list[dict[str, float]]:
+    """Return at most MAX_POINTS entries, evenly spread, with the first and the last."""
+    if len(values) <= MAX_POINTS:
+        return values
+    chosen = np.linspace(0, len(values) - 1, MAX_POINTS).round().astype(int)
+    return [values[i] for i in chosen]
 
 
 def _finite(value: float) -> float | None:

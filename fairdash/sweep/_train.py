@@ -80,6 +80,8 @@ def train_stack(
     ValueError
         When a parameter is out of range or training diverged.
     """
+    for trial in stack.trials:
+        report(_begun(trial))
     train, validation, _ = split(dataset, stack.seed)
     encoded = encode(dataset, train, scaling=scaling)
     groups = dataset.sensitive_features
@@ -120,6 +122,17 @@ def train_stack(
         )
         for i, (trial, model) in enumerate(zip(stack.trials, models, strict=True))
     ]
+
+
+def _begun(trial: Trial) -> Event:
+    return {
+        "key": trial.key,
+        "epoch": 0,
+        "n_epochs": trial.params.get("n_epochs", 1),
+        "seconds": 0.0,
+        "curves": {},
+        "ratio": None,
+    }
 
 
 def _scores(trial: Trial, logits: NDArray[np.float32]) -> NDArray[np.float32]:

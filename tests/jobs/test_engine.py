@@ -1,0 +1,215 @@
+"""One real host with two workers serves all tests of this file."""
+
+import contextlib
+import json
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+import pytest
+from conftest import end_runs, wait_until, wait_until_no_engine
+from toys import people_csv, specification
+
+from fairdash.jobs import attach, cancel, engine_lives, ensure_engine, submit
+from fairdash.store import open_store
+
+QUICK = {"n_epochs": 3, "batch_size": 128}
+LONG = {"n_epochs": 100_000, "batch_size": 128}
+STUBBORN = {"n_epochs": 2, "batch_size": 4096, "n_adversary_steps": 10_000_000}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("engine") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FAIRDASH_WORKERS", "2")
+        patch.setenv("FAIRDASH_LINGER", "0.5")
+        patch.delenv("FAIRDASH_INLINE", raising=False)
+        with attach(folder):
+            ensure_engine(folder)
+            yield folder
+            end_runs(folder)
+        wait_until_no_engine(folder)
+
+
+@pytest.fixture
+def store(home):
+    opened = open_store(home)
+    yield opened
+    for run in opened.open_runs():
+        cancel(opened, run.id)
+    wait_until(lambda: not opened.open_runs(), 30)
+    opened.close()
+
+
+@pytest.fixture
+def ask(store, tmp_path):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+
+    def submit_methods(*methods, **more):
+        spec = specification(tmp_path / "people.csv", methods=list(methods), **more)
+        return submit(store, spec)
+
+    return submit_methods
+
+
+def road(base=QUICK, **params):
+    return {"method": "road", "params": {**base, **params}}
+
+
+def trains(store, run_id):
+    trials = store.snapshot(run_id).trials
+    return any(trial.progress and trial.progress.epoch for trial in trials)
+
+
+def over(store, run_id):
+    ensure_engine(store.home)
+    return store.run(run_id).over
+
+
+def host_pid(home):
+    return json.loads((home / "engine.json").read_text())["pid"]
+
+
+def hosts(home):
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline"])
+        if {"fairdash.jobs.host", str(home)} <= set(process.info["cmdline"] or [])
+    ]
+
+
+def workers(home):
+    host = host_pid(home)
+    family = psutil.Process(host).children(recursive=True)
+    return [process.pid for process in family if process.ppid() != host]
+
+
+def written(store, run_id):
+    keys = [trial.key for trial in store.snapshot(run_id).trials]
+    return {key: store.artifact(key).folder.stat().st_mtime_ns for key in keys}
+
+
+def test_a_sweep_finishes_with_metrics_and_artifacts(store, ask):
+    run_id = ask(
+        {"method": "unconstrained", "params": QUICK}, road(tau=[0.3, 0.6]), seeds=[0, 1]
+    )
+    wait_until(lambda: over(store, run_id), 60)
+    snapshot = store.snapshot(run_id)
+    assert snapshot.run.status == "finished"
+    assert snapshot.count("finished") == 6
+    assert snapshot.table()["test_worst_1_di"].notna().all()
+    assert [entry["finished"] for entry in snapshot.run.summary] == [2, 4]
+    for trial in snapshot.trials:
+        assert trial.progress.epoch == 3
+        artifact = store.artifact(trial.key)
+        assert artifact.row()["params"] == trial.params
+        assert len(artifact.scores()) == store.dataset(snapshot.run.dataset_id).n_rows
+        assert (artifact.ratio() is None) == (trial.method == "unconstrained")
+
+
+def test_the_same_sweep_again_trains_nothing(store, ask):
+    methods = [road(tau=[0.31, 0.62])]
+    one = ask(*methods)
+    wait_until(lambda: over(store, one), 30)
+    before = written(store, one)
+    two = ask(*methods, subgroups={"columns": ["branch"], "min_size": 30})
+    wait_until(lambda: over(store, two), 30)
+    assert written(store, two) == before
+    assert store.run(two).status == "finished"
+
+
+def test_two_sweeps_that_share_trials_train_them_once(store, ask):
+    one = ask(road(tau=[0.41, 0.42, 0.43]))
+    two = ask(road(tau=[0.41, 0.42, 0.43, 0.44]))
+    wait_until(lambda: over(store, one) and over(store, two), 30)
+    assert store.run(one).status == store.run(two).status == "finished"
+    assert written(store, one).items() <= written(store, two).items()
+
+
+def test_a_failing_setting_says_why_and_stops_no_other(store, ask):
+    run_id = ask(road(fairness_weight=[1.5, -1.0]))
+    wait_until(lambda: over(store, run_id), 30)
+    snapshot = store.snapshot(run_id)
+    assert snapshot.run.status == "failed"
+    good, bad = snapshot.trials
+    assert (good.status, bad.status) == ("finished", "failed")
+    assert "`fairness_weight` must be" in bad.reason
+    assert "Traceback" in bad.error
+
+
+def test_a_cancelled_run_ends_within_an_epoch_and_no_other_with_it(store, ask):
+    doomed = ask(road(LONG, tau=0.51))
+    other = ask(road(LONG, tau=0.52))
+    wait_until(lambda: trains(store, doomed) and trains(store, other), 60)
+    cancel(store, doomed)
+    wait_until(lambda: over(store, doomed), 3)
+    assert store.run(doomed).status == "cancelled"
+    assert store.snapshot(doomed).trials[0].status == "queued"
+    epoch = store.snapshot(other).trials[0].progress.epoch
+    wait_until(lambda: store.snapshot(other).trials[0].progress.epoch > epoch, 10)
+    assert store.run(other).status == "running"
+
+
+def test_a_run_that_does_not_listen_is_killed_alone(store, ask):
+    doomed, other = ask(road(STUBBORN, tau=0.53)), ask(road(LONG, tau=0.54))
+    wait_until(lambda: store.snapshot(doomed).count("running") == 1, 60)
+    wait_until(lambda: trains(store, other), 60)
+    cancel(store, doomed)
+    wait_until(lambda: over(store, doomed), 15)
+    epoch = store.snapshot(other).trials[0].progress.epoch
+    wait_until(lambda: store.snapshot(other).trials[0].progress.epoch > epoch, 10)
+    after = ask(road(tau=0.55))
+    wait_until(lambda: over(store, after), 30)
+    assert store.run(after).status == "finished"
+
+
+def test_a_killed_worker_costs_its_stack_only_time(store, ask):
+    medium = {"n_epochs": 150, "batch_size": 64}
+    run_id = ask(road(medium), seeds=[0, 1, 2])
+    wait_until(lambda: trains(store, run_id), 60)
+    os.kill(workers(store.home)[0], signal.SIGKILL)
+    wait_until(lambda: over(store, run_id), 60)
+    assert store.run(run_id).status == "finished"
+
+
+def test_a_stack_that_kills_three_workers_fails(store, ask):
+    run_id = ask(road(STUBBORN, tau=0.56))
+    wait_until(lambda: store.snapshot(run_id).count("running") == 1, 30)
+
+    def over_or_kill():
+        for pid in workers(store.home):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process = psutil.Process(pid)
+                if process.cpu_percent(interval=0.2) > 50:
+                    process.kill()
+        return over(store, run_id)
+
+    wait_until(over_or_kill, 60)
+    (trial,) = store.snapshot(run_id).trials
+    assert trial.status == "failed"
+    assert "worker died 3 times" in trial.reason
+
+
+def test_a_killed_host_comes_back_once_and_goes_on(store, ask):
+    medium = {"n_epochs": 150, "batch_size": 64}
+    run_id = ask(road(medium, tau=0.7), seeds=[0, 1, 2, 3])
+    wait_until(lambda: store.snapshot(run_id).count("finished") >= 1, 60)
+    before = written_so_far(store, run_id)
+    family = workers(store.home)
+    os.kill(host_pid(store.home), signal.SIGKILL)
+    wait_until(lambda: not any(map(psutil.pid_exists, family)), 10)
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(ensure_engine, [store.home] * 20))
+    assert engine_lives(store.home)
+    assert len(hosts(store.home)) == 1
+    wait_until(lambda: over(store, run_id), 60)
+    assert hosts(store.home) == [host_pid(store.home)]
+    assert store.run(run_id).status == "finished"
+    assert before.items() <= written(store, run_id).items()
+
+
+def written_so_far(store, run_id):
+    done = [t.key for t in store.snapshot(run_id).trials if t.status == "finished"]
+    return {key: store.artifact(key).folder.stat().st_mtime_ns for key in done}

@@ -1,0 +1,149 @@
+import pytest
+from toys import people_csv, specification
+
+from fairdash.jobs import attach, engine_lives, queue, run_open, submit
+from fairdash.jobs._lease import ENGINE, take
+from fairdash.store import open_store
+from fairdash.sweep import SweepSpec, run_sweep
+
+QUICK = {"n_epochs": 3, "batch_size": 128}
+
+
+@pytest.fixture
+def store(inline):
+    opened = open_store()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    return tmp_path / "people.csv"
+
+
+def test_a_run_is_over_when_submit_returns_and_gives_the_figures_of_run_sweep(
+    store, path
+):
+    spec = specification(path, seeds=[0, 1])
+    run_id = submit(store, spec)
+    snapshot = store.snapshot(run_id)
+    assert snapshot.run.status == "finished"
+    table, expected = snapshot.table(), run_sweep(spec)
+    assert table.columns.tolist() == expected.columns.tolist()
+    numbers = expected.columns[expected.columns.str.match("validation_|test_")]
+    assert table["key"].tolist() == expected["key"].tolist()
+    difference = (table[numbers] - expected[numbers]).abs().max().max()
+    assert difference < 1e-5
+    assert not engine_lives(store.home)
+
+
+def test_a_run_is_named_after_its_methods_and_data(store, path):
+    run_id = submit(store, specification(path))
+    assert store.run(run_id).name == "Unconstrained, ROAD on People"
+    named = submit(store, specification(path), name="Again")
+    assert store.run(named).name == "Again"
+
+
+def test_the_file_is_kept_so_the_run_no_longer_needs_it(store, path):
+    run_id = submit(store, specification(path))
+    path.unlink()
+    record = store.run(run_id)
+    assert store.dataset(record.dataset_id).n_rows == 600
+    spec = SweepSpec.model_validate(record.spec)
+    assert spec == specification(path)
+    uploaded = spec.data.model_copy(
+        update={"path": None, "table": store.tables()[0].sha256}
+    )
+    again = submit(store, spec.model_copy(update={"data": uploaded}))
+    keys = [trial.key for trial in store.snapshot(again).trials]
+    assert keys == [trial.key for trial in store.snapshot(run_id).trials]
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"methods": [{"method": "magic"}]}, "`method` must be one of"),
+        ({"methods": [{"method": "road", "params": {"lambda": 1}}]}, "no parameter"),
+        ({"subgroups": {"columns": ["shoe_size"]}}, "no columns \\['shoe_size'\\]"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_it_is_queued(store, path, change, message):
+    with pytest.raises(ValueError, match=message):
+        submit(store, specification(path, **change))
+    assert store.runs() == []
+
+
+def test_a_failing_setting_says_why_and_stops_no_other(store, path):
+    params = {**QUICK, "fairness_weight": [-1.0, 1.0]}
+    grid = {"method": "road", "params": params}
+    snapshot = store.snapshot(submit(store, specification(path, methods=[grid])))
+    assert [trial.status for trial in snapshot.trials] == ["failed", "finished"]
+    assert "`fairness_weight` must be" in snapshot.trials[0].reason
+    assert snapshot.run.status == "failed"
+
+
+def test_a_new_run_tries_a_failure_again(store, path, monkeypatch):
+    from fairdash.jobs import _work
+
+    spec = specification(path, methods=[{"method": "unconstrained", "params": QUICK}])
+    with monkeypatch.context() as patch:
+        patch.setattr(_work, "train_stack", lambda *_, **__: 1 / 0)
+        failed = submit(store, spec)
+    assert store.snapshot(failed).trials[0].reason.startswith("ZeroDivisionError")
+    again = submit(store, spec)
+    assert store.run(again).status == "finished"
+    assert store.run(failed).status == "failed"
+
+
+def test_a_marked_run_is_cancelled_and_keeps_nothing(store, path):
+    long = {"method": "road", "params": {**QUICK, "n_epochs": 100_000}}
+    run_id = queue(store, specification(path, methods=[long]))
+    run_open(store, watch=lambda: store.ask_cancel(run_id))
+    snapshot = store.snapshot(run_id)
+    assert snapshot.run.status == "cancelled"
+    assert not store.artifact(snapshot.trials[0].key).exists()
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(store, path):
+    quick = {"method": "unconstrained", "params": QUICK}
+    run_id = queue(store, specification(path, methods=[quick], seeds=[0, 1]))
+
+    def interrupt():
+        if store.snapshot(run_id).count("finished") == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_open(store, watch=interrupt)
+    first = store.snapshot(run_id).trials[0].key
+    before = store.artifact(first).folder.stat().st_mtime_ns
+    run_open(store)
+    assert store.run(run_id).status == "finished"
+    assert store.artifact(first).folder.stat().st_mtime_ns == before
+
+
+def test_nothing_runs_here_while_an_engine_lives(store, path):
+    run_id = queue(store, specification(path))
+    with take(store.home / ENGINE):
+        run_open(store)
+        assert store.run(run_id).status == "queued"
+
+
+def test_a_run_of_a_method_that_is_gone_fails_with_a_reason(store, path):
+    spec = specification(path)
+    run_id = queue(store, spec)
+    import sqlalchemy as sa
+
+    with store.writing() as connection:
+        connection.execute(sa.text("UPDATE trials SET method = 'magic'"))
+    run_open(store)
+    record = store.run(run_id)
+    assert record.status == "failed"
+    assert "`method` must be one of" in record.error
+
+
+def test_apps_share_their_lease_and_an_ending_engine_shuts_them_out(home):
+    with attach(home), attach(home):
+        assert take(home / "apps.lock") is None
+    with take(home / "apps.lock"):
+        assert take(home / "apps.lock", shared=True) is None
