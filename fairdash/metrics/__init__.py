@@ -26,7 +26,7 @@ from fairdash.metrics._local import (
     worst_k_di,
 )
 from fairdash.metrics._noise import NoiseFloor, noise_floor
-from fairdash.metrics._seeds import summarise_seeds
+from fairdash.metrics._seeds import mean_local_di, summarise_seeds
 from fairdash.metrics._traits import top_rows, traits
 from fairdash.metrics._weights import (
     Correlation,
@@ -51,6 +51,7 @@ __all__ = [
     "group_rates",
     "local_cells",
     "local_di",
+    "mean_local_di",
     "newcombe_interval",
     "noise_floor",
     "ratio_by_subgroup",

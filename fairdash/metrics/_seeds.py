@@ -49,3 +49,41 @@ def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame
             columns[f"{name}_sd"] = spreads[name].to_numpy(dtype=np.float64)
             columns[f"{name}_seeds"] = counts[name].to_numpy()
     return pd.DataFrame(columns, index=means.index).reset_index()
+
+
+def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Average the tables of local DI of one model over seeds.
+
+    A gap, its interval and the rates are averaged over the seeds in which the subgroup
+    is estimable; numbers of rows over all seeds. Widths are averaged, not narrowed: see
+    :func:`summarise_seeds`.
+
+    Parameters
+    ----------
+    tables : sequence of DataFrame of :func:`local_di`
+        One per seed, each with the same groups.
+
+    Returns
+    -------
+    DataFrame with the columns of :func:`local_di` and local_di_sd (NaN for one seed)
+    and n_seeds, the number of seeds in which the subgroup is estimable
+    """
+    if not tables:
+        raise ValueError("`tables` must hold the table of at least one seed.")
+    rows = pd.concat(tables, ignore_index=True)
+    counts = [name for name in map(str, rows) if name == "n" or name.startswith("n_")]
+    values = rows.columns.difference([*counts, "subgroup", "estimable", "reason"])
+    known = rows.assign(**rows[values].where(rows["estimable"]))
+    by_subgroup = known.groupby("subgroup", sort=False, observed=True)
+    mean = by_subgroup[[*counts, *values]].mean()
+    mean[counts] = mean[counts].round().astype(np.int64)
+    estimable = by_subgroup["estimable"].sum()
+    first = by_subgroup["reason"].first()
+    mean = mean.assign(
+        estimable=estimable > 0,
+        reason=first.mask(estimable > 0, ""),
+        local_di_sd=by_subgroup["local_di"].std(ddof=1),
+        n_seeds=estimable.astype(np.int64),
+    )
+    columns = [*tables[0].columns, "local_di_sd", "n_seeds"]
+    return mean.reset_index()[columns]

@@ -8,7 +8,7 @@ JSON: all of them name contents, so an entry can never be stale.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -125,7 +125,7 @@ def chance_worst(setting: Setting, dataset_id: str, subgroups: Subgroups) -> flo
 
 @st.cache_data(max_entries=5000, show_spinner=False)
 def _evaluated(key: str, dataset_id: str, seed: int, subgroups: str) -> dict[str, Any]:
-    rows = _TestRows.of(dataset_id, seed, subgroups)
+    rows = rows_of(dataset_id, seed, subgroups)
     table = evaluate(rows.y, rows.scores(key), **rows.groups)
     return dict(table.iloc[0])
 
@@ -134,39 +134,57 @@ def _evaluated(key: str, dataset_id: str, seed: int, subgroups: str) -> dict[str
 def _compared(
     key: str, reference: str, dataset_id: str, seed: int, subgroups: str
 ) -> pd.DataFrame:
-    rows = _TestRows.of(dataset_id, seed, subgroups)
-    predictions, others = (rows.scores(k) > 0.5 for k in (key, reference))
-    return compare(rows.y, predictions.astype(int), others.astype(int), **rows.groups)
+    rows = rows_of(dataset_id, seed, subgroups)
+    predictions, others = rows.predictions(key), rows.predictions(reference)
+    return compare(rows.y, predictions, others, **rows.groups)
 
 
 @st.cache_data(max_entries=5000, show_spinner=False)
 def _floor(key: str, dataset_id: str, seed: int, subgroups: str) -> float:
-    rows = _TestRows.of(dataset_id, seed, subgroups)
-    predictions = (rows.scores(key) > 0.5).astype(int)
-    return noise_floor(predictions, **rows.groups).quantile
+    rows = rows_of(dataset_id, seed, subgroups)
+    return noise_floor(rows.predictions(key), **rows.groups).quantile
 
 
 @dataclass(frozen=True)
-class _TestRows:
-    """The test rows of a seed, as the metrics want them."""
+class Rows:
+    """Some rows of a data set, as the metrics want them.
+
+    Attributes
+    ----------
+    where : ndarray of int64
+        Which rows of the data set.
+    y : ndarray of int8
+    groups : dict
+        The keyword arguments sensitive_features, subgroups and min_size.
+    """
 
     where: NDArray[np.int64]
     y: NDArray[np.int8]
     groups: dict[str, Any]
 
-    @classmethod
-    def of(cls, dataset_id: str, seed: int, subgroups: str) -> "_TestRows":
-        """Return the test rows of a data set under subgroups given as JSON."""
-        dataset = store().dataset(dataset_id)
-        where = split(dataset, seed).test
-        chosen = Subgroups.model_validate_json(subgroups)
-        groups = {
-            "sensitive_features": dataset.sensitive_features[where],
-            "subgroups": chosen.label(dataset.frame).iloc[where],
-            "min_size": chosen.min_size,
-        }
-        return cls(where, dataset.y[where], groups)
-
     def scores(self, key: str) -> NDArray[np.float32]:
         """Return the scores of a trial on these rows."""
         return store().artifact(key).scores()[self.where]
+
+    def predictions(self, key: str) -> NDArray[np.int64]:
+        """Return the 0/1 predictions of a trial on these rows."""
+        return (self.scores(key) > 0.5).astype(np.int64)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def rows_of(
+    dataset_id: str,
+    seed: int,
+    subgroups: str,
+    part: Literal["train", "test"] = "test",
+) -> Rows:
+    """Return training or test rows of a seed under subgroups given as JSON."""
+    dataset = store().dataset(dataset_id)
+    where = getattr(split(dataset, seed), part)
+    chosen = Subgroups.model_validate_json(subgroups)
+    groups = {
+        "sensitive_features": dataset.sensitive_features[where],
+        "subgroups": chosen.label(dataset.frame).iloc[where],
+        "min_size": chosen.min_size,
+    }
+    return Rows(where, dataset.y[where], groups)

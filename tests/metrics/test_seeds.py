@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.metrics import evaluate, local_di, summarise_seeds
+from fairdash.metrics import evaluate, local_di, mean_local_di, summarise_seeds
 
 ROWS = pd.DataFrame(
     {
@@ -51,3 +51,29 @@ def test_tables_of_local_di_are_averaged_by_subgroup(rows):
 def test_an_unknown_column_is_refused():
     with pytest.raises(ValueError, match=r"lack: \['lambda'\]"):
         summarise_seeds(ROWS, ["method", "lambda"])
+
+
+def test_mean_local_di_averages_over_the_seeds_where_a_subgroup_is_estimable(rows):
+    first = local_di(rows.y_pred[0], **rows.where)
+    second = local_di(rows.y_pred[1], **rows.where, min_size=1)
+    table = mean_local_di([first, second])
+    assert table["subgroup"].tolist() == first["subgroup"].tolist()
+    assert table["n_seeds"].tolist() == [2, 2, 2, 1]
+    both = table.head(3)
+    expected = (first["local_di"] + second["local_di"]).head(3) / 2
+    assert np.allclose(both["local_di"], expected)
+    rare, alone = table.iloc[3], second.iloc[3]
+    assert rare["estimable"]
+    assert rare["reason"] == ""
+    assert rare["ci_low"] == alone["ci_low"]
+    assert np.isnan(rare["local_di_sd"])
+
+
+def test_the_mean_over_one_seed_is_the_table_itself(rows):
+    one = local_di(rows.y_pred[0], **rows.where)
+    table = mean_local_di([one])[one.columns]
+    shown = one["estimable"]
+    pd.testing.assert_frame_equal(table[shown], one[shown])
+    assert table[~shown]["reason"].tolist() == one[~shown]["reason"].tolist()
+    with pytest.raises(ValueError, match="at least one seed"):
+        mean_local_di([])
