@@ -13,8 +13,9 @@ from fairdash.datasets._columns import (
     label_codes,
 )
 from fairdash.datasets._encode import MIN_LEVEL_ROWS
-from fairdash.datasets._giveaway import giveaway, gives_group_away
+from fairdash.datasets._giveaway import giveaway, gives_group_away, is_score
 from fairdash.datasets._problems import (
+    FEATURE_ERRORS,
     Problem,
     find_errors,
     group_codes,
@@ -47,9 +48,11 @@ def check_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
         there is nothing to say. Never raises for what the table holds.
     """
     problems = list(find_errors(frame, roles))
-    if not problems:
+    if all(problem.check in FEATURE_ERRORS for problem in problems):
+        broken = {problem.column for problem in problems}
+        names = [name for name in roles.features if name not in broken]
         used = used_rows(frame, roles)
-        problems += _feature_findings(frame, roles, used)
+        problems += _feature_findings(frame, roles, used, names)
         problems += _size_findings(frame, roles, used)
         problems += _excluded_rows(frame, roles)
     order = ("error", "warning", "note")
@@ -58,13 +61,13 @@ def check_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
 
 
 def _feature_findings(
-    frame: pd.DataFrame, roles: Roles, used: NDArray[np.bool_]
+    frame: pd.DataFrame, roles: Roles, used: NDArray[np.bool_], names: list[str]
 ) -> Iterator[Problem]:
     table = frame[used]
     target, labels = label_codes(table[roles.target])
     y = (target == labels.index(roles.positive)).astype(np.int8)
     group, _ = group_codes(table[roles.sensitive_feature], roles)
-    for name in roles.features:
+    for name in names:
         column = table[name]
         if column.nunique() < 2:
             yield Problem(
@@ -88,6 +91,17 @@ def _feature_findings(
                 (),
                 f"The feature {name!r} may give the outcome away: {reason}.",
                 "Remove it if it is known only after the outcome or made from it.",
+            )
+        if is_score(name):
+            yield Problem(
+                "warning",
+                "model score",
+                name,
+                len(column),
+                (),
+                f"The name of the feature {name!r} says that it is the output of "
+                "another model.",
+                "Remove it unless the new model is meant to build on the old one.",
             )
         if gives_group_away(column, group):
             yield Problem(

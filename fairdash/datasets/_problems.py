@@ -16,6 +16,9 @@ from fairdash.datasets._columns import (
 )
 from fairdash.datasets._roles import Roles
 
+# errors of single features, which leave the rest of the table usable
+FEATURE_ERRORS = {"identifier", "infinite values", "equals the target"}
+
 
 class Problem(NamedTuple):
     """One finding about a table; ``example_rows`` count from 1 below the header."""

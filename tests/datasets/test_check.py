@@ -39,6 +39,15 @@ def test_errors_are_those_of_make_dataset(people, roles):
         assert error["remedy"] in str(raised.value)
 
 
+def test_one_bad_feature_does_not_hide_what_is_wrong_with_the_others(people, roles):
+    frame = people.assign(same=1)
+    chosen = roles.model_copy(update={"features": ("person", "same", "age")})
+    assert check_table(frame, chosen)["check"].tolist()[:2] == [
+        "identifier",
+        "constant",
+    ]
+
+
 def test_a_column_known_only_after_the_outcome_is_a_leak(people, roles):
     granted = people["granted"] == "yes"
     paid = people.assign(
@@ -69,6 +78,12 @@ def test_a_noisy_feature_and_random_gaps_are_no_leak(people, roles):
         noisy, roles.model_copy(update={"features": ("good", "town", "known")})
     )
     assert "leak" not in set(findings["check"])
+
+
+def test_the_output_of_another_model_is_named(people, roles):
+    frame = people.assign(decile_score=people["age"] // 10)
+    row = finding(frame, roles, "model score", features=("job", "decile_score"))
+    assert (row["severity"], row["column"]) == ("warning", "decile_score")
 
 
 def test_another_coding_of_the_groups_is_a_proxy(people, roles):
