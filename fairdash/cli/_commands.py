@@ -1,0 +1,112 @@
+"""The commands, their options and their exit statuses."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairdash import __version__
+from fairdash.cli._check import check_file
+from fairdash.cli._run import run_config
+from fairdash.store import home_folder
+
+UNUSABLE = 2  # exit status when a file or a configuration cannot be used
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+data = typer.Typer(no_args_is_help=True, help="Look at a table before using it.")
+app.add_typer(data, name="data")
+
+Home = Annotated[
+    Path | None,
+    typer.Option(help="Folder of all data. Default: $FAIRDASH_HOME or ~/.fairdash."),
+]
+File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"fairdash {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, help="Print the version."),
+    ] = False,
+) -> None:
+    """Explore the fairness trade-offs of classifiers, with honest uncertainty."""
+
+
+@app.command("app")
+def serve(
+    home: Home = None,
+    port: Annotated[int, typer.Option(help="Port of the web page.")] = 8501,
+    address: Annotated[str, typer.Option(help="Address to listen at.")] = "localhost",
+) -> None:
+    """Serve the app; Ctrl-C stops it. Open runs go on until they are finished."""
+    from fairdash.cli._serve import serve_app  # only this command loads Streamlit
+
+    try:
+        serve_app(home or home_folder(), port=port, address=address)
+    except ValueError as error:
+        raise _refuse(error) from error
+
+
+@app.command()
+def run(
+    config: File,
+    out: Annotated[
+        Path | None, typer.Option(help="CSV file to write all results to.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Title of the run.")] = None,
+    inline: Annotated[
+        bool, typer.Option("--inline", help="Train in this process.")
+    ] = False,
+    home: Home = None,
+) -> None:
+    """Train every setting of a YAML configuration and print the results.
+
+    The run appears in the app as well; Ctrl-C cancels it. The exit status is 0 when
+    all trials have finished, 1 when one failed or the run was cancelled, 2 when the
+    configuration cannot be used.
+    """
+    try:
+        status = run_config(
+            config, home or home_folder(), out=out, name=name, inline=inline
+        )
+    except ValueError as error:
+        raise _refuse(error, config) from error
+    raise typer.Exit(0 if status == "finished" else 1)
+
+
+@data.command()
+def check(
+    file: File,
+    roles: Annotated[
+        Path | None,
+        typer.Option(
+            help="YAML file of the roles; else they are guessed.", exists=True
+        ),
+    ] = None,
+) -> None:
+    """Check a table and print what to change.
+
+    The exit status is 0 when it can be used as it is, 1 when there are warnings, and 2
+    when there are errors or a file cannot be read.
+    """
+    try:
+        severities = check_file(file, roles)
+    except ValueError as error:
+        raise _refuse(error, file) from error
+    raise typer.Exit(
+        UNUSABLE if "error" in severities else int("warning" in severities)
+    )
+
+
+def _refuse(error: ValueError, file: Path | None = None) -> typer.Exit:
+    """Return the exit after one clear line on stderr."""
+    message = f"{file}: {error}" if file else str(error)
+    typer.echo(" ".join(message.split()), err=True)
+    return typer.Exit(UNUSABLE)

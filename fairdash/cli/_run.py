@@ -1,0 +1,86 @@
+"""Run a configuration and follow it to its end."""
+
+import time
+from pathlib import Path
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from fairdash.jobs import attach, queue, run_open, wake
+from fairdash.store import Snapshot, Store, open_store
+from fairdash.sweep import SweepSpec
+
+POLL_SECONDS = 0.2
+SHOWN = (
+    "method",
+    "seed",
+    "fairness_weight",
+    "tau",
+    "test_accuracy",
+    "test_demographic_parity_difference",
+    "test_worst_1_di",
+)
+
+
+def run_config(
+    config: Path, home: Path, *, out: Path | None, name: str | None, inline: bool
+) -> str:
+    """Run a configuration, print its results and return the status of the run.
+
+    Raises
+    ------
+    ValueError
+        When the configuration does not fit the catalog or its data.
+    """
+    spec = SweepSpec.from_yaml(config)
+    store = open_store(home)
+    with attach(home):
+        run_id = queue(store, spec, name=name)
+        snapshot = _follow(store, run_id, inline=inline)
+    table = snapshot.table()
+    if out is not None:
+        table.to_csv(out, index=False)
+    _print_results(snapshot, table)
+    store.close()
+    return snapshot.run.status
+
+
+def _follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
+    """Show progress until the run is over; Ctrl-C cancels it."""
+    columns = [TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("queued", total=1.0)
+
+        def show() -> Snapshot:
+            snapshot = store.snapshot(run_id, curves=False)
+            finished, total = snapshot.count("finished"), len(snapshot.trials)
+            words = f"{snapshot.run.status}, {finished} of {total} trials"
+            progress.update(task, completed=snapshot.share, description=words)
+            return snapshot
+
+        while not (snapshot := show()).run.over:
+            try:
+                if inline:
+                    run_open(store, watch=show)
+                else:
+                    wake(store)
+                time.sleep(POLL_SECONDS)
+            except KeyboardInterrupt:
+                store.ask_cancel(run_id)
+    return snapshot
+
+
+def _print_results(snapshot: Snapshot, table: pd.DataFrame) -> None:
+    if not table.empty:
+        short = table[[name for name in SHOWN if name in table]]
+        short = short.rename(columns=lambda name: str(name).removeprefix("test_"))
+        typer.echo(short.to_string(index=False, float_format="%.3f", na_rep=""))
+    typer.echo(f"run {snapshot.run.id}: {snapshot.run.status}")
+    if snapshot.run.error:
+        typer.echo(snapshot.run.error, err=True)
+    for trial in snapshot.trials:
+        if trial.status == "failed":
+            what = f"{trial.method}, seed {trial.seed}, {trial.params}"
+            typer.echo(f"failed: {what}: {trial.reason}", err=True)

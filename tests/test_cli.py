@@ -1,0 +1,194 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pandas as pd
+import pytest
+import yaml
+from conftest import end_runs, free_port, is_healthy, wait_until, wait_until_no_engine
+from toys import ROLES, people, people_csv, specification
+from typer.testing import CliRunner
+
+from fairdash import __version__
+from fairdash.cli import app
+from fairdash.store import open_store
+
+COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    return tmp_path
+
+
+@pytest.fixture
+def config(folder):
+    (folder / "sweep.yaml").write_text(specification("people.csv").to_yaml())
+    return folder / "sweep.yaml"
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def one_line(text):
+    return "\n" not in text.strip() and "Traceback" not in text
+
+
+def test_version():
+    assert call("--version").stdout.strip() == f"fairdash {__version__}"
+
+
+def test_run_trains_prints_and_writes_all_rows(home, config, folder):
+    done = call("run", config, "--inline", "--out", folder / "rows.csv")
+    assert done.exit_code == 0, done.output
+    assert "worst_1_di" in done.stdout
+    assert re.search(r"run \w+: finished", done.stdout)
+    rows = pd.read_csv(folder / "rows.csv")
+    assert rows["method"].tolist() == ["unconstrained", "road", "road"]
+    store = open_store()
+    (record,) = store.runs()
+    assert record.status == "finished"
+    store.close()
+
+
+def test_run_goes_through_the_engine(home, config):
+    done = subprocess.run(
+        [*COMMAND, "run", str(config), "--name", "Nightly"],
+        capture_output=True,
+        text=True,
+    )
+    wait_until_no_engine(home)
+    assert done.returncode == 0, done.stderr
+    assert "finished" in done.stdout
+    store = open_store()
+    assert [run.name for run in store.runs()] == ["Nightly"]
+    store.close()
+
+
+def test_a_failed_trial_is_named_and_fails_the_command(home, folder):
+    wrong = {"method": "road", "params": {"fairness_weight": -1, "n_epochs": 1}}
+    (folder / "wrong.yaml").write_text(
+        specification("people.csv", methods=[wrong]).to_yaml()
+    )
+    done = call("run", folder / "wrong.yaml", "--inline")
+    assert done.exit_code == 1
+    assert "`fairness_weight` must be" in done.stderr
+    assert "Traceback" not in done.output
+
+
+def test_ctrl_c_cancels_the_run(home, folder):
+    long = {"method": "road", "params": {"n_epochs": 100_000}}
+    (folder / "long.yaml").write_text(
+        specification("people.csv", methods=[long]).to_yaml()
+    )
+    terminal = subprocess.Popen(
+        [*COMMAND, "run", str(folder / "long.yaml"), "--inline"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until((home / "store.db").exists, 30)
+    store = open_store()
+    wait_until(lambda: [run.status for run in store.runs()] == ["running"], 30)
+    time.sleep(0.5)
+    terminal.send_signal(signal.SIGINT)
+    stdout, stderr = terminal.communicate(timeout=30)
+    assert terminal.returncode == 1
+    assert "cancelled" in stdout
+    assert "Traceback" not in stderr
+    assert store.runs()[0].status == "cancelled"
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("data: [", "Not valid YAML"),
+        ("data: {sample: nowhere}\nmethods: [{method: road}]", "`sample` must be one"),
+        ("data: {sample: loans}\nmethods: [{method: magic}]", "`method` must be one"),
+    ],
+)
+def test_a_bad_configuration_is_one_clear_line(home, folder, text, message):
+    (folder / "bad.yaml").write_text(text)
+    done = call("run", folder / "bad.yaml")
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert one_line(done.stderr)
+
+
+def test_a_file_that_does_not_exist_is_refused():
+    done = call("run", "nobody.yaml")
+    assert done.exit_code == 2
+    assert "does not exist" in done.stderr
+
+
+def write_roles(folder, **changes):
+    roles = ROLES.model_copy(update=changes).model_dump(mode="json")
+    (folder / "roles.yaml").write_text(yaml.safe_dump(roles))
+    return folder / "roles.yaml"
+
+
+def test_check_prints_findings_and_tells_their_severity(folder):
+    roles = write_roles(folder)
+    done = call("data", "check", folder / "people.csv", "--roles", roles)
+    assert done.exit_code in (0, 1), done.output
+    assert "600 rows, 5 columns" in done.stdout
+    assert ("warning:" in done.stdout) == (done.exit_code == 1)
+    wrong = write_roles(folder, features=("age", "shoe_size"))
+    done = call("data", "check", folder / "people.csv", "--roles", wrong)
+    assert done.exit_code == 2
+    assert "error:" in done.stdout
+    assert "shoe_size" in done.stdout
+
+
+def test_check_warns_of_a_doubtful_table_with_status_1(folder):
+    table = people()
+    table["applicant"] = [f"A{i:05}" for i in range(len(table))]
+    table.loc[:200, "skill"] = float("nan")
+    table.to_csv(folder / "doubtful.csv", index=False)
+    roles = write_roles(folder)
+    done = call("data", "check", folder / "doubtful.csv", "--roles", roles)
+    assert done.exit_code == 1, done.output
+    assert "warning:" in done.stdout
+
+
+def test_check_guesses_roles(folder):
+    done = call("data", "check", folder / "people.csv")
+    assert "outcome 'hired', positive value 'yes'" in done.stdout
+
+
+def test_check_refuses_what_is_no_table_in_one_line(folder):
+    (folder / "noise.parquet").write_bytes(b"\x00\x01\x02")
+    done = call("data", "check", folder / "noise.parquet")
+    assert done.exit_code == 2
+    assert "noise.parquet" in done.stderr
+    assert one_line(done.stderr)
+
+
+def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
+    port = free_port()
+    server = subprocess.Popen(
+        [*COMMAND, "app", "--port", str(port)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "FAIRDASH_HOME": str(home)},
+    )
+    try:
+        wait_until(lambda: is_healthy(port), 60)
+        with urllib.request.urlopen(f"http://localhost:{port}", timeout=5) as page:
+            assert page.status == 200
+        wait_until((home / "engine.json").exists, 60)
+    finally:
+        server.send_signal(signal.SIGINT)
+        output, _ = server.communicate(timeout=30)
+        end_runs(home)
+        wait_until_no_engine(home)
+    assert server.returncode == 0, output
+    assert "Traceback" not in output
