@@ -157,6 +157,7 @@ def _line(curves: pd.DataFrame, name: str, colour: str, words: str) -> Spec:
         "name": words,
         "x": curves["epoch"].tolist(),
         "y": numbers(curves[name]),
+        "connectgaps": True,  # not every epoch was looked at
         "line": {"color": colour, "width": 2},
         "hovertemplate": f"epoch %{{x}}: {words} %{{y:.4f}}<extra></extra>",
     }
