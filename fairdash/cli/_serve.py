@@ -6,11 +6,12 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import pyarrow  # noqa: F401
 import typer
 from streamlit.web import cli
 from streamlit.web.server.starlette import starlette_server
 
-import fairdash.ui  # noqa: F401  all that pages import, before it is frozen
+import fairdash.plots  # noqa: F401  like pyarrow: imported before it is frozen
 from fairdash.jobs import attach, ensure_engine
 from fairdash.store import open_store
 

@@ -35,6 +35,7 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    logging.getLogger("distributed").setLevel(logging.WARNING)
     store = open_store(home)
     cluster = None if scheduler else local_cluster(n_workers)
     with Client(scheduler or cluster, set_as_default=False) as client:

@@ -36,7 +36,6 @@ def main() -> None:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
     )
-    logging.getLogger("distributed").setLevel(logging.WARNING)
     with lock:
         scheduler = os.environ.get("FAIRDASH_SCHEDULER")
         if scheduler is None:

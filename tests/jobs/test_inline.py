@@ -1,5 +1,5 @@
 import pytest
-from toys import people_csv, specification
+from toys import people, people_csv, specification
 
 from fairdash.jobs import attach, engine_lives, queue, run_open, submit
 from fairdash.jobs._lease import ENGINE, take
@@ -147,3 +147,20 @@ def test_apps_share_their_lease_and_an_ending_engine_shuts_them_out(home):
         assert take(home / "apps.lock") is None
     with take(home / "apps.lock"):
         assert take(home / "apps.lock", shared=True) is None
+
+
+def test_one_changed_label_in_50_000_rows_asks_a_new_question(store, tmp_path):
+    table = people(50_000)
+    changed = table.copy()
+    changed.loc[31_415, "hired"] = {"yes": "no", "no": "yes"}[
+        table.loc[31_415, "hired"]
+    ]
+    keys = []
+    for frame in (table, changed):
+        frame.to_csv(tmp_path / "people.csv", index=False)
+        spec = specification(tmp_path / "people.csv", methods=[{"method": "logistic"}])
+        (trial,) = store.snapshot(submit(store, spec)).trials
+        keys.append(trial.key)
+    assert keys[0] != keys[1]
+    one, two = (store.artifact(key).scores() for key in keys)
+    assert (one != two).any()
