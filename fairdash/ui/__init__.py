@@ -31,7 +31,16 @@ from fairdash.ui._format import (
 )
 from fairdash.ui._frame import View, exists, open_page, page
 from fairdash.ui._home import latest_result, recent_runs
+from fairdash.ui._local import LocalResult, local_result
 from fairdash.ui._method_form import method_form
+from fairdash.ui._models import (
+    known_models,
+    of_seed,
+    pick_k,
+    pick_models,
+    pick_seed,
+    reference_of,
+)
 from fairdash.ui._poll import follow
 from fairdash.ui._results import (
     Setting,
@@ -51,6 +60,7 @@ from fairdash.ui._run_view import (
 )
 from fairdash.ui._runs import run_list
 from fairdash.ui._state import settle, store
+from fairdash.ui._subgroup_form import subgroup_form
 from fairdash.ui._summary import (
     BaseRates,
     base_rates,
@@ -69,6 +79,7 @@ __all__ = [
     "UNDEFINED",
     "BaseRates",
     "Kpi",
+    "LocalResult",
     "OpenTable",
     "Setting",
     "View",
@@ -94,23 +105,30 @@ __all__ = [
     "heading",
     "interval",
     "keep_dataset",
+    "known_models",
     "kpi_row",
     "latest_result",
+    "local_result",
     "method_form",
     "model_label",
     "more",
     "not_estimable",
     "number",
+    "of_seed",
     "open_page",
     "open_table",
     "page",
     "paired_changes",
     "percent",
+    "pick_k",
+    "pick_models",
+    "pick_seed",
     "plain",
     "plural",
     "points",
     "problem",
     "recent_runs",
+    "reference_of",
     "roles_form",
     "run_list",
     "sample_cards",
@@ -120,6 +138,7 @@ __all__ = [
     "show_run",
     "start_audit",
     "store",
+    "subgroup_form",
     "table_download",
     "test_table",
     "time_left",

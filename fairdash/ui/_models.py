@@ -1,0 +1,113 @@
+"""The models of a data set, over all its runs, and how a reader picks among them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from fairdash.methods import CATALOG
+from fairdash.ui._format import plural
+from fairdash.ui._results import BASELINE, Setting, settings
+from fairdash.ui._state import store
+
+MEAN = -1  # instead of a seed
+
+
+def known_models(dataset_id: str, run_id: str | None = None) -> list[Setting]:
+    """Return the settings that were trained on a data set, the baseline first.
+
+    Those of ``run_id`` come before those of other runs. The same model in two runs is
+    one model; two that share a label, such as "ROAD λ 1 τ 0.3" at both efforts, are
+    told apart by the parameter that differs.
+    """
+    runs = sorted(store().runs(dataset_id), key=lambda run: run.id != run_id)
+    trials = {
+        trial.key: trial
+        for run in runs
+        for trial in store().snapshot(run.id, curves=False).trials
+        if trial.status == "finished"
+    }
+    models = settings(list(trials.values()))
+    models.sort(key=lambda setting: setting.method != BASELINE)
+    return [_distinct(setting, models) for setting in models]
+
+
+def pick_models(models: Sequence[Setting], most: int, key: str) -> list[Setting]:
+    """Draw the choice of up to ``most`` models and return them in fixed order."""
+    labels = [model.label for model in models]
+    chosen = st.pills(
+        "Models",
+        labels,
+        selection_mode="multi",
+        default=labels[:2],
+        help=f"At most {most}. The numbers are those of the last, its changes those "
+        "against the first.",
+        key=f"{key} models",
+        persist_state="session",
+    )
+    picked = [model for model in models if model.label in chosen]
+    if len(picked) > most:
+        st.caption(f"Only {most} fit in a figure: the first {most} are shown.")
+    return picked[:most] or list(models[:1])
+
+
+def pick_seed(models: Sequence[Setting], key: str) -> int:
+    """Draw the choice of a seed that all models have, or of the mean over seeds."""
+    seeds = sorted(set.intersection(*({t.seed for t in m.trials} for m in models)))
+    if len(seeds) < 2:
+        return MEAN
+    names = {MEAN: f"Mean over {plural(len(seeds), 'seed')}"}
+    names |= {seed: f"Seed {seed}" for seed in seeds}
+    return st.selectbox(
+        "Seed",
+        list(names),
+        format_func=names.__getitem__,
+        help="Each seed has test rows of its own.",
+        key=f"{key} seed",
+    )
+
+
+def pick_k(key: str) -> int:
+    """Draw the choice of how many gaps Worst-k-DI averages."""
+    k: int = st.segmented_control(
+        "Worst k",
+        [1, 2, 3],
+        default=1,
+        required=True,
+        help="Mean of the k largest gaps: less noisy than the largest alone.",
+        key=f"{key} k",
+    )
+    return k
+
+
+def of_seed(model: Setting, seed: int) -> Setting:
+    """Return the model with the trials of one seed alone, or all for the mean."""
+    if seed == MEAN:
+        return model
+    return replace(model, trials=tuple(t for t in model.trials if t.seed == seed))
+
+
+def reference_of(model: Setting, models: Sequence[Setting]) -> Setting | None:
+    """Return the unconstrained model that shares a seed with ``model``, if any."""
+    return next(
+        (m for m in models if m.method == BASELINE and share_seed(m, model)), None
+    )
+
+
+def share_seed(one: Setting, other: Setting) -> bool:
+    """Tell whether two models were trained and tested on the same split."""
+    return not {t.seed for t in one.trials}.isdisjoint(t.seed for t in other.trials)
+
+
+def _distinct(model: Setting, models: Sequence[Setting]) -> Setting:
+    """Name what sets ``model`` apart from others with its label."""
+    alike = [other for other in models if other.label == model.label]
+    if len(alike) == 1:
+        return model
+    params = model.trials[0].params
+    differing = [
+        f"{param.label.lower()} {params[param.name]}"
+        for param in CATALOG[model.method].params
+        if len({other.trials[0].params.get(param.name) for other in alike}) > 1
+    ]
+    return replace(model, label=", ".join([model.label, *differing]))

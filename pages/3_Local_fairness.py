@@ -1,0 +1,90 @@
+"""Local fairness: the gap between groups inside every subgroup."""
+
+import streamlit as st
+
+from fairdash import plots, ui
+
+HOW = """
+Each row is a **subgroup**. A mark is its local DI: the largest minus the smallest rate
+of positive predictions of the groups inside it, with a 95% interval. 0 is fair.
+
+A dashed line is the same gap over all rows: a model can be fair on the whole and unfair
+in a subgroup. The largest of many noisy gaps is never 0; the **grey** band ends where
+the largest gap of a fair model stays in 95% of cases.
+"""
+
+view = ui.page("Local fairness", "Where is the model unfair?", pick="run")
+models = ui.known_models(view.data, view.run) if view.data else []
+if not models:
+    ui.empty(
+        "No trained model yet",
+        "Gaps are looked for in the predictions of a model. A plain one trains in "
+        "seconds.",
+        {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
+    )
+    ui.settle()
+    st.stop()
+
+dataset = ui.store().dataset(view.data)
+start = ui.store().dataset_record(view.data).subgroups
+
+
+@st.fragment
+def local_fairness():
+    """Draw everything that follows the controls."""
+    facts = st.container()
+    with ui.controls(4):
+        chosen = ui.pick_models(models, plots.MOST_MODELS, view.data)
+        bar = st.container(), st.container()
+        options = ui.more("Subgroups")
+    subgroups = ui.subgroup_form(
+        dataset, start, f"{view.data} local", bar=bar, options=options
+    )
+    with options:
+        seed = ui.pick_seed(chosen, f"{view.data} local")
+        k = ui.pick_k(f"{view.data} local")
+        upright = st.toggle("Upright, as in the paper", key=f"{view.data} upright")
+    try:
+        result = ui.local_result(
+            [ui.of_seed(model, seed) for model in chosen], view.data, subgroups
+        )
+    except ValueError as error:
+        ui.problem("These subgroups cannot be made", error)
+        return
+    with facts:
+        ui.context(*result.facts(dataset.name, subgroups))
+    ui.kpi_row(result.kpis(k))
+    ui.figure(
+        plots.plot_local_di(
+            result.shown,
+            result.models,
+            groups=dataset.group_names,
+            chance=result.chance,
+            upright=upright,
+        ),
+        finding=plots.local_finding(
+            result.cells,
+            label=result.label,
+            chance=result.chance,
+            changes=result.changes,
+        ),
+        caption=result.caption(),
+        alt=plots.describe_local_di(result.cells, result.models),
+        how=HOW,
+        table=result.cells,
+        key="local di",
+    )
+    ui.heading(f"Subgroups of {result.label} by gap")
+    st.dataframe(result.ranked(), hide_index=True, placeholder="–")
+    st.download_button(
+        "Download",
+        result.cells.to_csv(index=False),
+        file_name="fairdash-local-di.csv",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+local_fairness()
+ui.export_run(view)
+ui.settle()
