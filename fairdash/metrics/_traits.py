@@ -94,5 +94,7 @@ def _range_names(cuts: list[float], *, whole: bool) -> list[str]:
     for low, high in itertools.pairwise(cuts):
         first = np.floor(low) + 1 if whole and low != cuts[0] else low
         last = np.floor(high) if whole else high
-        names.append(f"{first:g}" if first == last else f"{first:g}–{last:g}")
+        digits = "g" if whole else ".3g"
+        ends = [f"{end:{digits}}" for end in (first, last)]
+        names.append("–".join(dict.fromkeys(ends)))
     return names

@@ -74,6 +74,13 @@ from fairdash.ui._table import (
     open_table,
     sample_cards,
 )
+from fairdash.ui._weights import find_top_rows, weight_kpis, weighted_models
+from fairdash.ui._weights_form import (
+    pick_epoch,
+    pick_group,
+    pick_share,
+    pick_weighted,
+)
 
 __all__ = [
     "UNDEFINED",
@@ -101,6 +108,7 @@ __all__ = [
     "exists",
     "export_run",
     "figure",
+    "find_top_rows",
     "follow",
     "heading",
     "interval",
@@ -120,9 +128,13 @@ __all__ = [
     "page",
     "paired_changes",
     "percent",
+    "pick_epoch",
+    "pick_group",
     "pick_k",
     "pick_models",
     "pick_seed",
+    "pick_share",
+    "pick_weighted",
     "plain",
     "plural",
     "points",
@@ -144,4 +156,6 @@ __all__ = [
     "time_left",
     "train",
     "training_facts",
+    "weight_kpis",
+    "weighted_models",
 ]

@@ -1,0 +1,108 @@
+"""Weights: which training rows ROAD and BROAD turned to."""
+
+import streamlit as st
+
+from fairdash import plots, ui
+
+HOW_RELATED = """
+Each dot is a **subgroup** of the training rows, its area the number of rows. Right: the
+other model treats its groups more differently. Up: this model gave its rows more
+weight. A rising line means that the weights went where the gap was. No model was told
+of these subgroups.
+"""
+HOW_EPOCHS = """
+The line is the median of r among the rows of a group, the bands hold 50% and 90% of the
+rows. All weights start near 1 and the mean stays 1, so attention to some rows is taken
+from others.
+"""
+HOW_TRAITS = """
+For each column the value that the rows with the largest weights have more often than
+all training rows. The tick is its share among all rows, the dot its share among the top
+rows with a 95% Wilson interval. Numbers are cut at their quartiles.
+"""
+
+view = ui.page("Weights", "Which rows carry weight?", pick="run")
+models = ui.known_models(view.data, view.run) if view.data else []
+weighted = ui.weighted_models(models)
+if not weighted:
+    ui.empty(
+        "No model with weights yet",
+        "ROAD and BROAD give every training row a weight; other methods do not.",
+        {"Train ROAD": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
+    )
+    ui.settle()
+    st.stop()
+
+dataset = ui.store().dataset(view.data)
+start = ui.store().dataset_record(view.data).subgroups
+
+
+@st.fragment
+def weights():
+    """Draw everything that follows the controls."""
+    facts = st.container()
+    with ui.controls(4):
+        first, second, third = (st.container() for _ in range(3))
+        with ui.more("Model"):
+            chosen = ui.pick_weighted(weighted, models, view.data)
+    with first:
+        epoch = ui.pick_epoch(chosen)
+    with second:
+        share = ui.pick_share(view.data)
+    with third:
+        group = ui.pick_group(dataset.group_names, view.data)
+    with facts:
+        ui.context(*chosen.facts(dataset.name))
+
+    ratio = chosen.ratio(epoch)
+    table, related = chosen.by_subgroup(epoch, start)
+    top = ui.find_top_rows(chosen, ratio, share, group)
+    ui.kpi_row(ui.weight_kpis(chosen, ratio, related))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        ui.figure(
+            plots.plot_ratio_against_di(
+                table,
+                colour_role=chosen.colour_role,
+                slope=related.slope,
+                intercept=related.intercept,
+                reference=chosen.reference_name,
+            ),
+            finding=plots.correlation_finding(related.low, related.high),
+            caption="One dot per subgroup of the training rows, area by rows, 95% "
+            "intervals on both axes; line: least squares.",
+            alt=plots.describe_ratio_against_di(
+                table, related.value, related.low, related.high
+            ),
+            how=HOW_RELATED,
+            table=table,
+            key="related",
+        )
+        ui.figure(
+            plots.plot_traits(top.traits, colour_role=chosen.colour_role, share=share),
+            finding=plots.traits_finding(top.traits),
+            caption=f"{ui.plural(top.n_rows, 'row')} with the largest r, 95% Wilson "
+            "intervals.",
+            alt=plots.describe_traits(top.traits),
+            how=HOW_TRAITS,
+            table=top.traits,
+            key="traits",
+        )
+    with right:
+        quantiles = chosen.quantiles()
+        ui.figure(
+            plots.plot_ratio_by_epoch(quantiles, groups=dataset.group_names),
+            finding=plots.spread_finding(quantiles),
+            caption="Median with 50% and 90% bands of r by epoch.",
+            alt=plots.describe_ratio_by_epoch(quantiles),
+            how=HOW_EPOCHS,
+            table=quantiles,
+            key="epochs",
+        )
+        ui.heading("The rows with the largest r")
+        st.dataframe(top.listed, hide_index=True, placeholder="–")
+
+
+weights()
+ui.export_run(view)
+ui.settle()
