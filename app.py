@@ -19,9 +19,9 @@ if upload:
 
 runs = ui.store().runs()
 if runs:
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns([1.15, 1], gap="large")
     with left:
-        st.subheader("Pick up where you were", anchor=False)
+        ui.heading("Pick up where you were")
         ui.recent_runs(runs)
     with right:
         ui.latest_result(runs)

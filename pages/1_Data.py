@@ -108,6 +108,11 @@ else:
             key="base rates",
         )
 
+with view.export():
+    ui.table_download("Checks (CSV)", checks, "fairdash-checks.csv")
+    if dataset is not None:
+        ui.table_download("Base rates (CSV)", rates.cells, "fairdash-base-rates.csv")
+
 first, second, third = st.tabs([f"Checks ({len(checks)})", "Preview", "Columns"])
 with first:
     ui.check_list(checks)

@@ -8,7 +8,7 @@ from fairdash.methods import CATALOG
 from fairdash.store import DatasetRecord, Snapshot
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 from fairdash.ui._frame import exists, open_page
-from fairdash.ui._results import BASELINE
+from fairdash.ui._results import BASELINE, model_label, single_values
 from fairdash.ui._state import store
 from fairdash.ui._table import OpenTable
 
@@ -59,7 +59,9 @@ def train(
         seeds=tuple(range(seeds)),
         subgroups=record.subgroups,
     )
-    return submit(store(), spec)
+    known = CATALOG[grid.method].settings(single_values(grid.params), grid.effort)
+    label = model_label(grid.method, known)
+    return submit(store(), spec, name=f"{record.name} · {label}")
 
 
 def start_audit(dataset_id: str) -> None:

@@ -41,19 +41,20 @@ def recent_runs(runs: Sequence[RunRecord]) -> None:
         hide_index=True,
         column_config=run_columns(),
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode="single-cell",
         placeholder="–",
         key="recent",
     )
-    for row in event["selection"]["rows"]:
+    for row, _ in event["selection"]["cells"]:
         open_page(_TRAIN, run=over[row].id, data=over[row].dataset_id)
 
 
 def latest_result(runs: Sequence[RunRecord]) -> None:
     """Draw what the last finished run came to."""
-    run = next((run for run in runs if run.status == "finished"), None)
-    if run is None:
+    done = [run for run in runs if run.status == "finished"]
+    if not done:
         return
+    run = next((run for run in done if len(run.summary) > 1), done[0])
     subgroups = store().dataset_record(run.dataset_id).subgroups
     trials = store().snapshot(run.id, curves=False).trials
     models = settings(trials)
@@ -62,7 +63,7 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
     rows, seeds = round(table["n"].iloc[0]), int(table["n_seeds"].max())
     figure(
         plots.plot_overview(table, chance=chance),
-        finding=f"{run.dataset_name}: the last result",
+        finding=f"{run.name}: the last result",
         caption=f"{plural(rows, 'test row')}, {plural(seeds, 'seed')}, 95% intervals.",
         alt=plots.describe_comparison(table),
         key="latest",

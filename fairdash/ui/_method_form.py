@@ -1,12 +1,12 @@
 """The form of a method, made from its entry in the catalog."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from fairdash.methods import CATALOG, Effort, Param
 from fairdash.sweep import MethodGrid
+from fairdash.ui._results import single_values
 
 _FEW = 2  # options that fit side by side in the form's column
 _EFFORTS: dict[Effort, str] = {"fast": "Fast", "paper": "Paper"}
@@ -56,7 +56,7 @@ def method_form(start: MethodGrid, key: str) -> MethodGrid:
             width="stretch",
         )
     usual = method.settings({}, effort)
-    filled = usual | (_single(known.params) if effort == known.effort else {})
+    filled = usual | (single_values(known.params) if effort == known.effort else {})
     # the effort's values are defaults, so it is part of each widget's identity
     identity = f"{key} {method.key} {effort}"
     chosen: dict[str, Any] = {}
@@ -71,11 +71,6 @@ def method_form(start: MethodGrid, key: str) -> MethodGrid:
                 chosen[param.name] = _widget(param, filled[param.name], identity)
     params = {name: value for name, value in chosen.items() if value != usual[name]}
     return MethodGrid(method=method.key, params=params, effort=effort)
-
-
-def _single(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that have one value; axes of a grid fit no slider."""
-    return {n: v for n, v in params.items() if not isinstance(v, tuple | list)}
 
 
 def _widget(param: Param, value: Any, identity: str) -> Any:

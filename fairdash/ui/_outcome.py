@@ -48,7 +48,7 @@ def show_result(snapshot: Snapshot) -> None:
     kpi_row([*_kpis(row, changes), _chance(floor)])
     figure(
         plots.plot_comparison(table),
-        finding=_finding(main, changes, row["worst_1_di"], floor),
+        finding=_finding(main, changes, row, floor),
         caption=_caption(row, changes),
         alt=plots.describe_comparison(table),
         how=_HOW,
@@ -96,9 +96,12 @@ def _chance(floor: float) -> Kpi:
 
 
 def _finding(
-    main: Setting, changes: pd.DataFrame | None, worst: float, floor: float
+    main: Setting, changes: pd.DataFrame | None, row: Mapping[Any, float], floor: float
 ) -> str:
     label = CATALOG[main.method].label
+    if row["balanced_accuracy"] == 0.5 and row["demographic_parity_difference"] == 0:
+        return f"{label} gives every row the same outcome: fair, but of no use"
+    worst = row["worst_1_di"]
     if changes is not None:
         return plots.comparison_finding(label, changes)
     if worst <= floor:

@@ -6,7 +6,7 @@ JSON: all of them name contents, so an entry can never be stale.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -52,6 +52,11 @@ def model_label(method: str, params: dict[str, Any]) -> str:
         if param.letter and param.name in params
     ]
     return " ".join([known.label, *letters])
+
+
+def single_values(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that have one value; an axis of a grid has several."""
+    return {n: v for n, v in params.items() if not isinstance(v, tuple | list)}
 
 
 def settings(trials: Sequence[TrialRecord]) -> list[Setting]:

@@ -31,7 +31,7 @@ def run_columns() -> dict[str, Any]:
     """Return how the columns of `run_table` are shown."""
     config = st.column_config
     return {
-        "Run": config.TextColumn(width="medium"),
+        "Run": config.TextColumn(width="large"),
         "Status": config.MultiselectColumn(
             options=list(_COLOURS), color=list(_COLOURS.values()), width="small"
         ),
@@ -43,7 +43,7 @@ def run_columns() -> dict[str, Any]:
         "Worst-1-DI": config.NumberColumn(format="%.3f", width="small"),
         "Seeds": config.NumberColumn(width="small"),
         "Started": config.TextColumn(width="small"),
-        "Note": config.TextColumn(width="medium"),
+        "Note": config.TextColumn(width="small"),
     }
 
 

@@ -14,7 +14,7 @@ from fairdash.ui._blocks import problem, show_code, table_download
 from fairdash.ui._format import count, duration, plural
 from fairdash.ui._frame import View, exists, open_page
 from fairdash.ui._outcome import show_result
-from fairdash.ui._results import BASELINE
+from fairdash.ui._results import BASELINE, single_values
 from fairdash.ui._state import store
 from fairdash.ui._training import runtime, usual_seconds
 from fairdash.ui._watch import show_curves, show_progress
@@ -48,8 +48,7 @@ def asked(run_id: str | None) -> tuple[MethodGrid, int]:
 def estimate(dataset_id: str, grid: MethodGrid) -> str:
     """Return how long a model takes here, if one like it was trained before."""
     method = CATALOG[grid.method]
-    params = {n: v for n, v in grid.params.items() if not isinstance(v, tuple)}
-    known = method.settings(params, grid.effort)
+    known = method.settings(single_values(grid.params), grid.effort)
     fixed = {n: v for n, v in known.items() if n not in method.stackable()}
     seconds = usual_seconds(dataset_id, grid.method, fixed)
     if seconds is None:

@@ -113,7 +113,7 @@ def _examples(column: "pd.Series[Any]") -> str:
 
 
 def not_estimable(local: pd.DataFrame) -> str:
-    """Return why some subgroups have no gap: "1 below 50 rows, 1 with one group"."""
+    """Return why some subgroups have no gap: "1 too small, 1 lack a group"."""
     reasons = local.loc[~local["estimable"], "reason"]
     small = int(reasons.str.fullmatch(r"[\d,]+ rows?").sum())
     facts = [f"{small} too small" if small else ""]

@@ -13,6 +13,7 @@ from fairdash.ui._frame import open_page
 from fairdash.ui._state import store
 
 _PAGE = "pages/1_Data.py"
+_FEWEST_COLUMNS = 3
 _TYPES = ["csv", "gz", "parquet", "tsv", "txt"]
 
 
@@ -115,6 +116,10 @@ def _load(content: bytes, file: str) -> None:
         problem(f"{file} was not loaded", error)
         return
     frame = store().table(digest)
+    if len(frame.columns) < _FEWEST_COLUMNS:
+        body = "An outcome, a sensitive column and a feature are needed: three columns."
+        problem(f"{file} was not loaded: it has too few columns", body)
+        return
     try:
         data = store().add_dataset(digest, _first_roles(frame), _title(file))
     except ValueError:
@@ -127,8 +132,7 @@ def _first_roles(frame: pd.DataFrame) -> Roles:
     try:
         return guess_roles(frame)
     except ValueError:
-        first, *features = (str(column) for column in frame.columns)
-        *features, target = features or [first]
+        first, *features, target = (str(column) for column in frame.columns)
         choice: dict[str, Any] = {"target": target, "positive": "1"}
         return Roles.model_construct(
             **choice, sensitive_feature=first, features=tuple(features)
