@@ -51,7 +51,9 @@ def open_table(dataset_id: str | None) -> OpenTable | None:
             record.table_name,
             record.name,
             store().table(record.table_sha256),
-            record.roles,
+            record.roles.model_copy(
+                update={"subgroup_columns": record.subgroups.columns}
+            ),
             record.subgroups,
             dataset_id,
         )

@@ -1,0 +1,40 @@
+"""Pages opened as a reader would, on a small table, with jobs in this process."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from toys import ROLES, people_csv
+
+from fairdash import ui
+from fairdash.datasets import Subgroups
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    "Home": "app.py",
+    "Data": "pages/1_Data.py",
+    "Train": "pages/2_Train.py",
+    "Runs": "pages/10_Runs.py",
+}
+
+
+@pytest.fixture
+def dataset_id(inline):
+    """The applicants in the store."""
+    table = ui.store().add_table(people_csv(), "people.csv")
+    subgroups = Subgroups(columns=("branch",), min_size=20)
+    return ui.store().add_dataset(table, ROLES, "People", subgroups)
+
+
+@pytest.fixture
+def visit(inline):
+    """Return a function that opens a page at an address."""
+
+    def open_page(name, **address):
+        page = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+        page.switch_page(PAGES[name])
+        for key, value in address.items():
+            page.query_params[key] = value
+        return page.run()
+
+    return open_page

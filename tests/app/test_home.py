@@ -1,0 +1,38 @@
+from reading import button, figures, labels, words
+
+from fairdash import ui
+from fairdash.sweep import MethodGrid
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+
+
+def test_first_visit_offers_the_demo_an_upload_and_three_samples(visit):
+    page = visit("Home")
+    assert not page.exception
+    assert labels(page)[:2] == ["Open the demo", "Upload a table"]
+    assert labels(page).count("Open") == 3
+    assert figures(page) == 0
+
+
+def test_the_demo_ends_at_an_audited_model_of_the_sample(visit):
+    page = visit("Home")
+    button(page, "Open the demo").click().run()
+    assert not page.exception
+    (run,) = ui.store().runs()
+    assert (run.dataset_name, run.status) == ("Loans", "finished")
+    assert page.query_params["run"] == [run.id] or page.query_params["run"] == run.id
+
+
+def test_upload_leads_to_the_data_page(visit):
+    page = visit("Home")
+    button(page, "Upload a table").click().run()
+    assert page.title[0].value == "What is in the table?"
+
+
+def test_what_was_done_last_is_one_click_away(visit, dataset_id):
+    ui.train(dataset_id, MethodGrid(method="road", params=QUICK), 1)
+    page = visit("Home")
+    assert not page.exception
+    assert page.dataframe[0].value["Run"].tolist() == ["People · ROAD λ 1 τ 0.3"]
+    assert figures(page) == 1
+    assert "the last result" in words(page)

@@ -1,0 +1,51 @@
+import pytest
+from reading import figures, words
+
+from fairdash import ui
+from fairdash.sweep import MethodGrid
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+
+
+@pytest.fixture
+def runs(dataset_id):
+    """Two finished runs, the newest first."""
+    ui.train(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1)
+    ui.train(dataset_id, MethodGrid(method="adversarial", params=QUICK), 1)
+    return ui.store().runs()
+
+
+def test_first_visit_says_that_nothing_was_tried(visit):
+    page = visit("Runs")
+    assert not page.exception
+    assert "No run yet" in words(page)
+
+
+def test_every_run_is_listed_with_its_result(visit, runs):
+    page = visit("Runs")
+    assert not page.exception
+    table = page.dataframe[0].value
+    assert table["Run"].tolist() == [run.name for run in runs]
+    assert table["Status"].tolist() == [["finished"], ["finished"]]
+    accuracy = 100 * runs[0].summary[0]["test_accuracy"]
+    assert table["Accuracy"].iloc[0] == pytest.approx(accuracy)
+    assert figures(page) == 0
+
+
+def test_words_and_status_narrow_the_list(visit, runs):
+    page = visit("Runs")
+    page.text_input(key="find run").set_value("zhang").run()
+    assert page.dataframe[0].value["Run"].tolist() == [runs[0].name]
+    page.text_input(key="find run").set_value("nothing like it").run()
+    assert not page.exception
+    assert "No run fits the filter" in words(page)
+
+
+def test_a_failed_run_gives_its_reason_in_the_note(visit, runs, dataset_id):
+    store = ui.store()
+    trials = store.snapshot(runs[0].id).trials
+    failed = store.add_run(runs[0].spec, trials, "Bad", dataset_id)
+    store.set_status(failed, "failed", error="Traceback\nValueError: τ must be > 0")
+    page = visit("Runs")
+    assert not page.exception
+    assert page.dataframe[0].value["Note"].iloc[0] == "ValueError: τ must be > 0"

@@ -1,0 +1,146 @@
+import pytest
+from reading import button, figures, numbers, words
+
+from fairdash import ui
+from fairdash.methods import CATALOG
+from fairdash.sweep import MethodGrid
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+
+
+@pytest.fixture
+def run_id(dataset_id):
+    """A finished run of ROAD with the baseline beside it."""
+    return ui.train(dataset_id, MethodGrid(method="road", params=QUICK), 2)
+
+
+def test_first_visit_without_a_table_offers_one(visit):
+    page = visit("Train")
+    assert not page.exception
+    assert "No table to train on yet" in words(page)
+    button(page, "Open the sample").click().run()
+    assert not page.exception
+    assert "Loans" in words(page)
+
+
+def test_a_table_without_a_model_says_what_to_do(visit, dataset_id):
+    page = visit("Train", data=dataset_id)
+    assert not page.exception
+    assert "No model yet" in words(page)
+    assert "360 / 120 / 120 training / validation / test rows" in words(page)
+
+
+@pytest.mark.parametrize("method", CATALOG)
+def test_the_form_offers_every_parameter_of_the_catalog(visit, dataset_id, method):
+    page = visit("Train", data=dataset_id)
+    page.selectbox(key="None method").set_value(method).run()
+    assert not page.exception
+    widgets = [
+        *page.slider,
+        *page.number_input,
+        *page.selectbox,
+        *page.get("button_group"),
+    ]
+    offered = {widget.label for widget in widgets}
+    assert {param.title for param in CATALOG[method].params} <= offered
+
+
+def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
+    page = visit("Train", data=dataset_id)
+    for widget in page.number_input:
+        if widget.label in ("Epochs", "Batch size"):
+            widget.set_value(
+                QUICK["n_epochs" if widget.label == "Epochs" else "batch_size"]
+            )
+    button(page, "Train").click().run()
+    assert not page.exception
+    (run,) = ui.store().runs()
+    assert [entry["method"] for entry in run.summary] == ["road", "unconstrained"]
+    road = run.summary[0]
+    assert numbers(page)["Accuracy"] == f"{road['test_accuracy']:.1%}"
+    assert numbers(page)["Worst-1-DI"] == f"{road['test_worst_1_di']:.3f}"
+    assert page.metric[0].delta.endswith("pt")
+    assert figures(page) == 3
+
+
+def test_a_second_tab_shows_the_same_run_and_its_settings(visit, run_id):
+    page = visit("Train", run=run_id)
+    assert not page.exception
+    assert "mean of 2 seeds" in words(page)
+    seeds = next(w for w in page.number_input if w.label == "Seeds")
+    assert seeds.value == 2
+    assert next(w for w in page.number_input if w.label == "Epochs").value == 4
+
+
+def test_another_method_starts_a_new_run_and_keeps_the_old_one(visit, run_id):
+    page = visit("Train", run=run_id)
+    page.selectbox(key=f"{run_id} method").set_value("logistic").run()
+    button(page, "Train 2 models").click().run()
+    assert not page.exception
+    newest, oldest = ui.store().runs()
+    assert oldest.id == run_id
+    assert newest.summary[0]["method"] == "logistic"
+
+
+def test_an_impossible_setting_is_explained_and_starts_nothing(
+    visit, dataset_id, monkeypatch
+):
+    def refuse(*arguments, **options):
+        raise ValueError("`tau` must be a finite number > 0, got 0.")
+
+    monkeypatch.setattr(ui, "train", refuse)
+    page = visit("Train", data=dataset_id)
+    button(page, "Train").click().run()
+    assert not page.exception
+    assert "`tau` must be" in page.error[0].value
+
+
+def test_a_failed_run_gives_its_reason(visit, dataset_id):
+    store = ui.store()
+    run = store.run(ui.train(dataset_id, MethodGrid(method="logistic"), 1))
+    trials = store.snapshot(run.id).trials
+    broken = store.add_run(run.spec, trials, "Broken", dataset_id)
+    store.set_status(broken, "failed", error="Training diverged: lower the rate.")
+    page = visit("Train", run=broken)
+    assert not page.exception
+    assert page.error[0].proto.title == "Broken failed"
+    assert "Training diverged" in page.error[0].value
+
+
+def test_a_cancelled_run_says_what_was_kept(visit, run_id, dataset_id):
+    store = ui.store()
+    spec, trials = store.run(run_id).spec, store.snapshot(run_id).trials
+    stopped = store.add_run(spec, trials, "Stopped", dataset_id)
+    store.ask_cancel(stopped)
+    store.set_status(stopped, "cancelled")
+    page = visit("Train", run=stopped)
+    assert not page.exception
+    assert page.info[0].proto.title.startswith("Cancelled after")
+    assert "finished and kept" in page.info[0].value
+
+
+def test_a_run_in_progress_shows_its_curves_and_can_be_cancelled(
+    visit, run_id, dataset_id, monkeypatch
+):
+    store = ui.store()
+    trial = store.snapshot(run_id).trials[0]
+    going = store.add_run(store.run(run_id).spec, [trial], "Going", dataset_id)
+    monkeypatch.setattr("fairdash.ui._poll.wake", lambda store: None)
+    monkeypatch.setattr("fairdash.jobs._submit.wake", lambda store: None)
+    store.set_status(going, "running")
+    page = visit("Train", run=going)
+    assert not page.exception
+    assert "safe to close this page" in words(page)
+    assert "Accuracy, validation" in numbers(page)
+    button(page, "Cancel").click().run()
+    assert store.run(going).cancel_asked is not None
+    assert button(page, "Cancelling").disabled
+
+
+def test_export_reproduces_the_run(visit, run_id):
+    page = visit("Train", run=run_id)
+    button(page, "Copy as Python").click().run()
+    assert not page.exception
+    script = page.code[0].value
+    compile(script, "script", "exec")
+    assert "from fairdash.methods import" in script

@@ -1,0 +1,30 @@
+"""What a page says and offers, as plain text."""
+
+
+def button(page, label):
+    """Return the one button called ``label``."""
+    (found,) = [button for button in page.button if button.label == label]
+    return found
+
+
+def labels(page):
+    """Return the labels of all buttons."""
+    return [button.label for button in page.button]
+
+
+def numbers(page):
+    """Return the value of every KPI by its label."""
+    return {metric.label: metric.value for metric in page.metric}
+
+
+def words(page):
+    """Return everything the page says."""
+    texts = [*page.title, *page.subheader, *page.markdown, *page.caption]
+    boxes = [*page.error, *page.info]
+    said = [str(text.value) for text in [*texts, *boxes]]
+    return "\n".join([*said, *(box.proto.title for box in boxes)])
+
+
+def figures(page):
+    """Return the number of figures."""
+    return len(page.get("plotly_chart"))
