@@ -1,8 +1,12 @@
 """Find the engine of a home folder, or start it."""
 
+import json
 import os
+import signal
 import subprocess
 import sys
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 
 from fairdash.jobs._inline import run_open
@@ -11,11 +15,17 @@ from fairdash.store import Store
 
 ATTACH_SECONDS = 10.0  # an engine that is just ending gives its locks up sooner
 
+CARD = "engine.json"  # who the engine is, once it is ready
+PACKAGE = Path(__file__).parents[1]
+
 _children: list[subprocess.Popen[bytes]] = []
 
 
 def attach(home: Path) -> Lease:
     """Tell the engine that an app lives, until the lease is closed or the process ends.
+
+    An engine that runs other code than this process is asked to end, as after an
+    upgrade; the next `ensure_engine` starts one that goes on where it stopped.
 
     Raises
     ------
@@ -25,6 +35,10 @@ def attach(home: Path) -> Lease:
     lease = take(home / APPS, shared=True, patience=ATTACH_SECONDS)
     if lease is None:
         raise TimeoutError(f"Another process keeps {home / APPS} to itself.")
+    if engine_lives(home) and (home / CARD).exists():
+        engine = json.loads((home / CARD).read_text())
+        if engine["code"] != code_version():
+            os.kill(engine["pid"], signal.SIGTERM)
     return lease
 
 
@@ -48,6 +62,7 @@ def ensure_engine(home: Path) -> None:
     if lock is None:
         return
     _children[:] = [child for child in _children if child.poll() is None]
+    (home / CARD).unlink(missing_ok=True)  # the last engine's
     command = [sys.executable, "-P", "-m", "fairdash.jobs.host", str(home)]
     with lock, open(home / "engine.log", "ab") as log:
         child = subprocess.Popen(
@@ -59,6 +74,14 @@ def ensure_engine(home: Path) -> None:
             start_new_session=True,  # Ctrl-C in the app's terminal does not reach it
         )
     _children.append(child)  # kept, or it would stay a zombie when it ends
+
+
+@lru_cache
+def code_version() -> str:
+    """Return a hash that changes with any source file of the package."""
+    files = [(str(path), path.stat()) for path in sorted(PACKAGE.rglob("*.py"))]
+    facts = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]
+    return sha256(repr(facts).encode()).hexdigest()
 
 
 def wake(store: Store) -> None:

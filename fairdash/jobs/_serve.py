@@ -11,6 +11,7 @@ from pathlib import Path
 from distributed import Client
 
 from fairdash.jobs._cluster import local_cluster
+from fairdash.jobs._engine import CARD, code_version
 from fairdash.jobs._host import Host
 from fairdash.jobs._lease import APPS, take
 from fairdash.store import open_store
@@ -37,6 +38,7 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
         signal.signal(number, lambda *_: stop.set())
     logging.getLogger("distributed").setLevel(logging.WARNING)
     store = open_store(home)
+    store.tidy()
     cluster = None if scheduler else local_cluster(n_workers)
     with Client(scheduler or cluster, set_as_default=False) as client:
         _announce(home, client.scheduler.address)
@@ -62,11 +64,16 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
 
 
 def _announce(home: Path, scheduler: str) -> None:
-    """Write who serves, for people and tests; nothing depends on it."""
-    facts = {"pid": os.getpid(), "scheduler": scheduler, "started": time.time()}
+    """Write who serves, and with which code."""
+    facts = {
+        "pid": os.getpid(),
+        "scheduler": scheduler,
+        "started": time.time(),
+        "code": code_version(),
+    }
     beside = home / ".engine.json"
     beside.write_text(json.dumps(facts))
-    beside.replace(home / "engine.json")
+    beside.replace(home / CARD)
 
 
 def _is_connected(client: Client) -> bool:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from safetensors import numpy as safetensors
+
+WRITING, REMOVING = ".writing-", ".removing-"  # what is not, or no longer, an artifact
+ABANDONED_SECONDS = 3600.0
 
 
 class Artifact:
@@ -100,7 +104,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     if folder.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=".writing-", dir=folder.parent))
+    beside = Path(tempfile.mkdtemp(prefix=WRITING, dir=folder.parent))
     try:
         for name, content in files.items():
             with open(beside / name, "wb") as file:
@@ -121,9 +125,17 @@ def remove_folder(folder: Path) -> None:
     """Make ``folder`` disappear at once, then free its space."""
     if not folder.exists():
         return
-    beside = Path(tempfile.mkdtemp(prefix=".removing-", dir=folder.parent))
+    beside = Path(tempfile.mkdtemp(prefix=REMOVING, dir=folder.parent))
     os.rename(folder, beside)
     shutil.rmtree(beside)
+
+
+def remove_debris(root: Path) -> None:
+    """Remove what processes that died while writing or removing left beside folders."""
+    for name in (WRITING, REMOVING):
+        for folder in root.glob(f"*/{name}*"):
+            if time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sync(folder: Path) -> None:

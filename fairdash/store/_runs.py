@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from fairdash.store._artifacts import Artifact, remove_folder
+from fairdash.store._artifacts import Artifact, remove_debris, remove_folder
 from fairdash.store._database import Database
 from fairdash.store._records import TERMINAL, RunRecord, Status, TrialLike
 from fairdash.store._schema import DATASETS, PROGRESS, RUN_TRIALS, RUNS, TRIALS
@@ -133,6 +133,11 @@ class Runs(Database):
     def artifact(self, key: str) -> Artifact:
         """Return the files of a trial, whether or not they exist yet."""
         return Artifact(self.home / "artifacts" / key[:2] / key)
+
+    def tidy(self) -> None:
+        """Remove unfinished files of processes that died more than an hour ago."""
+        remove_debris(self.home / "artifacts")
+        remove_debris(self.home / "tables")
 
     def _run_records(self, query: "sa.Select[Any]") -> list[RunRecord]:
         with self.reading() as connection:

@@ -213,3 +213,15 @@ def test_a_killed_host_comes_back_once_and_goes_on(store, ask):
 def written_so_far(store, run_id):
     done = [t.key for t in store.snapshot(run_id).trials if t.status == "finished"]
     return {key: store.artifact(key).folder.stat().st_mtime_ns for key in done}
+
+
+def test_an_engine_of_other_code_is_replaced_when_an_app_starts(store, ask):
+    old = host_pid(store.home)
+    card = store.home / "engine.json"
+    card.write_text(json.dumps({"pid": old, "code": "of last week"}))
+    with attach(store.home):
+        wait_until(lambda: not engine_lives(store.home), 20)
+    run_id = ask(road(tau=0.9))
+    wait_until(lambda: over(store, run_id), 60)
+    assert store.run(run_id).status == "finished"
+    assert host_pid(store.home) != old
