@@ -33,8 +33,8 @@ start = ui.store().dataset_record(view.data).subgroups
 def local_fairness():
     """Draw everything that follows the controls."""
     facts = st.container()
-    with ui.controls(4):
-        chosen = ui.pick_models(models, plots.MOST_MODELS, view.data)
+    chosen = ui.pick_models(models, plots.MOST_MODELS, run_id=view.run, key=view.data)
+    with ui.controls(3):
         bar = st.container(), st.container()
         options = ui.more("Subgroups")
     subgroups = ui.subgroup_form(
@@ -72,10 +72,14 @@ def local_fairness():
         alt=plots.describe_local_di(result.cells, result.models),
         how=HOW,
         table=result.cells,
+        table_config=ui.decimals(result.cells),
         key="local di",
     )
     ui.heading(f"Subgroups of {result.label} by gap")
-    st.dataframe(result.ranked(), hide_index=True, placeholder="–")
+    ranked = result.ranked(dataset.group_names)
+    st.dataframe(
+        ranked, hide_index=True, placeholder="–", column_config=ui.decimals(ranked)
+    )
     st.download_button(
         "Download",
         result.cells.to_csv(index=False),

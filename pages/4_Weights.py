@@ -76,6 +76,7 @@ def weights():
             ),
             how=HOW_RELATED,
             table=table,
+            table_config=ui.decimals(table),
             key="related",
         )
         ui.figure(
@@ -86,6 +87,7 @@ def weights():
             alt=plots.describe_traits(top.traits),
             how=HOW_TRAITS,
             table=top.traits,
+            table_config=ui.decimals(top.traits),
             key="traits",
         )
     with right:
@@ -97,10 +99,16 @@ def weights():
             alt=plots.describe_ratio_by_epoch(quantiles),
             how=HOW_EPOCHS,
             table=quantiles,
+            table_config=ui.decimals(quantiles),
             key="epochs",
         )
         ui.heading("The rows with the largest r")
-        st.dataframe(top.listed, hide_index=True, placeholder="–")
+        st.dataframe(
+            top.listed,
+            hide_index=True,
+            placeholder="–",
+            column_config=ui.decimals(top.listed[["r", "P(ŷ = 1)"]]),
+        )
 
 
 weights()

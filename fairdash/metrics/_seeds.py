@@ -79,6 +79,8 @@ def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     mean[counts] = mean[counts].round().astype(np.int64)
     estimable = by_subgroup["estimable"].sum()
     first = by_subgroup["reason"].first()
+    small = first.str.fullmatch(r"[\d,]+ rows?")
+    first = first.mask(small, mean["n"].map("{:,} rows".format))
     mean = mean.assign(
         estimable=estimable > 0,
         reason=first.mask(estimable > 0, ""),

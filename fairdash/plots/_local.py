@@ -162,7 +162,7 @@ def _layout(rows: Spec, top: float, groups: tuple[str, ...], *, upright: bool) -
     named = [f'<span style="color:{colour}">{name}</span>' for name, colour in colours]
     values: Spec = {
         "title": "local DI: gap in P(ŷ = 1)",
-        "range": [-0.012 * top, top],
+        "range": [0, top],
         "showgrid": True,
         "tickformat": ".2f",
         "nticks": 6,

@@ -55,7 +55,7 @@ def plot_comparison(table: pd.DataFrame) -> go.Figure:
                 textfont={"color": INK, "size": 12},
                 hovertemplate=f"{title} {words}, {_interval(row, metric)}",
             )  # fmt: skip
-            data.append(spec | {"mode": "markers+text", "cliponaxis": False})
+            data.append(spec | {"mode": "markers+text"})
         layout[f"xaxis{axis}"] = {
             "domain": [left, left + width],
             "anchor": "y",

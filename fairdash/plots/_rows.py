@@ -84,6 +84,7 @@ def dots(
         "legendgroup": name,
         "x": numbers(value),
         "y": list(places),
+        "cliponaxis": False,  # a mark at 0 stays whole
         "marker": {
             "color": colour,
             "symbol": symbol,

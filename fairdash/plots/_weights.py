@@ -19,6 +19,7 @@ from fairdash.plots._theme import (
 from fairdash.plots._words import between, number
 
 _LARGEST = 26  # diameter of the largest subgroup's dot, in pixels
+_GUTTER = 0.08  # between panels
 
 
 def plot_ratio_against_di(
@@ -122,9 +123,10 @@ def plot_ratio_by_epoch(table: pd.DataFrame, *, groups: tuple[str, ...]) -> go.F
     data: list[Spec] = []
     layout: Spec = {"yaxis": {"title": "weight r", "rangemode": "tozero", "nticks": 6}}
     layout["annotations"] = []
-    width = 1 / len(groups)
+    width = (1 - _GUTTER * (len(groups) - 1)) / len(groups)
     for panel, (name, colour) in enumerate(group_colours(groups).items()):
         axis = f"x{panel + 1}" if panel else "x"
+        left = panel * (width + _GUTTER)
         rows = table[table["group"] == name]
         for low, high, opacity in (("q05", "q95", 0.2), ("q25", "q75", 0.4)):
             data.append(_band(rows, low, high, fade(colour, opacity)) | {"xaxis": axis})
@@ -142,7 +144,7 @@ def plot_ratio_by_epoch(table: pd.DataFrame, *, groups: tuple[str, ...]) -> go.F
             }
         )
         layout[f"xaxis{axis[1:]}"] = {
-            "domain": [panel * width, (panel + 1) * width - 0.08],
+            "domain": [left, left + width],
             "anchor": "y",
             "title": "epoch",
             "nticks": 3,

@@ -31,7 +31,7 @@ from fairdash.ui._format import (
 )
 from fairdash.ui._frame import View, exists, open_page, page
 from fairdash.ui._home import latest_result, recent_runs
-from fairdash.ui._local import LocalResult, local_result
+from fairdash.ui._local import LocalResult, decimals, local_result
 from fairdash.ui._method_form import method_form
 from fairdash.ui._models import (
     known_models,
@@ -102,6 +102,7 @@ __all__ = [
     "context",
     "controls",
     "count",
+    "decimals",
     "duration",
     "empty",
     "estimate",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -21,6 +22,7 @@ from fairdash.ui._results import (
 from fairdash.ui._summary import not_estimable
 
 _MOST_ROWS = 40
+_LABEL = 20  # characters on a card
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,17 @@ class LocalResult:
         largest = self.own.nlargest(_MOST_ROWS, "n")["subgroup"]
         return self.cells[self.cells["subgroup"].isin(largest)]
 
-    def ranked(self) -> pd.DataFrame:
+    def ranked(self, groups: Sequence[str]) -> pd.DataFrame:
         """Return the subgroups of the model looked at, the widest gap first."""
-        columns = [name for name in self.own if name not in ("label", "estimable")]
-        table = self.own[columns].sort_values("local_di", ascending=False)
-        return table.rename(columns={"reason": "not estimable"})
+        names = {"subgroup": "Subgroup", "local_di": "Local DI"}
+        names |= {"ci_low": "Low", "ci_high": "High", "n": "Rows"}
+        names |= {f"rate_{name}": f"P(ŷ = 1) {name}" for name in groups}
+        names |= {f"n_{name}": f"Rows {name}" for name in groups}
+        if self.own["n_seeds"].max() > 1:
+            names |= {"local_di_sd": "± over seeds", "n_seeds": "Seeds"}
+        names["reason"] = "Not estimable"
+        table = self.own.sort_values("local_di", ascending=False)[list(names)]
+        return table.rename(columns=names)
 
     def facts(self, name: str, subgroups: Subgroups) -> tuple[str, ...]:
         """Return the context line: data set, rows, subgroups, seeds."""
@@ -92,13 +100,16 @@ class LocalResult:
         """Return Worst-k-DI, global DI, what chance shows, subgroups estimable."""
         row = self.models[self.models["label"] == self.label].iloc[0]
         estimable = self.own["estimable"]
-        worst = self._number("worst_1_di", f"Worst-{k}-DI", row)
+        worst = self._number("worst_1_di", self._label("Worst-1-DI"), row)
         if k > 1:
             mean = number(float(row[f"worst_{k}_di"]))
-            worst = Kpi(f"Worst-{k}-DI", mean, f"mean of the {k} largest")
+            name = self._label(f"Worst-{k}-DI")
+            worst = Kpi(name, mean, f"mean of the {k} largest")
         return [
             worst,
-            self._number("demographic_parity_difference", "Global DI", row),
+            self._number(
+                "demographic_parity_difference", self._label("Global DI"), row
+            ),
             Kpi(
                 "Worst-1-DI by chance",
                 number(self.chance),
@@ -113,6 +124,11 @@ class LocalResult:
             ),
         ]
 
+    def _label(self, name: str) -> str:
+        """Add the method, if it fits on a card."""
+        longer = f"{name}, {self.label.split()[0]}"
+        return longer if len(longer) <= _LABEL else name
+
     def _number(self, metric: str, label: str, row: "pd.Series[float]") -> Kpi:
         note = interval(row[f"{metric}_low"], row[f"{metric}_high"])
         value = number(row[metric])
@@ -122,6 +138,12 @@ class LocalResult:
         clear = bool(paired["low"] > 0 or paired["high"] < 0)
         good = bool(paired["difference"] < 0) if clear else None
         return Kpi(label, value, note, delta=change(paired["difference"]), good=good)
+
+
+def decimals(table: pd.DataFrame) -> dict[str, Any]:
+    """Return the column configuration that shows three decimals of every share."""
+    three = st.column_config.NumberColumn(format="%.3f")
+    return {str(name): three for name in table.select_dtypes("float")}
 
 
 def local_result(

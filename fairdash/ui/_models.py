@@ -11,6 +11,7 @@ from fairdash.ui._results import BASELINE, Setting, settings
 from fairdash.ui._state import store
 
 MEAN = -1  # instead of a seed
+_MOST_PILLS = 8
 
 
 def known_models(dataset_id: str, run_id: str | None = None) -> list[Setting]:
@@ -32,19 +33,40 @@ def known_models(dataset_id: str, run_id: str | None = None) -> list[Setting]:
     return [_distinct(setting, models) for setting in models]
 
 
-def pick_models(models: Sequence[Setting], most: int, key: str) -> list[Setting]:
-    """Draw the choice of up to ``most`` models and return them in fixed order."""
+def pick_models(
+    models: Sequence[Setting], most: int, *, run_id: str | None, key: str
+) -> list[Setting]:
+    """Draw the choice of up to ``most`` models and return them in fixed order.
+
+    Those of ``run_id`` are chosen at first.
+    """
     labels = [model.label for model in models]
-    chosen = st.pills(
-        "Models",
-        labels,
-        selection_mode="multi",
-        default=labels[:2],
-        help=f"At most {most}. The numbers are those of the last, its changes those "
-        "against the first.",
-        key=f"{key} models",
-        persist_state="session",
-    )
+    trials = store().snapshot(run_id, curves=False).trials if run_id else ()
+    here = {trial.key for trial in trials}
+    own = [m.label for m in models if not here.isdisjoint(t.key for t in m.trials)]
+    words = f"At most {most}. Numbers are of the last, changes against the first."
+    name = f"{key} {run_id} models"
+    if len(models) <= _MOST_PILLS:
+        chosen = st.pills(
+            "Models",
+            labels,
+            selection_mode="multi",
+            default=own[:most],
+            wrap=True,
+            help=words,
+            key=name,
+            persist_state="session",
+        )
+    else:
+        chosen = st.multiselect(
+            "Models",
+            labels,
+            default=own[:most],
+            max_selections=most,
+            help=words,
+            key=name,
+            persist_state="session",
+        )
     picked = [model for model in models if model.label in chosen]
     if len(picked) > most:
         st.caption(f"Only {most} fit in a figure: the first {most} are shown.")

@@ -168,7 +168,7 @@ def find_top_rows(
     top = top_rows(ratio[inside], share)
     roles = dataset.roles
     columns = dict.fromkeys(
-        [*roles.features, *roles.subgroup_columns, roles.sensitive_feature]
+        [roles.sensitive_feature, *roles.subgroup_columns, *roles.features]
     )
     frame = dataset.frame.iloc[rows.where[inside]][list(columns)]
     listed = frame.iloc[top[:_LISTED]]
