@@ -1,7 +1,8 @@
 import pytest
+import sqlalchemy as sa
 from toys import people, people_csv, specification
 
-from fairdash.jobs import attach, engine_lives, queue, run_open, submit
+from fairdash.jobs import _work, attach, engine_lives, queue, run_open, submit
 from fairdash.jobs._lease import ENGINE, take
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, run_sweep
@@ -84,8 +85,6 @@ def test_a_failing_setting_says_why_and_stops_no_other(store, path):
 
 
 def test_a_new_run_tries_a_failure_again(store, path, monkeypatch):
-    from fairdash.jobs import _work
-
     spec = specification(path, methods=[{"method": "unconstrained", "params": QUICK}])
     with monkeypatch.context() as patch:
         patch.setattr(_work, "train_stack", lambda *_, **__: 1 / 0)
@@ -132,8 +131,6 @@ def test_nothing_runs_here_while_an_engine_lives(store, path):
 def test_a_run_of_a_method_that_is_gone_fails_with_a_reason(store, path):
     spec = specification(path)
     run_id = queue(store, spec)
-    import sqlalchemy as sa
-
     with store.writing() as connection:
         connection.execute(sa.text("UPDATE trials SET method = 'magic'"))
     run_open(store)

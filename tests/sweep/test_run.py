@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from toys import people_csv, specification
 
-from fairdash.datasets import SAMPLES, Subgroups, split
+from fairdash.datasets import SAMPLES, Subgroups, encode, split
 from fairdash.methods import Network
 from fairdash.metrics import evaluate
 from fairdash.sweep import (
@@ -54,8 +54,6 @@ def test_a_sweep_is_one_row_per_trial_with_metrics_of_both_parts(path):
 
 
 def test_scores_are_probabilities_of_all_rows_from_the_kept_network(path):
-    from fairdash.datasets import encode
-
     dataset, results = train(specification(path))
     X = encode(dataset, split(dataset, 0).train).X
     for result in results:
