@@ -14,6 +14,8 @@ PAGES = {
     "Home": "app.py",
     "Data": "pages/1_Data.py",
     "Train": "pages/2_Train.py",
+    "Local fairness": "pages/3_Local_fairness.py",
+    "Weights": "pages/4_Weights.py",
     "Runs": "pages/10_Runs.py",
 }
 

@@ -1,0 +1,148 @@
+import pandas as pd
+import pytest
+from reading import button, figures, numbers, words
+
+from fairdash import ui
+from fairdash.datasets import split
+from fairdash.metrics import local_di, worst_k_di
+from fairdash.sweep import MethodGrid
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+
+
+@pytest.fixture
+def run_id(dataset_id):
+    """ROAD and the unconstrained model, two seeds each."""
+    return ui.train(dataset_id, MethodGrid(method="road", params=QUICK), 2)
+
+
+def widget(page, kind, label):
+    return next(one for one in page.get(kind) if one.label == label)
+
+
+def ranked(page):
+    """The table of subgroups, which stands below the figure."""
+    return page.dataframe[-1].value
+
+
+def expected_tables(dataset_id, method):
+    """Local DI of the models of ``method`` by seed, from stored scores alone."""
+    store = ui.store()
+    dataset = store.dataset(dataset_id)
+    tables = {}
+    for trial in store.snapshot(store.runs()[0].id).trials:
+        if trial.method == method:
+            rows = split(dataset, trial.seed).test
+            tables[trial.seed] = local_di(
+                (store.artifact(trial.key).scores()[rows] > 0.5).astype(int),
+                sensitive_features=dataset.sensitive_features[rows],
+                subgroups=dataset.frame["branch"].iloc[rows],
+                min_size=20,
+            )
+    return tables
+
+
+def test_first_visit_without_a_model_leads_to_training(visit, dataset_id):
+    page = visit("Local fairness", data=dataset_id)
+    assert not page.exception
+    assert "No trained model yet" in words(page)
+    button(page, "Train a model").click().run()
+    assert "What does training change?" in words(page)
+
+
+def test_a_visit_without_anything_does_not_fail(visit):
+    page = visit("Local fairness")
+    assert not page.exception
+    assert "No trained model yet" in words(page)
+
+
+def test_numbers_and_table_are_those_of_the_stored_scores(visit, run_id, dataset_id):
+    page = visit("Local fairness", run=run_id)
+    assert not page.exception
+    tables = expected_tables(dataset_id, "road")
+    worst = sum(map(worst_k_di, tables.values())) / 2
+    assert numbers(page)["Worst-1-DI, ROAD"] == f"{worst:.3f}"
+    assert numbers(page)["Subgroups estimable"] == "2 of 2"
+    mean = pd.concat(tables.values()).groupby("subgroup")["local_di"].mean()
+    shown = ranked(page).set_index("Subgroup")["Local DI"]
+    assert shown.is_monotonic_decreasing
+    assert shown.to_dict() == pytest.approx(mean.to_dict())
+    assert figures(page) == 1
+    assert "People · 120 test rows · subgroups branch · 2 seeds" in words(page)
+
+
+def test_worst_k_and_seed_change_the_number(visit, run_id, dataset_id):
+    page = visit("Local fairness", run=run_id)
+    tables = expected_tables(dataset_id, "road")
+    widget(page, "selectbox", "Seed").set_value(1).run()
+    assert numbers(page)["Worst-1-DI, ROAD"] == f"{worst_k_di(tables[1]):.3f}"
+    widget(page, "button_group", "Worst k").set_value(2).run()
+    assert not page.exception
+    assert numbers(page)["Worst-2-DI, ROAD"] == f"{worst_k_di(tables[1], 2):.3f}"
+
+
+def test_other_columns_and_widths_make_other_subgroups(visit, run_id):
+    page = visit("Local fairness", run=run_id)
+    columns = widget(page, "multiselect", "Columns")
+    columns.set_value(["branch", "age"]).run()
+    assert not page.exception
+    many = len(ranked(page))
+    assert many > 4
+    widget(page, "select_slider", "Age band").set_value(20.0).run()
+    assert not page.exception
+    assert len(ranked(page)) < many
+    assert "subgroups branch × age" in words(page)
+
+
+def test_a_larger_smallest_size_leaves_no_estimate_and_says_so(visit, run_id):
+    page = visit("Local fairness", run=run_id)
+    widget(page, "select_slider", "Smallest subgroup").set_value(500).run()
+    assert not page.exception
+    assert numbers(page)["Subgroups estimable"] == "0 of 2"
+    assert numbers(page)["Worst-1-DI, ROAD"] == "–"
+    assert "No subgroup is estimable: choose wider ones" in words(page)
+    assert ranked(page)["Not estimable"].str.fullmatch(r"\d+ rows").all()
+
+
+def test_table_1_of_the_paper_is_a_preset(visit, run_id):
+    page = visit("Local fairness", run=run_id)
+    widget(page, "button_group", "Definition").set_value("ROAD paper, Table 1").run()
+    assert not page.exception
+    preset = widget(page, "selectbox", "Subgroups")
+    assert len(preset.options) == 12
+    preset.set_value(preset.options[3]).run()
+    assert not page.exception
+    wide = len(ranked(page))
+    preset = widget(page, "selectbox", "Subgroups")
+    preset.set_value(preset.options[0]).run()
+    assert len(ranked(page)) > wide
+
+
+def test_one_model_has_no_change_and_none_means_the_first(visit, run_id):
+    page = visit("Local fairness", run=run_id)
+    assert page.metric[0].delta
+    widget(page, "button_group", "Models").set_value(["Unconstrained"]).run()
+    assert not page.exception
+    assert not page.metric[0].delta
+    widget(page, "button_group", "Models").set_value([]).run()
+    assert not page.exception
+    assert "Subgroups of Unconstrained by gap" in words(page)
+
+
+def test_upright_is_an_option(visit, run_id):
+    page = visit("Local fairness", run=run_id)
+    page.toggle[0].set_value(True).run()
+    assert not page.exception
+    assert figures(page) == 1
+
+
+def test_models_of_other_runs_are_offered_and_told_apart(visit, run_id, dataset_id):
+    longer = {**QUICK, "n_epochs": 5}
+    other = ui.train(dataset_id, MethodGrid(method="road", params=longer), 1)
+    page = visit("Local fairness", run=other)
+    assert not page.exception
+    models = widget(page, "button_group", "Models")
+    assert len(models.options) == 4
+    assert len(set(models.options)) == 4
+    assert "epochs 5" in " ".join(models.value)
+    assert "epochs 4" not in " ".join(models.value)

@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+from reading import button, figures, numbers, words
+
+from fairdash import ui
+from fairdash.datasets import split
+from fairdash.metrics import effective_rows
+from fairdash.sweep import MethodGrid
+
+QUICK = {"n_epochs": 4, "batch_size": 128, "fairness_weight": 3.0}
+
+
+@pytest.fixture
+def run_id(dataset_id):
+    return ui.train(dataset_id, MethodGrid(method="road", params=QUICK), 2)
+
+
+def widget(page, kind, label):
+    return next(one for one in page.get(kind) if one.label == label)
+
+
+def stored(run_id, seed=0):
+    """Weights and training rows of a seed of ROAD."""
+    store = ui.store()
+    trials = store.snapshot(run_id).trials
+    trial = next(t for t in trials if t.method == "road" and t.seed == seed)
+    dataset = store.dataset(store.run(run_id).dataset_id)
+    ratio = np.asarray(store.artifact(trial.key).ratio(), dtype=float)
+    return ratio, dataset, split(dataset, seed).train
+
+
+def test_without_a_method_that_weighs_rows_the_page_says_so(visit, dataset_id):
+    plain = {"n_epochs": 2, "batch_size": 128}
+    run = ui.train(dataset_id, MethodGrid(method="unconstrained", params=plain), 1)
+    page = visit("Weights", run=run)
+    assert not page.exception
+    assert "No model with weights yet" in words(page)
+    button(page, "Train ROAD").click().run()
+    assert "What does training change?" in words(page)
+
+
+def test_a_visit_without_anything_does_not_fail(visit):
+    page = visit("Weights")
+    assert not page.exception
+    assert "No model with weights yet" in words(page)
+
+
+def test_numbers_are_those_of_the_stored_weights(visit, run_id):
+    page = visit("Weights", run=run_id)
+    assert not page.exception
+    ratio, _, rows = stored(run_id)
+    shown = numbers(page)
+    assert shown["Largest r"] == f"{ratio.max():.1f}"
+    assert shown["Effective rows"] == f"{effective_rows(ratio):,.0f}"
+    assert shown["Mean r by group"] == "1.00"
+    assert figures(page) == 3
+    assert f"People · {len(rows)} training rows · ROAD λ 3 τ 0.3 · seed 0" in words(
+        page
+    )
+
+
+def test_two_subgroups_are_too_few_for_a_correlation(visit, run_id):
+    page = visit("Weights", run=run_id)
+    assert numbers(page)["Weights and gaps"] == "–"
+    assert "Too few subgroups to relate weights and gaps" in words(page)
+
+
+def test_the_listed_rows_have_the_largest_weights_in_order(visit, run_id):
+    page = visit("Weights", run=run_id)
+    ratio, dataset, rows = stored(run_id)
+    top = page.dataframe[-1].value
+    largest = rows[np.argsort(-ratio, kind="stable")[: len(top)]]
+    assert np.allclose(top["r"], np.sort(ratio)[::-1][: len(top)])
+    assert top["skill"].tolist() == dataset.frame["skill"].iloc[largest].tolist()
+    assert top["origin"].tolist() == dataset.sensitive_features[largest].tolist()
+
+
+def test_a_group_restricts_the_top_rows(visit, run_id):
+    page = visit("Weights", run=run_id)
+    widget(page, "button_group", "Group").set_value("there").run()
+    assert not page.exception
+    assert set(page.dataframe[-1].value["origin"]) == {"there"}
+
+
+def test_another_share_and_another_seed_are_followed(visit, run_id):
+    page = visit("Weights", run=run_id)
+    widget(page, "select_slider", "Rows with the largest r").set_value(0.1).run()
+    assert not page.exception
+    assert "36 rows with the largest r" in words(page)
+    widget(page, "selectbox", "Seed").set_value(1).run()
+    assert not page.exception
+    ratio, *_ = stored(run_id, seed=1)
+    assert numbers(page)["Largest r"] == f"{ratio.max():.1f}"
+
+
+def test_an_earlier_epoch_shows_earlier_weights(visit, run_id):
+    page = visit("Weights", run=run_id)
+    epoch = widget(page, "select_slider", "Epoch")
+    epoch.set_value(int(epoch.options[0])).run()
+    assert not page.exception
+    store = ui.store()
+    trials = store.snapshot(run_id).trials
+    key = next(t.key for t in trials if t.method == "road" and t.seed == 0)
+    first = store.artifact(key).ratio_history()["ratio"][0]
+    assert np.allclose(page.dataframe[-1].value["r"].max(), first.max())
