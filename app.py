@@ -18,6 +18,7 @@ if upload:
     ui.open_page("pages/1_Data.py")
 
 runs = ui.store().runs()
+st.space("xsmall")
 if runs:
     left, right = st.columns([1.15, 1], gap="large")
     with left:

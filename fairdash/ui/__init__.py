@@ -4,6 +4,7 @@ from fairdash.ui._audit import keep_dataset, start_audit, train
 from fairdash.ui._blocks import (
     Kpi,
     check_list,
+    code_tabs,
     context,
     controls,
     empty,
@@ -12,7 +13,6 @@ from fairdash.ui._blocks import (
     kpi_row,
     more,
     problem,
-    show_code,
     table_download,
 )
 from fairdash.ui._format import (
@@ -98,6 +98,7 @@ __all__ = [
     "change",
     "check_list",
     "choose_table",
+    "code_tabs",
     "column_table",
     "context",
     "controls",
@@ -147,7 +148,6 @@ __all__ = [
     "sample_cards",
     "settings",
     "settle",
-    "show_code",
     "show_run",
     "start_audit",
     "store",

@@ -199,11 +199,13 @@ def table_download(label: str, table: pd.DataFrame, file_name: str) -> None:
     )
 
 
-@st.dialog("Reproduce this run", width="large")
-def show_code(text: str, language: str) -> None:
-    """Show ``text`` in a dialog whose corner copies it."""
-    st.caption("Copy it with the button in the corner.")
-    st.code(text, language=language.lower(), wrap_lines=True)
+def code_tabs(texts: Mapping[str, str]) -> None:
+    """Show texts by language, each with the button that copies it."""
+    with st.container(width=420):
+        for place, (language, text) in zip(
+            st.tabs(list(texts)), texts.items(), strict=True
+        ):
+            place.code(text, language=language.lower(), height=220)
 
 
 def _remedies(

@@ -39,7 +39,7 @@ def recent_runs(runs: Sequence[RunRecord]) -> None:
     event = st.dataframe(
         run_table(over)[_COLUMNS],
         hide_index=True,
-        column_config=run_columns(),
+        column_config=run_columns(190),
         on_select="rerun",
         selection_mode="single-cell",
         placeholder="–",

@@ -27,11 +27,11 @@ def run_table(runs: Sequence[RunRecord]) -> pd.DataFrame:
     return pd.DataFrame([_row(run) for run in runs])
 
 
-def run_columns() -> dict[str, Any]:
-    """Return how the columns of `run_table` are shown."""
+def run_columns(width: int) -> dict[str, Any]:
+    """Return how the columns of `run_table` are shown; ``width`` is the name's."""
     config = st.column_config
     return {
-        "Run": config.TextColumn(width="large"),
+        "Run": config.TextColumn(width=width),
         "Status": config.MultiselectColumn(
             options=list(_COLOURS), color=list(_COLOURS.values()), width="small"
         ),

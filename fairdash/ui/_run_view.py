@@ -10,7 +10,7 @@ from fairdash.methods import CATALOG
 from fairdash.store import Snapshot
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui._audit import finish_audit
-from fairdash.ui._blocks import problem, show_code, table_download
+from fairdash.ui._blocks import code_tabs, problem, table_download
 from fairdash.ui._format import count, duration, plural
 from fairdash.ui._frame import View, exists, open_page
 from fairdash.ui._outcome import show_result
@@ -100,15 +100,8 @@ def export_run(view: View) -> None:
             width="stretch",
             on_click="ignore",
         )
-        texts = {"Python": spec.to_python(), "YAML": spec.to_yaml()}
-        for language, text in texts.items():
-            if st.button(
-                f"Copy as {language}",
-                icon=":material/content_copy:",
-                type="tertiary",
-                width="stretch",
-            ):
-                show_code(text, language)
+        st.caption("The same run, to copy")
+        code_tabs({"Python": spec.to_python(), "YAML": spec.to_yaml()})
 
 
 def _next_pages(snapshot: Snapshot) -> None:

@@ -81,7 +81,7 @@ def _selection(runs: Sequence[RunRecord]) -> list[RunRecord]:
     event = st.dataframe(
         run_table(runs),
         hide_index=True,
-        column_config=run_columns(),
+        column_config=run_columns(260),
         on_select="rerun",
         selection_mode="multi-row",
         placeholder="–",
