@@ -55,7 +55,8 @@ def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Average the tables of local DI of one model over seeds.
 
     A gap, its interval and the rates are averaged over the seeds in which the subgroup
-    is estimable; numbers of rows over all seeds. Widths are averaged, not narrowed: see
+    is estimable, and are NaN if these are less than half of the seeds; numbers of rows
+    are averaged over all seeds. Widths are averaged, not narrowed: see
     :func:`summarise_seeds`.
 
     Parameters
@@ -75,17 +76,24 @@ def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     values = rows.columns.difference([*counts, "subgroup", "estimable", "reason"])
     known = rows.assign(**rows[values].where(rows["estimable"]))
     by_subgroup = known.groupby("subgroup", sort=False, observed=True)
-    mean = by_subgroup[[*counts, *values]].mean()
-    mean[counts] = mean[counts].round().astype(np.int64)
-    estimable = by_subgroup["estimable"].sum()
-    first = by_subgroup["reason"].first()
-    small = first.str.fullmatch(r"[\d,]+ rows?")
-    first = first.mask(small, mean["n"].map("{:,} rows".format))
-    mean = mean.assign(
-        estimable=estimable > 0,
-        reason=first.mask(estimable > 0, ""),
-        local_di_sd=by_subgroup["local_di"].std(ddof=1),
-        n_seeds=estimable.astype(np.int64),
-    )
+    n_seeds = by_subgroup["estimable"].sum()
+    estimable = 2 * n_seeds >= len(tables)
+    mean = by_subgroup[values.tolist()].mean()
+    mean["local_di_sd"] = by_subgroup["local_di"].std(ddof=1)
+    mean = mean.where(estimable)
+    mean[counts] = by_subgroup[counts].mean().round().astype(np.int64)
+    mean["estimable"] = estimable
+    mean["reason"] = [
+        "" if estimable[name] else _reason(group) for name, group in by_subgroup
+    ]
+    mean["n_seeds"] = n_seeds
     columns = [*tables[0].columns, "local_di_sd", "n_seeds"]
     return mean.reset_index()[columns]
+
+
+def _reason(seeds: pd.DataFrame) -> str:
+    """Say why a subgroup is not estimable in the seeds where it is not."""
+    failing = seeds[~seeds["estimable"]]
+    first = str(failing["reason"].iloc[0])
+    is_count = first.endswith((" rows", " row")) and not first.startswith("no ")
+    return f"{round(failing['n'].mean()):,} rows" if is_count else first

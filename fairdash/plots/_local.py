@@ -26,6 +26,7 @@ from fairdash.plots._words import between, number
 
 MOST_MODELS = 4
 _SPLIT = (0.76, 0.83)  # where local DI ends and the counts begin
+_BELOW, _LINE = 44, 16  # pixels to the names of groups, and of one of them
 
 
 def plot_local_di(
@@ -99,14 +100,17 @@ def plot_local_di(
     overall = models["demographic_parity_difference"]
     ends = [table["ci_high"].max(), overall.max(), 1.1 * chance, 0.05]
     top = 1.05 * float(np.nanmax(ends))
-    layout = _layout(rows, top, groups, upright=upright)
+    layout = _layout(rows, top, upright=upright)
     shapes, notes = _chance(chance, rows, top, upright=upright)
     notes += not_estimable(first, places, upright=upright)
     layout |= {"shapes": shapes, "annotations": notes}
-    down = round((places[-1] + 1.2 + below) * (20 + 4 * len(labels))) + 110
+    if not upright:
+        notes.append(_group_names(groups))
+    bottom = 4 if upright else _BELOW + _LINE * len(groups)
+    down = round((places[-1] + 1.2 + below) * (20 + 4 * len(labels))) + 70 + bottom
     height = 480 if upright else max(down, 240)
     data = [swap(trace, upright=upright) for trace in data]
-    return finish(data, layout, height=height, legend=True)
+    return finish(data, layout, height=height, bottom=bottom, legend=True)
 
 
 def describe_local_di(table: pd.DataFrame, models: pd.DataFrame) -> str:
@@ -150,16 +154,14 @@ def _counts(
             "width": 0.5,
             "marker": {"color": colour, "line": {"width": 0}},
             "name": name,
-            "showlegend": False,
+            "showlegend": upright,
             "hovertemplate": f"{name}: %{{x:,}} rows<extra></extra>",
         }
         for name, colour in group_colours(groups).items()
     ]
 
 
-def _layout(rows: Spec, top: float, groups: tuple[str, ...], *, upright: bool) -> Spec:
-    colours = group_colours(groups).items()
-    named = [f'<span style="color:{colour}">{name}</span>' for name, colour in colours]
+def _layout(rows: Spec, top: float, *, upright: bool) -> Spec:
     values: Spec = {
         "title": "local DI: gap in P(ŷ = 1)",
         "range": [0, top],
@@ -168,14 +170,15 @@ def _layout(rows: Spec, top: float, groups: tuple[str, ...], *, upright: bool) -
         "nticks": 6,
     }
     counts: Spec = {
-        "title": f"rows: {', '.join(named)}" if upright else "<br>".join(named),
-        "nticks": 3,
+        "title": "rows",
+        "nticks": 2,
+        "tickangle": 0,
         "showgrid": False,
         "tickformat": ",d",
     }
     if upright:
         values["domain"], counts["domain"] = [0.32, 1], [0, 0.24]
-        values["title"], counts["title"] = "local DI", "rows"
+        values["title"] = "local DI"
         return {
             "xaxis": {**rows, "anchor": "y2"},
             "yaxis": values,
@@ -189,6 +192,15 @@ def _layout(rows: Spec, top: float, groups: tuple[str, ...], *, upright: bool) -
         "yaxis": rows,
         "barmode": "stack",
     }
+
+
+def _group_names(groups: tuple[str, ...]) -> Spec:
+    """Name the groups in their colours, under the counts and the axis titles."""
+    colours = group_colours(groups).items()
+    named = [f'<span style="color:{colour}">{name}</span>' for name, colour in colours]
+    place: Spec = {"xref": "paper", "x": 1, "xanchor": "right", "align": "right"}
+    place |= {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -_BELOW}
+    return text("<br>".join(named), **place)
 
 
 def _chance(

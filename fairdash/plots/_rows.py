@@ -18,7 +18,7 @@ _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
 
 def positions(names: Sequence[str]) -> list[float]:
     """Return where each row stands, with a gap where the first words change."""
-    heads = [name.rpartition(" ")[0] for name in names]
+    heads = [name.partition(" ")[0] for name in names]
     apart = len(set(heads)) <= len(names) / 2
     place, places = 0.0, []
     for i, head in enumerate(heads):

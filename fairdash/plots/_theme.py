@@ -118,6 +118,7 @@ def finish(
     height: int,
     right: int = 14,
     top: int = 30,
+    bottom: int = 4,
     legend: bool = False,
 ) -> go.Figure:
     """Return the figure of plain ``data`` and ``layout`` in the look of the house.
@@ -126,7 +127,7 @@ def finish(
     ten times as long.
     """
     whole: Spec = {**_LAYOUT, "height": height, **layout}
-    whole["margin"] = {"l": 4, "r": right, "t": top, "b": 4, "pad": 4}
+    whole["margin"] = {"l": 4, "r": right, "t": top, "b": bottom, "pad": 4}
     if legend:
         whole |= {"showlegend": True, "legend": _LEGEND}
     for name in {"xaxis", "yaxis", *layout}:
@@ -141,7 +142,8 @@ def resolve(figure: go.Figure, theme: Literal["light", "dark"] = "light") -> go.
     """Return a copy of ``figure`` with real colours, for use outside Streamlit."""
     values = [*CATEGORICAL[theme].split(), *NEUTRAL[theme].split()]
     tokens = [*(f"#{i:06d}" for i in range(1, 11)), MUTED, INK, PAPER]
-    document: str = figure.to_json()
+    # an app in this process makes Streamlit's template, full of tokens, the default
+    document: str = go.Figure(figure).update_layout(template="none").to_json()
     for token, colour in zip(tokens, values, strict=True):
         document = document.replace(token, f"#{colour}")
     return pio.from_json(document)

@@ -10,6 +10,7 @@ from fairdash.ui._results import Setting
 from fairdash.ui._weights import EVERYBODY, Weighted
 
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
+_FEW = 2
 
 
 def pick_weighted(
@@ -55,13 +56,17 @@ def pick_share(dataset_id: str) -> float:
 
 def pick_group(groups: Sequence[str], dataset_id: str) -> str:
     """Draw the choice of the groups among which the top rows are looked for."""
+    words = "Among which rows the largest weights are looked for."
+    key = f"{dataset_id} group"
+    if len(groups) > _FEW:
+        return st.selectbox("Group", [EVERYBODY, *groups], help=words, key=key)
     group: str = st.segmented_control(
         "Group",
         [EVERYBODY, *groups],
         default=EVERYBODY,
         required=True,
-        help="Among which rows the largest weights are looked for.",
-        key=f"{dataset_id} group",
+        help=words,
+        key=key,
         persist_state="session",
     )
     return group

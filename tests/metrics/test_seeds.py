@@ -77,3 +77,13 @@ def test_the_mean_over_one_seed_is_the_table_itself(rows):
     assert table[~shown]["reason"].tolist() == one[~shown]["reason"].tolist()
     with pytest.raises(ValueError, match="at least one seed"):
         mean_local_di([])
+
+
+def test_a_subgroup_that_few_seeds_can_estimate_is_not_estimable(rows):
+    never = local_di(rows.y_pred[0], **rows.where)
+    once = local_di(rows.y_pred[0], **rows.where, min_size=1)
+    rare = mean_local_di([once, never, never]).iloc[3]
+    assert not rare["estimable"]
+    assert rare["reason"] == f"{never['n'].iloc[3]} rows"
+    assert rare["n_seeds"] == 1
+    assert np.isnan(rare["local_di"])

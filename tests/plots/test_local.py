@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from fairdash.plots import describe_local_di, plot_local_di
+from fairdash.plots._rows import positions
 
 
 def marks(figure):
@@ -22,7 +23,9 @@ def bars(figure):
 
 
 def notes(figure):
-    return [note.text for note in figure.layout.annotations]
+    """Return what stands on the figure, without the names of the groups."""
+    said = [note.text for note in figure.layout.annotations]
+    return [text for text in said if "<span" not in text]
 
 
 def test_every_estimable_gap_and_interval_is_drawn(local_table, models, groups):
@@ -48,6 +51,12 @@ def test_first_subgroup_stands_on_top_with_a_gap_between_men_and_women(
     steps = np.diff(axis.tickvals)
     assert np.allclose(steps[[0, 1, 3]], 1)
     assert steps[2] > 1.5
+
+
+def test_open_ended_bins_stay_with_their_kin():
+    names = ["Female under 25", "Female 25–34", "Male under 25", "Male 25–34"]
+    assert np.allclose(np.diff(positions(names)), [1, 1.6, 1])
+    assert np.allclose(np.diff(positions(["under 25", "25–34", "35+"])), 1)
 
 
 def test_models_do_not_cover_one_another_within_a_row(local_table, models, groups):
@@ -80,6 +89,12 @@ def test_row_counts_stand_beside_in_the_colours_of_the_groups(
     assert list(bars(figure)[0].x) == [40, 40, 9, 40, 40]
     assert list(bars(figure)[1].x) == [60, 60, 20, 60, 60]
     assert figure.layout.xaxis.domain[1] < figure.layout.xaxis2.domain[0]
+    named = figure.layout.annotations[-1]
+    assert named.text == (
+        '<span style="color:#000001">Caucasian</span><br>'
+        '<span style="color:#000002">Other</span>'
+    )
+    assert figure.layout.margin.b > -named.yshift
 
 
 def test_the_grey_band_ends_where_chance_does(local_table, models, groups):
@@ -100,6 +115,7 @@ def test_upright_shows_the_same_numbers_along_x(local_table, models, groups):
     for one, other in zip(bars(down), bars(up), strict=True):
         assert one.x == other.y
         assert (other.orientation, other.yaxis) == ("v", "y2")
+        assert other.showlegend
     assert up.layout.xaxis.ticktext == down.layout.yaxis.ticktext
     assert up.layout.shapes[0].y1 == 0.086
     assert sorted(notes(up)) == sorted(notes(down))

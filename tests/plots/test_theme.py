@@ -53,6 +53,8 @@ def test_fading_adds_two_hex_digits():
 
 @pytest.mark.parametrize("theme, ink", [("light", "#262730"), ("dark", "#FAFAFA")])
 def test_resolving_leaves_no_token_and_the_figure_as_it_was(models, theme, ink):
+    import streamlit.elements.plotly_chart  # noqa: F401  (its template has tokens too)
+
     figure = plot_comparison(models)
     before = figure.to_json()
     resolved = resolve(figure, theme)
