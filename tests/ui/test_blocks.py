@@ -1,0 +1,95 @@
+from streamlit.testing.v1 import AppTest
+
+
+def drawn(script):
+    page = AppTest.from_function(script, default_timeout=30).run()
+    assert not page.exception
+    return page
+
+
+def test_a_chip_is_coloured_only_if_the_change_is_certain():
+    def script():
+        from fairdash import ui
+
+        ui.kpi_row(
+            [
+                ui.Kpi("A", "0.144", "0.092–0.199", delta="−0.076", good=True),
+                ui.Kpi("B", "0.144", delta="+0.076", good=False),
+                ui.Kpi("C", "65.1%", delta="−1.9 pt"),
+                ui.Kpi("D", "6,167", "85.5% of the file"),
+            ]
+        )
+
+    fair, worse, unsure, plain = (card.proto for card in drawn(script).metric)
+    kind = type(fair)
+    assert (fair.color, fair.direction) == (kind.GREEN, kind.DOWN)
+    assert (worse.color, worse.direction) == (kind.RED, kind.UP)
+    assert (unsure.color, unsure.direction) == (kind.GRAY, kind.DOWN)
+    assert plain.delta == ""
+
+
+def test_a_problem_shows_the_text_of_the_file_as_it_is():
+    def script():
+        from fairdash import ui
+
+        ui.problem("a_b$ was not loaded", ValueError("cells of [x] and `c_d` differ"))
+
+    (box,) = drawn(script).error
+    assert box.proto.title == r"a\_b\$ was not loaded"
+    assert box.value == r"cells of \[x\] and `c_d` differ"
+
+
+def test_the_remedy_that_is_pressed_is_carried_out_alone():
+    def script():
+        import streamlit as st
+
+        from fairdash import ui
+
+        remedies = {
+            "First": lambda: st.caption("first"),
+            "Second": lambda: st.caption("second"),
+        }
+        ui.empty("Nothing yet", "Two ways on.", remedies)
+
+    page = drawn(script)
+    page.button[1].click().run()
+    assert "second" in [caption.value for caption in page.caption]
+    assert "first" not in [caption.value for caption in page.caption]
+
+
+def test_a_figure_carries_its_alt_text_table_and_caption():
+    def script():
+        import pandas as pd
+
+        from fairdash import plots, ui
+
+        table = pd.DataFrame(
+            {
+                "label": ["ROAD"],
+                "colour_role": ["road"],
+                "accuracy": [0.7],
+                "accuracy_low": [0.6],
+                "accuracy_high": [0.8],
+                "demographic_parity_difference": [0.1],
+                "demographic_parity_difference_low": [0.0],
+                "demographic_parity_difference_high": [0.2],
+                "worst_1_di": [0.2],
+                "worst_1_di_low": [0.1],
+                "worst_1_di_high": [0.3],
+            }
+        )
+        ui.figure(
+            plots.plot_comparison(table),
+            finding="ROAD alone",
+            caption="10 rows",
+            alt="three numbers",
+            how="Read it.",
+            table=table,
+        )
+
+    page = drawn(script)
+    (chart,) = page.get("plotly_chart")
+    assert chart.proto.alt == "three numbers"
+    assert page.subheader[0].value == "ROAD alone"
+    assert page.caption[0].value == "10 rows"
+    assert len(page.dataframe) == 1

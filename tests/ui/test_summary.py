@@ -1,0 +1,49 @@
+import numpy as np
+import pandas as pd
+import pytest
+from toys import ROLES, people
+
+from fairdash import ui
+from fairdash.datasets import Subgroups, make_dataset
+
+
+@pytest.fixture
+def dataset():
+    return make_dataset(people(), ROLES, name="People")
+
+
+def test_base_rates_are_shares_of_the_table(dataset):
+    rates = ui.base_rates(dataset, Subgroups(columns=("branch",), min_size=20))
+    table = people()
+    positive = table["hired"] == "yes"
+    by_group = positive.groupby(table["origin"]).mean()
+    assert rates.rate == pytest.approx(positive.mean())
+    assert rates.low < rates.rate < rates.high
+    assert rates.gap == pytest.approx(np.ptp(by_group))
+    assert rates.gap_low < rates.gap < rates.gap_high
+    cells = positive.groupby([table["branch"], table["origin"]]).mean()
+    got = rates.cells.set_index(["subgroup", "group"])["rate"]
+    np.testing.assert_allclose(got.sort_index(), cells.sort_index())
+
+
+def test_every_column_is_listed_with_its_role():
+    table = ui.column_table(people().assign(hired=None), ROLES).set_index("Column")
+    assert table.loc["age", "Role"] == "feature, subgroup"
+    assert table.loc["origin", "Role"] == "sensitive"
+    assert table.loc["hired", "Missing"] == 100
+    assert table.loc["branch", "Type"] == "category"
+    assert table.loc["skill", "Type"] == "number"
+
+
+@pytest.mark.parametrize(
+    "reasons, wanted",
+    [
+        (["", ""], "all of them"),
+        (["", "11 rows", "1,011 rows", "1 row"], "3 too small"),
+        (["one group only", "no a rows"], "2 lack a group"),
+        (["4 rows", "one group only"], "1 too small, 1 lack a group"),
+    ],
+)
+def test_what_is_not_estimable_is_told_with_its_reason(reasons, wanted):
+    table = pd.DataFrame({"reason": reasons, "estimable": [r == "" for r in reasons]})
+    assert ui.not_estimable(table) == wanted
