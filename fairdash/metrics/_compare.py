@@ -58,6 +58,16 @@ def compare(
     -------
     DataFrame, one row per metric (accuracy, demographic_parity_difference, worst_1_di):
     metric, value, reference, difference (value - reference), low, high
+
+    Notes
+    -----
+    Resampling raises both maxima, and the smaller one more, so the interval of
+    worst_1_di lies towards 0 and may not hold the difference itself. It is kept because
+    it hardly ever claims a change that is not there: simulated with 1,200 rows in eight
+    subgroups, it excluded 0 in .00 of samples when the models were equally unfair, in
+    .10 when one was fair and the other had a gap of .25 in one subgroup, in .81 when
+    that gap was .45. The reflected ("basic") interval finds more, .47 and .96, but
+    claims falsely in .08 to .15. For the other two metrics false claims are .01 to .05.
     """
     check_whole("n_resamples", n_resamples, at_least=1)
     check_confidence(confidence)

@@ -76,6 +76,22 @@ def test_pairing_narrows_the_interval_of_similar_models(rows):
     assert ((near["high"] - near["low"]) < (far["high"] - far["low"])).all()
 
 
+def test_models_that_are_equally_unfair_are_hardly_ever_told_apart():
+    rng = np.random.default_rng(0)
+    claims = []
+    for _ in range(60):
+        group, subgroup = rng.integers(0, 2, 1200), rng.integers(0, 8, 1200)
+        rate = 0.4 + 0.2 * (subgroup == 0) * (group - 0.5)
+        first, second, y = rng.random((3, 1200)) < [rate, rate, np.full(1200, 0.4)]
+        table = compare(
+            y.astype(int), first.astype(int), second.astype(int),
+            sensitive_features=group, subgroups=subgroup, n_resamples=200,
+        )  # fmt: skip
+        claims.append((table["low"] > 0) | (table["high"] < 0))
+    assert (np.mean(claims, axis=0) <= 0.1).all()
+    assert np.mean(claims, axis=0)[2] <= 0.02
+
+
 @pytest.mark.parametrize("wrong", [{"n_resamples": 0}, {"confidence": 1.5}])
 def test_bad_settings_are_refused(rows, wrong):
     with pytest.raises(ValueError):
