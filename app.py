@@ -26,6 +26,8 @@ if runs:
         ui.recent_runs(runs)
     with right:
         ui.latest_result(runs)
+else:
+    ui.first_look()
 st.subheader("Start from a sample with a planted, known bias", anchor=False)
 ui.sample_cards()
 ui.settle()

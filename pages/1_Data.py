@@ -117,8 +117,10 @@ first, second, third = st.tabs([f"Checks ({len(checks)})", "Preview", "Columns"]
 with first:
     ui.check_list(checks)
 with second:
-    st.dataframe(table.frame.head(200))
+    st.dataframe(table.frame.head(200).rename(lambda row: row + 1))
     st.caption(f"The first {min(200, len(table.frame))} of {len(table.frame):,} rows.")
 with third:
-    st.dataframe(ui.column_table(table.frame, roles), hide_index=True)
+    percent = {"Missing": st.column_config.NumberColumn(format="%.1f%%")}
+    columns = ui.column_table(table.frame, roles)
+    st.dataframe(columns, hide_index=True, column_config=percent)
 ui.settle()

@@ -30,7 +30,7 @@ from fairdash.ui._format import (
     time_left,
 )
 from fairdash.ui._frame import View, exists, open_page, page
-from fairdash.ui._home import latest_result, recent_runs
+from fairdash.ui._home import first_look, latest_result, recent_runs
 from fairdash.ui._local import LocalResult, decimals, local_result
 from fairdash.ui._method_form import method_form
 from fairdash.ui._models import (
@@ -111,6 +111,7 @@ __all__ = [
     "export_run",
     "figure",
     "find_top_rows",
+    "first_look",
     "follow",
     "heading",
     "interval",

@@ -1,23 +1,36 @@
-"""What Home offers to go on with."""
+"""What Home shows: the last runs to go on with, or a first look."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
 from fairdash import plots
+from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import wake
 from fairdash.store import RunRecord
-from fairdash.ui._blocks import figure
+from fairdash.ui._blocks import figure, heading
 from fairdash.ui._format import plain, plural, time_left
 from fairdash.ui._frame import open_page
 from fairdash.ui._results import chance_worst, settings, test_table
 from fairdash.ui._run_table import run_columns, run_table
 from fairdash.ui._state import store
+from fairdash.ui._summary import BaseRates, base_rates
 from fairdash.ui._training import seconds_left
 
 _TRAIN = "pages/2_Train.py"
 _RECENT = 5
 _INTERVAL = "2s"
+_SAMPLE = "loans"
+_STEPS = """
+1. **Say what the columns mean**: the outcome, the sensitive column, the subgroups to
+   look at. A first guess is made for you.
+2. **Audit a plain model**: in which subgroups do its predictions differ between the
+   groups, by how much, and could it be chance?
+3. **Train the remedies** beside it on the same rows, and see what each one changes and
+   costs.
+
+Every number comes with its interval. Nothing leaves this machine.
+"""
 _COLUMNS = ["Run", "Accuracy", "Worst-1-DI", "DI", "Started"]
 
 
@@ -68,6 +81,36 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
         alt=plots.describe_comparison(table),
         key="latest",
     )
+
+
+def first_look() -> None:
+    """Draw, before anything was done, what the sample hides: a gap that is planted."""
+    sample = SAMPLES[_SAMPLE]
+    names, rates = _sample_rates()
+    left, right = st.columns([1, 1.6], gap="large")
+    with left:
+        heading("Three steps")
+        st.markdown(_STEPS)
+    with right:
+        figure(
+            plots.plot_base_rates(
+                rates.cells,
+                rates.groups,
+                groups=names,
+                outcome=f"{sample.roles.target} = {sample.roles.positive}",
+            ),
+            finding=plots.base_rates_finding(rates.cells),
+            caption=f"The sample {sample.title}: {plural(sample.n_rows, 'row')}, 95% "
+            "Wilson intervals. Dashed: the whole group.",
+            alt=plots.describe_base_rates(rates.cells, rates.groups),
+            key="first look",
+        )
+
+
+@st.cache_data(show_spinner=False)
+def _sample_rates() -> tuple[tuple[str, ...], BaseRates]:
+    dataset = load_sample(_SAMPLE)
+    return dataset.group_names, base_rates(dataset, SAMPLES[_SAMPLE].subgroups)
 
 
 def _card(run_id: str) -> None:

@@ -26,6 +26,7 @@ smallest rate of positive predictions of the groups, **Worst-1-DI** the largest 
 within a subgroup. A change is **paired**: both models on the same rows, resampled
 together, which is sharper than comparing two intervals.
 """
+_BLIND = 0.01  # this near to guessing, a model says nothing
 _METRICS = (
     ("accuracy", "Accuracy", percent, points, 1),
     ("demographic_parity_difference", "DI", number, change, -1),
@@ -99,8 +100,9 @@ def _finding(
     main: Setting, changes: pd.DataFrame | None, row: Mapping[Any, float], floor: float
 ) -> str:
     label = CATALOG[main.method].label
-    if row["balanced_accuracy"] == 0.5 and row["demographic_parity_difference"] == 0:
-        return f"{label} gives every row the same outcome: fair, but of no use"
+    blind = abs(row["balanced_accuracy"] - 0.5) < _BLIND
+    if blind and row["demographic_parity_difference"] < _BLIND:
+        return f"{label} gives nearly all rows one outcome: fair, but of no use"
     worst = row["worst_1_di"]
     if changes is not None:
         return plots.comparison_finding(label, changes)

@@ -11,7 +11,7 @@ def test_first_visit_offers_the_demo_an_upload_and_three_samples(visit):
     assert not page.exception
     assert labels(page)[:2] == ["Open the demo", "Upload a table"]
     assert labels(page).count("Open") == 3
-    assert figures(page) == 0
+    assert figures(page) == 1
 
 
 def test_the_demo_ends_at_an_audited_model_of_the_sample(visit):
