@@ -67,7 +67,7 @@ def compare(
     subgroups, it excluded 0 in .00 of samples when the models were equally unfair, in
     .10 when one was fair and the other had a gap of .25 in one subgroup, in .81 when
     that gap was .45. The reflected ("basic") interval finds more, .47 and .96, but
-    claims falsely in .08 to .15. For the other two metrics false claims are .01 to .05.
+    claims falsely in .08 to .15. For the other two metrics false claims are .01 to .08.
     """
     check_whole("n_resamples", n_resamples, at_least=1)
     check_confidence(confidence)

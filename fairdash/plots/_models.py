@@ -59,8 +59,8 @@ def plot_comparison(table: pd.DataFrame) -> go.Figure:
         layout[f"xaxis{axis}"] = {
             "domain": [left, left + width],
             "anchor": "y",
-            "tickformat": ".0%" if share else ".2f",
-            "nticks": 4,
+            "tickformat": ".0%" if share else "~g",
+            "nticks": 3,
             "tickangle": 0,
             "showgrid": True,
             "rangemode": "normal" if share else "tozero",
