@@ -84,8 +84,14 @@ _LEGEND: Spec = {
 
 
 def fade(token: str, opacity: float) -> str:
-    """Return ``token`` with an opacity as two more hex digits; the swap keeps them."""
-    return f"{token}{round(opacity * 255):02x}"
+    """Return ``token`` with an opacity as two more hex digits; the swap keeps them.
+
+    Fading twice multiplies: the fifth group is a faded first one, and its intervals
+    are fainter still.
+    """
+    colour, before = token[:7], token[7:]
+    share = int(before, 16) / 255 if before else 1.0
+    return f"{colour}{round(share * opacity * 255):02x}"
 
 
 def group_colours(groups: Sequence[str]) -> dict[str, str]:

@@ -49,6 +49,7 @@ def test_eight_groups_have_eight_colours_in_fixed_order():
 def test_fading_adds_two_hex_digits():
     assert fade("#000001", 1) == "#000001ff"
     assert fade("#000001", 0.5) == "#00000180"
+    assert fade(fade("#000001", 0.5), 0.5) == "#00000140"
 
 
 @pytest.mark.parametrize("theme, ink", [("light", "#262730"), ("dark", "#FAFAFA")])
