@@ -54,10 +54,15 @@ if dataset is None:
         ui.problem(f"{table.name} cannot be used with these roles", refused)
 else:
     if audit or keep:
-        data = ui.keep_dataset(table, roles, subgroups)
-        if keep:
+        try:
+            data = ui.keep_dataset(table, roles, subgroups)
+            if audit:
+                ui.start_audit(data)
+        except ValueError as error:
+            with right:
+                ui.problem(f"No model was trained on {table.name}", error)
+        else:
             ui.open_page("pages/1_Data.py", data=data)
-        ui.start_audit(data)
     read, used = len(table.frame), dataset.n_rows
     with facts:
         left_out = (

@@ -4,16 +4,16 @@ import streamlit as st
 
 from fairdash import ui
 
+DATA, TRAIN = "pages/1_Data.py", "pages/2_Train.py"
+
 view = ui.page("Train", "What does training change?", pick="data")
 if view.data is None:
     ui.empty(
         "No table to train on yet",
         "Training needs a table and what its columns mean. The sample takes a minute.",
         {
-            "Open the sample": lambda: ui.open_page(
-                "pages/2_Train.py", data=ui.add_sample("loans")
-            ),
-            "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
+            "Open the sample": lambda: ui.open_page(TRAIN, data=ui.add_sample("loans")),
+            "Upload a table": lambda: ui.open_page(DATA),
         },
     )
     ui.settle()
@@ -46,7 +46,7 @@ if pressed:
         with result:
             ui.problem("Nothing was trained: the settings do not fit", error)
     else:
-        ui.open_page("pages/2_Train.py", run=run, data=view.data)
+        ui.open_page(TRAIN, run=run, data=view.data)
 
 with result:
     if view.run is None:

@@ -1,5 +1,6 @@
 """A run that is over: what the method changed, held to the baseline on test rows."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -75,10 +76,11 @@ def _kpis(row: Mapping[Any, float], changes: pd.DataFrame | None) -> list[Kpi]:
         paired = {entry["metric"]: entry for entry in changes.to_dict("records")}
     items = []
     for name, label, style, delta, better in _METRICS:
-        note = interval(row[f"{name}_low"], row[f"{name}_high"], style)
+        ends = interval(row[f"{name}_low"], row[f"{name}_high"], style)
+        note = ends or "not estimable"
         chip, good = "", None
-        if name in paired:
-            difference = paired[name]["difference"]
+        difference = paired[name]["difference"] if name in paired else math.nan
+        if math.isfinite(difference):
             chip = delta(difference)
             if paired[name]["low"] > 0 or paired[name]["high"] < 0:
                 good = difference * better > 0
@@ -90,7 +92,7 @@ def _chance(floor: float) -> Kpi:
     return Kpi(
         "Worst-1-DI by chance",
         number(floor),
-        "95th percentile",
+        "95th percentile" if math.isfinite(floor) else "not estimable",
         help="What the largest gap of a model that is fair in every subgroup stays "
         "below in 95% of cases: groups shuffled within subgroups.",
     )
@@ -106,6 +108,8 @@ def _finding(
     worst = row["worst_1_di"]
     if changes is not None:
         return plots.comparison_finding(label, changes)
+    if math.isnan(worst):
+        return "No subgroup is estimable: choose wider ones or a smaller size"
     if worst <= floor:
         return f"The largest gap, {number(worst)}, is what chance alone shows"
     return f"The largest gap, {number(worst)}, is above what chance shows"

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash.methods import CATALOG
-from fairdash.store import RunRecord
+from fairdash.store import RunRecord, Snapshot
 from fairdash.ui._format import ago, duration, time_left
 from fairdash.ui._results import BASELINE
 from fairdash.ui._state import store
@@ -36,7 +36,7 @@ def run_columns(width: int) -> dict[str, Any]:
             options=list(_COLOURS), color=list(_COLOURS.values()), width="small"
         ),
         "Progress": config.ProgressColumn(
-            format="percent", min_value=0, max_value=1, width="small"
+            format="%.0f%%", min_value=0, max_value=100, width="small"
         ),
         "Accuracy": config.NumberColumn(format="%.1f%%", width="small"),
         "DI": config.NumberColumn(format="%.3f", width="small"),
@@ -66,7 +66,7 @@ def _row(run: RunRecord) -> dict[str, Any]:
     return {
         "Run": run.name,
         "Status": [run.status],
-        "Progress": None if run.over else store().snapshot(run.id, curves=False).share,
+        "Progress": None if run.over else 100 * _snapshot(run).share,
         "Accuracy": None if accuracy is None else 100 * accuracy,
         "DI": metrics.get("test_demographic_parity_difference"),
         "Worst-1-DI": metrics.get("test_worst_1_di"),
@@ -80,8 +80,12 @@ def _note(run: RunRecord) -> str:
     if run.status == "failed":
         return (run.error or "").strip().rsplit("\n", 1)[-1]
     if not run.over:
-        left = seconds_left(store().snapshot(run.id, curves=False))
+        left = seconds_left(_snapshot(run))
         return time_left(left) if left is not None else "waiting"
     seconds = runtime(run)
     text = duration(seconds) if seconds is not None else ""
     return f"after {text}" if run.status == "cancelled" and text else text
+
+
+def _snapshot(run: RunRecord) -> Snapshot:
+    return store().snapshot(run.id, curves=False)

@@ -21,6 +21,7 @@ _WATCHED = {
     "accuracy": ("Accuracy, validation", percent),
     "demographic_parity_difference": ("DI, validation", number),
     "worst_1_di": ("Worst-1-DI, validation", number),
+    "validation_loss": ("Loss, validation", number),
 }
 _LOSS_HOW = """
 The model's loss on training and validation rows, and the adversary's loss below. A

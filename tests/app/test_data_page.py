@@ -108,3 +108,20 @@ def test_an_unknown_data_set_has_a_way_out(visit):
     assert page.error[0].proto.title == "The data set 0123456789abcdef was not found"
     button(page, "Show what is here").click().run()
     assert not page.error
+
+
+def test_many_groups_and_odd_names_need_no_special_care(visit):
+    table = people()
+    table["origin"] = [f"g$roup_{i % 8}" for i in range(len(table))]
+    table.columns = ["age $", "sk[i]ll", "bra*nch_x", "or|igin", "hi`red"]
+    page = upload(visit("Data"), table.to_csv(index=False).encode(), "o_dd$.csv")
+    assert not page.exception
+    next(s for s in page.selectbox if s.label == "Sensitive column").set_value(
+        "or|igin"
+    )
+    page.run()
+    assert not page.exception
+    assert figures(page) == 1
+    button(page, "Audit a plain model").click().run()
+    assert not page.exception
+    assert ui.store().runs()[0].status == "finished"
