@@ -70,32 +70,7 @@ else:
         )
         ui.context(table.file, f"{ui.plural(read, 'row')} read", left_out)
     with numbers:
-        estimable = rates.local["estimable"]
-        ui.kpi_row(
-            [
-                ui.Kpi(
-                    "Rows used",
-                    ui.count(used),
-                    f"{ui.percent(used / read)} of the file",
-                ),
-                ui.Kpi(
-                    "Base rate P(y = 1)",
-                    ui.percent(rates.rate),
-                    f"95% {ui.interval(rates.low, rates.high, ui.percent)}",
-                ),
-                ui.Kpi(
-                    "Gap in base rate",
-                    ui.number(rates.gap),
-                    f"95% {ui.interval(rates.gap_low, rates.gap_high)}",
-                    help="Largest minus smallest base rate of the groups.",
-                ),
-                ui.Kpi(
-                    "Subgroups estimable",
-                    f"{estimable.sum()} of {len(estimable)}",
-                    ui.not_estimable(rates.local),
-                ),
-            ]
-        )
+        ui.kpi_row(ui.base_rate_kpis(rates, used, read))
     with right:
         ui.figure(
             plots.plot_base_rates(

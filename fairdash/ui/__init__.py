@@ -7,6 +7,7 @@ from fairdash.ui._blocks import (
     code_tabs,
     context,
     controls,
+    decimals,
     empty,
     figure,
     heading,
@@ -31,7 +32,7 @@ from fairdash.ui._format import (
 )
 from fairdash.ui._frame import View, exists, open_page, page
 from fairdash.ui._home import first_look, latest_result, recent_runs
-from fairdash.ui._local import LocalResult, decimals, local_result
+from fairdash.ui._local import LocalResult, local_result
 from fairdash.ui._method_form import method_form
 from fairdash.ui._models import (
     known_models,
@@ -63,6 +64,7 @@ from fairdash.ui._state import settle, store
 from fairdash.ui._subgroup_form import subgroup_form
 from fairdash.ui._summary import (
     BaseRates,
+    base_rate_kpis,
     base_rates,
     column_table,
     not_estimable,
@@ -93,6 +95,7 @@ __all__ = [
     "add_sample",
     "ago",
     "asked",
+    "base_rate_kpis",
     "base_rates",
     "chance_worst",
     "change",

@@ -98,7 +98,7 @@ def figure(
     table : DataFrame, optional
         The numbers drawn.
     table_config : mapping, optional
-        ``column_config`` of the table.
+        ``column_config`` of the table; by default three decimals.
     tools : callable, optional
         Draws the controls of this figure alone, under its heading.
     key : str, optional
@@ -125,7 +125,10 @@ def figure(
         if table is not None:
             with st.expander("Table", type="compact", icon=":material/table_rows:"):
                 st.dataframe(
-                    table, hide_index=True, column_config=table_config, placeholder="–"
+                    table,
+                    hide_index=True,
+                    column_config=table_config or decimals(table),
+                    placeholder="–",
                 )
     return event if select else None
 
@@ -183,6 +186,12 @@ def check_list(checks: pd.DataFrame) -> None:
         first = "" if not rows else f" First rows: {rows}."
         words = f"{plain(check['message'])} {plain(check['remedy'])}{first}"
         st.markdown(f"{badge} {words}")
+
+
+def decimals(table: pd.DataFrame) -> dict[str, Any]:
+    """Return the column configuration that shows three decimals of every share."""
+    three = st.column_config.NumberColumn(format="%.3f")
+    return {str(name): three for name in table.select_dtypes("float")}
 
 
 def table_download(label: str, table: pd.DataFrame, file_name: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -138,12 +137,6 @@ class LocalResult:
         clear = bool(paired["low"] > 0 or paired["high"] < 0)
         good = bool(paired["difference"] < 0) if clear else None
         return Kpi(label, value, note, delta=change(paired["difference"]), good=good)
-
-
-def decimals(table: pd.DataFrame) -> dict[str, Any]:
-    """Return the column configuration that shows three decimals of every share."""
-    three = st.column_config.NumberColumn(format="%.3f")
-    return {str(name): three for name in table.select_dtypes("float")}
 
 
 def local_result(

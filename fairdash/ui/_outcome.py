@@ -11,6 +11,7 @@ from fairdash.methods import CATALOG
 from fairdash.store import Snapshot
 from fairdash.ui._blocks import Kpi, figure, kpi_row
 from fairdash.ui._format import change, interval, number, percent, plural, points
+from fairdash.ui._result_table import readable
 from fairdash.ui._results import (
     BASELINE,
     Setting,
@@ -54,7 +55,7 @@ def show_result(snapshot: Snapshot) -> None:
         caption=_caption(row, changes),
         alt=plots.describe_comparison(table),
         how=_HOW,
-        table=table.drop(columns=["method", "colour_role"]),
+        table=readable(table),
         key="comparison",
     )
 

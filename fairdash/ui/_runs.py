@@ -11,6 +11,7 @@ from fairdash.store import RunRecord
 from fairdash.ui._blocks import figure
 from fairdash.ui._format import plain, plural
 from fairdash.ui._frame import open_page
+from fairdash.ui._result_table import readable
 from fairdash.ui._results import settings, test_table
 from fairdash.ui._run_table import methods_of, run_columns, run_table
 from fairdash.ui._state import store
@@ -174,7 +175,7 @@ def _comparison(chosen: Sequence[RunRecord]) -> None:
         caption=f"{plural(rows, 'test row')}, 95% intervals, up to "
         f"{plural(int(seeds), 'seed')} a model.",
         alt=plots.describe_comparison(table),
-        table=table,
+        table=readable(table),
         key="comparison",
     )
 

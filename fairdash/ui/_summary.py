@@ -15,6 +15,8 @@ from fairdash.metrics import (
     subgroup_rates,
     wilson_interval,
 )
+from fairdash.ui._blocks import Kpi
+from fairdash.ui._format import count, interval, number, percent
 
 _EXAMPLES = 3
 
@@ -72,6 +74,30 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
         cells=subgroup_rates(y, **inside),
         local=local_di(y, **inside),
     )
+
+
+def base_rate_kpis(rates: BaseRates, used: int, read: int) -> list[Kpi]:
+    """Return rows used of those read, base rate, its gap, subgroups estimable."""
+    estimable = rates.local["estimable"]
+    return [
+        Kpi("Rows used", count(used), f"{percent(used / read)} of the file"),
+        Kpi(
+            "Base rate P(y = 1)",
+            percent(rates.rate),
+            f"95% {interval(rates.low, rates.high, percent)}",
+        ),
+        Kpi(
+            "Gap in base rate",
+            number(rates.gap),
+            f"95% {interval(rates.gap_low, rates.gap_high)}",
+            help="Largest minus smallest base rate of the groups.",
+        ),
+        Kpi(
+            "Subgroups estimable",
+            f"{estimable.sum()} of {len(estimable)}",
+            not_estimable(rates.local),
+        ),
+    ]
 
 
 def column_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:

@@ -1,0 +1,31 @@
+import pandas as pd
+
+from fairdash.metrics import evaluate, summarise_seeds
+from fairdash.ui._result_table import readable
+
+
+def rows(seeds):
+    """Rows of a model on several seeds, as pages average them."""
+    one = evaluate([0, 1, 1, 0], [0.2, 0.8, 0.4, 0.1], sensitive_features=list("abab"))
+    return summarise_seeds(
+        pd.concat([one.assign(label="ROAD", seed=seed) for seed in range(seeds)]),
+        "label",
+    )
+
+
+def test_every_metric_has_its_name_and_interval_and_one_seed_no_spread():
+    table = readable(rows(1))
+    assert list(table)[:6] == [
+        "Model",
+        "Seeds",
+        "Test rows",
+        "Accuracy",
+        "Accuracy, low",
+        "Accuracy, high",
+    ]
+    assert table.loc[0, "Accuracy"] == 0.75
+    assert not [name for name in table if name.endswith("sd")]
+
+
+def test_several_seeds_show_their_spread():
+    assert readable(rows(3)).loc[0, "Accuracy, sd"] == 0
