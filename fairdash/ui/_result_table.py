@@ -18,7 +18,6 @@ _NAMES = {
     "worst_1_di": "Worst-1-DI",
     "worst_2_di": "Worst-2-DI",
     "worst_3_di": "Worst-3-DI",
-    "n_estimable": "Subgroups estimable",
 }
 
 
@@ -27,17 +26,14 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
     The spread over seeds is named "..., sd" and left out where there is one seed.
     """
+    several = bool(table["n_seeds"].max() > 1)
     columns = {}
     for name, title in _NAMES.items():
         columns[name] = title
         for end, words in _INTERVAL.items():
             columns[name + end] = title + words
-        if table.get("n_seeds", pd.Series([1])).max() > 1 and name not in (
-            "n",
-            "label",
-        ):
+        if several and name != "n":
             columns[f"{name}_sd"] = f"{title}, sd"
     present = [name for name in columns if name in table]
     shown = table[present].rename(columns=columns)
-    counts = [name for name in ("Seeds", "Test rows") if name in shown]
-    return shown.astype(dict.fromkeys(counts, int))
+    return shown.astype({"Seeds": int, "Test rows": int})
