@@ -66,7 +66,11 @@ def method_form(start: MethodGrid, key: str) -> MethodGrid:
                 chosen[param.name] = _widget(param, filled[param.name], identity)
     advanced = [param for param in method.params if param.advanced]
     if advanced:
-        with place.popover("More settings", icon=":material/tune:", width="stretch"):
+        with (
+            place.popover("More settings", icon=":material/tune:", width="stretch"),
+            st.container(width=460),
+            st.grid(columns=2, min_column_width=190, gap=("xsmall", "small")),
+        ):
             for param in advanced:
                 chosen[param.name] = _widget(param, filled[param.name], identity)
     params = {name: value for name, value in chosen.items() if value != usual[name]}

@@ -1,0 +1,57 @@
+"""Runs, in Chromium: rows are chosen on a canvas that no other test can reach."""
+
+import csv
+
+import pytest
+from playwright.sync_api import expect
+from toys import ROLES, people_csv
+
+from fairdash.jobs import submit
+from fairdash.store import open_store
+from fairdash.sweep import DataSource, MethodGrid, SweepSpec
+
+pytestmark = pytest.mark.browser
+QUICK = {"n_epochs": 4, "batch_size": 128}
+
+
+def choose_first(page):
+    """Tick the first row of the table."""
+    box = page.get_by_test_id("stDataFrame").bounding_box()
+    page.mouse.click(box["x"] + 18, box["y"] + 52)
+    page.get_by_text("1 run chosen").wait_for()
+
+
+def test_a_run_is_renamed_downloaded_and_deleted(server, browser, home):
+    store = open_store(home)
+    table = store.add_table(people_csv(), "people.csv")
+    data = DataSource(table=table, roles=ROLES, name="People")
+    methods = (MethodGrid(method="unconstrained", params=QUICK),)
+    submit(store, SweepSpec(data=data, methods=methods), name="Old name")
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(60_000)
+    page.goto(f"{server}/Runs")
+    page.get_by_text("Old name").first.wait_for(state="attached")
+    expect(page.get_by_text("finished").first).to_be_attached(timeout=60_000)
+    page.wait_for_timeout(2500)  # the last poll redraws the page without an interval
+    choose_first(page)
+
+    page.get_by_role("button", name="Rename").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox").fill("New name")
+    dialog.get_by_role("textbox").press("Enter")
+    dialog.get_by_role("button", name="Rename").click()
+    expect(dialog).to_be_hidden()
+    assert store.runs()[0].name == "New name"
+
+    with page.expect_download() as download:
+        page.get_by_test_id("stDownloadButton").get_by_role("button").click()
+    with open(download.value.path()) as file:
+        (row,) = csv.DictReader(file)
+    assert row["run"] == "New name"
+    assert row["method"] == "unconstrained"
+
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.get_by_text("No run yet").wait_for()
+    assert store.runs() == []
+    page.close()
