@@ -4,7 +4,6 @@ from fairdash.ui._audit import keep_dataset, start_audit, train
 from fairdash.ui._blocks import (
     Kpi,
     check_list,
-    code_tabs,
     context,
     controls,
     decimals,
@@ -101,7 +100,6 @@ __all__ = [
     "change",
     "check_list",
     "choose_table",
-    "code_tabs",
     "column_table",
     "context",
     "controls",

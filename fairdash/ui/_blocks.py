@@ -77,10 +77,8 @@ def figure(
     how: str = "",
     table: pd.DataFrame | None = None,
     table_config: Mapping[str, Any] | None = None,
-    tools: Callable[[], None] | None = None,
     key: str | None = None,
-    select: bool = False,
-) -> Any:
+) -> None:
     """Draw a figure under its finding, with its definition and table one click away.
 
     Parameters
@@ -99,27 +97,14 @@ def figure(
         The numbers drawn.
     table_config : mapping, optional
         ``column_config`` of the table; by default three decimals.
-    tools : callable, optional
-        Draws the controls of this figure alone, under its heading.
     key : str, optional
         Identity of the figure between reruns.
-    select : bool
-        Whether a click on points reruns the page; the selection is returned.
-
-    Returns
-    -------
-    Selection or None
     """
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
     drawing.update_layout(meta=st.context.theme.type)
-    options: dict[str, Any] = (
-        {"on_select": "rerun", "selection_mode": "points"} if select else {}
-    )
     with st.container(gap="xsmall"):
         heading(finding, how)
-        if tools:
-            tools()
-        event = st.plotly_chart(drawing, config=CONFIG, alt=alt, key=key, **options)
+        st.plotly_chart(drawing, config=CONFIG, alt=alt, key=key)
         if caption:
             st.caption(plain(caption))
         if table is not None:
@@ -130,7 +115,6 @@ def figure(
                     column_config=table_config or decimals(table),
                     placeholder="–",
                 )
-    return event if select else None
 
 
 def heading(text: str, how: str = "") -> None:
