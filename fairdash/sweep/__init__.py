@@ -1,5 +1,14 @@
 """Grids of settings into stacks of models into rows of metrics."""
 
+from fairdash.sweep._choice import mean_over_seeds, param_columns, select
+from fairdash.sweep._front import (
+    hypervolume,
+    is_gain,
+    knee,
+    pareto_front,
+    steps,
+    within,
+)
 from fairdash.sweep._run import load_dataset, run_sweep, source_file
 from fairdash.sweep._score import score
 from fairdash.sweep._spec import DataSource, MethodGrid, SweepSpec
@@ -14,11 +23,20 @@ __all__ = [
     "Trial",
     "TrialResult",
     "expand",
+    "hypervolume",
+    "is_gain",
+    "knee",
     "load_dataset",
+    "mean_over_seeds",
+    "param_columns",
+    "pareto_front",
     "plan",
     "run_sweep",
     "score",
+    "select",
     "source_file",
+    "steps",
     "train_stack",
     "trial_key",
+    "within",
 ]

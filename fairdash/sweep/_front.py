@@ -1,0 +1,184 @@
+"""What a sweep offers: the models that no other model beats on both of two metrics."""
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+PARTS = ("validation_", "test_")
+GAINS = frozenset(
+    {"accuracy", "balanced_accuracy", "auc", "demographic_parity_ratio"}
+)  # larger is better; of every other metric smaller is
+AXES = ("test_worst_1_di", "test_accuracy")
+NO_LIMITS: Mapping[str, float] = {}
+
+
+def is_gain(column: str) -> bool:
+    """Tell whether a larger value of a metric, with or without its part, is better."""
+    for part in PARTS:
+        column = column.removeprefix(part)
+    return column in GAINS
+
+
+def within(rows: pd.DataFrame, limits: Mapping[str, float]) -> NDArray[np.bool_]:
+    """Tell which models keep every limit; an undefined value keeps none.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per model.
+    limits : mapping of column to float
+        A metric of which larger is better must be at least, any other at most this.
+
+    Raises
+    ------
+    ValueError
+        When a column is not there.
+    """
+    _check_columns(rows, limits)
+    kept = np.ones(len(rows), dtype=bool)
+    for column, limit in limits.items():
+        values = rows[column].to_numpy(float)
+        kept &= values >= limit if is_gain(column) else values <= limit
+    return kept
+
+
+def pareto_front(
+    rows: pd.DataFrame,
+    *,
+    axes: tuple[str, str] = AXES,
+    limits: Mapping[str, float] = NO_LIMITS,
+) -> pd.DataFrame:
+    """Return the models that no other model within the limits dominates.
+
+    A model dominates another when it is at least as good on both axes and better on
+    one; so models that agree on both stay together.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per model, as of `run_sweep` or `mean_over_seeds`. A row without a value
+        on one of the axes is on no front.
+    axes : pair of str, default=("test_worst_1_di", "test_accuracy")
+        Of accuracies, AUC and the parity ratio more is better, of all others less.
+        A front over the test rows of many models flatters the method with the most
+        settings: to choose, name columns of the validation rows.
+    limits : mapping of column to float, optional
+        As in `within`; the ROAD paper's front has
+        ``{"test_demographic_parity_difference": 0.05}``.
+
+    Returns
+    -------
+    DataFrame
+        Rows of ``rows``, from the best on the first axis to the best on the second.
+
+    Raises
+    ------
+    ValueError
+        When a column is not there.
+    """
+    allowed = rows[within(rows, limits)]
+    costs = _costs(allowed, axes)
+    defined = np.isfinite(costs).all(axis=1)
+    allowed, costs = allowed[defined], costs[defined]
+    order = np.lexsort((costs[:, 1], costs[:, 0]))
+    first, second = costs[order].T
+    best_before = np.minimum.accumulate(np.append(np.inf, second[:-1]))
+    new_best = second < best_before
+    # equal to the last point that stayed, on both axes
+    last = np.maximum.accumulate(np.where(new_best, np.arange(len(order)), 0))
+    same = (first == first[last]) & (second == second[last])
+    return allowed.iloc[order[new_best | same]]
+
+
+def hypervolume(
+    rows: pd.DataFrame,
+    *,
+    reference: tuple[float, float],
+    axes: tuple[str, str] = AXES,
+    limits: Mapping[str, float] = NO_LIMITS,
+) -> float:
+    """Return the area between a front and a reference point that is worse than it.
+
+    Parameters
+    ----------
+    rows, axes, limits
+        As of `pareto_front`.
+    reference : pair of float
+        The worst values that count, in the order of ``axes``; models beyond it on an
+        axis add nothing. ``(0.5, 0.45)`` for Worst-1-DI up to 0.5 and accuracy from
+        45 %.
+
+    Returns
+    -------
+    float
+        In units of one axis times the other; 0 without a model.
+    """
+    front = pareto_front(rows, axes=axes, limits=limits)
+    signs = np.array([-1.0 if is_gain(column) else 1.0 for column in axes])
+    corner = signs * np.asarray(reference, dtype=float)
+    costs = _costs(front, axes)
+    costs = costs[(costs < corner).all(axis=1)]
+    ends = np.append(costs[:, 0], corner[0])
+    widths = np.diff(ends)
+    return float((widths * (corner[1] - costs[:, 1])).sum())
+
+
+def knee(rows: pd.DataFrame, *, axes: tuple[str, str] = AXES) -> int | None:
+    """Return the place of a front's knee: where more of one costs much of the other.
+
+    The point furthest from the straight line between the front's ends, on its side of
+    the better, with both axes scaled to the front.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        A front, as `pareto_front` returns it.
+    axes : pair of str
+
+    Returns
+    -------
+    int or None
+        Position in ``rows``; None where no point lies beyond the line.
+    """
+    costs = _costs(rows, axes)
+    if len(costs) < 3:
+        return None
+    spans = np.ptp(costs, axis=0)
+    if not spans.all():
+        return None
+    scaled = (costs - costs.min(axis=0)) / spans
+    ahead = 1.0 - scaled.sum(axis=1)  # the line between the ends is x + y = 1
+    place = int(ahead.argmax())
+    return place if ahead[place] > 1e-9 else None
+
+
+def steps(
+    rows: pd.DataFrame, *, axes: tuple[str, str] = AXES
+) -> tuple[list[float], list[float]]:
+    """Return the corners of the line below which a front dominates.
+
+    Between two models of a front only the worse of each axis can be had, so the line
+    goes along one axis and then along the other.
+    """
+    points = rows[list(axes)].to_numpy(float)
+    xs, ys = [], []
+    for here, there in pairwise(points):
+        xs += [here[0], there[0]]
+        ys += [here[1], here[1]]
+    return [*xs, *points[-1:, 0]], [*ys, *points[-1:, 1]]
+
+
+def _costs(rows: pd.DataFrame, axes: tuple[str, str]) -> NDArray[np.float64]:
+    """Return the values on both axes, turned so that smaller is better."""
+    _check_columns(rows, axes)
+    signs = [-1.0 if is_gain(column) else 1.0 for column in axes]
+    return rows[list(axes)].to_numpy(float) * signs
+
+
+def _check_columns(rows: pd.DataFrame, columns: Iterable[str]) -> None:
+    missing = [column for column in columns if column not in rows]
+    if missing:
+        raise ValueError(f"The rows have no columns {missing}; see `run_sweep`.")

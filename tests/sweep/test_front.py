@@ -1,0 +1,97 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairdash.sweep import hypervolume, is_gain, knee, pareto_front, steps, within
+
+GAP, ACCURACY = AXES = ("test_worst_1_di", "test_accuracy")
+PARITY = "test_demographic_parity_difference"
+coarse = st.integers(0, 6).map(lambda value: value / 8)  # ties are the hard part
+point = st.tuples(st.one_of(coarse, st.just(np.nan)), coarse, coarse)
+
+
+def models(points):
+    return pd.DataFrame(points, columns=[*AXES, PARITY], dtype=float)
+
+
+def dominated(rows, i):
+    me = rows.iloc[i]
+    better = [
+        (other[GAP] < me[GAP] and other[ACCURACY] >= me[ACCURACY])
+        or (other[GAP] <= me[GAP] and other[ACCURACY] > me[ACCURACY])
+        for _, other in rows.iterrows()
+    ]
+    return any(better)
+
+
+@given(st.lists(point, max_size=14))
+def test_the_front_is_what_no_model_within_the_limits_dominates(points):
+    rows = models(points)
+    front = pareto_front(rows, limits={PARITY: 0.4})
+    allowed = rows[(rows[PARITY] <= 0.4) & rows[GAP].notna()]
+    expected = [
+        allowed.index[i] for i in range(len(allowed)) if not dominated(allowed, i)
+    ]
+    assert sorted(front.index) == sorted(expected)
+    assert front[GAP].is_monotonic_increasing
+    assert front[ACCURACY].is_monotonic_increasing
+
+
+@given(st.lists(point, max_size=10))
+def test_the_hypervolume_is_the_share_of_a_fine_grid_that_is_dominated(points):
+    rows = models(points).dropna()
+    cells = (np.arange(48) + 0.5) / 48  # no value of a point falls inside a cell
+    gap, accuracy = np.meshgrid(cells, cells)
+    beaten = np.zeros(gap.shape, dtype=bool)
+    for row in rows.itertuples():
+        beaten |= (gap > row[1]) & (accuracy < row[2])
+    expected = beaten.mean()
+    assert hypervolume(rows, reference=(1.0, 0.0)) == pytest.approx(expected)
+
+
+@given(st.lists(point, min_size=1, max_size=10), point)
+def test_another_model_never_makes_the_hypervolume_smaller(points, new):
+    before = hypervolume(models(points), reference=(0.5, 0.25))
+    assert hypervolume(models([*points, new]), reference=(0.5, 0.25)) >= before - 1e-12
+
+
+def test_models_beyond_the_reference_add_nothing():
+    rows = models([(0.2, 0.6, 0), (0.7, 0.9, 0), (0.1, 0.4, 0)])
+    area = hypervolume(rows, reference=(0.5, 0.45))
+    assert area == pytest.approx((0.5 - 0.2) * (0.6 - 0.45))
+    assert hypervolume(rows.iloc[:0], reference=(0.5, 0.45)) == 0
+
+
+def test_the_direction_of_a_metric_follows_from_its_name():
+    assert is_gain("test_auc")
+    assert is_gain("accuracy")
+    assert not is_gain("validation_log_loss")
+    rows = pd.DataFrame({"test_auc": [0.7, 0.8], "test_accuracy": [0.6, 0.5]})
+    assert len(pareto_front(rows, axes=("test_auc", "test_accuracy"))) == 2
+    assert within(rows, {"test_auc": 0.75}).tolist() == [False, True]
+
+
+def test_the_knee_is_the_point_furthest_before_the_line_between_the_ends():
+    front = pareto_front(
+        models([(0.0, 0.5, 0), (0.05, 0.62, 0), (0.1, 0.7, 0), (0.4, 0.75, 0)])
+    )
+    before = [  # distance to the line from (0, 0) to (1, 1) after scaling
+        (row[ACCURACY] - 0.5) / 0.25 - row[GAP] / 0.4 for _, row in front.iterrows()
+    ]
+    assert knee(front) == int(np.argmax(before)) == 2
+    assert knee(front.iloc[:2]) is None
+    straight = models([(0.0, 0.5, 0), (0.1, 0.6, 0), (0.2, 0.7, 0)])
+    assert knee(straight) is None
+
+
+def test_steps_stay_on_the_dominated_side():
+    front = models([(0.1, 0.5, 0), (0.3, 0.7, 0)])
+    assert steps(front) == ([0.1, 0.3, 0.3], [0.5, 0.5, 0.7])
+    assert steps(front.iloc[:0]) == ([], [])
+
+
+def test_a_column_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match="test_nothing"):
+        pareto_front(models([(0.1, 0.5, 0)]), axes=("test_nothing", ACCURACY))
