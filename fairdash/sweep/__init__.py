@@ -1,6 +1,7 @@
 """Grids of settings into stacks of models into rows of metrics."""
 
 from fairdash.sweep._choice import mean_over_seeds, param_columns, select
+from fairdash.sweep._cost import makespan, work
 from fairdash.sweep._front import (
     hypervolume,
     is_gain,
@@ -27,6 +28,7 @@ __all__ = [
     "is_gain",
     "knee",
     "load_dataset",
+    "makespan",
     "mean_over_seeds",
     "param_columns",
     "pareto_front",
@@ -39,4 +41,5 @@ __all__ = [
     "train_stack",
     "trial_key",
     "within",
+    "work",
 ]

@@ -79,10 +79,9 @@ def pareto_front(
     ValueError
         When a column is not there.
     """
-    allowed = rows[within(rows, limits)]
-    costs = _costs(allowed, axes)
-    defined = np.isfinite(costs).all(axis=1)
-    allowed, costs = allowed[defined], costs[defined]
+    costs = _costs(rows, axes)
+    allowed = np.flatnonzero(within(rows, limits) & np.isfinite(costs).all(axis=1))
+    costs = costs[allowed]
     order = np.lexsort((costs[:, 1], costs[:, 0]))
     first, second = costs[order].T
     best_before = np.minimum.accumulate(np.append(np.inf, second[:-1]))
@@ -90,7 +89,8 @@ def pareto_front(
     # equal to the last point that stayed, on both axes
     last = np.maximum.accumulate(np.where(new_best, np.arange(len(order)), 0))
     same = (first == first[last]) & (second == second[last])
-    return allowed.iloc[order[new_best | same]]
+    front: pd.DataFrame = rows.iloc[allowed[order[new_best | same]]]
+    return front
 
 
 def hypervolume(

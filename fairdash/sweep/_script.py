@@ -77,6 +77,7 @@ def script(spec: SweepSpec) -> str:
     one_seed = spec.model_copy(update={"seeds": spec.seeds[:1]})
     trials = expand(one_seed, dataset_key="")
     stacks = plan(trials, max_models=len(trials))
+    stacks.sort(key=lambda stack: trials.index(stack.trials[0]))
     data, names, imports = _data(spec.data)
     classes = sorted({CATALOG[stack.method].class_name for stack in stacks})
     models = "\n".join(_models(stack) for stack in stacks)

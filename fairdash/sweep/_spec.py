@@ -3,12 +3,22 @@
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import numpy as np
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from fairdash.datasets import SAMPLES, Roles, Subgroups
 
 Scalar = int | float | str
+MOST_VALUES = 1000  # of an axis
+SPACINGS: dict[str, Any] = {"linear": np.linspace, "log": np.geomspace}
 
 
 class _Frozen(BaseModel):
@@ -64,8 +74,9 @@ class MethodGrid(_Frozen):
     method : str
         Key in the catalog of methods.
     params : dict
-        A value, or the list of values to try, by name. The others are at the method's
-        defaults for ``effort``.
+        A value, or the list of values to try, by name. A list may also be given as
+        ``{linear: [0, 5, 20]}`` or ``{log: [0.1, 10, 5]}``: first, last and number of
+        values. The other parameters are at the method's defaults for ``effort``.
     effort : {"fast", "paper"}
         Length of training: quick, or as in the method's paper.
     """
@@ -73,6 +84,37 @@ class MethodGrid(_Frozen):
     method: str
     params: dict[str, Scalar | tuple[Scalar, ...]] = {}
     effort: Literal["fast", "paper"] = "fast"
+
+    @field_validator("params", mode="before")
+    @classmethod
+    def _spell_out(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {
+            name: _values(name, axis) if isinstance(axis, dict) else axis
+            for name, axis in given.items()
+        }
+
+
+def _values(name: str, axis: dict[str, Any]) -> tuple[float, ...]:
+    """Return the values of a linear or log axis, to six significant digits."""
+    if len(axis) != 1 or not axis.keys() <= SPACINGS.keys():
+        message = f"`{name}` is a value, a list, or one of {sorted(SPACINGS)}"
+        raise ValueError(f"{message}: [first, last, number], got {axis}")
+    ((spacing, ends),) = axis.items()
+    match ends:
+        case [int() | float() as first, int() | float() as last, int() as number]:
+            pass
+        case _:
+            message = f"`{name}` needs `{spacing}: [first, last, number]`, got {ends}"
+            raise ValueError(message)
+    if not 1 <= number <= MOST_VALUES:
+        message = f"`{name}` can have 1 to {MOST_VALUES} values, got {number}"
+        raise ValueError(message)
+    if spacing == "log" and min(first, last) <= 0:
+        raise ValueError(f"`{name}` is logarithmic, so its ends must be > 0")
+    values = SPACINGS[spacing](first, last, number)
+    return tuple(float(f"{value:.6g}") for value in values)
 
 
 def _described(known: dict[str, Any]) -> Subgroups:
@@ -96,6 +138,8 @@ class SweepSpec(_Frozen):
         sample, or the subgroup columns of the roles.
     scaling : {"standard", "minmax"}
         Of numeric features.
+    di_limit : float
+        The front is drawn among models whose DI is at most this.
     """
 
     data: DataSource
@@ -103,6 +147,7 @@ class SweepSpec(_Frozen):
     seeds: tuple[int, ...] = Field(default=(0,), min_length=1)
     subgroups: Subgroups = Field(default_factory=_described)
     scaling: Literal["standard", "minmax"] = "standard"
+    di_limit: float = Field(default=0.05, ge=0.0, le=1.0)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -1,18 +1,22 @@
 """From a specification to trials, and from trials to stacks trained at once."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import product
+from itertools import pairwise, product
+from math import ceil
 from typing import Any
 
 from fairdash._validation import check_one_of
 from fairdash.methods import CATALOG, Param
+from fairdash.sweep._cost import work
 from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec
 
 RESULTS_VERSION = 1  # raise it when the same settings train another model than before
-MAX_MODELS = 16  # a stack of these fills the cache, and is all a crash can lose
+CACHE_ROWS = 8_192  # models x batch rows whose activations stay in the cache
+MAX_MODELS = 32  # of a stack, for it is what a crash can lose
+USUAL_FEATURES = 32  # when only the order of stacks counts
 
 
 @dataclass(frozen=True)
@@ -84,20 +88,22 @@ def trial_key(**question: Any) -> str:
     return _hash({**question, "version": RESULTS_VERSION})
 
 
-def plan(trials: Iterable[Trial], *, max_models: int = MAX_MODELS) -> list[Stack]:
+def plan(trials: Iterable[Trial], *, max_models: int | None = None) -> list[Stack]:
     """Put trials together in stacks.
 
     Parameters
     ----------
     trials : iterable of Trial
-    max_models : int, default=16
-        Most models of a stack. Larger stacks are slower once their activations leave
-        the cache, and cannot be shared out over workers.
+    max_models : int, optional
+        Most models of a stack. By default as many as keep models times batch rows at
+        8,192, where activations still fit a core's cache: larger stacks are slower,
+        and cannot be shared out over workers.
 
     Returns
     -------
     list of Stack
-        In the order of their first trials.
+        The longest first, so that no worker begins one when the others are done.
+        Trials that need several stacks are dealt out evenly.
 
     Raises
     ------
@@ -109,16 +115,36 @@ def plan(trials: Iterable[Trial], *, max_models: int = MAX_MODELS) -> list[Stack
         check_one_of("method", trial.method, CATALOG)
         same = [trial.method, trial.seed, trial.data_key, _fixed(trial)]
         alike.setdefault(_hash(same), []).append(trial)
-    return [
+    stacks = [
         Stack(
             method=members[0].method,
             seed=members[0].seed,
             params=_fixed(members[0]),
-            trials=tuple(members[start : start + max_models]),
+            trials=tuple(part),
         )
         for members in alike.values()
-        for start in range(0, len(members), max_models)
+        for part in _deal(members, max_models or _fitting(members[0]))
     ]
+    return sorted(stacks, key=_length, reverse=True)
+
+
+def _fitting(trial: Trial) -> int:
+    """Return how many models like this one fit the cache together."""
+    batch_size = int(trial.params.get("batch_size", 0))
+    return max(1, min(MAX_MODELS, CACHE_ROWS // max(1, batch_size)))
+
+
+def _deal(members: list[Trial], most: int) -> Iterator[list[Trial]]:
+    """Cut into parts of at most ``most``, none smaller than another by more than 1."""
+    n_parts = ceil(len(members) / most)
+    ends = [round(part * len(members) / n_parts) for part in range(n_parts + 1)]
+    for start, end in pairwise(ends):
+        yield members[start:end]
+
+
+def _length(stack: Stack) -> float:
+    one = work(stack.trials[0].params, n_rows=1, n_features=USUAL_FEATURES)
+    return one * len(stack.trials)
 
 
 def _fixed(trial: Trial) -> dict[str, Scalar]:
