@@ -18,14 +18,12 @@ MAX_LEVELS = 50
 
 
 class NumberEncoding(BaseModel):
-    """A number x as (x - shift) / scale; ``fill`` stands in for missing ones."""
+    """A number as it is; ``fill`` stands in for missing ones."""
 
     model_config = ConfigDict(frozen=True)
 
     kind: Literal["number"] = "number"
     column: str
-    shift: float
-    scale: float
     fill: float
     indicator: bool
 
@@ -33,13 +31,12 @@ class NumberEncoding(BaseModel):
         """Return the names of the encoded columns."""
         return [self.column, *([f"{self.column}={MISSING}"] if self.indicator else [])]
 
-    def values(self, column: "pd.Series[Any]") -> NDArray[np.float32]:
-        """Return the encoded columns."""
+    def values(self, column: "pd.Series[Any]") -> NDArray[np.float64]:
+        """Return the columns before scaling."""
         x = column.to_numpy(dtype=float, na_value=np.nan)
         missing = np.isnan(x)
-        scaled = (np.where(missing, self.fill, x) - self.shift) / self.scale
-        columns = [scaled, missing] if self.indicator else [scaled]
-        return np.stack(columns, axis=1).astype(np.float32)
+        filled = np.where(missing, self.fill, x)
+        return np.stack([filled, missing] if self.indicator else [filled], axis=1)
 
 
 class CategoryEncoding(BaseModel):
@@ -58,15 +55,15 @@ class CategoryEncoding(BaseModel):
         extra = [OTHER] * self.other + [MISSING] * self.missing
         return [f"{self.column}={level}" for level in (*self.levels, *extra)]
 
-    def values(self, column: "pd.Series[Any]") -> NDArray[np.float32]:
-        """Return the encoded columns; a level without a column gives zeros."""
+    def values(self, column: "pd.Series[Any]") -> NDArray[np.float64]:
+        """Return the columns before scaling; a level without a column gives zeros."""
         codes, labels = label_codes(column)
         position = {level: i for i, level in enumerate(self.levels)}
         width = len(self.levels) + self.other + self.missing
         elsewhere = len(self.levels) if self.other else width
         absent = width - 1 if self.missing else width
         target = np.array([*(position.get(x, elsewhere) for x in labels), absent])
-        one_hot = np.zeros((len(codes), width + 1), dtype=np.float32)
+        one_hot = np.zeros((len(codes), width + 1))
         one_hot[np.arange(len(codes)), target[codes]] = 1
         return one_hot[:, :width]
 
@@ -83,6 +80,8 @@ class Encoder(BaseModel):
     ----------
     columns : tuple of NumberEncoding or CategoryEncoding
         One per feature.
+    shift, scale : tuple of float
+        Of every encoded column v, which becomes (v - shift) / scale.
     dropped : tuple of str
         Encoded columns left out because they are constant on the training rows.
     missing : {"impute", "exclude"}
@@ -91,6 +90,8 @@ class Encoder(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     columns: tuple[ColumnEncoding, ...]
+    shift: tuple[float, ...]
+    scale: tuple[float, ...]
     dropped: tuple[str, ...] = ()
     missing: Literal["impute", "exclude"] = "impute"
 
@@ -125,12 +126,15 @@ class Encoder(BaseModel):
         self._check(frame)
         dropped = set(self.dropped)
         X = np.empty((len(frame), len(self.feature_names)), dtype=np.float32)
-        start = 0
+        read = written = 0
         for column in self.columns:
-            kept = [name not in dropped for name in column.names()]
-            end = start + sum(kept)
-            X[:, start:end] = column.values(frame[column.column])[:, kept]
-            start = end
+            kept = np.array([name not in dropped for name in column.names()])
+            here = slice(read, read + len(kept))
+            scaled = column.values(frame[column.column])[:, kept]
+            scaled -= np.array(self.shift[here])[kept]
+            scaled /= np.array(self.scale[here])[kept]
+            X[:, written : written + kept.sum()] = scaled
+            read, written = here.stop, written + kept.sum()
         return X
 
     def to_dict(self) -> dict[str, Any]:
@@ -180,13 +184,15 @@ def encode(
 ) -> Encoded:
     """Encode the features with statistics of the training rows only.
 
-    Numbers are scaled to mean 0 and standard deviation 1, or to the range 0 to 1.
     Categories (text and True/False) get a column of 0 and 1 per level; levels of fewer
     than ``min_level_rows`` training rows and those beyond the ``max_levels`` commonest
     share the column "(other)". That column exists exactly when training rows fall in
     it, as a weight that no row has trained would only add noise; without it a new level
     gives zeros. With ``roles.missing="impute"`` a missing category has the level
     "(missing)", a missing number the training median and an indicator "(missing)".
+    Then every column, those of levels too, is scaled to mean 0 and standard deviation 1
+    or to the range 0 to 1. As in the ROAD paper: adversarial training at its small
+    learning rate stalls near a constant model when levels stay at 0 and 1.
     Columns constant on the training rows are dropped and listed in
     ``encoder.dropped``.
 
@@ -210,36 +216,43 @@ def encode(
     check_whole("min_level_rows", min_level_rows, at_least=1)
     check_whole("max_levels", max_levels, at_least=1)
     columns: list[NumberEncoding | CategoryEncoding] = []
+    centres, spreads = [], []
     for name in dataset.roles.features:
         column = dataset.frame[name].iloc[rows]
-        if is_number(column):
-            columns.append(_fit_number(column, scaling))
-        else:
-            columns.append(_fit_category(column, min_level_rows, max_levels))
-    encoder = Encoder(columns=tuple(columns), missing=dataset.roles.missing)
-    X = encoder.transform(dataset.frame)
-    constant = np.ptp(X[rows], axis=0) == 0
-    names = np.array(encoder.feature_names)
-    encoder = encoder.model_copy(update={"dropped": tuple(names[constant].tolist())})
-    if constant.any():
-        X = np.ascontiguousarray(X[:, ~constant])
-    return Encoded(X, encoder.feature_names, encoder)
+        fitted = (
+            _fit_number(column)
+            if is_number(column)
+            else _fit_category(column, min_level_rows, max_levels)
+        )
+        columns.append(fitted)
+        values = fitted.values(column)
+        standard = scaling == "standard"
+        centres.append(values.mean(0) if standard else values.min(0))
+        spreads.append(
+            np.where(
+                np.ptp(values, axis=0) > 0,
+                values.std(0) if standard else np.ptp(values, axis=0),
+                0.0,
+            )
+        )
+    shift, scale = np.concatenate(centres), np.concatenate(spreads)
+    names = [name for column in columns for name in column.names()]
+    encoder = Encoder(
+        columns=tuple(columns),
+        shift=tuple(shift.tolist()),
+        scale=tuple(np.where(scale > 0, scale, 1.0).tolist()),
+        dropped=tuple(np.array(names)[scale == 0].tolist()),
+        missing=dataset.roles.missing,
+    )
+    return Encoded(encoder.transform(dataset.frame), encoder.feature_names, encoder)
 
 
-def _fit_number(column: "pd.Series[Any]", scaling: str) -> NumberEncoding:
+def _fit_number(column: "pd.Series[Any]") -> NumberEncoding:
     x = column.to_numpy(dtype=float, na_value=np.nan)
     missing = np.isnan(x)
-    fill = float(np.median(x[~missing])) if not missing.all() else 0.0
-    x = np.where(missing, fill, x)
-    if scaling == "standard":
-        shift, scale = float(x.mean()), float(x.std())
-    else:
-        shift, scale = float(x.min()), float(np.ptp(x))
     return NumberEncoding(
         column=str(column.name),
-        shift=shift,
-        scale=scale if np.ptp(x) > 0 else 1.0,
-        fill=fill,
+        fill=float(np.median(x[~missing])) if not missing.all() else 0.0,
         indicator=bool(missing.any()),
     )
 
