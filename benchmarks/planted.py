@@ -28,7 +28,10 @@ def grid(method):
     if method == "unconstrained":
         return [{}]
     if method == "adversarial":
-        return [{"fairness_weight": weight} for weight in WEIGHTS]
+        many = np.geomspace(min(WEIGHTS), max(WEIGHTS), len(WEIGHTS) * len(TAUS))
+        return [
+            {"fairness_weight": weight} for weight in many
+        ]  # as many to choose from
     return [{"fairness_weight": w, "tau": t} for w in WEIGHTS for t in TAUS]
 
 

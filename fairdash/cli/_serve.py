@@ -35,7 +35,12 @@ def serve_app(home: Path, *, port: int, address: str) -> None:
         _send_at_once()
         gc.collect()
         gc.freeze()  # Streamlit collects after every rerun: spare it the modules
-        options = {"port": port, "address": address, "headless": "true"}
+        options = {
+            "port": port,
+            "address": address,
+            "headless": "true",
+            "fileWatcherType": "none",  # nobody edits pages under a running demo
+        }
         flags = [f"--server.{name}={value}" for name, value in options.items()]
         cli.main(["run", str(APP), *flags], "streamlit", standalone_mode=False)
         if left := len(store.open_runs()):

@@ -99,7 +99,7 @@ class Monitor:
         return pd.DataFrame(self.curves.get(point, []), columns=columns, dtype=float)
 
     def _is_time(self, epoch: int, n_epochs: int) -> bool:
-        if epoch in (1, n_epochs):
+        if epoch in (1, n_epochs) or epoch % math.ceil(n_epochs / MIN_POINTS) == 0:
             return True
         now = time.monotonic()
         if self._looked > WATCHING_SHARE * (now - self._began):

@@ -20,6 +20,7 @@ from fairdash.ui._training import runtime, usual_seconds
 from fairdash.ui._watch import show_curves, show_progress
 
 _DEFAULT = "road"
+_SEEDS = 3  # enough for a first spread, and a sample still trains in seconds
 _UNDERSTAND = {
     "pages/3_Local_fairness.py": "See where it is unfair",
     "pages/4_Weights.py": "See where it looked",
@@ -37,12 +38,16 @@ def training_facts(dataset_id: str) -> tuple[str, ...]:
 
 
 def asked(run_id: str | None) -> tuple[MethodGrid, int]:
-    """Return the method and the number of seeds a run asked for, or the defaults."""
-    if run_id is None:
-        return MethodGrid(method=_DEFAULT), 1
-    spec = SweepSpec.model_validate(store().run(run_id).spec)
-    grids = [grid for grid in spec.methods if grid.method != BASELINE]
-    return (grids or list(spec.methods))[0], len(spec.seeds)
+    """Return the method and the number of seeds a run asked for, or the defaults.
+
+    After an audit of the unconstrained model alone the next step is a remedy.
+    """
+    if run_id is not None:
+        spec = SweepSpec.model_validate(store().run(run_id).spec)
+        for grid in spec.methods:
+            if grid.method != BASELINE:
+                return grid, len(spec.seeds)
+    return MethodGrid(method=_DEFAULT), _SEEDS
 
 
 def estimate(dataset_id: str, grid: MethodGrid) -> str:
