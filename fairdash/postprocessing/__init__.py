@@ -1,0 +1,43 @@
+"""Scores in, decisions out: fairness for a model that is already trained.
+
+Every method learns, on rows that the model was not trained on, a rule per group: the
+probability of a positive decision as a function of the score. Scores are margins
+2p - 1 in [-1, 1], or probabilities with ``score_type="probability"``.
+"""
+
+from fairdash.postprocessing._bounds import (
+    ExcessRisk,
+    Impossibility,
+    excess_risk_bound,
+    impossibility_bound,
+)
+from fairdash.postprocessing._covariance import covariance_threshold
+from fairdash.postprocessing._covariance_ramp import CovarianceRamp
+from fairdash.postprocessing._hardt import HardtThreshold
+from fairdash.postprocessing._inputs import cross
+from fairdash.postprocessing._outcome import expected_flips, expected_outcome
+from fairdash.postprocessing._ramp import RampThreshold
+from fairdash.postprocessing._reject import RejectOption
+from fairdash.postprocessing._rules import Rule, Thresholds
+from fairdash.postprocessing._shift import ShiftInference
+from fairdash.postprocessing._sorted import SortedScores, ramp_threshold
+
+__all__ = [
+    "CovarianceRamp",
+    "ExcessRisk",
+    "HardtThreshold",
+    "Impossibility",
+    "RampThreshold",
+    "RejectOption",
+    "Rule",
+    "ShiftInference",
+    "SortedScores",
+    "Thresholds",
+    "covariance_threshold",
+    "cross",
+    "excess_risk_bound",
+    "expected_flips",
+    "expected_outcome",
+    "impossibility_bound",
+    "ramp_threshold",
+]

@@ -1,0 +1,143 @@
+"""What theory promises about the ramp, and what no method can."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from fairdash._validation import check_non_negative, check_positive, check_whole
+from fairdash.postprocessing._inputs import as_margins
+
+
+class ExcessRisk(NamedTuple):
+    """Upper bound of the error above that of the best fair rule, term by term.
+
+    Attributes
+    ----------
+    score_error : float
+        E|2 eta - 1 - f|: how far scores are from true probabilities. The data does
+        not tell it; it is what the reader assumes.
+    ramp_width : float
+        Price of randomising, 2 gamma.
+    sample : float
+        Price of a small sample, 8 (2 + 1/gamma) / N^(1/3).
+    groups : float
+        Price of learning K rates, 4 sqrt((2 K + 2 log(2 / delta)) / N).
+    """
+
+    score_error: float
+    ramp_width: float
+    sample: float
+    groups: float
+
+    @property
+    def total(self) -> float:
+        """The sum; 1 or more says nothing."""
+        return sum(self)
+
+
+def excess_risk_bound(
+    n: int,
+    n_groups: int,
+    gamma: float,
+    *,
+    delta: float = 0.05,
+    score_error: float = 0.0,
+) -> ExcessRisk:
+    r"""Bound the excess risk of the ramp, with probability ``1 - delta``.
+
+    .. math::
+
+        \mathrm{err}(h) - \mathrm{err}(h^*) \le E|2\eta - 1 - f| + 2\gamma
+        + \frac{8 (2 + 1/\gamma)}{N^{1/3}}
+        + 4 \sqrt{\frac{2K + 2 \log(2/\delta)}{N}}
+
+    Parameters
+    ----------
+    n : int
+        Rows of the fitting sample (N).
+    n_groups : int
+        Groups (K).
+    gamma : float
+    delta : float, default=0.05
+    score_error : float, default=0.0
+        Assumed distance of scores from true probabilities.
+
+    Returns
+    -------
+    ExcessRisk
+
+    References
+    ----------
+    I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
+    machine learning models, theorem 2 as corrected. NeurIPS.
+    """
+    check_whole("n", n, at_least=1)
+    check_whole("n_groups", n_groups, at_least=1)
+    check_positive("gamma", gamma)
+    check_non_negative("score_error", score_error)
+    check_positive("delta", delta)
+    if delta >= 1:
+        raise ValueError(f"`delta` must lie between 0 and 1, got {delta!r}.")
+    learning = 4 * math.sqrt((2 * n_groups + 2 * math.log(2 / delta)) / n)
+    sample = 8 * (2 + 1 / gamma) / n ** (1 / 3)
+    return ExcessRisk(score_error, 2 * gamma, sample, learning)
+
+
+class Impossibility(NamedTuple):
+    """Lower bound of the covariance that some subgroup has whatever is corrected.
+
+    Attributes
+    ----------
+    predictability : float
+        E|P(S | x) - P(S)|: how well the features tell the group.
+    minority : float
+        min(E f, 1 - E f) of the decisions.
+    bound : float
+        Half the product.
+    """
+
+    predictability: float
+    minority: float
+    bound: float
+
+
+def impossibility_bound(
+    group_probability: ArrayLike, y_pred: ArrayLike
+) -> Impossibility:
+    r"""Covariance with a group that some unknown subgroup must show.
+
+    .. math::
+
+        \sup_\pi E |\mathrm{Cov}(f, \gamma(x) \mid \pi)| \ge
+        \tfrac12\, E|\gamma(x) - \bar\gamma| \, \min(E f, 1 - E f)
+
+    Parameters
+    ----------
+    group_probability : array-like of shape (n,)
+        P(S = 1 | x) of every row; without a model of it, the share of S in the
+        subgroup of the row, which gives a lower bound.
+    y_pred : array-like of shape (n,)
+        Deterministic decisions 0 and 1.
+
+    Returns
+    -------
+    Impossibility
+
+    References
+    ----------
+    I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
+    machine learning models, proposition 2. NeurIPS.
+    """
+    margins = as_margins(group_probability, "probability")
+    decisions = column_or_1d(y_pred).astype(np.float64)
+    check_consistent_length(margins, decisions)
+    if not np.isin(decisions, (0, 1)).all():
+        raise ValueError("`y_pred` must hold 0 and 1 only: the bound is for decisions.")
+    probability = (margins + 1) / 2
+    predictability = float(np.abs(probability - probability.mean()).mean())
+    rate = float(decisions.mean())
+    minority = min(rate, 1 - rate)
+    return Impossibility(predictability, minority, predictability * minority / 2)

@@ -1,0 +1,154 @@
+"""What every post-processing method asks of scores, groups and weights."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from fairdash._validation import check_one_of, encode_groups, value_label
+
+Array = NDArray[np.float64]
+ScoreType = Literal["margin", "probability"]
+
+SCORE_TYPES = {"margin": (-1.0, 1.0), "probability": (0.0, 1.0)}
+CROSS = " × "
+
+
+def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
+    """Return scores as margins 2p - 1 in [-1, 1], or say which rows are outside."""
+    check_one_of("score_type", score_type, SCORE_TYPES)
+    values = np.asarray(scores)
+    if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "fiub":
+        message = "`scores` must be one vector of numbers, got"
+        raise ValueError(f"{message} {values.dtype} of shape {values.shape}.")
+    values = values.astype(np.float64)
+    low, high = SCORE_TYPES[score_type]
+    wrong = np.flatnonzero(~((values >= low) & (values <= high)))
+    if len(wrong):
+        message = (
+            f"`scores` must be {_plural(score_type)} in [{low:g}, {high:g}]; "
+            f"{len(wrong)} rows are not, the first is {values[wrong[0]]!r} in row "
+            f"{wrong[0]}. Leave these rows out or rescale the scores"
+        )
+        inside = bool(np.all((values >= -1) & (values <= 1)))
+        hint = ", or set `score_type='margin'`" if inside else ""
+        raise ValueError(f"{message}{hint}.")
+    return values if score_type == "margin" else 2 * values - 1
+
+
+def check_informative(margins: Array) -> None:
+    """Raise ValueError if scores are constant or look like labels."""
+    ends = np.isin(margins, (-1.0, 0.0, 1.0))
+    values = np.unique(margins[ends]) if ends.all() else margins
+    if ends.all() and 1 < len(values) <= 2 and len(margins) > 2:
+        raise ValueError(
+            f"`scores` hold only {values.tolist()}, which look like labels or "
+            "decisions; give probabilities or margins of the model instead."
+        )
+    if margins.min() == margins.max():
+        raise ValueError(
+            f"`scores` are constant ({margins[0]:g} in all {len(margins)} rows), so "
+            "no threshold can tell rows apart; give the scores of another model."
+        )
+
+
+def as_weights(sample_weight: ArrayLike | None, like: Any) -> Array | None:
+    """Return weights of the rows: finite, none negative, some above 0."""
+    if sample_weight is None:
+        return None
+    weight: Array = column_or_1d(sample_weight).astype(np.float64)
+    check_consistent_length(like, weight)
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(wrong) or not weight.any():
+        first = f", first in row {wrong[0]}" if len(wrong) else ""
+        raise ValueError(
+            f"`sample_weight` must be finite numbers >= 0, not all 0{first}."
+        )
+    return weight
+
+
+def fit_groups(
+    sensitive_features: ArrayLike, margins: Array, weight: Array | None
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return names and codes of the groups, each of at least two rows."""
+    groups, codes = encode_groups(sensitive_features, margins)
+    names = tuple(value_label(group) for group in groups)
+    heavy = np.ones(len(margins), bool) if weight is None else weight > 0
+    sizes = np.bincount(codes[heavy], minlength=len(names))
+    small = {name: int(n) for name, n in zip(names, sizes, strict=True) if n < 2}
+    if small:
+        raise ValueError(
+            f"`sensitive_features` has groups of fewer than two rows: {small}; no rate "
+            "can be learned from these. Merge them with another group or leave them "
+            "out."
+        )
+    return names, codes
+
+
+def known_codes(
+    sensitive_features: ArrayLike, names: Sequence[str], like: Any
+) -> NDArray[np.int64]:
+    """Return the place of every row's group among ``names``."""
+    values = pd.Series(column_or_1d(sensitive_features))
+    check_consistent_length(like, values)
+    levels, uniques = pd.factorize(values, use_na_sentinel=True)
+    labels = [value_label(value) for value in uniques]
+    unknown = [label for label in labels if label not in names]
+    if unknown or (levels < 0).any():
+        known = np.array([*(label in names for label in labels), False])
+        rows = np.flatnonzero(~known[levels])
+        what = f"groups {unknown[:5]} without" if unknown else "missing values, so no"
+        raise ValueError(
+            f"`sensitive_features` has {what} learned thresholds in {len(rows)} rows, "
+            f"first row {rows[0]}. Known groups are {list(names)}; leave these rows "
+            "out or fit again with them."
+        )
+    place = {name: i for i, name in enumerate(names)}
+    lookup = np.array([place[label] for label in labels], dtype=np.int64)
+    return lookup[levels]
+
+
+def binary_labels(y: ArrayLike, like: Any) -> NDArray[np.int8]:
+    """Return outcomes as 0/1."""
+    values = column_or_1d(y)
+    check_consistent_length(like, values)
+    wrong = np.flatnonzero(~np.isin(values, (0, 1)))
+    if len(wrong):
+        raise ValueError(
+            f"`y` must hold 0 and 1 only; {len(wrong)} rows differ, the first is "
+            f"{values[wrong[0]]!r} in row {wrong[0]}."
+        )
+    labels: NDArray[np.int8] = values.astype(np.int8)
+    return labels
+
+
+def cross(*columns: ArrayLike) -> NDArray[Any]:
+    """Cross the values of several columns into groups such as "Female × Black".
+
+    Parameters
+    ----------
+    *columns : array-like of shape (n,)
+        Missing values give a missing group.
+
+    Returns
+    -------
+    ndarray of object, shape (n,)
+    """
+    if not columns:
+        raise ValueError("`cross` needs at least one column.")
+    check_consistent_length(*columns)
+    parts = [
+        pd.Series(column_or_1d(column)).map(value_label, na_action="ignore")
+        for column in columns
+    ]
+    crossed = parts[0].astype(object)
+    for part in parts[1:]:
+        crossed = crossed + CROSS + part.astype(object)
+    return crossed.to_numpy(dtype=object)
+
+
+def _plural(score_type: str) -> str:
+    return "probabilities" if score_type == "probability" else "margins"

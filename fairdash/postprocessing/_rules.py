@@ -1,0 +1,174 @@
+"""Decision rules as data: what a post-processing method has learned, for any language.
+
+A rule says with which probability a score is decided positive. It is a polygon through
+a few knots; two knots at the same score are a jump, and the score itself already takes
+the upper value.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from fairdash.postprocessing._inputs import (
+    Array,
+    ScoreType,
+    as_margins,
+    known_codes,
+)
+
+FORMAT = "fairdash thresholds 1"
+
+
+class Rule(BaseModel):
+    """Decision rule of one group.
+
+    Attributes
+    ----------
+    score : tuple of float
+        Knots as margins in rising order; below the first and above the last the
+        probability is constant.
+    probability : tuple of float
+        Probability of a positive decision at each knot, not falling.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    score: tuple[float, ...] = Field(min_length=1)
+    probability: tuple[float, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if len(self.score) != len(self.probability):
+            raise ValueError("`score` and `probability` must be of the same length.")
+        if np.any(np.diff(self.score) < 0) or np.any(np.diff(self.probability) < 0):
+            raise ValueError("`score` and `probability` must not fall.")
+        if self.probability[0] < 0 or self.probability[-1] > 1:
+            raise ValueError("`probability` must lie in [0, 1].")
+        return self
+
+    @classmethod
+    def ramp(cls, start: float, width: float) -> "Rule":
+        """Return 0 up to ``start``, 1 from ``start + width``, linear between."""
+        return cls(score=(start, start + width), probability=(0.0, 1.0))
+
+    @classmethod
+    def steps(cls, jumps: list[tuple[float, float]], floor: float = 0.0) -> "Rule":
+        """Return a staircase from ``floor`` that gains ``jump[1]`` at ``jump[0]``."""
+        score: list[float] = []
+        probability: list[float] = []
+        level = floor
+        for at, gain in sorted(jumps):
+            score += [at, at]
+            probability += [level, min(level + gain, 1.0)]
+            level = probability[-1]
+        return cls(score=tuple(score), probability=tuple(probability))
+
+    def __call__(self, margins: Array) -> Array:
+        """Return the probability of a positive decision of every margin."""
+        score, probability = np.array(self.score), np.array(self.probability)
+        place = np.searchsorted(score, margins, side="right")
+        left = np.maximum(place - 1, 0)
+        right = np.minimum(place, len(score) - 1)
+        width = score[right] - score[left]
+        share = np.divide(
+            margins - score[left], width, out=np.zeros(len(margins)), where=width > 0
+        )
+        rise = probability[right] - probability[left]
+        value = probability[left] + np.clip(share, 0, 1) * rise
+        # left of the first knot left is right, and a jump there starts from below
+        h: Array = np.where(place == 0, probability[0], value)
+        return h
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The rules of all groups, with what is needed to apply them elsewhere.
+
+    Attributes
+    ----------
+    rules : dict of str to Rule
+        By group; a group crossed from several columns is "Female × Black".
+    method : str
+        What they come from, for the reader.
+    score_type : {"margin", "probability"}
+        What scores they are applied to; knots are margins 2p - 1 in any case.
+    """
+
+    rules: dict[str, Rule]
+    method: str
+    score_type: ScoreType = "margin"
+
+    def predict_proba(
+        self, scores: ArrayLike, *, sensitive_features: ArrayLike
+    ) -> Array:
+        """Return the probability of a positive decision of every row."""
+        margins = as_margins(scores, self.score_type)
+        codes = known_codes(sensitive_features, list(self.rules), margins)
+        h = np.empty(len(margins))
+        for code, rule in enumerate(self.rules.values()):
+            rows = codes == code
+            h[rows] = rule(margins[rows])
+        return h
+
+    def predict(
+        self,
+        scores: ArrayLike,
+        *,
+        sensitive_features: ArrayLike,
+        random_state: int | np.random.Generator = 0,
+    ) -> NDArray[np.int64]:
+        """Draw a decision for every row; see :meth:`PostProcessor.predict`."""
+        h = self.predict_proba(scores, sensitive_features=sensitive_features)
+        return draw(h, random_state)
+
+    def to_json(self) -> str:
+        """Return the rules as JSON; ``docs/post_processing.md`` describes it."""
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "method": self.method,
+            "score_type": self.score_type,
+            "groups": {name: rule.model_dump() for name, rule in self.rules.items()},
+        }
+        return json.dumps(document, indent=1, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read rules that :meth:`to_json` or another program wrote.
+
+        Raises
+        ------
+        ValueError
+            If the text is not of this format; the message says where.
+        """
+        try:
+            document = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"The thresholds are not valid JSON: {error}.") from error
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise ValueError(f"The thresholds must have the format {FORMAT!r}.")
+        try:
+            checked = _Document.model_validate(document)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise ValueError(f"Thresholds, {where}: {first['msg']}.") from error
+        return cls(checked.groups, checked.method, checked.score_type)
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    format: str
+    method: str
+    score_type: ScoreType
+    groups: dict[str, Rule] = Field(min_length=1)
+
+
+def draw(h: Array, random_state: int | np.random.Generator) -> NDArray[np.int64]:
+    """Draw 0/1 decisions with the probabilities ``h``, one number a row."""
+    generator = np.random.default_rng(random_state)
+    return (generator.random(len(h)) < h).astype(np.int64)

@@ -1,0 +1,199 @@
+"""Sorted scores with prefix sums, on which every question about a ramp is cheap."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash._validation import check_non_negative, check_positive
+from fairdash.postprocessing._inputs import as_margins, as_weights
+
+Array = NDArray[np.float64]
+
+_NOISE = 1e-13  # rounding of a weighted mean of numbers in [0, 1]
+_HALVINGS = 200
+
+
+class SortedScores:
+    r"""Scores of one group, sorted once.
+
+    The ramp is :math:`h(f) = \mathrm{clip}((f - t)/\gamma, 0, 1)`; its weighted mean
+    :math:`M(t)` falls from 1 to 0 and is linear between the breaks :math:`f_i` and
+    :math:`f_i - \gamma`.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        Margins in [-1, 1]; others are accepted as long as they are finite.
+    weight : array-like of shape (n,), optional
+        Rows of weight 0 are left out.
+
+    Attributes
+    ----------
+    values, weights : ndarray
+        In rising order of score.
+    mass, moment : ndarray of shape (n + 1,)
+        Prefix sums of the weights and of weight times score.
+    """
+
+    def __init__(self, scores: ArrayLike, weight: ArrayLike | None = None) -> None:
+        values = np.asarray(scores, dtype=np.float64)
+        if weight is None:
+            self.values: Array = np.sort(values)
+            self.weights: Array = np.ones(len(values))
+            self.mass: Array = np.arange(len(values) + 1, dtype=np.float64)
+        else:
+            given = np.asarray(weight, dtype=np.float64)
+            kept = np.flatnonzero(given > 0)
+            order = kept[np.argsort(values[kept], kind="stable")]
+            self.values, self.weights = values[order], given[order]
+            self.mass = np.concatenate([[0.0], np.cumsum(self.weights)])
+        weighted = self.values if weight is None else self.values * self.weights
+        self.moment: Array = np.concatenate([[0.0], np.cumsum(weighted)])
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(self.mass[-1])
+
+    def mean_h(self, t: Any, gamma: float) -> Any:
+        """Return the mean of h with the ramp starting at ``t`` (number or array)."""
+        low, high = np.searchsorted(self.values, [t, np.add(t, gamma)])
+        above = self.total - self.mass[high]
+        moment = self.moment[high] - self.moment[low]
+        inside = (moment - t * (self.mass[high] - self.mass[low])) / gamma
+        return (above + inside) / self.total
+
+    def threshold(
+        self, gamma: float, rate: float, tolerance: float = 0.0, shift: float = 0.0
+    ) -> float:
+        """Return the start of the ramp, see :func:`ramp_threshold`.
+
+        With ``shift`` the start nearest ``-shift``, as if it were added to all scores.
+        """
+        at_rest = float(self.mean_h(-shift, gamma))
+        low, high = max(rate - tolerance / 2, 0.0), min(rate + tolerance / 2, 1.0)
+        if low - _NOISE <= at_rest <= high + _NOISE:
+            return -shift
+        target = high if at_rest > high else low
+        t = -shift + reach(
+            lambda x: float(self.mean_h(x - shift, gamma)),
+            target,
+            bound=float(np.abs(self.values[[0, -1]]).max()) + gamma + shift,
+            breaks=lambda a, b: self.has_breaks(a - shift, b - shift, gamma),
+        )
+        return self._polish(t, gamma, target)
+
+    def has_breaks(self, low: float, high: float, gamma: float) -> bool:
+        """Return whether the mean of h bends strictly between two starts."""
+        ends = np.array([low, high, low + gamma, high + gamma])
+        first = np.searchsorted(self.values, ends, side="right")
+        last = np.searchsorted(self.values, ends, side="left")
+        return bool(last[1] > first[0] or last[3] > first[2])
+
+    def _polish(self, t: float, gamma: float, target: float) -> float:
+        """Take Newton's last step on sums that do not cancel."""
+        low, high = np.searchsorted(self.values, [t, t + gamma])
+        inside = self.mass[high] - self.mass[low]
+        if inside <= 0:
+            return t
+        ramp = (self.values[low:high] - t) @ self.weights[low:high] / gamma
+        excess = (self.total - self.mass[high] + ramp) - target * self.total
+        return float(t + excess * gamma / inside)
+
+
+def reach(
+    function: Callable[[float], float],
+    target: float,
+    *,
+    bound: float,
+    breaks: Callable[[float, float], bool],
+) -> float:
+    """Return the point nearest 0 where a non-increasing function equals ``target``.
+
+    Halves an interval from 0 to ``bound`` (or its negative) until the function is
+    linear on it, then solves the line.
+
+    Parameters
+    ----------
+    function : callable
+        Piecewise linear and non-increasing.
+    target : float
+        A value it takes between ``-bound`` and ``bound``.
+    bound : float
+    breaks : callable
+        ``breaks(low, high)`` tells whether it may bend strictly between.
+    """
+    side = 1.0 if function(0.0) > target else -1.0
+    near, far = 0.0, side * bound
+    for _ in range(_HALVINGS):
+        if not breaks(min(near, far), max(near, far)):
+            break
+        middle = (near + far) / 2
+        if middle in (near, far):
+            break
+        if side * (function(middle) - target) > _NOISE:
+            near = middle
+        else:
+            far = middle
+    at_near, at_far = function(near), function(far)
+    if abs(at_near - at_far) <= _NOISE:
+        return far
+    share = (at_near - target) / (at_near - at_far)
+    return near + min(max(share, 0.0), 1.0) * (far - near)
+
+
+def ramp_threshold(
+    scores: ArrayLike,
+    gamma: float,
+    rate: float,
+    tolerance: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Where the ramp of one group starts, exactly.
+
+    The probability of a positive decision is
+    :math:`h(f) = \mathrm{clip}((f - t)/\gamma, 0, 1)`, which minimises
+
+    .. math::
+
+        \sum_i w_i \left(\tfrac{\gamma}{2} h_i^2 - f_i h_i\right)
+        \quad\text{subject to}\quad
+        |\bar h - \rho| \le \varepsilon / 2, \quad 0 \le h \le 1 .
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        Margins f in [-1, 1], 2p - 1 of a probability.
+    gamma : float
+        Width of the ramp, above 0.
+    rate : float
+        Positive rate rho asked for, in [0, 1].
+    tolerance : float, default=0.0
+        epsilon: rates of groups that share ``rate`` differ by at most this much.
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    float
+        t; of several that give the same h the one nearest 0.
+
+    Raises
+    ------
+    ValueError
+        For scores outside [-1, 1] or not finite, and for parameters out of range.
+
+    References
+    ----------
+    I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
+    machine learning models. NeurIPS.
+    """
+    margins = as_margins(scores)
+    check_positive("gamma", gamma)
+    check_non_negative("tolerance", tolerance)
+    check_non_negative("rate", rate)
+    if rate > 1:
+        raise ValueError(f"`rate` must lie in [0, 1], got {rate!r}.")
+    weight = as_weights(sample_weight, margins)
+    return SortedScores(margins, weight).threshold(gamma, rate, tolerance)

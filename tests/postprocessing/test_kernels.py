@@ -1,0 +1,195 @@
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog, minimize_scalar
+
+from fairdash.postprocessing import covariance_threshold, ramp_threshold
+
+CASES = json.loads((Path(__file__).parent / "certified_ramps.json").read_text())
+RAMPS = [case for case in CASES["cases"] if case["kind"] == "ramp"]
+COVARIANCES = [case for case in CASES["cases"] if case["kind"] == "cov"]
+
+
+def ramp(scores, t, gamma):
+    return np.clip((np.asarray(scores) - t) / gamma, 0, 1)
+
+
+def objective(h, scores, gamma, weight):
+    return float(weight @ (gamma / 2 * h**2 - scores * h))
+
+
+@pytest.mark.parametrize("case", RAMPS, ids=lambda case: case["name"])
+def test_certified_ramps_are_met(case):
+    given_ = case["input"]
+    gamma, rho = given_["gamma"], float(Fraction(given_["rho"]))
+    for k, expected in enumerate(case["output"]):
+        scores = expected.get("f") or given_["scores"][k]
+        mass = expected.get("mass")
+        weight = None if mass is None else [float(Fraction(m)) for m in mass]
+        t = ramp_threshold(scores, gamma, rho, given_["eps"], weight)
+        low, high = expected["t_set"]
+        assert low - 1e-9 <= t <= high + 1e-9
+        assert t == pytest.approx(expected["t"], abs=1e-9)
+        assert ramp(scores, t, gamma) == pytest.approx(expected["q"], abs=1e-9)
+
+
+@pytest.mark.parametrize("case", COVARIANCES, ids=lambda case: case["name"])
+def test_certified_covariances_are_met(case):
+    given_, expected = case["input"], case["output"]
+    inside = np.array(given_["S"])
+    scores, gamma = np.array(given_["scores"]), given_["gamma"]
+    t = covariance_threshold(scores, inside, gamma, given_["eps"])
+    assert t == pytest.approx(expected["t"], abs=1e-9)
+    h = np.clip((scores - t * (inside - inside.mean())) / gamma, 0, 1)
+    assert h == pytest.approx(expected["q"], abs=1e-9)
+    assert np.cov(h, inside, ddof=0)[0, 1] == pytest.approx(expected["cov"], abs=1e-9)
+
+
+def draw_problem(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 300))
+    kinds = [
+        rng.uniform(-1, 1, n),
+        rng.choice([-1, -0.5, 0, 0.3, 1], n),
+        np.clip(rng.normal(0, 2, n), -1, 1),
+    ]
+    weight = rng.choice([0.0, 1.0, 2.5, 0.1], n)
+    weight[0] = 1
+    gamma = float(10 ** rng.uniform(-3, np.log10(2)))
+    rate = float(rng.choice([rng.uniform(), 0, 1, rng.integers(0, n + 1) / n]))
+    return kinds[seed % 3], weight, gamma, rate
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_ramps_have_the_rate_and_the_least_objective(seed):
+    scores, weight, gamma, rate = draw_problem(seed)
+    t = ramp_threshold(scores, gamma, rate, 0.0, weight)
+    h = ramp(scores, t, gamma)
+    assert np.average(h, weights=weight) == pytest.approx(rate, abs=1e-10)
+    # strong duality: the dual function of the rate is a lower bound of the objective
+    total = weight.sum()
+
+    def dual(multiplier):
+        best = ramp(scores, multiplier, gamma)
+        value = objective(best, scores, gamma, weight)
+        return -(value + multiplier * (weight @ best - rate * total))
+
+    found = minimize_scalar(
+        dual, bounds=(-1 - gamma, 1 + gamma), method="bounded", options={"xatol": 1e-11}
+    )
+    assert objective(h, scores, gamma, weight) == pytest.approx(-found.fun, abs=1e-8)
+
+
+def test_a_narrow_ramp_is_as_good_as_the_linear_program():
+    rng = np.random.default_rng(3)
+    scores = rng.uniform(-1, 1, 40)
+    rate, gamma = 0.37, 1e-3
+    exact = linprog(
+        -scores, A_eq=np.ones((1, 40)), b_eq=[rate * 40], bounds=(0, 1), method="highs"
+    )
+    h = ramp(scores, ramp_threshold(scores, gamma, rate), gamma)
+    assert -scores @ h <= exact.fun + gamma / 2 * 40 * rate + 1e-9
+    assert -scores @ h >= exact.fun - 1e-9
+
+
+@given(
+    scores=st.lists(st.sampled_from(np.linspace(-1, 1, 21).tolist()), min_size=1),
+    gamma=st.floats(1e-3, 2),
+    rate=st.floats(0, 1),
+    tolerance=st.floats(0, 0.5),
+)
+@settings(max_examples=150, deadline=None)
+def test_tolerance_is_used_only_as_far_as_needed(scores, gamma, rate, tolerance):
+    t = ramp_threshold(scores, gamma, rate, tolerance)
+    mean = ramp(scores, t, gamma).mean()
+    assert abs(mean - rate) <= tolerance / 2 + 1e-10
+    if t != 0:  # a correction stops at the edge
+        edges = np.clip([rate - tolerance / 2, rate + tolerance / 2], 0, 1)
+        assert np.abs(edges - mean).min() < 1e-10
+        assert (ramp(scores, 0, gamma).mean() > mean) == (t > 0) or abs(
+            ramp(scores, 0, gamma).mean() - mean
+        ) < 1e-10
+
+
+@given(st.integers(0, 10_000), st.floats(0, 1), st.floats(0, 1))
+@settings(max_examples=100, deadline=None)
+def test_a_higher_rate_never_needs_a_later_ramp(seed, one, other):
+    scores, weight, gamma, _ = draw_problem(seed)
+    low, high = sorted((one, other))
+    starts = [ramp_threshold(scores, gamma, r, 0, weight) for r in (low, high)]
+    assert starts[1] <= starts[0] + 1e-9
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None)
+def test_order_of_rows_and_scale_of_weights_do_not_matter(seed):
+    scores, weight, gamma, rate = draw_problem(seed)
+    t = ramp_threshold(scores, gamma, rate, 0.0, weight)
+    order = np.random.default_rng(seed).permutation(len(scores))
+    again = ramp_threshold(scores[order], gamma, rate, 0.0, 7 * weight[order])
+    h, h_again = ramp(scores, t, gamma), ramp(scores, again, gamma)
+    kept = weight > 0
+    assert h_again[kept] == pytest.approx(h[kept], abs=1e-8)
+
+
+def test_whole_weights_are_repeated_rows():
+    scores, repeats = np.array([-0.9, -0.1, 0.2, 0.7]), np.array([3, 1, 2, 2])
+    weighted = ramp_threshold(scores, 0.3, 0.45, 0.0, repeats)
+    repeated = ramp_threshold(np.repeat(scores, repeats), 0.3, 0.45)
+    assert weighted == pytest.approx(repeated, abs=1e-12)
+
+
+def test_of_many_thresholds_the_one_nearest_0_is_taken():
+    assert ramp_threshold([-1, -0.8, 0.9, 1], 0.1, 0.5) == 0
+    assert ramp_threshold([0.3, 0.4, 0.9, 1], 0.1, 0.5) == pytest.approx(0.4)
+    assert ramp_threshold([-1, -0.9, -0.4, -0.3], 0.1, 0.5) == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_covariance_is_bounded_and_touched_where_it_binds(seed):
+    scores, weight, gamma, _ = draw_problem(seed)
+    inside = np.random.default_rng(seed).random(len(scores)) < 0.4
+    heavy = weight > 0
+    if len(set(inside[heavy])) < 2:
+        pytest.skip("one kind of rows")
+    tolerance = 0.0 if seed % 2 else 0.01
+    t = covariance_threshold(scores, inside, gamma, tolerance, weight)
+    share = np.average(inside, weights=weight)
+
+    def covariance(t):
+        h = np.clip((scores - t * (inside - share)) / gamma, 0, 1)
+        return float(np.average(h * (inside - share), weights=weight))
+
+    assert abs(covariance(t)) <= tolerance + 1e-10
+    if t:
+        assert abs(covariance(t)) == pytest.approx(tolerance, abs=1e-10)
+        assert covariance(0) * t > 0
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (([0.2, 1.2], 0.1, 0.5), r"\[-1, 1\]; 1 rows are not, .* row 1"),
+        (([0.2, np.nan], 0.1, 0.5), "row 1"),
+        (([], 0.1, 0.5), "one vector of numbers"),
+        ((["a", "b"], 0.1, 0.5), "one vector of numbers"),
+        (([0.2, 0.3], 0, 0.5), "`gamma`"),
+        (([0.2, 0.3], 0.1, 1.5), "`rate`"),
+        (([0.2, 0.3], 0.1, 0.5, -1), "`tolerance`"),
+        (([0.2, 0.3], 0.1, 0.5, 0, [0, 0]), "`sample_weight`"),
+        (([0.2, 0.3], 0.1, 0.5, 0, [1, -1]), "first in row 1"),
+    ],
+)
+def test_a_ramp_refuses_bad_input(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        ramp_threshold(*arguments)
+
+
+def test_a_covariance_needs_both_kinds_of_rows():
+    with pytest.raises(ValueError, match="true for some rows"):
+        covariance_threshold([0.1, 0.2], [1, 1], 0.1)

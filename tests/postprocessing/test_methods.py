@@ -1,0 +1,312 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from fairdash.postprocessing import (
+    CovarianceRamp,
+    HardtThreshold,
+    RampThreshold,
+    RejectOption,
+    ShiftInference,
+    Thresholds,
+    cross,
+    expected_flips,
+    expected_outcome,
+)
+
+METHODS = [RampThreshold(), HardtThreshold(), RejectOption(), ShiftInference()]
+
+
+def people(n=2000, n_groups=2, seed=0):
+    """Return margins that are true on average, outcomes and groups of unequal rate."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, n_groups, n)
+    margins = np.clip(rng.normal(-0.4 + 0.5 * group / n_groups, 0.5, n), -0.99, 0.99)
+    y = (rng.uniform(-1, 1, n) < margins).astype(int)
+    return margins, y, np.array([f"g{k}" for k in group])
+
+
+def rates(method, margins, groups):
+    h = method.predict_proba(margins, sensitive_features=groups)
+    return np.array([h[groups == name].mean() for name in np.unique(groups)])
+
+
+@pytest.mark.parametrize("target", ["accuracy", "balanced", 0.3])
+@pytest.mark.parametrize("n_groups", [2, 5, 20])
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 2.0])
+def test_the_ramp_gives_parity_on_the_fitting_sample(target, n_groups, gamma):
+    margins, y, groups = people(n_groups=n_groups)
+    ramp = RampThreshold(gamma, target).fit(margins, y, sensitive_features=groups)
+    assert np.ptp(rates(ramp, margins, groups)) < 1e-10
+    at_target = rates(ramp, margins, groups)[0]
+    assert at_target == pytest.approx(ramp.target_rate_, abs=1e-10)
+        ramp.target_rate_, abs=1e-10
+    )
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_a_tolerance_is_the_largest_gap(center):
+    margins, y, groups = people()
+    ramp = RampThreshold(0.2, tolerance=0.05, center=center)
+    ramp.fit(margins, y, sensitive_features=groups)
+    assert np.ptp(rates(ramp, margins, groups)) == pytest.approx(0.05, abs=1e-10)
+
+
+def test_centring_changes_nothing_for_a_given_rate_without_tolerance():
+    margins, _, groups = people()
+    one, other = (
+        RampThreshold(0.3, 0.4, center=center).fit(margins, sensitive_features=groups)
+        for center in (False, True)
+    )
+    assert one.thresholds_ == pytest.approx(other.thresholds_)
+
+
+def test_a_centred_ramp_that_needs_nothing_has_its_middle_at_0():
+    margins, _, groups = people()
+    ramp = RampThreshold(0.3, 0.4, tolerance=1.0, center=True)
+    ramp.fit(margins, sensitive_features=groups)
+    assert set(ramp.thresholds_.values()) == {-0.15}
+
+
+def test_no_rate_is_more_accurate_than_the_one_found():
+    margins, y, groups = people(300)
+    margins = margins.round(1)  # ties
+    weight = np.random.default_rng(1).choice([1.0, 3.0], len(y))
+
+    def accuracy(rate):
+        ramp = RampThreshold(0.2, rate)
+        ramp.fit(margins, sensitive_features=groups, sample_weight=weight)
+        h = ramp.predict_proba(margins, sensitive_features=groups)
+        return np.average(y * h + (1 - y) * (1 - h), weights=weight)
+
+    best = RampThreshold(0.2).fit(
+        margins, y, sensitive_features=groups, sample_weight=weight
+    )
+    others = [accuracy(rate) for rate in np.linspace(0, 1, 801)]
+    assert accuracy(best.target_rate_) >= max(others) - 1e-12
+
+
+def test_the_balanced_rate_cancels_the_corrections():
+    margins, _, groups = people()
+    ramp = RampThreshold(0.2, "balanced").fit(margins, sensitive_features=groups)
+    share = {name: np.mean(groups == name) for name in ramp.groups_}
+    middles = [share[g] * (t + 0.1) for g, t in ramp.thresholds_.items()]
+    assert sum(middles) == pytest.approx(0, abs=1e-9)
+
+
+def test_probabilities_and_margins_give_the_same_decisions():
+    margins, y, groups = people()
+    probabilities = (margins + 1) / 2
+    for method in METHODS:
+        one = clone(method).fit(margins, y=y, sensitive_features=groups)
+        other = clone(method).set_params(score_type="probability")
+        other.fit(probabilities, y=y, sensitive_features=groups)
+        assert other.predict_proba(
+            probabilities, sensitive_features=groups
+        ) == pytest.approx(
+            one.predict_proba(margins, sensitive_features=groups), abs=1e-6
+        )
+
+
+def test_crossed_columns_are_groups_like_any_other():
+    margins, y, groups = people(n_groups=2)
+    other = np.random.default_rng(5).choice(["x", "y"], len(y))
+    crossed = cross(groups, other)
+    ramp = RampThreshold().fit(margins, y, sensitive_features=crossed)
+    assert ramp.groups_ == ("g0 × x", "g0 × y", "g1 × x", "g1 × y")
+    assert np.ptp(rates(ramp, margins, crossed)) < 1e-10
+
+
+def test_drawn_decisions_are_reproducible_and_near_their_expectation():
+    margins, y, groups = people(20_000)
+    ramp = RampThreshold(1.0).fit(margins, y, sensitive_features=groups)
+    one, same, other = (
+        ramp.predict(margins, sensitive_features=groups, random_state=seed)
+        for seed in (3, 3, 4)
+    )
+    assert (one == same).all()
+    assert (one != other).any()
+    h = ramp.predict_proba(margins, sensitive_features=groups)
+    flips = expected_flips(h, margins > 0, sensitive_features=groups)
+    drawn = [one[groups == name].sum() for name in ramp.groups_]
+    expected = flips["rate"] * flips["n"]
+    assert (np.abs(drawn - expected) < 4 * flips["sd"]).all()
+
+
+def test_hardt_gives_parity_or_equal_odds_on_the_fitting_sample():
+    margins, y, groups = people(5000)
+    parity = HardtThreshold().fit(margins, y, sensitive_features=groups)
+    assert np.ptp(rates(parity, margins, groups)) < 2e-3
+    odds = HardtThreshold("equalized_odds").fit(margins, y, sensitive_features=groups)
+    for outcome in (0, 1):
+        rows = y == outcome
+        assert np.ptp(rates(odds, margins[rows], groups[rows])) < 2e-3
+
+
+def test_hardt_decides_like_fairlearn_itself():
+    from fairlearn.postprocessing import ThresholdOptimizer
+    from sklearn.linear_model import LogisticRegression
+
+    margins, y, groups = people(1500)
+    for constraints in ("demographic_parity", "equalized_odds"):
+        base = LogisticRegression().fit(margins[:, None], y)
+        scores = base.predict_proba(margins[:, None])[:, 1]
+        theirs = ThresholdOptimizer(
+            estimator=base,
+            constraints=constraints,
+            prefit=True,
+            predict_method="predict_proba",
+        ).fit(margins[:, None], y, sensitive_features=groups)
+        expected = theirs._pmf_predict(margins[:, None], sensitive_features=groups)
+        ours = HardtThreshold(constraints, score_type="probability")
+        ours.fit(scores, y, sensitive_features=groups)
+        h = ours.predict_proba(scores, sensitive_features=groups)
+        assert h == pytest.approx(expected[:, 1], abs=1e-6)
+
+
+def test_reject_option_closes_the_gap_and_flips_towards_the_lower_group():
+    margins, _, groups = people(5000)
+    before = margins > 0
+    method = RejectOption().fit(margins, sensitive_features=groups)
+    assert method.favoured_ == ("g0",)
+    assert np.ptp(rates(method, margins, groups)) < 0.03
+    h = method.predict_proba(margins, sensitive_features=groups)
+    flips = expected_flips(h, before, sensitive_features=groups).set_index("group")
+    assert flips.loc["g0", "down"] == 0
+    assert flips.loc["g1", "up"] == 0
+    doubtful = np.abs(margins) <= method.width_
+    assert ((h == 1) != before)[~doubtful].sum() == 0
+
+
+def test_shift_inference_multiplies_odds_by_the_ratio_of_priors():
+    margins, y, groups = people()
+    method = ShiftInference().fit(margins, y, sensitive_features=groups)
+    h = method.predict_proba(margins, sensitive_features=groups)
+    p = (margins + 1) / 2
+    prior = np.array([y[groups == name].mean() for name in ("g0", "g1")])
+    own = prior[(groups == "g1").astype(int)]
+    odds = p / (1 - p) * (y.mean() / (1 - y.mean())) * (1 - own) / own
+    assert (h == (odds >= 1)).all()
+
+
+def test_covariance_control_leaves_no_gap_in_any_subgroup():
+    margins, _, groups = people(4000)
+    subgroups = np.random.default_rng(2).choice(["young", "old"], len(margins))
+    subgroups[groups == "g1"][:10] = "young"
+    method = CovarianceRamp().fit(
+        margins, sensitive_features=groups, subgroups=subgroups
+    )
+    h = method.predict_proba(margins, sensitive_features=groups, subgroups=subgroups)
+    for name in ("young", "old"):
+        inside = subgroups == name
+        gap = h[inside & (groups == "g0")].mean() - h[inside & (groups == "g1")].mean()
+        assert abs(gap) < 1e-10
+    again = Thresholds.from_json(method.thresholds().to_json())
+    crossed = cross(subgroups, groups)
+    assert (again.predict_proba(margins, sensitive_features=crossed) == h).all()
+
+
+def test_covariance_control_leaves_rows_without_a_subgroup_as_they_are():
+    margins, _, groups = people(1000)
+    subgroups = np.where(margins > 0.5, None, "a")
+    method = CovarianceRamp(0.2).fit(
+        margins, sensitive_features=groups, subgroups=subgroups
+    )
+    h = method.predict_proba(margins, sensitive_features=groups, subgroups=subgroups)
+    assert (h[margins > 0.5] == 1).all()
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
+class TestEveryMethod:
+    def fit(self, method, **changes):
+        margins, y, groups = people()
+        given = {"scores": margins, "y": y, "sensitive_features": groups} | changes
+        return clone(method).fit(**given)
+
+    def test_thresholds_survive_json(self, method):
+        margins, _, groups = people()
+        fitted = self.fit(method)
+        again = Thresholds.from_json(fitted.thresholds().to_json())
+        h = fitted.predict_proba(margins, sensitive_features=groups)
+        assert (again.predict_proba(margins, sensitive_features=groups) == h).all()
+
+    def test_h_never_falls_with_the_score(self, method):
+        fitted = self.fit(method)
+        grid = np.linspace(-1, 1, 501)
+        for name in fitted.groups_:
+            h = fitted.predict_proba(grid, sensitive_features=[name] * 501)
+            assert (np.diff(h) >= 0).all()
+            assert h.min() >= 0
+            assert h.max() <= 1
+
+    def test_an_unseen_group_is_named(self, method):
+        fitted = self.fit(method)
+        with pytest.raises(ValueError, match=r"'g9'.*1 rows, first row 1"):
+            fitted.predict_proba([0.1, 0.2], sensitive_features=["g0", "g9"])
+
+    def test_a_missing_group_is_refused_at_prediction(self, method):
+        fitted = self.fit(method)
+        with pytest.raises(ValueError, match=r"missing values.*first row 0"):
+            fitted.predict([0.1, 0.2], sensitive_features=[None, "g0"])
+
+    def test_bad_scores_are_refused(self, method):
+        margins, y, _ = people()
+        with pytest.raises(ValueError, match="labels or decisions"):
+            self.fit(method, scores=2.0 * y - 1)
+        with pytest.raises(ValueError, match="labels or decisions"):
+            self.fit(method, scores=y)
+        with pytest.raises(ValueError, match="constant"):
+            self.fit(method, scores=np.full(len(y), 0.3))
+        margins[7] = np.nan
+        with pytest.raises(ValueError, match="row 7"):
+            self.fit(method, scores=margins)
+        margins[7] = 4
+        with pytest.raises(ValueError, match="row 7"):
+            self.fit(method, scores=margins)
+
+    def test_a_group_of_one_row_is_refused(self, method):
+        _, _, groups = people()
+        groups = groups.astype(object)
+        groups[0] = "alone"
+        with pytest.raises(ValueError, match="'alone': 1"):
+            self.fit(method, sensitive_features=groups)
+
+    def test_nothing_works_before_fit(self, method):
+        with pytest.raises(ValueError, match="not fitted"):
+            clone(method).predict_proba([0.1], sensitive_features=["g0"])
+
+
+@pytest.mark.parametrize(
+    "method, changes, message",
+    [
+        (RampThreshold(gamma=0), {}, "`gamma`"),
+        (RampThreshold(target_rate="best"), {}, "`target_rate` must be one of"),
+        (RampThreshold(target_rate=2.0), {}, r"`target_rate` must lie in \[0, 1\]"),
+        (RampThreshold(), {"y": None}, "needs `y`"),
+        (RejectOption(width=2.0), {}, "`width`"),
+        (HardtThreshold("magic"), {}, "`constraints`"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(method, changes, message):
+    margins, y, groups = people(200)
+    given = {"y": y} | changes
+    with pytest.raises(ValueError, match=message):
+        method.fit(margins, sensitive_features=groups, **given)
+
+
+def test_expected_outcome_of_plain_decisions_is_their_accuracy_and_gap():
+    margins, y, groups = people()
+    decisions = (margins > 0).astype(int)
+    table = expected_outcome(
+        decisions, sensitive_features=groups, y=y, reference=decisions
+    ).set_index("metric")
+    assert table.loc["accuracy", "value"] == np.mean(decisions == y)
+    gap = decisions[groups == "g1"].mean() - decisions[groups == "g0"].mean()
+    assert table.loc["demographic_parity_difference", "value"] == pytest.approx(gap)
+    assert (table[["change", "change_low", "change_high"]].abs() < 1e-12).all(axis=None)
+
+
+def test_without_an_outcome_accuracy_is_undefined():
+    margins, _, groups = people(100)
+    table = expected_outcome(margins > 0, sensitive_features=groups)
+    assert np.isnan(table.loc[0, "value"])
