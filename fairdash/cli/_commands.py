@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from fairdash import __version__
+from fairdash.cli._apply import apply_file
 from fairdash.cli._check import check_file
 from fairdash.cli._run import run_config
 from fairdash.store import home_folder
@@ -79,6 +80,33 @@ def run(
     except ValueError as error:
         raise _refuse(error, config) from error
     raise typer.Exit(0 if status == "finished" else 1)
+
+
+@app.command("apply")
+def apply_thresholds(
+    thresholds: File,
+    file: File,
+    score: Annotated[str, typer.Option(help="Column of the scores.")],
+    group: Annotated[
+        list[str],
+        typer.Option(help="Column of the groups; repeat it to cross several."),
+    ],
+    out: Annotated[Path, typer.Option(help="CSV or Parquet file to write.")],
+    seed: Annotated[int, typer.Option(help="Seed of the drawn decisions.")] = 0,
+) -> None:
+    """Decide the rows of a file by thresholds from the Post-process page.
+
+    Adds the columns h, the probability of a positive decision, and decision, drawn
+    with it. Files may be larger than memory. The exit status is 2 when a file cannot
+    be used.
+    """
+    try:
+        done = apply_file(
+            thresholds, file, score=score, groups=group, out=out, seed=seed
+        )
+    except ValueError as error:
+        raise _refuse(error, file) from error
+    typer.echo(f"{out}: {done} rows decided")
 
 
 @data.command()

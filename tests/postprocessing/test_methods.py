@@ -40,8 +40,6 @@ def test_the_ramp_gives_parity_on_the_fitting_sample(target, n_groups, gamma):
     assert np.ptp(rates(ramp, margins, groups)) < 1e-10
     at_target = rates(ramp, margins, groups)[0]
     assert at_target == pytest.approx(ramp.target_rate_, abs=1e-10)
-        ramp.target_rate_, abs=1e-10
-    )
 
 
 @pytest.mark.parametrize("center", [False, True])

@@ -1,0 +1,89 @@
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from fairdash.cli import _apply, app
+from fairdash.postprocessing import RampThreshold, cross
+
+N = 1000
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["apply", *map(str, arguments)])
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "score": rng.uniform(-1, 1, N).round(4),
+            "sex": rng.choice(["m", "f"], N),
+            "level": rng.choice([1, 2], N),
+        }
+    )
+
+
+@pytest.fixture
+def fitted(table):
+    groups = cross(table["sex"], table["level"])
+    return RampThreshold(0.4, 0.3).fit(table["score"], sensitive_features=groups)
+
+
+@pytest.fixture
+def rules(fitted, tmp_path):
+    (tmp_path / "thresholds.json").write_text(fitted.thresholds().to_json())
+    return tmp_path / "thresholds.json"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("batch", [64, 65_536])
+def test_a_file_is_decided_as_in_memory_whatever_the_batches(
+    kind, batch, table, fitted, rules, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(_apply, "BATCH_ROWS", batch)
+    file, out = tmp_path / f"new.{kind}", tmp_path / f"out.{kind}"
+    getattr(table, f"to_{kind}")(file, index=False)
+    options = ["--score", "score", "--group", "sex", "--group", "level"]
+    done = call(rules, file, *options, "--out", out, "--seed", 3)
+    assert done.exit_code == 0, done.output
+    assert f"{N} rows decided" in done.stdout
+    written = getattr(pd, f"read_{kind}")(out)
+    groups = cross(table["sex"], table["level"])
+    h = fitted.predict_proba(table["score"], sensitive_features=groups)
+    assert np.allclose(written["h"], h, atol=1e-12)
+    drawn = fitted.predict(table["score"], sensitive_features=groups, random_state=3)
+    assert (written["decision"] == drawn).all()
+    assert written["sex"].tolist() == table["sex"].tolist()
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda t: t.assign(score=5.0), "must be margins in [-1, 1]"),
+        (lambda t: t.assign(sex="x"), "without learned thresholds"),
+        (lambda t: t.drop(columns="level"), "no columns ['level']"),
+        (lambda t: t.assign(h=1), "already has columns ['h']"),
+        (lambda t: t.iloc[:0], "no rows"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_one_clear_line(
+    change, message, table, rules, tmp_path
+):
+    file, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    change(table).to_csv(file, index=False)
+    options = ["--score", "score", "--group", "sex", "--group", "level"]
+    done = call(rules, file, *options, "--out", out)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert "\n" not in done.stderr.strip()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["new.csv", "thresholds.json"]
+
+
+def test_the_result_must_be_csv_or_parquet(table, rules, tmp_path):
+    table.to_csv(tmp_path / "new.csv", index=False)
+    options = ["--score", "score", "--group", "sex", "--out", tmp_path / "out.xlsx"]
+    done = call(rules, tmp_path / "new.csv", *options)
+    assert done.exit_code == 2
+    assert ".csv or .parquet" in done.stderr
