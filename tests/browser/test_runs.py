@@ -3,6 +3,7 @@
 import csv
 
 import pytest
+from conftest import wait_until
 from playwright.sync_api import expect
 from toys import ROLES, people_csv
 
@@ -26,13 +27,12 @@ def test_a_run_is_renamed_downloaded_and_deleted(server, browser, home):
     table = store.add_table(people_csv(), "people.csv")
     data = DataSource(table=table, roles=ROLES, name="People")
     methods = (MethodGrid(method="unconstrained", params=QUICK),)
-    submit(store, SweepSpec(data=data, methods=methods), name="Old name")
+    run = submit(store, SweepSpec(data=data, methods=methods), name="Old name")
+    wait_until(lambda: store.run(run).over, 60)
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.set_default_timeout(60_000)
     page.goto(f"{server}/Runs")
     page.get_by_text("Old name").first.wait_for(state="attached")
-    expect(page.get_by_text("finished").first).to_be_attached(timeout=60_000)
-    page.wait_for_timeout(2500)  # the last poll redraws the page without an interval
     choose_first(page)
 
     page.get_by_role("button", name="Rename").click()
