@@ -16,6 +16,22 @@ from fairdash.plots._findings import (
     training_finding,
     traits_finding,
 )
+from fairdash.plots._front import (
+    METRICS,
+    describe_front,
+    front_finding,
+    metric_words,
+    plot_front,
+)
+from fairdash.plots._grid import (
+    by_tau_finding,
+    describe_grid,
+    grid_finding,
+    plot_by_tau,
+    plot_grid,
+    plot_ratio_by_tau,
+    ratio_by_tau_finding,
+)
 from fairdash.plots._local import MOST_MODELS, describe_local_di, plot_local_di
 from fairdash.plots._models import (
     describe_comparison,
@@ -23,6 +39,14 @@ from fairdash.plots._models import (
     plot_overview,
 )
 from fairdash.plots._theme import CONFIG, resolve
+from fairdash.plots._trade_off import (
+    before_after_finding,
+    describe_trade_off,
+    group_colours_of,
+    plot_trade_off,
+    ramp_finding,
+    trade_off_finding,
+)
 from fairdash.plots._training import (
     RatioHistogram,
     describe_ratio_histogram,
@@ -40,32 +64,50 @@ from fairdash.plots._weights import (
 
 __all__ = [
     "CONFIG",
+    "METRICS",
     "MOST_MODELS",
     "RatioHistogram",
     "base_rates_finding",
+    "before_after_finding",
+    "by_tau_finding",
     "comparison_finding",
     "correlation_finding",
     "describe_base_rates",
     "describe_comparison",
+    "describe_front",
+    "describe_grid",
     "describe_local_di",
     "describe_ratio_against_di",
     "describe_ratio_by_epoch",
     "describe_ratio_histogram",
+    "describe_trade_off",
     "describe_training",
     "describe_traits",
+    "front_finding",
+    "grid_finding",
+    "group_colours_of",
     "local_finding",
+    "metric_words",
     "plot_base_rates",
+    "plot_by_tau",
     "plot_comparison",
+    "plot_front",
+    "plot_grid",
     "plot_local_di",
     "plot_overview",
     "plot_ratio_against_di",
     "plot_ratio_by_epoch",
+    "plot_ratio_by_tau",
     "plot_ratio_histogram",
+    "plot_trade_off",
     "plot_training",
     "plot_traits",
+    "ramp_finding",
+    "ratio_by_tau_finding",
     "ratio_finding",
     "resolve",
     "spread_finding",
+    "trade_off_finding",
     "training_finding",
     "traits_finding",
 ]

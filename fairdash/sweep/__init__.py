@@ -7,7 +7,6 @@ from fairdash.sweep._front import (
     is_gain,
     knee,
     pareto_front,
-    steps,
     within,
 )
 from fairdash.sweep._run import load_dataset, run_sweep, source_file
@@ -37,7 +36,6 @@ __all__ = [
     "score",
     "select",
     "source_file",
-    "steps",
     "train_stack",
     "trial_key",
     "within",

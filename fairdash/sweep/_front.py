@@ -1,7 +1,6 @@
 """What a sweep offers: the models that no other model beats on both of two metrics."""
 
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -153,22 +152,6 @@ def knee(rows: pd.DataFrame, *, axes: tuple[str, str] = AXES) -> int | None:
     ahead = 1.0 - scaled.sum(axis=1)  # the line between the ends is x + y = 1
     place = int(ahead.argmax())
     return place if ahead[place] > 1e-9 else None
-
-
-def steps(
-    rows: pd.DataFrame, *, axes: tuple[str, str] = AXES
-) -> tuple[list[float], list[float]]:
-    """Return the corners of the line below which a front dominates.
-
-    Between two models of a front only the worse of each axis can be had, so the line
-    goes along one axis and then along the other.
-    """
-    points = rows[list(axes)].to_numpy(float)
-    xs, ys = [], []
-    for here, there in pairwise(points):
-        xs += [here[0], there[0]]
-        ys += [here[1], here[1]]
-    return [*xs, *points[-1:, 0]], [*ys, *points[-1:, 1]]
 
 
 def _costs(rows: pd.DataFrame, axes: tuple[str, str]) -> NDArray[np.float64]:

@@ -42,6 +42,16 @@ from fairdash.ui._models import (
     reference_of,
 )
 from fairdash.ui._poll import follow
+from fairdash.ui._post import score_columns, scored
+from fairdash.ui._post_form import (
+    pick_post,
+    post_bounds,
+    post_downloads,
+    post_kpis,
+    post_sources,
+)
+from fairdash.ui._post_ramp import live_setting, solve
+from fairdash.ui._post_tables import local_before_after, others
 from fairdash.ui._results import (
     Setting,
     chance_worst,
@@ -67,6 +77,13 @@ from fairdash.ui._summary import (
     base_rates,
     column_table,
     not_estimable,
+)
+from fairdash.ui._sweep_form import sweep_form
+from fairdash.ui._sweep_page import (
+    is_sweep,
+    show_finished_sweep,
+    show_growing_sweep,
+    sweep_facts,
 )
 from fairdash.ui._table import (
     OpenTable,
@@ -116,10 +133,13 @@ __all__ = [
     "follow",
     "heading",
     "interval",
+    "is_sweep",
     "keep_dataset",
     "known_models",
     "kpi_row",
     "latest_result",
+    "live_setting",
+    "local_before_after",
     "local_result",
     "method_form",
     "model_label",
@@ -129,6 +149,7 @@ __all__ = [
     "of_seed",
     "open_page",
     "open_table",
+    "others",
     "page",
     "paired_changes",
     "percent",
@@ -136,24 +157,36 @@ __all__ = [
     "pick_group",
     "pick_k",
     "pick_models",
+    "pick_post",
     "pick_seed",
     "pick_share",
     "pick_weighted",
     "plain",
     "plural",
     "points",
+    "post_bounds",
+    "post_downloads",
+    "post_kpis",
+    "post_sources",
     "problem",
     "recent_runs",
     "reference_of",
     "roles_form",
     "run_list",
     "sample_cards",
+    "score_columns",
+    "scored",
     "settings",
     "settle",
+    "show_finished_sweep",
+    "show_growing_sweep",
     "show_run",
+    "solve",
     "start_audit",
     "store",
     "subgroup_form",
+    "sweep_facts",
+    "sweep_form",
     "table_download",
     "test_table",
     "time_left",

@@ -54,7 +54,7 @@ def train(
         params = {name: v for name, v in grid.params.items() if name in common}
         methods += [MethodGrid(method=beside, params=params, effort=grid.effort)]
     spec = SweepSpec(
-        data=_source(record),
+        data=source(record),
         methods=tuple(methods),
         seeds=tuple(range(seeds)),
         subgroups=record.subgroups,
@@ -86,7 +86,7 @@ def finish_audit(snapshot: Snapshot) -> None:
         open_page(_WHERE, run=snapshot.run.id, data=snapshot.run.dataset_id)
 
 
-def _source(record: DatasetRecord) -> DataSource:
+def source(record: DatasetRecord) -> DataSource:
     """Return where the table is from: a sample by its name, which works anywhere."""
     known: dict[str, str] = {"table": record.table_sha256}
     for name, sample in SAMPLES.items():

@@ -78,6 +78,8 @@ def figure(
     table: pd.DataFrame | None = None,
     table_config: Mapping[str, Any] | None = None,
     key: str | None = None,
+    on_select: Callable[[], None] | None = None,
+    control: Callable[[], None] | None = None,
 ) -> None:
     """Draw a figure under its finding, with its definition and table one click away.
 
@@ -99,12 +101,29 @@ def figure(
         ``column_config`` of the table; by default three decimals.
     key : str, optional
         Identity of the figure between reruns.
+    on_select : callable, optional
+        Called after a click on a mark; the session state holds the selection at
+        ``key``.
+    control : callable, optional
+        Draws a control that belongs to this figure alone, under its finding.
     """
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
     drawing.update_layout(meta=st.context.theme.type)
     with st.container(gap="xsmall"):
         heading(finding, how)
-        st.plotly_chart(drawing, config=CONFIG, alt=alt, key=key)
+        if control is not None:
+            control()
+        if on_select is None:
+            st.plotly_chart(drawing, config=CONFIG, alt=alt, key=key)
+        else:
+            st.plotly_chart(
+                drawing,
+                config=CONFIG,
+                alt=alt,
+                key=key,
+                on_select=on_select,
+                selection_mode="points",
+            )
         if caption:
             st.caption(plain(caption))
         if table is not None:

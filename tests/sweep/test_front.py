@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash.sweep import hypervolume, is_gain, knee, pareto_front, steps, within
+from fairdash.sweep import hypervolume, is_gain, knee, pareto_front, within
 
 GAP, ACCURACY = AXES = ("test_worst_1_di", "test_accuracy")
 PARITY = "test_demographic_parity_difference"
@@ -84,12 +84,6 @@ def test_the_knee_is_the_point_furthest_before_the_line_between_the_ends():
     assert knee(front.iloc[:2]) is None
     straight = models([(0.0, 0.5, 0), (0.1, 0.6, 0), (0.2, 0.7, 0)])
     assert knee(straight) is None
-
-
-def test_steps_stay_on_the_dominated_side():
-    front = models([(0.1, 0.5, 0), (0.3, 0.7, 0)])
-    assert steps(front) == ([0.1, 0.3, 0.3], [0.5, 0.5, 0.7])
-    assert steps(front.iloc[:0]) == ([], [])
 
 
 def test_a_column_that_is_not_there_is_named():

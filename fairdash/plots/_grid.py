@@ -1,0 +1,252 @@
+"""A metric over the grid of λ and τ, and along each of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from fairdash.plots._front import GROUND, METRICS, metric_words
+from fairdash.plots._rows import numbers, records
+from fairdash.plots._theme import INK, MUTED, Spec, fade, finish
+from fairdash.plots._words import number
+
+_TICKS = 6
+_SHADES = (GROUND[3], GROUND[5], GROUND[7], GROUND[9])
+
+
+def plot_grid(
+    table: pd.DataFrame, *, metric: str, chosen: tuple[float, float] | None = None
+) -> go.Figure:
+    """Cells of a metric over λ (across) and τ (up), and where the limit is kept.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per setting: fairness_weight, tau, value, within.
+    metric : str
+        What ``value`` is, see ``METRICS``.
+    chosen : pair of float, optional
+        λ and τ of the cell to frame.
+
+    Returns
+    -------
+    Figure: a heat map; transparent markers to click on, one per row of ``table``; a
+    line along the limit
+    """
+    across = sorted(table["fairness_weight"].unique())
+    up = sorted(table["tau"].unique())
+    column = table["fairness_weight"].map(across.index).to_numpy()
+    row = table["tau"].map(up.index).to_numpy()
+    values = np.full((len(up), len(across)), np.nan)
+    values[row, column] = table["value"]
+    within = np.zeros(values.shape, dtype=bool)
+    within[row, column] = table["within"]
+    title, share = METRICS[metric]
+    scale = [[i / (len(GROUND) - 1), shade] for i, shade in enumerate(GROUND)]
+    data: list[Spec] = [
+        {
+            "type": "heatmap",
+            "z": [numbers(pd.Series(line)) for line in values],
+            "colorscale": scale,
+            "xgap": 1,
+            "ygap": 1,
+            "hoverinfo": "skip",
+            "colorbar": {
+                "thickness": 10,
+                "outlinewidth": 0,
+                "tickformat": ".0%" if share else "~g",
+                "nticks": 4,
+            },
+        },
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": column.tolist(),
+            "y": row.tolist(),
+            "text": [
+                f"λ {one['fairness_weight']:g}, τ {one['tau']:g}<br>"
+                f"{title.split(' (')[0]} {metric_words(metric, one['value'])}"
+                for one in records(table)
+            ],
+            "hovertemplate": "%{text}<extra></extra>",
+            "marker": {"size": 16, "opacity": 0, "symbol": "square"},
+            "selected": {"marker": {"opacity": 0}},
+            "unselected": {"marker": {"opacity": 0}},
+        },
+        _edge(within),
+    ]
+    layout: Spec = {
+        "xaxis": _ticks(across) | {"title": "fairness weight λ"},
+        "yaxis": _ticks(up) | {"title": "locality τ", "showgrid": False},
+    }
+    if chosen is not None and chosen[0] in across and chosen[1] in up:
+        x, y = across.index(chosen[0]), up.index(chosen[1])
+        frame: Spec = {"type": "rect", "line": {"color": INK, "width": 2.5}}
+        ends = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
+        layout["shapes"] = [frame | ends]
+    return finish(data, layout, height=380, right=4)
+
+
+def describe_grid(table: pd.DataFrame, metric: str) -> str:
+    """Alt text: where the metric is smallest and largest."""
+    known = table.dropna(subset=["value"])
+    name = METRICS[metric][0].split(" (")[0]
+    if known.empty:
+        return f"{name} is undefined at every setting."
+    ranked = records(known.sort_values("value"))
+    ends = ranked[0], ranked[-1]
+    words = [
+        f"{metric_words(metric, end['value'])} at λ {end['fairness_weight']:g}, "
+        f"τ {end['tau']:g}"
+        for end in ends
+    ]
+    return f"{name} over the grid: from {words[0]} to {words[1]}."
+
+
+def grid_finding(table: pd.DataFrame, metric: str) -> str:
+    """Between which values the metric moves over the grid."""
+    known = table["value"].dropna()
+    name = METRICS[metric][0].split(" (")[0]
+    if known.empty:
+        return f"{name} is undefined at every setting"
+    low, high = (metric_words(metric, float(v)) for v in (known.min(), known.max()))
+    return f"{name[0].upper()}{name[1:]} runs from {low} to {high}"
+
+
+def plot_by_tau(table: pd.DataFrame, *, metric: str) -> go.Figure:
+    """Lines of a metric against τ, one per range of λ, ± one standard deviation.
+
+    Parameters
+    ----------
+    table : DataFrame
+        tau, part (words for the range of λ, in order), mean, sd over the models of
+        the range.
+    metric : str
+        What ``mean`` is.
+
+    Returns
+    -------
+    Figure: a line per part, the darkest for the largest λ
+    """
+    data: list[Spec] = []
+    parts = list(dict.fromkeys(table["part"]))
+    shades = _SHADES[-len(parts) :]
+    for part, shade in zip(parts, shades, strict=True):
+        mine = table[table["part"] == part]
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": part,
+                "x": numbers(mine["tau"]),
+                "y": numbers(mine["mean"]),
+                "line": {"color": shade, "width": 2},
+                "marker": {"size": 6, "color": shade},
+                "error_y": {
+                    "type": "data",
+                    "array": numbers(mine["sd"].fillna(0.0)),
+                    "color": fade(shade, 0.5),
+                    "thickness": 1.2,
+                    "width": 0,
+                },
+                "hovertemplate": f"{part}, τ %{{x:g}}: %{{y:.3f}}<extra></extra>",
+            }
+        )
+    title, share = METRICS[metric]
+    layout: Spec = {
+        "xaxis": {"title": "locality τ", "nticks": _TICKS},
+        "yaxis": {"title": title, "tickformat": ".0%" if share else "~g", "nticks": 5},
+    }
+    return finish(data, layout, height=360, legend=True)
+
+
+def by_tau_finding(table: pd.DataFrame, metric: str) -> str:
+    """How far τ moves the metric where λ is largest."""
+    last = table[table["part"] == table["part"].iloc[-1]]["mean"]
+    name = METRICS[metric][0].split(" (")[0]
+    span = metric_words(metric, float(last.max() - last.min()))
+    return f"With the largest λ, τ moves {name} by {span}"
+
+
+def plot_ratio_by_tau(
+    edges: Sequence[float], density: Mapping[float, Sequence[float]]
+) -> go.Figure:
+    """How the weights r are distributed at several τ.
+
+    Parameters
+    ----------
+    edges : sequence of float
+        Of the bins, of which the last also holds everything beyond.
+    density : mapping of float to sequence of float
+        Density by τ.
+
+    Returns
+    -------
+    Figure: one line of steps per τ
+    """
+    data: list[Spec] = []
+    shades = _SHADES[-len(density) :][::-1]
+    for (tau, bars), shade in zip(density.items(), shades, strict=True):
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": f"τ {tau:g}",
+                "x": np.repeat(edges, 2).tolist(),
+                "y": [0.0, *np.repeat(bars, 2).tolist(), 0.0],
+                "line": {"color": shade, "width": 2},
+                "hoverinfo": "skip",
+            }
+        )
+    one: Spec = {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1}
+    layout: Spec = {
+        "xaxis": {"title": "weight r", "nticks": _TICKS},
+        "yaxis": {"title": "density", "rangemode": "tozero", "nticks": 4},
+        "shapes": [
+            one | {"yref": "y domain"} | {"line": {"color": MUTED, "dash": "dot"}}
+        ],
+    }
+    return finish(data, layout, height=360, legend=True)
+
+
+def ratio_by_tau_finding(spread: Mapping[float, float]) -> str:
+    """How the spread of r changes from the smallest to the largest τ."""
+    low, high = min(spread), max(spread)
+    ends = (
+        f"{number(spread[low], 2)} at τ {low:g}, {number(spread[high], 2)} at {high:g}"
+    )
+    return f"Standard deviation of r: {ends}"
+
+
+def _ticks(values: Sequence[float]) -> Spec:
+    """Return an axis of cells that names some of them."""
+    step = max(1, round(len(values) / _TICKS))
+    at = list(range(0, len(values), step))
+    return {
+        "tickvals": at,
+        "ticktext": [f"{values[i]:.3g}" for i in at],
+        "range": [-0.5, len(values) - 0.5],
+        "ticks": "",
+    }
+
+
+def _edge(within: Any) -> Spec:
+    """Return the line between the cells that keep the limit and those that do not."""
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for i, j in zip(*np.nonzero(within[:, 1:] != within[:, :-1]), strict=True):
+        xs += [j + 0.5, j + 0.5, None]
+        ys += [i - 0.5, i + 0.5, None]
+    for i, j in zip(*np.nonzero(within[1:] != within[:-1]), strict=True):
+        xs += [j - 0.5, j + 0.5, None]
+        ys += [i + 0.5, i + 0.5, None]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": xs,
+        "y": ys,
+        "line": {"color": INK, "width": 2},
+        "hoverinfo": "skip",
+    }

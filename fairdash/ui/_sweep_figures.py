@@ -1,0 +1,181 @@
+"""The figures of a finished sweep: front, map, the chosen model, what τ does."""
+
+import streamlit as st
+
+from fairdash import plots
+from fairdash.methods import CATALOG
+from fairdash.store import RunRecord
+from fairdash.sweep import SweepSpec
+from fairdash.ui._blocks import decimals, figure
+from fairdash.ui._format import plural
+from fairdash.ui._results import chance_worst
+from fairdash.ui._state import store
+from fairdash.ui._sweep import PARITY, Sweep, local_table, ratio_by_tau
+from fairdash.ui._sweep_controls import Controls, go_to_cell, go_to_mark
+from fairdash.ui._training import weights
+
+_FRONT_HOW = """
+Each mark is a setting of a method, drawn where its **test** rows put it. Filled and
+joined: no other setting of the same method was both fairer and more accurate on the
+**validation** rows, among those that keep the DI limit there. Open: over the limit.
+
+The best of many models on the same rows looks better than it is. *As in the paper*
+judges on the test rows instead and flatters the method with the most settings.
+"""
+_GRID_HOW = """
+The mean over seeds of a metric for every λ and τ. The line divides the settings that
+keep the DI limit on validation rows from those that do not. Click a cell to move there.
+"""
+_BY_TAU_HOW = """
+Worst-1-DI of every setting and seed, averaged within quarters of the λ axis, as in
+Figure 4 of the ROAD paper. Bars: ± 1 standard deviation over the models of a quarter.
+"""
+_RATIO_HOW = """
+The weights *r* of the training rows. Small τ lets them differ: a few rows count for
+much. Large τ keeps them near 1, and ROAD becomes plain adversarial debiasing.
+"""
+_MAPS = {"worst_1_di": "Worst-1-DI", "accuracy": "Accuracy", PARITY: "DI"}
+
+
+def draw_front(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
+    """Draw the front with the chosen model ringed; a click chooses another."""
+    models = sweep.points(asked.axes, asked.limit, asked.judge, single=asked.single)
+    runs = sweep.single_runs(asked.axes)
+    if asked.single:
+        runs = runs.iloc[:0]
+    on_test = asked.judge == "test"
+    drawn = (
+        "Single runs" if asked.single else f"Means of {plural(sweep.n_seeds, 'seed')}"
+    )
+    if sweep.n_seeds > 1 and not asked.single:
+        drawn += " with ± 1 sd, dots: single runs"
+    judged = "chosen on the test rows drawn, as in the paper"
+    figure(
+        plots.plot_front(
+            models,
+            runs,
+            axes=asked.axes,
+            chosen=None if asked.single else asked.place,
+            chance=chance_of(sweep, run)
+            if asked.axes[0] == "worst_1_di"
+            else float("nan"),
+        ),
+        finding=plots.front_finding(models, asked.limit),
+        caption=f"{drawn}, on test rows. Filled: fronts "
+        f"{judged if on_test else 'chosen on validation rows'}. Open: over the limit.",
+        alt=plots.describe_front(models, asked.axes),
+        how=_FRONT_HOW,
+        table=models.drop(columns=["colour_role", "line"]),
+        key=f"{run.id} front",
+        on_select=None if asked.single else lambda: go_to_mark(sweep, run),
+    )
+
+
+def draw_grid(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
+    """Draw a metric over λ and τ; a click chooses a cell."""
+    key = f"{run.id} map"
+    metric = st.session_state.get(key, "worst_1_di")
+
+    def choose_metric() -> None:
+        st.segmented_control(
+            "Metric",
+            list(_MAPS),
+            format_func=_MAPS.__getitem__,
+            default="worst_1_di",
+            required=True,
+            label_visibility="collapsed",
+            key=key,
+            persist_state="session",
+        )
+
+    table = sweep.grid(asked.method, metric, asked.limit)
+    chosen = asked.point["fairness_weight"], asked.point["tau"]
+    figure(
+        plots.plot_grid(table, metric=metric, chosen=chosen),
+        finding=plots.grid_finding(table, metric),
+        caption=f"{CATALOG[asked.method].label}, mean of "
+        f"{plural(sweep.n_seeds, 'seed')}, test rows. Line: the DI limit on validation "
+        "rows. Click a cell to move there.",
+        alt=plots.describe_grid(table, metric),
+        how=_GRID_HOW,
+        table=table,
+        table_config=decimals(table),
+        key=f"{run.id} grid",
+        control=choose_metric,
+        on_select=lambda: go_to_cell(table, run),
+    )
+
+
+def draw_model(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
+    """Draw local DI and r of the chosen setting."""
+    assert asked.place is not None
+    model, row = sweep.models[asked.place], sweep.means.iloc[asked.place]
+    subgroups = SweepSpec.model_validate(run.spec).subgroups
+    groups = store().dataset(run.dataset_id).group_names
+    cells = local_table(model, run.dataset_id, subgroups)
+    drawn = row.to_frame().T.assign(
+        label=model.label,
+        colour_role=CATALOG[model.method].colour_role,
+        **{PARITY: row[f"test_{PARITY}"]},
+    )
+    chance = chance_of(sweep, run)
+    ratio = weights(model.trials)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        figure(
+            plots.plot_local_di(cells, drawn, groups=groups, chance=chance),
+            finding=plots.local_finding(cells, label=model.label, chance=chance),
+            caption=f"Local DI of {model.label} on test rows, 95% intervals. "
+            "Grey: what a fair model shows by chance.",
+            alt=plots.describe_local_di(cells, drawn),
+            table=cells,
+            key=f"{run.id} local",
+        )
+    with right:
+        if ratio:
+            figure(
+                plots.plot_ratio_histogram(ratio, groups=groups),
+                finding=plots.ratio_finding(ratio),
+                caption=f"r of the training rows, {model.label}, first seed.",
+                alt=plots.describe_ratio_histogram(ratio),
+                key=f"{run.id} ratio",
+            )
+
+
+def draw_along_tau(run: RunRecord, sweep: Sweep) -> None:
+    """Draw what τ does: to Worst-1-DI by λ, and to the weights r."""
+    methods = [m for m in sweep.methods if len(sweep.axis(m, "tau")) > 1]
+    if not methods:
+        return
+    method = "road" if "road" in methods else methods[0]
+    table = sweep.by_tau(method, "worst_1_di")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        figure(
+            plots.plot_by_tau(table, metric="worst_1_di"),
+            finding=plots.by_tau_finding(table, "worst_1_di"),
+            caption=f"{CATALOG[method].label}, test rows; means ± 1 sd by λ.",
+            alt=f"Worst-1-DI against τ for {len(set(table['part']))} ranges of λ.",
+            how=_BY_TAU_HOW,
+            table=table,
+            key=f"{run.id} by tau",
+        )
+    largest = sweep.axis(method, "fairness_weight")[-1]
+    ratio = ratio_by_tau(run.id, method, largest)
+    if ratio is None:
+        return
+    with right:
+        figure(
+            plots.plot_ratio_by_tau(ratio.edges, ratio.density),
+            finding=plots.ratio_by_tau_finding(ratio.spread),
+            caption=f"r of the training rows at λ {largest:g}, one seed.",
+            alt=f"Density of r at {len(ratio.density)} values of τ.",
+            how=_RATIO_HOW,
+            key=f"{run.id} r by tau",
+        )
+
+
+def chance_of(sweep: Sweep, run: RunRecord) -> float:
+    """Return what Worst-1-DI stays below by chance, for the first model of the run."""
+    subgroups = SweepSpec.model_validate(run.spec).subgroups
+    return chance_worst(sweep.models[0], run.dataset_id, subgroups)

@@ -1,0 +1,169 @@
+"""The Sweep page's parts in order: while a sweep grows, and when it is over."""
+
+import math
+
+import streamlit as st
+
+from fairdash import plots
+from fairdash.jobs import cancel, submit
+from fairdash.methods import CATALOG
+from fairdash.store import RunRecord, Snapshot
+from fairdash.sweep import SweepSpec
+from fairdash.ui._blocks import figure, kpi_row, problem
+from fairdash.ui._format import duration, plural, time_left
+from fairdash.ui._frame import open_page
+from fairdash.ui._results import BASELINE
+from fairdash.ui._state import store
+from fairdash.ui._sweep import Sweep, finished_sweep, read_sweep
+from fairdash.ui._sweep_controls import sweep_controls
+from fairdash.ui._sweep_figures import (
+    draw_along_tau,
+    draw_front,
+    draw_grid,
+    draw_model,
+)
+from fairdash.ui._sweep_form import SWEEP
+from fairdash.ui._sweep_numbers import find_model, model_kpis
+from fairdash.ui._training import runtime, seconds_left
+
+_AXES = ("worst_1_di", "accuracy")
+_WHERE, _WEIGHTS = "pages/3_Local_fairness.py", "pages/4_Weights.py"
+
+
+def is_sweep(run_id: str | None) -> bool:
+    """Tell whether a run tries several settings of a method."""
+    if run_id is None:
+        return False
+    methods = store().run(run_id).spec.get("methods", [])
+    axes = [axis for grid in methods for axis in grid.get("params", {}).values()]
+    return any(isinstance(axis, list) and len(axis) > 1 for axis in axes)
+
+
+def sweep_facts(data: str | None, run_id: str | None) -> tuple[str, ...]:
+    """Return the context line: data set, settings, seeds, how they were chosen."""
+    if data is None:
+        return ()
+    name = store().dataset_record(data).name
+    if run_id is None or not is_sweep(run_id):
+        return name, "no sweep opened"
+    trials = store().snapshot(run_id, curves=False).trials
+    seeds = len({trial.seed for trial in trials})
+    n_settings = round(len(trials) / max(1, seeds))
+    counts = f"{plural(n_settings, 'setting')} × {plural(seeds, 'seed')}"
+    return name, counts, "chosen on validation, shown on test"
+
+
+def show_growing_sweep(snapshot: Snapshot) -> None:
+    """Draw progress and the front of the models that have finished so far."""
+    run = snapshot.run
+    done, total = snapshot.count("finished"), len(snapshot.trials)
+    left = seconds_left(snapshot)
+    facts = [
+        f"**{done} of {plural(total, 'model')} finished**",
+        time_left(left) if left is not None else "measuring the speed",
+        "saved as it goes, safe to close this page",
+    ]
+    with (
+        st.container(border=True),
+        st.container(horizontal=True, vertical_alignment="center"),
+    ):
+        with st.container(gap="xsmall"):
+            st.markdown(" · ".join(facts))
+            st.progress(min(1.0, snapshot.share))
+        asked = run.cancel_asked is not None
+        if st.button(
+            "Cancelling" if asked else "Cancel",
+            icon=":material/stop_circle:",
+            disabled=asked,
+        ):
+            cancel(store(), run.id)
+            st.rerun()
+    sweep = read_sweep(snapshot)
+    if sweep is None:
+        st.caption("The first models appear here as soon as their stack has finished.")
+        return
+    limit = float(run.spec.get("di_limit", 0.05))
+    models = sweep.points(_AXES, limit, "validation", single=False)
+    figure(
+        plots.plot_front(models, sweep.single_runs(_AXES)),
+        finding=plots.front_finding(models, limit),
+        caption="Finished models on test rows. Filled: fronts chosen on validation "
+        "rows. Open: over the DI limit.",
+        alt=plots.describe_front(models, _AXES),
+        key=f"{run.id} growing",
+    )
+
+
+def show_finished_sweep(run_id: str) -> None:
+    """Draw what a sweep that is over found, and how it ended."""
+    run = store().run(run_id)
+    sweep = finished_sweep(run_id)
+    _ending(run, sweep)
+    if sweep is None or not sweep.methods:
+        return
+    _explore(run, sweep)
+    draw_along_tau(run, sweep)
+
+
+@st.fragment
+def _explore(run: RunRecord, sweep: Sweep) -> None:
+    """Draw all that follows the sliders; numbers first, they arrive first."""
+    asked = sweep_controls(sweep, run)
+    if asked.place is None:
+        st.info("This setting did not finish; move on to another.")
+    else:
+        kpi_row(model_kpis(sweep, asked))
+    has_tau = len(sweep.axis(asked.method, "tau")) > 1
+    left, right = st.columns(2, gap="medium")
+    with left:
+        draw_front(sweep, asked, run)
+        find_model(sweep, asked, run)
+    with right:
+        if has_tau:
+            draw_grid(sweep, asked, run)
+    if asked.place is not None:
+        draw_model(sweep, asked, run)
+        _look_closer(sweep, asked.place, run)
+
+
+def _look_closer(sweep: Sweep, place: int, run: RunRecord) -> None:
+    """Offer the pages that show the chosen model in full."""
+    model = sweep.models[place]
+    pages = {"See where it is unfair": _WHERE}
+    if CATALOG[model.method].gives_weights:
+        pages["See where it looked"] = _WEIGHTS
+    with st.container(horizontal=True):
+        for label, path in pages.items():
+            if st.button(label, icon=":material/arrow_forward:", icon_position="right"):
+                _open_model(path, model.label, sweep, run)
+
+
+def _open_model(path: str, label: str, sweep: Sweep, run: RunRecord) -> None:
+    """Open a page on one model, beside the unconstrained one."""
+    plain = [model.label for model in sweep.models if model.method == BASELINE]
+    st.session_state[f"{run.dataset_id} {run.id} models"] = [*plain[:1], label]
+    st.session_state[f"{run.dataset_id} weighted"] = label
+    open_page(path, run=run.id, data=run.dataset_id)
+
+
+def _ending(run: RunRecord, sweep: Sweep | None) -> None:
+    """Say how a sweep ended unless it simply finished, and offer to go on."""
+    if run.status == "finished":
+        return
+    kept = (
+        f"{plural(0 if sweep is None else len(sweep.rows), 'model')} finished and kept."
+    )
+    if run.status == "failed":
+        trials = store().snapshot(run.id, curves=False).trials
+        reasons = [trial.reason for trial in trials if trial.reason]
+        reason = reasons[0] if reasons else run.error or "no reason was given"
+        problem(f"Part of {run.name} failed", f"{reason} {kept}")
+    else:
+        after = duration(math.ceil(runtime(run) or 0))
+        st.info(
+            f"{kept} Going on trains only the others.", title=f"Cancelled after {after}"
+        )
+    if st.button("Go on", icon=":material/resume:", type="primary"):
+        spec = SweepSpec.model_validate(run.spec)
+        new = submit(store(), spec, name=run.name)
+        open_page(SWEEP, run=new, data=run.dataset_id)

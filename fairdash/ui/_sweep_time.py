@@ -1,0 +1,77 @@
+"""How long a sweep will take here: work foretold, speed measured on this machine."""
+
+import os
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from fairdash.datasets import encode, split
+from fairdash.sweep import SweepSpec, expand, makespan, plan, work
+from fairdash.ui._state import store
+
+_LATEST = 10  # runs that tell how fast this machine is now
+_FIRST_SHARE = 0.2  # of a matrix product's speed that training reaches
+_SIDE = 512  # of the matrices of that product
+
+
+def expected(dataset_id: str, spec: SweepSpec) -> tuple[int, int, float]:
+    """Return the models a sweep asks for, those still to train, and the seconds left.
+
+    The speed is that of the models trained here last, so it is right for this machine
+    and for whatever else it is doing; before the first one, that of a matrix product.
+    """
+    dataset = store().dataset(dataset_id)
+    trials = expand(spec, dataset.key)
+    missing = [t for t in trials if not store().artifact(t.key).exists()]
+    n_rows, n_features = _shape(dataset_id)
+    speed = _speed_so_far(dataset_id) or _speed_of_products()
+    seconds = [
+        sum(work(t.params, n_rows=n_rows, n_features=n_features) for t in stack.trials)
+        / speed
+        for stack in plan(missing)
+    ]
+    return len(trials), len(missing), makespan(seconds, n_workers())
+
+
+def n_workers() -> int:
+    """Return how many worker processes an engine has on this machine."""
+    return int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _shape(dataset_id: str) -> tuple[int, int]:
+    dataset = store().dataset(dataset_id)
+    train = split(dataset, 0).train
+    return len(train), encode(dataset, train).X.shape[1]
+
+
+def _speed_so_far(dataset_id: str) -> float | None:
+    """Return multiply-adds per second of models trained here, or None before any."""
+    runs = [run.id for run in store().runs() if run.over][:_LATEST]
+    speeds = [speed for run_id in runs for speed in _speeds(run_id)]
+    return float(np.median(speeds)) if speeds else None
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _speeds(run_id: str) -> Sequence[float]:
+    """Return the speeds of a run that is over, of networks alone."""
+    snapshot = store().snapshot(run_id, curves=False)
+    n_rows, n_features = _shape(snapshot.run.dataset_id)
+    return [
+        work(trial.params, n_rows=n_rows, n_features=n_features) / trial.seconds
+        for trial in snapshot.trials
+        if trial.seconds and "n_adversary_steps" in trial.params
+    ]
+
+
+@st.cache_data(show_spinner=False)
+def _speed_of_products() -> float:
+    one = np.ones((_SIDE, _SIDE), dtype=np.float32)
+    best = np.inf
+    for _ in range(5):
+        began = time.perf_counter()
+        one @ one
+        best = min(best, time.perf_counter() - began)
+    return _FIRST_SHARE * _SIDE**3 / best

@@ -1,0 +1,38 @@
+"""Sweep: what fairness costs, over methods and over the grid of λ and τ."""
+
+import streamlit as st
+
+from fairdash import ui
+
+SWEEP = "pages/5_Sweep.py"
+
+view = ui.page("Sweep", "What does fairness cost?", pick="run")
+if view.data is None:
+    ui.empty(
+        "No table to sweep over yet",
+        "A sweep trains a grid of settings and shows what each gap costs in accuracy.",
+        {
+            "Open the sample": lambda: ui.open_page(SWEEP, data=ui.add_sample("loans")),
+            "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
+        },
+    )
+    ui.settle()
+    st.stop()
+
+ui.context(*ui.sweep_facts(view.data, view.run))
+swept = ui.is_sweep(view.run)
+with st.expander("New sweep", expanded=not swept, icon=":material/add:"):
+    ui.sweep_form(view.data)
+if not swept:
+    ui.empty(
+        "No sweep opened",
+        "Five values of λ by five of τ show the shape of the trade-off in about a "
+        "minute; every model is kept.",
+        {},
+    )
+elif ui.store().run(view.run).over:
+    ui.show_finished_sweep(view.run)
+    ui.export_run(view)
+else:
+    ui.follow(view.run, ui.show_growing_sweep)
+ui.settle()
