@@ -10,6 +10,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 CONSTRAINTS = ("demographic_parity", "equalized_odds")
+ALL_CONSTRAINTS = (*CONSTRAINTS, "true_positive_rate_parity")
 
 
 def check_one_of(name: str, value: object, options: Collection[str]) -> None:
@@ -51,11 +52,12 @@ def encode_binary_target(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]
 
 
 def encode_groups(
-    sensitive_features: ArrayLike, like: Any
+    sensitive_features: ArrayLike, like: Any, *, at_least: int = 2
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the distinct groups and the index of each sample's group.
 
-    ``like`` is any array with one entry per sample, to compare lengths with.
+    ``like`` is any array with one entry per sample, to compare lengths with. Fewer
+    groups than ``at_least`` are an error: two to learn from, one to predict for.
     """
     values = column_or_1d(sensitive_features)
     check_consistent_length(like, values)
@@ -68,7 +70,7 @@ def encode_groups(
         )
         raise ValueError(message)
     groups, codes = np.unique(values, return_inverse=True)
-    if len(groups) < 2:
+    if len(groups) < at_least:
         message = f"`sensitive_features` needs at least two groups, got {list(groups)}."
         raise ValueError(message)
     return groups, codes

@@ -6,13 +6,16 @@ The classes load on first use, so that reading the catalog does not load torch.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fairdash.methods._fair_multiplier import fair_log_loss_multiplier
 from fairdash.methods._network import Network
+from fairdash.methods._truncation import TruncatedLogistic
 from fairdash.methods.catalog import CATALOG, Effort, Method, Param
 
 if TYPE_CHECKING:
     from fairdash.methods._training import StackView
     from fairdash.methods.adversarial import AdversarialDebiasing
     from fairdash.methods.broad import BROAD
+    from fairdash.methods.fair_log_loss import FairLogLoss
     from fairdash.methods.road import ROAD
     from fairdash.methods.unconstrained import Logistic, Unconstrained
 
@@ -22,12 +25,15 @@ __all__ = [
     "ROAD",
     "AdversarialDebiasing",
     "Effort",
+    "FairLogLoss",
     "Logistic",
     "Method",
     "Network",
     "Param",
     "StackView",
+    "TruncatedLogistic",
     "Unconstrained",
+    "fair_log_loss_multiplier",
 ]
 
 _LAZY = {method.class_name: method.module for method in CATALOG.values()}

@@ -5,7 +5,7 @@ made from these entries. A new method is one file and one entry.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal
 
@@ -75,6 +75,8 @@ class Method:
         Training settings by effort, over the estimator's defaults.
     gives_weights : bool
         Whether a fitted model has ``ratio_``.
+    needs_groups : bool
+        Whether its ``predict`` takes ``sensitive_features``, as its ``fit`` does.
     """
 
     key: str
@@ -88,6 +90,7 @@ class Method:
     params: tuple[Param, ...]
     efforts: Mapping[Effort, Mapping[str, Scalar]]
     gives_weights: bool = False
+    needs_groups: bool = False
 
     def estimator_class(self) -> type[Any]:
         """Return the estimator's class; loads torch if it must."""
@@ -129,6 +132,22 @@ CONSTRAINT = Param(
     options={"demographic_parity": "Parity", "equalized_odds": "Equalized odds"},
     help="Parity: the prediction says nothing about the group. Equalized odds: nothing "
     "beyond what the outcome says.",
+)
+CLASSIC_CONSTRAINT = replace(
+    CONSTRAINT,
+    options={**CONSTRAINT.options, "true_positive_rate_parity": "Equal opportunity"},
+    help=f"{CONSTRAINT.help} Equal opportunity: the same for positive outcomes alone.",
+)
+RIDGE = Param(
+    "alpha",
+    "Ridge penalty",
+    "float",
+    0.005,
+    letter="α",
+    low=0.001,
+    high=0.5,
+    step=0.001,
+    help="Larger: smaller coefficients.",
 )
 FAIRNESS_WEIGHT = Param(
     "fairness_weight",
@@ -307,6 +326,21 @@ _METHODS = (
             "paper": {**PAPER, "n_epochs": 175, "n_adversary_steps": 50},
         },
         gives_weights=True,
+    ),
+    Method(
+        key="fair_log_loss",
+        label="Fair log-loss",
+        title="Logistic regression with fair probabilities, solved exactly",
+        class_name="FairLogLoss",
+        module="fairdash.methods.fair_log_loss",
+        summary="Truncates probabilities by group until their means agree, at the "
+        "exact optimum. It must know the group to predict.",
+        source="Rezaei et al., Fairness for Robust Log Loss Classification (AAAI "
+        "2020), gradient corrected",
+        colour_role="fair_log_loss",
+        params=(CLASSIC_CONSTRAINT, replace(RIDGE, stackable=True)),
+        efforts={"fast": {}, "paper": {}},
+        needs_groups=True,
     ),
 )
 

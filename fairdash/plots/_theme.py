@@ -21,6 +21,7 @@ METHODS = {
     "broad": ("#000007", "diamond"),
     "road": ("#000008", "circle"),
     "logistic": ("#000009", "pentagon"),
+    "fair_log_loss": ("#000010", "hexagon"),
 }
 OTHER_METHOD = ("#000010", "hexagon2")
 # a second model of the same method keeps the colour and takes the next symbol

@@ -39,8 +39,7 @@ for seed in {seeds}:
     models = []
 
 {models}
-    for model in models:
-        scores = model.predict_proba(X)[:, 1]
+    for model, scores in models:
         row = {{"method": type(model).__name__, "seed": seed, **model.get_params()}}
         for part, where in (("validation", parts.validation), ("test", parts.test)):
             metrics = evaluate(
@@ -60,15 +59,16 @@ print(results.to_string())
 ONE_MODEL = """\
 model = {estimator}
 model.fit(X[train], dataset.y[train], sensitive_features=groups[train])
-models.append(model)
+models.append((model, model.predict_proba({rows})[:, 1]))
 """
 
 MANY_MODELS = """\
 estimator = {estimator}
 points = {points}
-models += estimator.fit_many(
+fitted = estimator.fit_many(
     points, X[train], dataset.y[train], sensitive_features=groups[train]
 )
+models += [(model, model.predict_proba({rows})[:, 1]) for model in fitted]
 """
 
 
@@ -118,13 +118,15 @@ def _data(source: DataSource) -> tuple[str, tuple[str, ...], str]:
 
 
 def _models(stack: Stack) -> str:
-    name = CATALOG[stack.method].class_name
+    method = CATALOG[stack.method]
+    name = method.class_name
+    rows = "X, sensitive_features=groups" if method.needs_groups else "X"
     if len(stack.trials) == 1:
         params = {**stack.trials[0].params}
-        return ONE_MODEL.format(estimator=_estimator(name, params))
+        return ONE_MODEL.format(estimator=_estimator(name, params), rows=rows)
     points = "".join(f"    {_literal(point)},\n" for point in stack.points)
     return MANY_MODELS.format(
-        estimator=_estimator(name, stack.params), points=f"[\n{points}]"
+        estimator=_estimator(name, stack.params), points=f"[\n{points}]", rows=rows
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from fairdash.datasets import Dataset, Subgroups, encode, split
 from fairdash.methods import CATALOG
@@ -28,7 +27,7 @@ class TrialResult:
     history : DataFrame
         One row per epoch: losses, and the validation metrics where they were looked at.
     network : dict of str to ndarray
-        Parameters of the predictor.
+        Parameters of the predictor; empty where it is a mixture of many.
     ratio : ndarray of shape (n_train,) or None
         Weights of the training rows of `fairdash.datasets.split`.
     ratio_history : dict or None
@@ -40,7 +39,7 @@ class TrialResult:
     trial: Trial
     scores: NDArray[np.float32]
     history: pd.DataFrame
-    network: dict[str, NDArray[np.float32]]
+    network: dict[str, NDArray[np.floating]]
     ratio: NDArray[np.float32] | None
     ratio_history: dict[str, NDArray[Any]] | None
     seconds: float
@@ -98,7 +97,8 @@ def train_stack(
         report=report,
         stopped=stopped,
     )
-    estimator = CATALOG[stack.method].estimator(stack.params, random_state=stack.seed)
+    method = CATALOG[stack.method]
+    estimator = method.estimator(stack.params, random_state=stack.seed)
     estimator.set_callbacks(monitor)
     began = time.monotonic()
     models = estimator.fit_many(
@@ -110,12 +110,13 @@ def train_stack(
     if monitor.was_stopped:
         return None
     seconds = (time.monotonic() - began) / len(models)
+    known = {"sensitive_features": groups} if method.needs_groups else {}
     return [
         TrialResult(
             trial=trial,
-            scores=_scores(trial, model.network_.logits(encoded.X)),
+            scores=_scores(trial, model.predict_proba(encoded.X, **known)[:, 1]),
             history=model.history_.merge(monitor.table(i), on="epoch", how="left"),
-            network=model.network_.arrays(),
+            network={} if model.network_ is None else model.network_.arrays(),
             ratio=model.ratio_,
             ratio_history=model.ratio_history_,
             seconds=seconds,
@@ -135,10 +136,9 @@ def _begun(trial: Trial) -> Event:
     }
 
 
-def _scores(trial: Trial, logits: NDArray[np.float32]) -> NDArray[np.float32]:
-    broken = ~np.isfinite(logits)
+def _scores(trial: Trial, scores: NDArray[np.float64]) -> NDArray[np.float32]:
+    broken = ~np.isfinite(scores)
     if broken.any():
         message = f"Training diverged: {broken.sum()} scores are not finite"
         raise ValueError(f"{message} at {trial.params}; lower `learning_rate`.")
-    scores: NDArray[np.float32] = expit(logits).astype(np.float32)
-    return scores
+    return scores.astype(np.float32)

@@ -1,0 +1,114 @@
+"""The search for the saddle point of fair log-loss."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fairdash.methods._saddle import DAMPING, Position, Saddle, Step
+from fairdash.methods._truncation import Float
+
+SHORTEST_STEP = 1 / 16  # of Newton on both players, before one waits for the other
+SUFFICIENT = 1e-4  # share of the promised gain that a step must bring
+FLAT = 0.5  # share of the slope at the start of a step that may remain at its end
+ROUNDING = 1e-14  # of values of the game, which are about 1
+FINEST_STEP = 1e-12
+SOFTEST, STIFFEST = 1e-6, 1e12  # damping, of the curvature's trace, and absolute
+
+
+class Solution(NamedTuple):
+    """Where the search ended, and how many Hessians it took."""
+
+    position: Position
+    n_iter: int
+
+
+def solve(
+    game: Saddle, theta: Float, multiplier: Float, *, tol: float, max_iter: int
+) -> Solution:
+    """Return the saddle point, or the best position found in ``max_iter`` steps.
+
+    Both players move at once by Newton, while that shrinks the residual. Where the
+    kinks of truncation stop it, theta is minimised for every multiplier, and the
+    multiplier maximises the minimum, a concave function: slower, and sure.
+    """
+    best, used = _together(game.at(theta, multiplier), tol, max_iter)
+    if best.residual > tol:
+        nested, more = _nested(best, tol, max_iter - used)
+        nested, last = _together(nested, tol, max(0, max_iter - used - more))
+        used += more + last
+        best = min(best, nested, key=lambda position: position.residual)
+    return Solution(best, used)
+
+
+def _together(here: Position, tol: float, max_iter: int) -> tuple[Position, int]:
+    for used in range(max_iter):
+        if here.residual <= tol:
+            return here, used
+        step, share = here.newton(), 1.0
+        there = here.moved(step, share)
+        while not _norm(there) <= (1 - share / 10) * _norm(here):
+            share /= 2
+            if share < SHORTEST_STEP:
+                return here, used + 1
+            there = here.moved(step, share)
+        here = there
+    return here, max_iter
+
+
+def _nested(here: Position, tol: float, max_iter: int) -> tuple[Position, int]:
+    """Maximise D, the minimum over theta, by damped Newton in the multipliers."""
+    here, used = _minimised(here, tol / 10, max_iter)
+    damping = DAMPING
+    while used < max_iter and np.abs(here.gap).max() > tol:
+        change = here.newton(damping).multiplier  # theta is at its best: a step of D
+        start = here.moved(Step(np.zeros_like(here.theta), change), 1.0)
+        there, more = _minimised(start, tol / 10, max_iter - used)
+        used += more + 1
+        moved = there.multiplier - here.multiplier
+        ahead, promised = float(there.gap @ moved), float(here.gap @ moved)
+        if _improved(there.value - here.value, ahead, promised):
+            here, damping = there, max(DAMPING, damping / 16)
+        elif damping > STIFFEST:  # rounding hides what is left to gain
+            break
+        else:
+            damping = max(8 * damping, SOFTEST * np.trace(here.eliminated.curvature))
+    return here, used
+
+
+def _minimised(here: Position, tol: float, max_iter: int) -> tuple[Position, int]:
+    """Move theta alone to its minimum."""
+    for used in range(max_iter):
+        if np.abs(here.slope).max() <= tol:
+            return here, used
+        step = Step(here.descent(), np.zeros_like(here.multiplier))
+        promised = -float(here.slope @ step.theta)
+        share = 1.0
+        there = here.moved(step, share)
+        while not _improved(
+            here.value - there.value,
+            -share * float(there.slope @ step.theta),
+            share * promised,
+        ):
+            share /= 2
+            if share < FINEST_STEP:
+                return here, used + 1
+            there = here.moved(step, share)
+        here = there
+    return here, max_iter
+
+
+def _improved(gained: float, ahead: float, promised: float) -> bool:
+    """Tell whether a step of a concave function gains enough.
+
+    By concavity it gains at least ``ahead``, the slope at its end times the step, which
+    counts where rounding hides the gain itself; a step that ends where the function is
+    flat has gained what there is.
+    """
+    if promised <= 0:
+        return False
+    enough = max(gained, ahead) >= SUFFICIENT * promised
+    return bool(enough or (abs(ahead) <= FLAT * promised and gained >= -ROUNDING))
+
+
+def _norm(position: Position) -> float:
+    return float(np.linalg.norm(np.append(position.slope, position.gap)))

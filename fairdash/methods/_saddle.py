@@ -1,0 +1,183 @@
+"""Fair log-loss as a game: value, slopes and Newton steps at a place."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from fairdash.methods._truncation import Float, Played, play
+
+JITTER = 1e-13  # of the trace, against rounding in near-singular Hessians
+DAMPING = 1e-12  # of multipliers that nothing depends on
+
+
+@dataclass(frozen=True)
+class Saddle:
+    r"""Minimise over :math:`\theta`, maximise over :math:`\lambda`.
+
+    .. math::
+
+        L(\theta, \lambda) = \frac1n \sum_i \ell(\theta \cdot x_i, a_i)
+        - y_i\, \theta \cdot x_i + \frac{\alpha}{2} \lVert \theta \rVert^2,
+        \qquad a = S \lambda
+
+    convex in :math:`\theta`, concave in :math:`\lambda` and once differentiable, with
+
+    .. math::
+
+        \ell = \begin{cases}
+        \log(1 + e^m) + a\,\sigma(m) & \text{not truncated} \\
+        m + \log a + 1 & a\,\sigma(m) > 1 \\
+        \log(-a) + a + 1 & a\,(1 - \sigma(m)) < -1 \end{cases}
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        With a column of ones for the intercept, which is penalised like the others.
+    y : ndarray of shape (n_rows,)
+        0 or 1.
+    scale : ndarray of shape (n_rows, n_multipliers)
+        :math:`S`: one over the share of the row's cell, with sign; 0 outside.
+    bound : ndarray of shape (n_multipliers,)
+        Share of the rows that each multiplier's constraint compares; no saddle point
+        has a larger multiplier.
+    alpha : float
+        Penalty, above 0.
+    """
+
+    X: Float
+    y: Float
+    scale: Float
+    bound: Float
+    alpha: float
+
+    def at(self, theta: Float, multiplier: Float) -> "Position":
+        """Return the game at given parameters."""
+        margin, pull = self.X @ theta, self.scale @ multiplier
+        return Position(self, theta, multiplier, margin, pull, play(margin, pull))
+
+
+class Step(NamedTuple):
+    """Changes of both players' parameters."""
+
+    theta: Float
+    multiplier: Float
+
+
+class Eliminated(NamedTuple):
+    """See `Position.eliminated`."""
+
+    theta: Float
+    cross: Float
+    curvature: Float
+    slope: Float
+
+
+@dataclass(frozen=True)
+class Position:
+    """Value and derivatives of the game at one place."""
+
+    game: Saddle
+    theta: Float
+    multiplier: Float
+    margin: Float
+    pull: Float
+    played: Played
+
+    @cached_property
+    def value(self) -> float:
+        """L at this place."""
+        m, a, cut = self.margin, self.pull, self.played.truncated
+        loss = np.logaddexp(0, m) + a * self.played.p
+        up, down = cut & (a > 0), cut & (a < 0)
+        loss[up] = m[up] + np.log(a[up]) + 1
+        loss[down] = np.log(-a[down]) + a[down] + 1
+        ridge = self.game.alpha / 2 * (self.theta @ self.theta)
+        return float(np.mean(loss - self.game.y * m) + ridge)
+
+    @cached_property
+    def slope(self) -> Float:
+        """Gradient in theta: mean of (Q - y) x, and the penalty's."""
+        game = self.game
+        error = (self.played.q - game.y) / len(game.y)
+        gradient: Float = error @ game.X + game.alpha * self.theta
+        return gradient
+
+    @cached_property
+    def gap(self) -> Float:
+        """Gradient in the multipliers: how far each constraint is from holding."""
+        gaps: Float = self.played.p @ self.game.scale / len(self.game.y)
+        return gaps
+
+    @cached_property
+    def residual(self) -> float:
+        """Largest violation of the conditions of a saddle point."""
+        return float(max(np.abs(self.slope).max(), np.abs(self.gap).max(initial=0)))
+
+    @cached_property
+    def curvature(self) -> tuple[NDArray[np.float64], bool]:
+        """Cholesky factor of the Hessian in theta."""
+        game, (p, _, truncated) = self.game, self.played
+        weight = (1 + self.pull - 2 * self.pull * p) * p * (1 - p)
+        weight[truncated] = 0  # where Q is 0 or 1 whatever theta is
+        rows = np.sqrt(np.maximum(weight, 0) / len(p))[:, None] * game.X
+        hessian = rows.T @ rows
+        ridge = game.alpha + JITTER * np.trace(hessian) / len(hessian)
+        hessian[np.diag_indices_from(hessian)] += ridge
+        factor, lower = cho_factor(hessian, overwrite_a=True, check_finite=False)
+        return factor, lower
+
+    def descent(self) -> Float:
+        """Return the Newton step of theta alone."""
+        step: Float = -cho_solve(self.curvature, self.slope, check_finite=False)
+        return step
+
+    @cached_property
+    def eliminated(self) -> "Eliminated":
+        r"""The Newton system with theta eliminated.
+
+        :math:`H^{-1} r`, :math:`H^{-1} B`, the curvature
+        :math:`C + B^\top H^{-1} B` and the slope :math:`G - B^\top H^{-1} r` in the
+        multipliers.
+        """
+        game, (p, _, truncated) = self.game, self.played
+        tilt = np.where(truncated, 0, p * (1 - p))
+        cross = game.X.T @ (game.scale * tilt[:, None]) / len(p)
+        cut = game.scale[truncated] / self.pull[truncated, None]
+        known = np.column_stack([self.slope, cross])
+        solved = cho_solve(self.curvature, known, check_finite=False)
+        return Eliminated(
+            solved[:, 0],
+            solved[:, 1:],
+            cut.T @ cut / len(p) + cross.T @ solved[:, 1:],
+            self.gap - cross.T @ solved[:, 0],
+        )
+
+    def newton(self, damping: float = DAMPING) -> Step:
+        r"""Return the Newton step of both players.
+
+        .. math::
+
+            d\lambda &= (C + B^\top H^{-1} B + \mu I)^{-1} (G - B^\top H^{-1} r) \\
+            d\theta &= -H^{-1} (r + B\, d\lambda)
+
+        Parameters
+        ----------
+        damping : float
+            :math:`\mu`; the larger, the shorter the step.
+        """
+        system = self.eliminated
+        bend = system.curvature + damping * np.eye(len(system.slope))
+        change = np.linalg.solve(bend, system.slope).astype(np.float64, copy=False)
+        return Step(-system.theta - system.cross @ change, change)
+
+    def moved(self, step: Step, share: float) -> "Position":
+        """Return the game after a share of a step, multipliers within their bounds."""
+        bound = self.game.bound
+        multiplier = self.multiplier + share * step.multiplier
+        return self.game.at(
+            self.theta + share * step.theta, np.clip(multiplier, -bound, bound)
+        )
