@@ -15,12 +15,14 @@ from fairdash.postprocessing._covariance import covariance_threshold
 from fairdash.postprocessing._covariance_ramp import CovarianceRamp
 from fairdash.postprocessing._hardt import HardtThreshold
 from fairdash.postprocessing._inputs import cross
+from fairdash.postprocessing._local import expected_local_di
 from fairdash.postprocessing._outcome import expected_flips, expected_outcome
 from fairdash.postprocessing._ramp import RampThreshold
 from fairdash.postprocessing._reject import RejectOption
 from fairdash.postprocessing._rules import Rule, Thresholds
 from fairdash.postprocessing._shift import ShiftInference
 from fairdash.postprocessing._sorted import SortedScores, ramp_threshold
+from fairdash.postprocessing._target import balanced_rate, most_accurate_rate
 
 __all__ = [
     "CovarianceRamp",
@@ -33,11 +35,14 @@ __all__ = [
     "ShiftInference",
     "SortedScores",
     "Thresholds",
+    "balanced_rate",
     "covariance_threshold",
     "cross",
     "excess_risk_bound",
     "expected_flips",
+    "expected_local_di",
     "expected_outcome",
     "impossibility_bound",
+    "most_accurate_rate",
     "ramp_threshold",
 ]

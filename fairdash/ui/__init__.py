@@ -49,6 +49,7 @@ from fairdash.ui._post_form import (
     post_downloads,
     post_kpis,
     post_sources,
+    too_small,
 )
 from fairdash.ui._post_ramp import live_setting, solve
 from fairdash.ui._post_tables import local_before_after, others
@@ -190,6 +191,7 @@ __all__ = [
     "table_download",
     "test_table",
     "time_left",
+    "too_small",
     "train",
     "training_facts",
     "weight_kpis",

@@ -1,0 +1,105 @@
+"""The ramp at the setting of the sliders: solved exactly, evaluated on test rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from fairdash.plots import group_colours_of
+from fairdash.postprocessing import Thresholds
+from fairdash.ui._format import plural
+from fairdash.ui._live_ramp import live_ramp
+from fairdash.ui._post import Array, Scored
+from fairdash.ui._post_tables import ramp_curve
+
+START = {"gamma": 0.1, "rate": 0.5, "tolerance": 0.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Ramp:
+    """A ramp and what it does.
+
+    Attributes
+    ----------
+    data : Scored
+    setting : dict
+        gamma, rate and tolerance.
+    center : bool
+    starts : dict of str to float
+        By group.
+    h : ndarray
+        Probability of a positive decision of every test row.
+    outcome, flips, curve : DataFrame
+        Accuracy and DI, flips by group, accuracy and DI over tolerances.
+    thresholds : Thresholds
+    """
+
+    data: Scored
+    setting: dict[str, float]
+    center: bool
+    starts: dict[str, float]
+    h: Array
+    outcome: pd.DataFrame
+    flips: pd.DataFrame
+    curve: pd.DataFrame
+    thresholds: Thresholds
+
+    @property
+    def gamma(self) -> float:
+        """Width of the ramp."""
+        return self.setting["gamma"]
+
+    def facts(self, name: str, label: str) -> tuple[str, ...]:
+        """Return the context line: data set, scores, rows."""
+        rows = f"{len(self.data.calibration.margins):,} calibration"
+        return name, label, rows, plural(len(self.h), "test row")
+
+
+def live_setting(
+    data: Scored,
+    hardt: Sequence[float | None],
+    target: str,
+    center: bool,
+    identity: object,
+) -> dict[str, float]:
+    """Draw sliders and ramps; return gamma, rate and tolerance as they were released.
+
+    A rate that the sliders do not choose is found for the width released last.
+    """
+    key = f"live {identity} {data.names}"
+    past = st.session_state.get(f"{key} gamma", START["gamma"])
+    rate = data.rate(target, past) if target else None
+    setting = live_ramp(
+        data.summary,
+        colours=group_colours_of(data.names, st.context.theme.type or "light"),
+        hardt=hardt,
+        start={**START, "rate": data.rate("accuracy", START["gamma"])},
+        rate=rate,
+        centred=center,
+        key=key,
+    )
+    if target and setting["gamma"] != past:
+        st.session_state[f"{key} gamma"] = setting["gamma"]
+        st.rerun(scope="fragment")
+    return setting if rate is None else {**setting, "rate": rate}
+
+
+def solve(data: Scored, setting: dict[str, float], *, center: bool) -> Ramp:
+    """Solve the ramp exactly and evaluate it on test rows."""
+    gamma, rate, tolerance = (setting[n] for n in ("gamma", "rate", "tolerance"))
+    starts = data.starts(gamma, rate, tolerance, center=center)
+    h = data.h(starts, gamma)
+    words = f"RampThreshold(gamma={gamma:g}, target_rate={rate:.4g}"
+    words += f", tolerance={tolerance:g}, center={center})"
+    return Ramp(
+        data,
+        setting,
+        center,
+        dict(zip(data.names, map(float, starts), strict=True)),
+        h,
+        data.outcome(h),
+        data.flips(h),
+        ramp_curve(data, gamma, rate, tolerance, center=center),
+        data.thresholds(starts, gamma, words),
+    )
