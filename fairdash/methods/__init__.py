@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from fairdash.methods._training import StackView
     from fairdash.methods.adversarial import AdversarialDebiasing
     from fairdash.methods.broad import BROAD
+    from fairdash.methods.covariance import CovarianceConstraint
     from fairdash.methods.fair_log_loss import FairLogLoss
+    from fairdash.methods.hardt import HardtLogistic
+    from fairdash.methods.reductions import GridReductions, Reductions
+    from fairdash.methods.reweighing import Reweighing
     from fairdash.methods.road import ROAD
     from fairdash.methods.unconstrained import Logistic, Unconstrained
 
@@ -24,12 +28,17 @@ __all__ = [
     "CATALOG",
     "ROAD",
     "AdversarialDebiasing",
+    "CovarianceConstraint",
     "Effort",
     "FairLogLoss",
+    "GridReductions",
+    "HardtLogistic",
     "Logistic",
     "Method",
     "Network",
     "Param",
+    "Reductions",
+    "Reweighing",
     "StackView",
     "TruncatedLogistic",
     "Unconstrained",

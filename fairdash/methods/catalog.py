@@ -149,6 +149,17 @@ RIDGE = Param(
     step=0.001,
     help="Larger: smaller coefficients.",
 )
+TOLERANCE = Param(
+    "tolerance",
+    "Tolerance",
+    "float",
+    0.01,
+    letter="ε",
+    low=0.001,
+    high=0.2,
+    step=0.001,
+    help="Violation that the training rows may show.",
+)
 FAIRNESS_WEIGHT = Param(
     "fairness_weight",
     "Fairness weight",
@@ -232,6 +243,7 @@ ADVERSARIAL = (
 FAST = {"n_epochs": 60, "batch_size": 512, "learning_rate": 1e-3}
 PAPER = {"n_epochs": 100, "batch_size": 1024, "learning_rate": 1e-4}
 ROAD_PAPER = "Grari et al., On the fairness ROAD (ICLR 2024)"
+AGARWAL = "Agarwal et al., A reductions approach to fair classification (ICML 2018)"
 
 _METHODS = (
     Method(
@@ -339,6 +351,104 @@ _METHODS = (
         "2020), gradient corrected",
         colour_role="fair_log_loss",
         params=(CLASSIC_CONSTRAINT, replace(RIDGE, stackable=True)),
+        efforts={"fast": {}, "paper": {}},
+        needs_groups=True,
+    ),
+    Method(
+        key="reductions",
+        label="Reductions",
+        title="Exponentiated gradient reduction",
+        class_name="Reductions",
+        module="fairdash.methods.reductions",
+        summary="A random choice among logistic regressions, each on rows weighted "
+        "against the last ones' violation.",
+        source=f"{AGARWAL}, Algorithm 1, by fairlearn",
+        colour_role="reductions",
+        params=(CLASSIC_CONSTRAINT, TOLERANCE, RIDGE),
+        efforts={"fast": {}, "paper": {}},
+    ),
+    Method(
+        key="grid_reductions",
+        label="Grid search",
+        title="Grid search reduction",
+        class_name="GridReductions",
+        module="fairdash.methods.reductions",
+        summary="The best of logistic regressions over a grid of fairness multipliers.",
+        source=f"{AGARWAL}, section 3.2, by fairlearn",
+        colour_role="grid_reductions",
+        params=(
+            CLASSIC_CONSTRAINT,
+            Param(
+                "constraint_weight",
+                "Weight of the violation",
+                "float",
+                0.5,
+                help="Share of the violation, beside the error, in choosing the best.",
+            ),
+            Param(
+                "grid_size",
+                "Grid size",
+                "int",
+                20,
+                low=2,
+                high=100,
+                step=1,
+                advanced=True,
+                help="How many models are fitted.",
+            ),
+            RIDGE,
+        ),
+        efforts={"fast": {}, "paper": {}},
+    ),
+    Method(
+        key="reweighing",
+        label="Reweighing",
+        title="Reweighing",
+        class_name="Reweighing",
+        module="fairdash.methods.reweighing",
+        summary="Logistic regression on rows weighted so that outcome and group look "
+        "independent.",
+        source="Kamiran and Calders (2012), section 5.2",
+        colour_role="reweighing",
+        params=(RIDGE,),
+        efforts={"fast": {}, "paper": {}},
+    ),
+    Method(
+        key="covariance",
+        label="Covariance",
+        title="Covariance constraint",
+        class_name="CovarianceConstraint",
+        module="fairdash.methods.covariance",
+        summary="Logistic regression whose margin hardly varies with the group.",
+        source="Zafar et al., Fairness constraints (AISTATS 2017), Eq. 4",
+        colour_role="covariance",
+        params=(
+            Param(
+                "covariance_bound",
+                "Covariance bound",
+                "float",
+                0.01,
+                letter="c",
+                low=0.001,
+                high=0.5,
+                step=0.001,
+                help="Smaller: fairer, less accurate.",
+            ),
+            RIDGE,
+        ),
+        efforts={"fast": {}, "paper": {}},
+    ),
+    Method(
+        key="hardt",
+        label="Hardt",
+        title="Random thresholds by group",
+        class_name="HardtLogistic",
+        module="fairdash.methods.hardt",
+        summary="Logistic regression with a mixture of two thresholds in each group. "
+        "It must know the group to predict.",
+        source="Hardt, Price and Srebro (NeurIPS 2016), by fairlearn",
+        colour_role="hardt",
+        params=(CLASSIC_CONSTRAINT, RIDGE),
         efforts={"fast": {}, "paper": {}},
         needs_groups=True,
     ),

@@ -22,6 +22,12 @@ METHODS = {
     "road": ("#000008", "circle"),
     "logistic": ("#000009", "pentagon"),
     "fair_log_loss": ("#000010", "hexagon"),
+    # the classical baselines have the colour of logistic regression
+    "reductions": ("#000009", "triangle-down"),
+    "grid_reductions": ("#000009", "triangle-left"),
+    "reweighing": ("#000009", "triangle-right"),
+    "covariance": ("#000009", "bowtie"),
+    "hardt": ("#000009", "star-diamond"),
 }
 OTHER_METHOD = ("#000010", "hexagon2")
 # a second model of the same method keeps the colour and takes the next symbol

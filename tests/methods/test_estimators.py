@@ -17,8 +17,13 @@ from fairdash.methods import (
     CATALOG,
     ROAD,
     AdversarialDebiasing,
+    CovarianceConstraint,
     FairLogLoss,
+    GridReductions,
+    HardtLogistic,
     Logistic,
+    Reductions,
+    Reweighing,
     Unconstrained,
 )
 
@@ -66,6 +71,26 @@ class PlainFairLogLoss(OneGroup, FairLogLoss):
     pass
 
 
+class PlainReductions(AlternatingGroups, Reductions):
+    pass
+
+
+class PlainGridReductions(AlternatingGroups, GridReductions):
+    pass
+
+
+class PlainReweighing(AlternatingGroups, Reweighing):
+    pass
+
+
+class PlainCovariance(AlternatingGroups, CovarianceConstraint):
+    pass
+
+
+class PlainHardt(OneGroup, HardtLogistic):
+    pass
+
+
 class PlainROAD(AlternatingGroups, ROAD):
     pass
 
@@ -81,10 +106,24 @@ CHECKED = [
     PlainROAD(batch_size=32),
     PlainBROAD(batch_size=32),
     PlainFairLogLoss(),
+    PlainReductions(max_iter=5),
+    PlainGridReductions(grid_size=5),
+    PlainReweighing(),
+    PlainCovariance(),
+    PlainHardt(),
 ]
 
 
-@parametrize_with_checks(CHECKED)
+def known_limits(estimator):
+    """What fairlearn cannot fit: data of this check in which groups tell outcomes."""
+    if isinstance(estimator, Reductions | GridReductions):
+        return {"check_estimators_dtypes": "all weights are 0"}
+    if isinstance(estimator, HardtLogistic):
+        return {"check_estimators_dtypes": "each group has one outcome"}
+    return {}
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=known_limits)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -1,0 +1,142 @@
+"""The classical baselines against their definitions."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+
+from fairdash.methods import (
+    CovarianceConstraint,
+    GridReductions,
+    HardtLogistic,
+    Reductions,
+    Reweighing,
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    s = rng.integers(2, size=2000)
+    X = rng.normal(size=(2000, 4))
+    X[:, 0] += 1.5 * s
+    y = (X[:, 0] + X[:, 1] + rng.logistic(size=2000) > 0.5).astype(int)
+    return X, y, np.array(["a", "b"])[s]
+
+
+def gap(scores, s):
+    return abs(scores[s == "b"].mean() - scores[s == "a"].mean())
+
+
+@pytest.fixture(scope="module")
+def plain_gap(data):
+    X, y, s = data
+    return gap(LogisticRegression(C=1 / (0.005 * len(y))).fit(X, y).predict(X), s)
+
+
+def test_reweighing_makes_outcome_and_group_independent(data):
+    from fairdash.methods.reweighing import independence_weights
+
+    _, y, s = data
+    weights = independence_weights(y, (s == "b").astype(int))
+    rates = [np.average(y[s == g], weights=weights[s == g]) for g in "ab"]
+    assert rates == pytest.approx([y.mean()] * 2)
+    assert weights.mean() == pytest.approx(1)
+    assert weights[s == "a"].mean() == pytest.approx(1)
+
+
+def test_reweighing_is_logistic_regression_with_these_weights(data):
+    from fairdash.methods.reweighing import independence_weights
+
+    X, y, s = data
+    model = Reweighing(alpha=0.01).fit(X, y, sensitive_features=s)
+    weights = independence_weights(y, (s == "b").astype(int))
+    theirs = LogisticRegression(C=1 / (0.01 * len(y)), tol=1e-8)
+    theirs.fit(X, y, sample_weight=weights)
+    found = model.predict_proba(X)
+    np.testing.assert_allclose(found, theirs.predict_proba(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("bound", [0.003, 0.05, 10])
+def test_the_covariance_constraint_finds_the_optimum_of_a_general_solver(bound, data):
+    X, y, s = data
+    model = CovarianceConstraint(covariance_bound=bound).fit(X, y, sensitive_features=s)
+    design = np.column_stack([X, np.ones(len(X))])
+    direction = ((s == "b") - (s == "b").mean()) @ design / len(X)
+
+    def loss(theta):
+        margin = design @ theta
+        value = np.mean(np.logaddexp(0, margin) - y * margin)
+        slope = (1 / (1 + np.exp(-margin)) - y) @ design / len(y)
+        slope[:-1] += 0.005 * theta[:-1]
+        return value + 0.0025 * theta[:-1] @ theta[:-1], slope
+
+    limits = [
+        {
+            "type": "ineq",
+            "fun": lambda theta, sign=sign: bound - sign * (direction @ theta),
+        }
+        for sign in (-1, 1)
+    ]
+    best = minimize(
+        loss, np.zeros(5), jac=True, method="SLSQP", constraints=limits,
+        options={"ftol": 1e-14, "maxiter": 500},
+    )  # fmt: skip
+    found = np.append(model.network_.weights[0], model.network_.biases[0])
+    np.testing.assert_allclose(found, best.x, atol=2e-4)
+    assert abs(direction @ found) <= bound * (1 + 1e-4)
+
+
+def test_a_bound_out_of_reach_leaves_logistic_regression(data):
+    X, y, s = data
+    model = CovarianceConstraint(covariance_bound=100).fit(X, y, sensitive_features=s)
+    plain = LogisticRegression(C=1 / (0.005 * len(y)), tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(
+        model.predict_proba(X), plain.predict_proba(X), atol=1e-4
+    )
+
+
+def test_reductions_hold_the_tolerance_in_expected_decisions(data, plain_gap):
+    X, y, s = data
+    model = Reductions(tolerance=0.02).fit(X, y, sensitive_features=s)
+    assert model.weights_.sum() == pytest.approx(1)
+    assert gap(model.predict_proba(X)[:, 1], s) < 0.06 < plain_gap
+
+
+def test_grid_search_narrows_the_gap(data, plain_gap):
+    X, y, s = data
+    model = GridReductions(constraint_weight=0.9).fit(X, y, sensitive_features=s)
+    assert gap(model.predict(X), s) < plain_gap / 2
+
+
+@pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
+def test_hardt_meets_the_constraint_on_the_rows_it_learned_from(constraints, data):
+    X, y, s = data
+    model = HardtLogistic(constraints).fit(X, y, sensitive_features=s)
+    p = model.predict_proba(X, sensitive_features=s)[:, 1]
+    cells = [y >= 0] if constraints == "demographic_parity" else [y == 0, y == 1]
+    for cell in cells:
+        assert gap(p[cell], s[cell]) < 0.005
+
+
+def test_hardt_names_a_group_with_one_outcome(data):
+    X, y, s = data
+    with pytest.raises(ValueError, match="Group b has rows of one outcome only"):
+        HardtLogistic().fit(X, np.where(s == "b", 1, y), sensitive_features=s)
+
+
+@pytest.mark.parametrize(
+    "model, message",
+    [
+        (Reweighing(alpha=0), "`alpha` must be"),
+        (CovarianceConstraint(covariance_bound=0), "`covariance_bound` must be"),
+        (Reductions(tolerance=0), "`tolerance` must be"),
+        (GridReductions(constraint_weight=2), "`constraint_weight` must be in"),
+        (GridReductions("odds"), "`constraints` must be one of"),
+        (HardtLogistic("odds"), "`constraints` must be one of"),
+    ],
+)
+def test_bad_parameters_name_the_parameter(model, message, data):
+    X, y, s = data
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y, sensitive_features=s)
