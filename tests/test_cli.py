@@ -192,3 +192,23 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
         wait_until_no_engine(home)
     assert server.returncode == 0, output
     assert "Traceback" not in output
+
+
+def test_a_sweep_writes_parquet_and_resumes_by_its_id(home, config, folder):
+    rows = folder / "rows.parquet"
+    done = call("sweep", config, "--out", rows)
+    assert done.exit_code == 0, done.output
+    wait_until_no_engine(home)
+    first = pd.read_parquet(rows)
+    run = re.search(r"run (\w+): finished", done.stdout).group(1)
+    again = call("sweep", "--resume", run, "--out", rows)
+    assert again.exit_code == 0, again.output
+    pd.testing.assert_frame_equal(pd.read_parquet(rows), first)
+    wait_until_no_engine(home)
+
+
+def test_a_sweep_needs_a_file_or_a_run_that_exists(home, config):
+    for arguments in ([], [config, "--resume", "x"], ["--resume", "nothing"]):
+        done = call("sweep", *arguments)
+        assert done.exit_code == 2
+        assert one_line(done.stderr)

@@ -1,5 +1,6 @@
 """The commands, their options and their exit statuses."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 from fairdash import __version__
 from fairdash.cli._apply import apply_file
 from fairdash.cli._check import check_file
-from fairdash.cli._run import run_config
+from fairdash.cli._run import run_config, run_sweep
 from fairdash.store import home_folder
 
 UNUSABLE = 2  # exit status when a file or a configuration cannot be used
@@ -107,6 +108,63 @@ def apply_thresholds(
     except ValueError as error:
         raise _refuse(error, file) from error
     typer.echo(f"{out}: {done} rows decided")
+
+
+@app.command()
+def sweep(
+    config: Annotated[
+        Path | None,
+        typer.Argument(exists=True, dir_okay=False, readable=True),
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option(help="Id of a run to go on with, instead of a file.")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler; see `fairdash worker`."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="CSV or Parquet file to write all rows to.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Title of the run.")] = None,
+    home: Home = None,
+) -> None:
+    """Train a grid of settings, here or on a cluster; finished models are kept.
+
+    Ctrl-C cancels the sweep; `--resume` goes on with it and trains nothing twice. The
+    exit status is that of `run`.
+    """
+    if (config is None) == (resume is None):
+        raise _refuse(ValueError("Give either a configuration or --resume ID."))
+    try:
+        status = run_sweep(
+            home or home_folder(),
+            config=config,
+            resume=resume,
+            scheduler=scheduler,
+            out=out,
+            name=name,
+        )
+    except ValueError as error:
+        raise _refuse(error, config) from error
+    raise typer.Exit(0 if status == "finished" else 1)
+
+
+@app.command()
+def worker(
+    address: Annotated[str, typer.Argument(help="Such as tcp://10.0.0.5:8786.")],
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes. Default: one a core.")
+    ] = None,
+) -> None:
+    """Work for a Dask scheduler until Ctrl-C; wait for it when it is away.
+
+    The processes must see the same home folder as the app, under the same path. The
+    scheduler is not authenticated: keep it on a trusted network, or use TLS.
+    """
+    from fairdash.jobs.worker import serve_worker  # only this command loads Dask
+
+    serve_worker(address, n_workers=workers or os.cpu_count() or 1)
 
 
 @data.command()

@@ -1,5 +1,6 @@
 """Run a configuration and follow it to its end."""
 
+import os
 import time
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from fairdash.jobs import attach, queue, run_open, wake
+from fairdash.jobs import attach, engine_lives, queue, run_open, wake
 from fairdash.store import Snapshot, Store, open_store
 from fairdash.sweep import SweepSpec
 
@@ -36,11 +37,51 @@ def run_config(
     """
     spec = SweepSpec.from_yaml(config)
     store = open_store(home)
-    with attach(home):
+    return _run(store, spec, out=out, name=name, inline=inline)
+
+
+def run_sweep(
+    home: Path,
+    *,
+    config: Path | None,
+    resume: str | None,
+    scheduler: str | None,
+    out: Path | None,
+    name: str | None,
+) -> str:
+    """Run a configuration, or what is left of a run, and return the status.
+
+    Raises
+    ------
+    ValueError
+        When the run does not exist, the configuration does not fit, or an engine that
+        works for another scheduler is still at work.
+    """
+    store = open_store(home)
+    if resume is None:
+        assert config is not None
+        spec = SweepSpec.from_yaml(config)
+    else:
+        old = store.run(resume)
+        spec, name = SweepSpec.model_validate(old.spec), name or old.name
+    if scheduler is not None:
+        if engine_lives(home):
+            message = "An engine is at work in this home folder already"
+            raise ValueError(f"{message}; close its app or wait until its runs end.")
+        os.environ["FAIRDASH_SCHEDULER"] = scheduler  # for the engine to come
+    return _run(store, spec, out=out, name=name, inline=False)
+
+
+def _run(
+    store: Store, spec: SweepSpec, *, out: Path | None, name: str | None, inline: bool
+) -> str:
+    with attach(store.home):
         run_id = queue(store, spec, name=name)
         snapshot = _follow(store, run_id, inline=inline)
     table = snapshot.table()
-    if out is not None:
+    if out is not None and out.suffix == ".parquet":
+        table.to_parquet(out, index=False)
+    elif out is not None:
         table.to_csv(out, index=False)
     _print_results(snapshot, table)
     store.close()

@@ -88,14 +88,14 @@ def draw_grid(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
             persist_state="session",
         )
 
+    seeds = "one seed" if sweep.n_seeds == 1 else f"mean of {sweep.n_seeds} seeds"
     table = sweep.grid(asked.method, metric, asked.limit)
     chosen = asked.point["fairness_weight"], asked.point["tau"]
     figure(
         plots.plot_grid(table, metric=metric, chosen=chosen),
         finding=plots.grid_finding(table, metric),
-        caption=f"{CATALOG[asked.method].label}, mean of "
-        f"{plural(sweep.n_seeds, 'seed')}, test rows. Line: the DI limit on validation "
-        "rows. Click a cell to move there.",
+        caption=f"{CATALOG[asked.method].label}, {seeds}, test rows. "
+        "Line: the DI limit on validation rows. Click a cell to move there.",
         alt=plots.describe_grid(table, metric),
         how=_GRID_HOW,
         table=table,

@@ -1,0 +1,102 @@
+"""A scheduler elsewhere: its workers outlive it, and a sweep outlives both."""
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.parse
+
+import numpy as np
+import pytest
+from conftest import end_runs, free_port, wait_until, wait_until_no_engine
+from toys import people_csv, specification
+
+from fairdash.jobs import attach, ensure_engine, submit
+from fairdash.store import open_store
+from fairdash.sweep import run_sweep
+
+MEDIUM = {"n_epochs": 80, "batch_size": 64}
+COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]
+
+
+def start(*command):
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def start_scheduler(address):
+    port = urllib.parse.urlparse(address).port
+    module = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
+    return start(*module, "--host", "127.0.0.1", "--port", str(port))
+
+
+def stop(process):
+    if process.poll() is None:
+        process.terminate()
+    process.wait(timeout=20)
+
+
+@pytest.fixture
+def address(monkeypatch):
+    where = f"tcp://127.0.0.1:{free_port()}"
+    monkeypatch.setenv("FAIRDASH_SCHEDULER", where)
+    return where
+
+
+@pytest.fixture
+def scheduler(address):
+    """A list of one scheduler, which a test may kill and replace."""
+    running = [start_scheduler(address)]
+    yield running
+    stop(running[0])
+
+
+@pytest.fixture
+def worker(address, scheduler):
+    process = start(*COMMAND, "worker", address, "--workers", "2")
+    yield process
+    stop(process)
+
+
+def test_a_sweep_and_its_workers_outlive_their_scheduler(
+    home, address, scheduler, worker, tmp_path
+):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    grid = {"method": "road", "params": {**MEDIUM, "fairness_weight": [0.5, 2.0]}}
+    spec = specification(tmp_path / "people.csv", methods=[grid], seeds=[0, 1, 2, 3])
+    store = open_store(home)
+
+    def finished():
+        ensure_engine(home)
+        return store.snapshot(run_id, curves=False).count("finished")
+
+    with attach(home):
+        run_id = submit(store, spec)
+        wait_until(lambda: finished() >= 2, 90)
+        done = {
+            trial.key: store.artifact(trial.key).folder.stat().st_mtime_ns
+            for trial in store.snapshot(run_id).trials
+            if trial.status == "finished"
+        }
+        os.kill(scheduler[0].pid, signal.SIGKILL)
+        scheduler[0].wait()
+        scheduler[0] = start_scheduler(address)
+        wait_until(lambda: finished() == 8, 90)
+        wait_until(lambda: store.run(run_id).over, 10)
+        end_runs(home)
+    wait_until_no_engine(home)
+    assert worker.poll() is None
+    assert store.run(run_id).status == "finished"
+    for key, written in done.items():
+        assert store.artifact(key).folder.stat().st_mtime_ns == written
+    through, here = store.snapshot(run_id).table(), run_sweep(spec)
+    assert through["key"].tolist() == here["key"].tolist()
+    for column in here.columns[here.columns.str.startswith("test_")]:
+        np.testing.assert_allclose(
+            through[column], here[column], atol=1e-4, err_msg=column
+        )
+    store.close()
