@@ -98,13 +98,13 @@ def main():
 
 def report(records):
     """Print fast over paper: of the means, and the spread of the paired ratios."""
-    wide = records.pivot(index="seed", columns="effort")
+    wide = records.set_index(["effort", "seed"])
     for name, words in (
         ("test", "area over test rows"),
         ("kept", "area chosen on validation rows"),
         ("seconds", "time"),
     ):
-        fast, paper = wide[name]["fast"], wide[name]["paper"]
+        fast, paper = wide.loc["fast", name], wide.loc["paper", name]
         ratios = (fast / paper).round(3).tolist()
         ratio = fast.mean() / paper.mean()
         print(f"{words}: fast / paper = {ratio:.3f}; by seed {ratios}")
