@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from fairdash.postprocessing._sorted import Array, SortedScores
-
-_STEPS = 60
 
 
 def balanced_rate(groups: Sequence[SortedScores], gamma: float) -> float:
@@ -25,17 +24,18 @@ def balanced_rate(groups: Sequence[SortedScores], gamma: float) -> float:
     -------
     float in [0, 1]
     """
-    low, high = 0.0, 1.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        middles = sum(
-            g.total * (g.threshold(gamma, middle) + gamma / 2) for g in groups
+
+    def balance(rate: float) -> float:
+        return sum(
+            group.total * (group.threshold(gamma, rate) + gamma / 2) for group in groups
         )
-        if middles > 0:  # thresholds fall as the rate grows
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+
+    # thresholds fall as the rate grows, so the balance does
+    if balance(0.0) <= 0:
+        return 0.0
+    if balance(1.0) >= 0:
+        return 1.0
+    return float(brentq(balance, 0.0, 1.0, xtol=1e-13))
 
 
 def most_accurate_rate(
@@ -71,7 +71,7 @@ def most_accurate_rate(
         for rows in (np.flatnonzero(codes == k) for k in range(int(codes.max()) + 1))
     ]
     rates = np.concatenate([rate for rate, _ in curves])
-    rates.sort(kind="stable")
+    rates.sort()
     total = np.zeros(len(rates))
     for rate, gain in curves:
         total += np.interp(rates, rate, gain)
@@ -82,7 +82,7 @@ def _gain_curve(
     margins: Array, y: NDArray[np.int8], weight: Array, gamma: float
 ) -> tuple[Array, Array]:
     """Return rate and sum of w (2y - 1) h of one group at all its bends, rising."""
-    order = np.argsort(margins, kind="stable")
+    order = np.argsort(margins)
     f, w = margins[order], weight[order]
     signed = w * (2.0 * y[order] - 1)
     first_last = np.arange(len(f))
@@ -92,7 +92,7 @@ def _gain_curve(
     low, high = np.concatenate([first_last, down]), np.concatenate([up, first_last])
     rate = _sums(f, w, starts, low, high, gamma) / w.sum()
     gain = _sums(f, signed, starts, low, high, gamma)
-    rising = np.argsort(-starts, kind="stable")
+    rising = np.argsort(-starts)
     return np.maximum.accumulate(rate[rising]), gain[rising]
 
 

@@ -114,9 +114,10 @@ function mount(root) {
   const state = { inputs: {}, frame: 0, timer: 0 }
   for (const [name, { label, ...range }] of Object.entries(SLIDERS)) {
     const row = document.createElement("label")
-    const output = document.createElement("output"), input = document.createElement("input")
+    const output = document.createElement("span"), input = document.createElement("input")
     Object.assign(input, { type: "range", ...range })
     input.setAttribute("aria-label", label)
+    output.setAttribute("aria-hidden", "true") // the slider says it itself
     row.append(label, output, input)
     box.append(row)
     state.inputs[name] = { input, output }

@@ -16,6 +16,7 @@ PAGES = {
     "Train": "pages/2_Train.py",
     "Local fairness": "pages/3_Local_fairness.py",
     "Weights": "pages/4_Weights.py",
+    "Post-process": "pages/6_Post-process.py",
     "Sweep": "pages/5_Sweep.py",
     "Runs": "pages/10_Runs.py",
 }

@@ -1,0 +1,123 @@
+import numpy as np
+import pandas as pd
+import pytest
+from reading import figures, labels, numbers, words
+from toys import ROLES, people
+
+from fairdash import ui
+from fairdash.datasets import Subgroups, split
+from fairdash.postprocessing import RampThreshold, expected_outcome
+from fairdash.sweep import MethodGrid
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+
+
+@pytest.fixture
+def run_id(dataset_id):
+    return ui.train(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1)
+
+
+def widget(page, kind, label):
+    return next(one for one in page.get(kind) if one.label == label)
+
+
+def stored(run_id):
+    """Margins of the trained model and the data set."""
+    store = ui.store()
+    (trial,) = store.snapshot(run_id).trials
+    dataset = store.dataset(store.run(run_id).dataset_id)
+    return 2.0 * store.artifact(trial.key).scores() - 1, dataset
+
+
+def expected(run_id, **parameters):
+    """Accuracy and DI on test rows of a ramp learned on validation rows."""
+    margins, dataset = stored(run_id)
+    rows, groups = split(dataset, 0), dataset.sensitive_features
+    ramp = RampThreshold(**parameters).fit(
+        margins[rows.validation],
+        dataset.y[rows.validation],
+        sensitive_features=groups[rows.validation],
+    )
+    test = rows.test
+    h = ramp.predict_proba(margins[test], sensitive_features=groups[test])
+    table = expected_outcome(h, sensitive_features=groups[test], y=dataset.y[test])
+    return ramp, table["value"].tolist()
+
+
+def test_a_visit_without_anything_says_what_it_takes(visit):
+    page = visit("Post-process")
+    assert not page.exception
+    assert "No scores yet" in words(page)
+    assert "Train a model" in labels(page)
+
+
+def test_the_first_screen_is_the_most_accurate_ramp_on_test_rows(visit, run_id):
+    page = visit("Post-process", run=run_id)
+    assert not page.exception
+    _, (accuracy, gap) = expected(run_id, gamma=0.1)
+    shown = numbers(page)
+    assert shown["Expected accuracy"] == f"{accuracy:.1%}"
+    assert shown["DI, test rows"] == f"{gap:.3f}"
+    assert figures(page) == 2
+    assert "120 calibration · 120 test rows" in words(page)
+
+
+def test_another_target_rate_is_followed(visit, run_id):
+    page = visit("Post-process", run=run_id)
+    widget(page, "button_group", "Target rate (ρ)").set_value("balanced").run()
+    assert not page.exception
+    _, (accuracy, gap) = expected(run_id, gamma=0.1, target_rate="balanced")
+    assert numbers(page)["Expected accuracy"] == f"{accuracy:.1%}"
+    assert numbers(page)["DI, test rows"] == f"{gap:.3f}"
+
+
+def test_crossed_columns_become_groups(visit, run_id):
+    page = visit("Post-process", run=run_id)
+    widget(page, "multiselect", "Cross origin with").set_value(["branch"]).run()
+    assert not page.exception
+    flips = [label for label in numbers(page) if " × " in label]
+    assert len(flips) == 2
+
+
+@pytest.mark.parametrize(
+    "part, message",
+    [("validation", "fewer than two rows"), ("test", "without calibration rows")],
+)
+def test_groups_too_small_to_learn_from_are_explained(visit, dataset_id, part, message):
+    table = people()
+    rows = split(ui.store().dataset(dataset_id), 0)  # depends on outcome and group only
+    table.loc[getattr(rows, part)[0], "branch"] = "moon"
+    sha = ui.store().add_table(table.to_csv(index=False).encode(), "moon.csv")
+    subgroups = Subgroups(columns=("branch",), min_size=20)
+    moon = ui.store().add_dataset(sha, ROLES, "Moon", subgroups)
+    grid = MethodGrid(method="unconstrained", params=QUICK)
+    page = visit("Post-process", run=ui.train(moon, grid, 1))
+    widget(page, "multiselect", "Cross origin with").set_value(["branch"]).run()
+    assert not page.exception
+    assert "These groups cannot be corrected" in words(page)
+    assert message in words(page)
+
+
+def test_an_uploaded_column_of_probabilities_serves_as_scores(visit, inline):
+    table = people()
+    rng = np.random.default_rng(0)
+    table["model"] = 1 / (1 + np.exp(-table["skill"] + rng.normal(size=len(table))))
+    sha = ui.store().add_table(table.to_csv(index=False).encode(), "people.csv")
+    subgroups = Subgroups(columns=("branch",), min_size=20)
+    dataset_id = ui.store().add_dataset(sha, ROLES, "People", subgroups)
+    page = visit("Post-process", data=dataset_id)
+    assert not page.exception
+    assert widget(page, "selectbox", "Scores of").value == "Column model"
+    assert "480 calibration · 120 test rows" in words(page)
+    assert pd.notna(float(numbers(page)["DI, test rows"]))
+
+
+def test_the_bounds_are_the_sum_of_their_terms(visit, run_id):
+    page = visit("Post-process", run=run_id)
+    tables = [frame.value for frame in page.dataframe]
+    (risk,) = [t for t in tables if "Sum" in set(t.get("Term", ()))]
+    values = risk["Value"].astype(float)
+    assert values.iloc[-1] == pytest.approx(values.iloc[:-1].sum(), abs=0.002)
+    error = widget(page, "number_input", "Error of the scores")
+    error.set_value(0.25).run()
+    assert not page.exception

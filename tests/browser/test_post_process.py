@@ -1,0 +1,93 @@
+"""The ramp under the hand, in Chromium: by mouse and by keyboard."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from toys import people_csv
+
+pytestmark = pytest.mark.browser
+FRAMES = """
+async slider => {
+  const times = []
+  for (let i = 0; i < 40; i++) {
+    slider.value = 0.05 + 0.03 * i
+    const start = performance.now()
+    slider.dispatchEvent(new Event("input"))
+    await new Promise(done => requestAnimationFrame(done))
+    times.push(performance.now() - start)
+  }
+  return times.sort((a, b) => a - b)[20]
+}
+"""
+
+
+@pytest.fixture
+def page(server, browser, tmp_path):
+    """Post-process on an audited upload."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(60_000)
+    page.goto(server)
+    path = tmp_path / "people.csv"
+    path.write_bytes(people_csv(2000))
+    page.get_by_role("button", name="Upload a table").click()
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_text("Rows used").wait_for()
+    page.get_by_role("button", name="Audit a plain model").click()
+    page.get_by_text("Worst-1-DI by chance").first.wait_for()
+    page.get_by_test_id("stSidebar").get_by_text("Post-process", exact=True).click()
+    page.get_by_text("Expected accuracy", exact=True).first.wait_for()
+    slider(page, "Ramp width (γ)").wait_for()
+    yield page
+    page.close()
+
+
+def slider(page, name):
+    return page.get_by_role("slider", name=name)
+
+
+def ramp(page):
+    return page.locator("polyline").first.get_attribute("points")
+
+
+def cards(page):
+    return page.get_by_test_id("stMetricValue").all_inner_texts()
+
+
+def test_the_ramp_follows_the_hand_and_the_server_on_release(page):
+    before, shown = ramp(page), cards(page)
+    box = slider(page, "Ramp width (γ)").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 9, middle)
+    page.mouse.down()
+    drawn = set()
+    for step in range(1, 11):
+        page.mouse.move(box["x"] + 9 + 8 * step, middle)
+        page.wait_for_timeout(40)
+        drawn.add(ramp(page))
+    assert len(drawn) >= 9  # a picture for every step
+    assert before not in drawn
+    assert cards(page) == shown  # the server has not heard of it
+    page.mouse.up()
+    expect(page.get_by_test_id("stMetricValue").nth(2)).not_to_have_text(shown[2])
+    milliseconds = slider(page, "Ramp width (γ)").evaluate(FRAMES)
+    assert milliseconds < 1000 / 20  # generous: two cores share the tests
+
+
+def test_the_keyboard_moves_sliders_and_a_screen_reader_hears_values(page):
+    page.get_by_role("radio", name="By hand").click()
+    rate = slider(page, "Target rate (ρ)")
+    expect(rate).to_be_enabled()
+    first = float(rate.get_attribute("aria-valuetext"))
+    rate.focus()
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+    assert float(rate.get_attribute("aria-valuetext")) == pytest.approx(
+        first + 0.04, abs=0.006
+    )
+    said = page.locator(".said")
+    percent = f"{100 * float(rate.get_attribute('aria-valuetext')):.1f}%"
+    everybody = re.compile(rf"Decided 1: \w+ {percent}, \w+ {percent}\.")
+    expect(said).to_have_text(everybody)
+    assert said.get_attribute("aria-live") == "polite"
+    expect(page.get_by_role("img", name=re.compile("Scores by group"))).to_be_visible()
