@@ -11,6 +11,8 @@ from scipy.linalg import cho_factor, cho_solve
 from fairdash.methods._truncation import Float, Played, play
 
 JITTER = 1e-13  # of the trace, against rounding in near-singular Hessians
+CHUNK = 2048  # rows that stay in the cache between their weighting and product
+NEGLIGIBLE = 1e-3  # of the penalty: what single precision may do to a Hessian
 DAMPING = 1e-12  # of multipliers that nothing depends on
 
 
@@ -53,6 +55,17 @@ class Saddle:
     scale: Float
     bound: Float
     alpha: float
+
+    @cached_property
+    def rows(self) -> NDArray[np.floating]:
+        """X for Hessians, in single precision where that costs no Newton step.
+
+        Slopes, and with them the solution, are always in double precision.
+        """
+        trace = np.mean(np.einsum("ij,ij->i", self.X, self.X)) / 4  # at weights of 1/4
+        if np.finfo(np.float32).eps / 2 * trace < NEGLIGIBLE * self.alpha:
+            return self.X.astype(np.float32)
+        return self.X
 
     def at(self, theta: Float, multiplier: Float) -> "Position":
         """Return the game at given parameters."""
@@ -123,8 +136,12 @@ class Position:
         game, (p, _, truncated) = self.game, self.played
         weight = (1 + self.pull - 2 * self.pull * p) * p * (1 - p)
         weight[truncated] = 0  # where Q is 0 or 1 whatever theta is
-        rows = np.sqrt(np.maximum(weight, 0) / len(p))[:, None] * game.X
-        hessian = rows.T @ rows
+        root = np.sqrt(np.maximum(weight, 0) / len(p)).astype(game.rows.dtype)
+        hessian = np.zeros((game.X.shape[1], game.X.shape[1]))
+        for start in range(0, len(p), CHUNK):
+            part = slice(start, start + CHUNK)
+            rows = root[part, None] * game.rows[part]
+            hessian += rows.T @ rows
         ridge = game.alpha + JITTER * np.trace(hessian) / len(hessian)
         hessian[np.diag_indices_from(hessian)] += ridge
         factor, lower = cho_factor(hessian, overwrite_a=True, check_finite=False)
