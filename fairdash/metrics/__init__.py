@@ -6,6 +6,7 @@ and the leading axis of either counts models. What is undefined is NaN, never 0.
 
 from fairdash.metrics._compare import compare
 from fairdash.metrics._evaluate import evaluate
+from fairdash.metrics._expected import expected_violations
 from fairdash.metrics._group import (
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -47,6 +48,7 @@ __all__ = [
     "equal_opportunity_difference",
     "equalized_odds_difference",
     "evaluate",
+    "expected_violations",
     "gap_interval",
     "group_rates",
     "local_cells",

@@ -1,0 +1,183 @@
+"""Test error against violation of every classical method, over random splits.
+
+The table behind Figure 4 of Rezaei et al. (AAAI 2020): 70/30 splits, the penalty chosen
+by log loss on a fifth of the training rows. Reductions, covariance, reweighing and
+Hardt take the penalty of plain logistic regression.
+
+    FAIRDASH_DATA=FOLDER python benchmarks/fair_log_loss_tables.py compas --splits 20
+"""
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from fairdash.datasets import Roles, encode, make_dataset, read_table
+from fairdash.methods import (
+    CovarianceConstraint,
+    FairLogLoss,
+    GridReductions,
+    HardtLogistic,
+    Logistic,
+    Reductions,
+    Reweighing,
+)
+from fairdash.metrics import expected_violations
+
+ALPHAS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+DATA = {
+    "compas": (
+        "compas_two_years.parquet",
+        Roles(
+            target="two_year_recid",
+            positive="1",
+            sensitive_feature="race",
+            groups={"Caucasian": ("Caucasian",), "Black": ("African-American",)},
+            features=(
+                "sex", "age", "age_cat", "juv_fel_count", "juv_misd_count",
+                "juv_other_count", "priors_count", "c_charge_degree",
+            ),
+            keep={"propublica_filter": ("1",)},
+            missing="exclude",
+        ),
+    ),
+    "law": (
+        "law_school_lequy.parquet",
+        Roles(
+            target="pass_bar",
+            positive="1",
+            sensitive_feature="race",
+            groups={"White": ("White",), "Other": ()},
+            features=(
+                "decile1b", "decile3", "lsat", "ugpa", "zfygpa", "zgpa", "fulltime",
+                "fam_inc", "male", "tier",
+            ),
+            missing="exclude",
+        ),
+    ),
+    "adult": (
+        "adult.parquet",
+        Roles(
+            target="income",
+            positive=">50K",
+            sensitive_feature="sex",
+            features=(
+                "age", "workclass", "education", "education_num", "marital_status",
+                "occupation", "relationship", "race", "capital_gain",
+                "capital_loss", "hours_per_week", "native_country",
+            ),
+            missing="exclude",
+        ),
+    ),
+}  # fmt: skip
+
+
+def methods(constraints):
+    """Name, estimator, and whether it predicts with groups and tunes alpha itself."""
+    yield "logistic regression", Logistic(), False, True
+    yield "fair log-loss", FairLogLoss(constraints), True, True
+    yield "reductions, 0.01", Reductions(constraints, tolerance=0.01), False, False
+    yield "grid search", GridReductions(constraints), False, False
+    yield "Hardt", HardtLogistic(constraints), True, False
+    yield "covariance, 0.01", CovarianceConstraint(), False, False
+    yield "reweighing", Reweighing(), False, False
+
+
+def probabilities(model, X, groups, needs_groups):
+    options = {"sensitive_features": groups} if needs_groups else {}
+    return model.predict_proba(X, **options)[:, 1]
+
+
+def best_alpha(model, X, y, s, needs_groups, seed):
+    fit, held = train_test_split(np.arange(len(y)), test_size=0.2, random_state=seed)
+    models = model.fit_many(
+        [{"alpha": a} for a in ALPHAS], X[fit], y[fit], sensitive_features=s[fit]
+    )
+    losses = [
+        log_loss(
+            y[held],
+            np.clip(probabilities(m, X[held], s[held], needs_groups), 1e-7, 1 - 1e-7),
+        )
+        for m in models
+    ]
+    return ALPHAS[int(np.argmin(losses))]
+
+
+def one_split(dataset, seed):
+    train, test = train_test_split(
+        np.arange(dataset.n_rows), test_size=0.3, random_state=seed
+    )
+    X, y, s = encode(dataset, np.sort(train)).X, dataset.y, dataset.sensitive_features
+    rows = []
+    for constraints in ("demographic_parity", "equalized_odds"):
+        plain = None
+        for name, model, needs, tunes in methods(constraints):
+            alpha = plain
+            if tunes:
+                alpha = best_alpha(model, X[train], y[train], s[train], needs, seed)
+            plain = alpha if plain is None else plain
+            began = time.perf_counter()
+            model.set_params(alpha=alpha)
+            model.fit(X[train], y[train], sensitive_features=s[train])
+            seconds = time.perf_counter() - began
+            p = probabilities(model, X[test], s[test], needs)
+            gaps = expected_violations(y[test], p, sensitive_features=s[test])
+            found = gaps.set_index("constraint").loc[constraints]
+            error = np.mean((p > 0.5) != (y[test] == 1))
+            rows.append(
+                {
+                    "constraint": constraints,
+                    "method": name,
+                    "error": error,
+                    "expected error": np.mean(np.abs(p - y[test])),
+                    "expected violation": found["expected"],
+                    "rounded violation": found["rounded"],
+                    "alpha": alpha,
+                    "seconds": seconds,
+                }
+            )
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", choices=DATA)
+    parser.add_argument("--splits", type=int, default=20)
+    options = parser.parse_args()
+    name, roles = DATA[options.data]
+    path = Path(os.environ["FAIRDASH_DATA"]) / name
+    dataset = make_dataset(read_table(path), roles, name=options.data)
+    print(f"{options.data}: {dataset.n_rows:,} rows, groups {dataset.group_names}")
+    rows = []
+    for seed in range(options.splits):
+        rows += one_split(dataset, seed)
+        table = pd.DataFrame(rows).groupby(["constraint", "method"], sort=False)
+    mean, deviation = table.mean(), table.std()
+    shown = pd.DataFrame(
+        {
+            column: [
+                f"{m:.4f} ± {d:.4f}"
+                for m, d in zip(mean[column], deviation[column], strict=True)
+            ]
+            for column in mean
+            if column not in ("alpha", "seconds")
+        },
+        index=mean.index,
+    )
+    shown["seconds"] = mean["seconds"].round(2)
+    for constraint, part in shown.groupby(level=0, sort=False):
+        print(f"\n{constraint}, {options.splits} splits, mean ± standard deviation\n")
+        columns = ["method", *part.columns]
+        print("| " + " | ".join(columns) + " |")
+        print("|---" * len(columns) + "|")
+        for (_, method), row in part.iterrows():
+            print("| " + " | ".join([method, *map(str, row)]) + " |")
+
+
+if __name__ == "__main__":
+    main()
