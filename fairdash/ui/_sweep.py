@@ -176,15 +176,20 @@ def finished_sweep(run_id: str) -> Sweep | None:
 
 def local_table(model: Setting, dataset_id: str, subgroups: Subgroups) -> pd.DataFrame:
     """Return local DI of a setting on test rows, averaged over its seeds."""
-    text = subgroups.model_dump_json()
-    tables = [_local(trial.key, dataset_id, trial.seed, text) for trial in model.trials]
-    return mean_local_di(tables).assign(label=model.label)
+    trials = tuple((trial.key, trial.seed) for trial in model.trials)
+    table = _local(trials, dataset_id, subgroups.model_dump_json())
+    return table.assign(label=model.label)
 
 
-@st.cache_resource(max_entries=5000, show_spinner=False)
-def _local(key: str, dataset_id: str, seed: int, subgroups: str) -> pd.DataFrame:
-    rows = rows_of(dataset_id, seed, subgroups)
-    return local_di(rows.predictions(key), **rows.groups)
+@st.cache_resource(max_entries=2000, show_spinner=False)
+def _local(
+    trials: tuple[tuple[str, int], ...], dataset_id: str, subgroups: str
+) -> pd.DataFrame:
+    tables = []
+    for key, seed in trials:
+        rows = rows_of(dataset_id, seed, subgroups)
+        tables.append(local_di(rows.predictions(key), **rows.groups))
+    return mean_local_di(tables)
 
 
 @dataclass(frozen=True)

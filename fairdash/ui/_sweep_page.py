@@ -45,7 +45,7 @@ def sweep_facts(data: str | None, run_id: str | None) -> tuple[str, ...]:
         return ()
     name = store().dataset_record(data).name
     if run_id is None or not is_sweep(run_id):
-        return name, "no sweep opened"
+        return (name,)
     trials = store().snapshot(run_id, curves=False).trials
     seeds = len({trial.seed for trial in trials})
     n_settings = round(len(trials) / max(1, seeds))

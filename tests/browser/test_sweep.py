@@ -1,0 +1,87 @@
+"""A quick sweep in Chromium: grow, refresh, slide, click, open the model elsewhere."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from toys import people_csv
+
+from fairdash.store import open_store
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def page(server, browser):
+    """A desktop window on Home."""
+    page = browser.new_page(viewport={"width": 1440, "height": 1400})
+    page.set_default_timeout(60_000)
+    page.goto(server)
+    yield page
+    page.close()
+
+
+AT = """(figure, [curve, point]) => {
+  const layout = figure._fullLayout, trace = figure._fullData[curve];
+  const box = figure.getBoundingClientRect(), size = layout._size;
+  return [box.x + size.l + layout.xaxis.l2p(trace.x[point]),
+          box.y + size.t + layout.yaxis.l2p(trace.y[point])];
+}"""
+
+
+def click_on(page, figure, curve, point):
+    """Click on a mark of a figure, where Plotly has drawn it."""
+    drawn = page.locator(".js-plotly-plot").nth(figure)
+    drawn.scroll_into_view_if_needed()
+    page.mouse.click(*drawn.evaluate(AT, [curve, point]))
+
+
+def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
+    page, home, tmp_path
+):
+    path = tmp_path / "people.csv"
+    path.write_bytes(people_csv(2000))
+    page.get_by_role("button", name="Upload a table").click()
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_text("Rows used").wait_for()
+    page.get_by_role("button", name="Audit a plain model").click()
+    page.get_by_text("Worst-1-DI by chance").first.wait_for()
+
+    page.get_by_test_id("stSidebar").get_by_text("Sweep", exact=True).click()
+    page.get_by_text("No sweep opened", exact=True).wait_for()
+    expect(page.get_by_text(re.compile("31 models.*about"))).to_be_visible()
+    page.get_by_role("button", name="Run sweep").click()
+    page.get_by_text("safe to close this page").wait_for()
+    address = page.url
+    page.reload()
+    page.get_by_text("Within the limit").wait_for()
+    assert page.url == address
+
+    store = open_store(home)
+    rows = store.snapshot(store.runs()[0].id).table()
+    store.close()
+    assert len(rows) == 31
+
+    # the right arrow moves a slider one value on, and the numbers with it
+    road = rows[rows["method"] == "road"]
+    slider = page.get_by_role("slider", name="Fairness weight (λ)").first
+    for key in ("Home", "ArrowRight"):
+        slider.press(key)
+    weight = sorted(road["fairness_weight"].unique())[1]
+    shown = page.get_by_role("slider", name="Locality (τ)").first
+    tau = float(shown.get_attribute("aria-valuetext"))
+    mine = road[(road["fairness_weight"] == weight) & (road["tau"] == tau)]
+    value = f"{mine['test_worst_1_di'].iloc[0]:.3f}"
+    worst = page.get_by_test_id("stMetric").filter(has_text="Worst-1-DI")
+    expect(worst).to_contain_text(value)
+
+    # a click on a cell of the map, then on a mark of the front, leads to that model
+    grid = road.sort_values(["fairness_weight", "tau"]).reset_index(drop=True)
+    for figure, curve, point in ((1, 1, 7), (0, 2, 20)):
+        click_on(page, figure, curve, point)
+        value = f"{grid['test_worst_1_di'][point]:.3f}"
+        expect(worst).to_contain_text(value)
+
+    page.get_by_role("button", name="See where it is unfair").click()
+    page.get_by_role("heading", name="Where is the model unfair?").wait_for()
+    expect(page.get_by_text(re.compile(r"(ROAD|Zhang) λ")).first).to_be_visible()
