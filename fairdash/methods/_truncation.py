@@ -110,6 +110,11 @@ class TruncatedLogistic:
         q = np.divide(no.q, total, out=expit(margin), where=known)
         return Mixture(yes.p * q + no.p * (1 - q), q)
 
+    def given(self, margin: Float, outcome: int, group: int) -> Mixture:
+        """Return predictor and approximator of one group, its outcome known."""
+        known = play(margin, np.full_like(margin, self.pulls[outcome, group]))
+        return Mixture(known.p, known.q)
+
     def truncation_points(self) -> Float:
         r"""Return :math:`\sigma` at which truncation begins, by outcome and group.
 

@@ -55,6 +55,13 @@ from fairdash.plots._training import (
     plot_training,
 )
 from fairdash.plots._traits import describe_traits, plot_traits
+from fairdash.plots._truncation import (
+    describe_players,
+    describe_truncation,
+    plot_players,
+    plot_truncation,
+    truncation_finding,
+)
 from fairdash.plots._weights import (
     describe_ratio_against_di,
     describe_ratio_by_epoch,
@@ -77,12 +84,14 @@ __all__ = [
     "describe_front",
     "describe_grid",
     "describe_local_di",
+    "describe_players",
     "describe_ratio_against_di",
     "describe_ratio_by_epoch",
     "describe_ratio_histogram",
     "describe_trade_off",
     "describe_training",
     "describe_traits",
+    "describe_truncation",
     "front_finding",
     "grid_finding",
     "group_colours_of",
@@ -95,6 +104,7 @@ __all__ = [
     "plot_grid",
     "plot_local_di",
     "plot_overview",
+    "plot_players",
     "plot_ratio_against_di",
     "plot_ratio_by_epoch",
     "plot_ratio_by_tau",
@@ -102,6 +112,7 @@ __all__ = [
     "plot_trade_off",
     "plot_training",
     "plot_traits",
+    "plot_truncation",
     "ramp_finding",
     "ratio_by_tau_finding",
     "ratio_finding",
@@ -110,4 +121,5 @@ __all__ = [
     "trade_off_finding",
     "training_finding",
     "traits_finding",
+    "truncation_finding",
 ]

@@ -291,6 +291,16 @@ def test_where_both_answers_of_q_are_certain_the_plain_score_decides():
     assert mixed.p[0] == pytest.approx(0.5 / 3 + 0.5 * 2 / 3)
 
 
+def test_answers_given_the_outcome_are_those_of_its_pull():
+    rule = TruncatedLogistic(np.ones(1), 0.0, np.array([[0.0, -2.0], [1.5, 0.5]]))
+    margin = np.linspace(-3, 3, 9)
+    np.testing.assert_array_equal(rule.given(margin, 0, 0).p, expit(margin))
+    answers = rule.given(margin, 1, 0)
+    np.testing.assert_allclose(answers.p, np.minimum(expit(margin), 1 / 1.5))
+    p = answers.p
+    np.testing.assert_allclose(answers.q, p * (1 + 1.5 * (1 - p)), atol=1e-12)
+
+
 def test_a_stored_model_predicts_the_same():
     X, y, s, _ = problem(0)
     model = FairLogLoss("equalized_odds").fit(X, y, sensitive_features=s)
