@@ -67,12 +67,13 @@ def post_process():
         st.caption("Calibration rows, redrawn while a slider moves; cards: test rows.")
         ui.post_downloads(ramp, dataset, crossed)
     with right:
+        curve = ui.ramp_curve(data, **setting, center=center)
         ui.figure(
-            plots.plot_trade_off(methods, ramp.curve),
+            plots.plot_trade_off(methods, curve),
             finding=plots.trade_off_finding(ramp.outcome),
             caption=f"{ui.plural(len(ramp.h), 'test row')}, 95% Wilson and Newcombe "
             "intervals. Line: the ramp over tolerances.",
-            alt=plots.describe_trade_off(methods, ramp.curve),
+            alt=plots.describe_trade_off(methods, curve),
             how=HOW_TRADE,
             table=methods.drop(columns="kind"),
             key="trade off",

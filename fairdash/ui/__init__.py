@@ -52,7 +52,7 @@ from fairdash.ui._post_form import (
     too_small,
 )
 from fairdash.ui._post_ramp import live_setting, solve
-from fairdash.ui._post_tables import local_before_after, others
+from fairdash.ui._post_tables import local_before_after, others, ramp_curve
 from fairdash.ui._results import (
     Setting,
     chance_worst,
@@ -170,6 +170,7 @@ __all__ = [
     "post_kpis",
     "post_sources",
     "problem",
+    "ramp_curve",
     "recent_runs",
     "reference_of",
     "roles_form",

@@ -9,6 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from fairdash.datasets import Dataset, split
+from fairdash.metrics import gap_interval, wilson_interval
 from fairdash.postprocessing import (
     RampThreshold,
     Rule,
@@ -68,6 +69,8 @@ class Scored:
     groups : list of SortedScores
     summary : list of dict
         What the browser gets of each group.
+    judges : list of pairs of SortedScores
+        Test rows of each group without and with the outcome.
     """
 
     names: tuple[str, ...]
@@ -75,6 +78,7 @@ class Scored:
     test: Part
     groups: list[SortedScores]
     summary: list[dict[str, Any]] = field(repr=False)
+    judges: list[tuple[SortedScores, SortedScores]]
 
     def rate(self, target: str, gamma: float) -> float:
         """Return the target rate of ``fairdash.postprocessing.RampThreshold``."""
@@ -97,6 +101,31 @@ class Scored:
         margins, codes = self.test.margins, self.test.codes
         h: Array = np.clip((margins - starts[codes]) / gamma, 0, 1)
         return h
+
+    def judge(self, starts: Array, gamma: float) -> dict[str, float]:
+        """Return accuracy and DI of test rows, with intervals, from sorted scores."""
+        right, rates = 0.0, []
+        n = np.array(
+            [len(pair[0].values) + len(pair[1].values) for pair in self.judges]
+        )
+        for (negative, positive), start in zip(self.judges, starts, strict=True):
+            decided = [
+                float(side.mean_h(start, gamma)) * side.total if side.total else 0.0
+                for side in (negative, positive)
+            ]
+            right += negative.total - decided[0] + decided[1]
+            rates.append(sum(decided))
+        total = int(n.sum())
+        gap = gap_interval(rates, n)
+        accuracy = wilson_interval(right, total)
+        return {
+            "accuracy": right / total,
+            "accuracy_low": float(accuracy[0]),
+            "accuracy_high": float(accuracy[1]),
+            "demographic_parity_difference": float(np.ptp(rates / n)),
+            "demographic_parity_difference_low": float(gap[0]),
+            "demographic_parity_difference_high": float(gap[1]),
+        }
 
     def outcome(self, h: Array) -> pd.DataFrame:
         """Return accuracy and DI of test rows against no correction."""
@@ -171,4 +200,12 @@ def scored(dataset_id: str, source: Source, crossed: tuple[str, ...]) -> Scored:
     rows = part(calibration)
     groups = [SortedScores(rows.margins[rows.codes == k]) for k in range(len(names))]
     summary = [summarise(n, group) for n, group in zip(names, groups, strict=True)]
-    return Scored(names, rows, part(parts.test), groups, summary)
+    test = part(parts.test)
+    judges = [
+        (
+            SortedScores(test.margins[(test.codes == k) & (test.y == 0)]),
+            SortedScores(test.margins[(test.codes == k) & (test.y == 1)]),
+        )
+        for k in range(len(names))
+    ]
+    return Scored(names, rows, test, groups, summary, judges)

@@ -204,7 +204,8 @@ def post_downloads(ramp: Ramp, dataset: Dataset, crossed: Sequence[str]) -> None
         )
         st.download_button(
             "Decisions and h of test rows (CSV)",
-            decisions(ramp.data, ramp.h, dataset, 0).to_csv(index=False).encode(),
+            # written when asked for: a million rows take seconds
+            lambda: decisions(ramp.data, ramp.h, dataset, 0).to_csv(index=False),
             file_name="fairdash-decisions.csv",
             mime="text/csv",
             icon=":material/table:",

@@ -11,7 +11,6 @@ from fairdash.postprocessing import Thresholds
 from fairdash.ui._format import plural
 from fairdash.ui._live_ramp import live_ramp
 from fairdash.ui._post import Array, Scored
-from fairdash.ui._post_tables import ramp_curve
 
 START = {"gamma": 0.1, "rate": 0.5, "tolerance": 0.0}
 
@@ -30,8 +29,8 @@ class Ramp:
         By group.
     h : ndarray
         Probability of a positive decision of every test row.
-    outcome, flips, curve : DataFrame
-        Accuracy and DI, flips by group, accuracy and DI over tolerances.
+    outcome, flips : DataFrame
+        Accuracy and DI, flips by group.
     thresholds : Thresholds
     """
 
@@ -42,7 +41,6 @@ class Ramp:
     h: Array
     outcome: pd.DataFrame
     flips: pd.DataFrame
-    curve: pd.DataFrame
     thresholds: Thresholds
 
     @property
@@ -100,6 +98,5 @@ def solve(data: Scored, setting: dict[str, float], *, center: bool) -> Ramp:
         h,
         data.outcome(h),
         data.flips(h),
-        ramp_curve(data, gamma, rate, tolerance, center=center),
         data.thresholds(starts, gamma, words),
     )

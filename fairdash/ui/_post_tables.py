@@ -70,8 +70,8 @@ def ramp_curve(
     steps = [tolerance, *np.linspace(0, max(most, 0.02), _TOLERANCES)]
     rows = []
     for step in steps:
-        h = data.h(data.starts(gamma, rate, step, center=center), gamma)
-        rows.append(_row("ramp", "Ramp", data.outcome(h)) | {"tolerance": step})
+        starts = data.starts(gamma, rate, step, center=center)
+        rows.append(data.judge(starts, gamma) | {"tolerance": step})
     return pd.DataFrame(rows)
 
 
