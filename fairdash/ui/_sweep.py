@@ -145,6 +145,17 @@ class Sweep:
             }
         )
 
+    def numbers(self, method: str, limit: float) -> pd.DataFrame:
+        """Return what a drag through a method's grid shows, see `live_grid`."""
+        mine = self.means[self.means["method"] == method]
+        params = [p for p in ("fairness_weight", "tau") if p in mine]
+        return mine[params].assign(
+            accuracy=mine["test_accuracy"],
+            di=mine[f"test_{PARITY}"],
+            worst=mine["test_worst_1_di"],
+            within=within(mine, {f"validation_{PARITY}": limit}),
+        )
+
     def by_tau(self, method: str, metric: str) -> pd.DataFrame:
         """Return the mean and spread of a metric by τ within quarters of the λ axis."""
         weights = np.array(self.axis(method, "fairness_weight"))

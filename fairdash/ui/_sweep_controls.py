@@ -173,8 +173,13 @@ def go_to_cell(table: pd.DataFrame, run: RunRecord) -> None:
     if mark is None or mark["curve_number"] != 1:
         return
     row = table.iloc[mark["point_index"]]
-    for param, letter in _NAMES.items():
-        st.session_state[f"{run.id} {letter}"] = float(row[param])
+    move_to({param: float(row[param]) for param in _NAMES}, run)
+
+
+def move_to(point: dict[str, float], run: RunRecord) -> None:
+    """Move the sliders, in a callback, to values of λ and τ."""
+    for param, value in point.items():
+        st.session_state[f"{run.id} {_NAMES[param]}"] = value
 
 
 def _selected(key: str) -> dict[str, Any] | None:

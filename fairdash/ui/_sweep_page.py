@@ -12,10 +12,11 @@ from fairdash.sweep import SweepSpec
 from fairdash.ui._blocks import figure, kpi_row, problem
 from fairdash.ui._format import duration, plural, time_left
 from fairdash.ui._frame import open_page
+from fairdash.ui._live_grid import live_grid
 from fairdash.ui._results import BASELINE
 from fairdash.ui._state import store
 from fairdash.ui._sweep import Sweep, finished_sweep, read_sweep
-from fairdash.ui._sweep_controls import sweep_controls
+from fairdash.ui._sweep_controls import Controls, move_to, sweep_controls
 from fairdash.ui._sweep_figures import (
     draw_along_tau,
     draw_front,
@@ -27,6 +28,7 @@ from fairdash.ui._sweep_numbers import find_model, model_kpis
 from fairdash.ui._training import runtime, seconds_left
 
 _AXES = ("worst_1_di", "accuracy")
+_LETTERS = {"fairness_weight": "λ", "tau": "τ"}
 _WHERE, _WEIGHTS = "pages/3_Local_fairness.py", "pages/4_Weights.py"
 
 
@@ -113,6 +115,7 @@ def _explore(run: RunRecord, sweep: Sweep) -> None:
         st.info("This setting did not finish; move on to another.")
     else:
         kpi_row(model_kpis(sweep, asked))
+        _drag(sweep, asked, run)
     has_tau = len(sweep.axis(asked.method, "tau")) > 1
     left, right = st.columns(2, gap="medium")
     with left:
@@ -124,6 +127,21 @@ def _explore(run: RunRecord, sweep: Sweep) -> None:
     if asked.place is not None:
         draw_model(sweep, asked, run)
         _look_closer(sweep, asked.place, run)
+
+
+def _drag(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
+    """Offer sliders whose numbers follow the hand while they are dragged."""
+    params = [p for p in _LETTERS if len(sweep.axis(asked.method, p)) > 1]
+    axes = {param: sweep.axis(asked.method, param) for param in params}
+    with st.expander("Drag through the grid", icon=":material/drag_pan:"):
+        live_grid(
+            sweep.numbers(asked.method, asked.limit),
+            axes,
+            asked.point,
+            letters={param: _LETTERS[param] for param in params},
+            key=f"{run.id} {asked.method} drag",
+            moved=lambda point: move_to(point, run),
+        )
 
 
 def _look_closer(sweep: Sweep, place: int, run: RunRecord) -> None:
