@@ -318,7 +318,12 @@ _METHODS = (
             *ADVERSARIAL,
         ),
         efforts={
-            "fast": {**FAST, "n_adversary_steps": 2, "n_ratio_steps": 2},
+            "fast": {
+                **FAST,
+                "n_epochs": 40,
+                "n_adversary_steps": 3,
+                "n_ratio_steps": 3,
+            },
             "paper": {**PAPER, "n_adversary_steps": 10, "n_ratio_steps": 10},
         },
         gives_weights=True,
