@@ -9,7 +9,7 @@ from scipy.special import expit
 from fairdash.methods import FairLogLoss, fair_log_loss_multiplier
 from fairdash.methods._truncation import play
 
-ALPHA, STEPS = 0.01, 20_000
+ALPHA, STEPS = 0.01, 4_000
 
 
 def main():
