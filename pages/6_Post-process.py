@@ -79,7 +79,7 @@ def post_process():
             key="trade off",
         )
     cells, rows, left_out = ui.local_before_after(
-        view.data, data, ramp.h, ramp.gamma, subgroups
+        view.data, source, crossed, ramp.h, ramp.gamma, subgroups
     )
     ui.figure(
         plots.plot_local_di(cells, rows, groups=dataset.group_names),

@@ -20,7 +20,7 @@ from fairdash.postprocessing import (
     expected_local_di,
     expected_outcome,
 )
-from fairdash.ui._post import Array, Scored, Source, scored
+from fairdash.ui._post import Array, Part, Scored, Source, scored
 from fairdash.ui._state import store
 
 BEFORE = "No correction"
@@ -76,12 +76,17 @@ def ramp_curve(
 
 
 def local_before_after(
-    dataset_id: str, data: Scored, h: Array, gamma: float, subgroups: Subgroups
+    dataset_id: str,
+    source: Source,
+    crossed: tuple[str, ...],
+    h: Array,
+    gamma: float,
+    subgroups: Subgroups,
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Return local DI before and after, as `plots.plot_local_di` wants it.
 
-    Compared are no correction, the ramp, a ramp for every group crossed with every
-    subgroup, and covariance control inside subgroups.
+    Compared are no correction, the ramp (of ``h``), a ramp for every group crossed with
+    every subgroup, and covariance control inside subgroups.
 
     Returns
     -------
@@ -89,50 +94,80 @@ def local_before_after(
     left_out : list of str
         Corrections that these subgroups are too small for.
     """
-    dataset = store().dataset(dataset_id)
-    labels = subgroups.label(dataset.frame)
-    rows, test = data.calibration, data.test
-    groups = dataset.sensitive_features
-    decided: dict[str, tuple[str, Array]] = {
-        BEFORE: ("unconstrained", test.before.astype(np.float64)),
-        "Ramp": ("other", h),
-    }
+    text = subgroups.model_dump_json()
+    cells, models, left_out = _local_corrections(
+        dataset_id, source, crossed, gamma, text
+    )
+    test = scored(dataset_id, source, crossed).test
+    cell, model = _local("Ramp", "other", h, dataset_id, test, text)
+    cells, models = [cells[0], cell, *cells[1:]], [models[0], model, *models[1:]]
+    return pd.concat(cells, ignore_index=True), pd.DataFrame(models), left_out
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _local_corrections(
+    dataset_id: str,
+    source: Source,
+    crossed: tuple[str, ...],
+    gamma: float,
+    subgroups: str,
+) -> tuple[list[pd.DataFrame], list[dict[str, Any]], list[str]]:
+    """Return what does not depend on the target rate: before, crossed, covariance."""
+    dataset, data = store().dataset(dataset_id), scored(dataset_id, source, crossed)
+    rows, test, groups = data.calibration, data.test, dataset.sensitive_features
+    named = _labels(dataset_id, subgroups).astype(object).fillna("none").to_numpy()
+    cells = cross(_large(named, groups, rows.where), groups)
+    decided = {BEFORE: ("unconstrained", test.before.astype(np.float64))}
     left_out = []
-    named = labels.astype(object).where(labels.notna(), "none").to_numpy()
-    crossed = cross(_large(named, groups, rows.where), groups)
     try:
         ramp = RampThreshold(gamma)
-        ramp.fit(rows.margins, rows.y, sensitive_features=crossed[rows.where])
-        after = ramp.predict_proba(test.margins, sensitive_features=crossed[test.where])
+        ramp.fit(rows.margins, rows.y, sensitive_features=cells[rows.where])
+        after = ramp.predict_proba(test.margins, sensitive_features=cells[test.where])
         decided["Ramp, crossed"] = ("logistic", after)
     except ValueError:
         left_out.append("Ramp, crossed")
     try:
         covariance = CovarianceRamp(gamma, group=str(groups[0]))
         covariance.fit(
-            rows.margins, sensitive_features=groups[rows.where],
+            rows.margins,
+            sensitive_features=groups[rows.where],
             subgroups=named[rows.where],
-        )  # fmt: skip
+        )
         after = covariance.predict_proba(
-            test.margins, sensitive_features=groups[test.where],
+            test.margins,
+            sensitive_features=groups[test.where],
             subgroups=named[test.where],
-        )  # fmt: skip
+        )
         decided["Covariance control"] = ("broad", after)
     except ValueError:
         left_out.append("Covariance control")
-    shared: dict[str, Any] = {"sensitive_features": groups[test.where]}
-    cells, models = [], []
-    for label, (role, probability) in decided.items():
-        table = expected_local_di(
-            probability,
-            subgroups=labels.iloc[test.where],
-            min_size=subgroups.min_size,
-            **shared,
-        )
-        cells.append(table.assign(label=label))
-        row = _row(role, label, expected_outcome(probability, y=test.y, **shared))
-        models.append(row | {"colour_role": role})
-    return pd.concat(cells, ignore_index=True), pd.DataFrame(models), left_out
+    tables = [
+        _local(label, role, h, dataset_id, test, subgroups)
+        for label, (role, h) in decided.items()
+    ]
+    return [table for table, _ in tables], [model for _, model in tables], left_out
+
+
+def _local(
+    label: str, role: str, h: Array, dataset_id: str, test: Part, subgroups: str
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return local DI of one correction, and its accuracy and DI."""
+    dataset = store().dataset(dataset_id)
+    groups = dataset.sensitive_features[test.where]
+    table = expected_local_di(
+        h,
+        sensitive_features=groups,
+        subgroups=_labels(dataset_id, subgroups).iloc[test.where],
+        min_size=Subgroups.model_validate_json(subgroups).min_size,
+    )
+    outcome = expected_outcome(h, y=test.y, sensitive_features=groups)
+    return table.assign(label=label), _row(role, label, outcome) | {"colour_role": role}
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _labels(dataset_id: str, subgroups: str) -> "pd.Series[Any]":
+    chosen = Subgroups.model_validate_json(subgroups)
+    return chosen.label(store().dataset(dataset_id).frame)
 
 
 def _large(named: Names, groups: Names, rows: NDArray[np.int64]) -> Names:
