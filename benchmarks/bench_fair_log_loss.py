@@ -85,7 +85,7 @@ def main():
     found[slow] = Reductions(alpha=ALPHA).fit(X, y, sensitive_features=group)
     seconds[slow] = [time.perf_counter() - began]
     base = min(seconds[plain])
-    print(f"{options.rows:,} x {options.features}, alpha {ALPHA}")
+    print(f"{options.rows:,} x {options.features}, alpha {ALPHA}\n")
     print("| solver | seconds | of plain | steps | residual |")
     print("|---|---|---|---|---|")
     for name, times in seconds.items():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fairdash.methods.broad import BROAD
     from fairdash.methods.covariance import CovarianceConstraint
     from fairdash.methods.fair_log_loss import FairLogLoss
+    from fairdash.methods.fair_log_loss_cv import FairLogLossCV
     from fairdash.methods.hardt import HardtLogistic
     from fairdash.methods.reductions import GridReductions, Reductions
     from fairdash.methods.reweighing import Reweighing
@@ -31,6 +32,7 @@ __all__ = [
     "CovarianceConstraint",
     "Effort",
     "FairLogLoss",
+    "FairLogLossCV",
     "GridReductions",
     "HardtLogistic",
     "Logistic",
@@ -46,6 +48,7 @@ __all__ = [
 ]
 
 _LAZY = {method.class_name: method.module for method in CATALOG.values()}
+_LAZY["FairLogLossCV"] = "fairdash.methods.fair_log_loss_cv"
 _LAZY["StackView"] = "fairdash.methods._training"
 
 
