@@ -79,13 +79,18 @@ class Scored:
     groups: list[SortedScores]
     summary: list[dict[str, Any]] = field(repr=False)
     judges: list[tuple[SortedScores, SortedScores]]
+    _rates: dict[tuple[str, float], float] = field(default_factory=dict)
 
     def rate(self, target: str, gamma: float) -> float:
         """Return the target rate of ``fairdash.postprocessing.RampThreshold``."""
-        if target == "balanced":
-            return balanced_rate(self.groups, gamma)
-        rows = self.calibration
-        return most_accurate_rate(rows.margins, rows.codes, rows.y, None, gamma)
+        if (target, gamma) not in self._rates:
+            rows = self.calibration
+            self._rates[target, gamma] = (
+                balanced_rate(self.groups, gamma)
+                if target == "balanced"
+                else most_accurate_rate(rows.margins, rows.codes, rows.y, None, gamma)
+            )
+        return self._rates[target, gamma]
 
     def starts(
         self, gamma: float, rate: float, tolerance: float, *, center: bool

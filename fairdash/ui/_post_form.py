@@ -16,6 +16,7 @@ from fairdash.ui._post import Array, Source
 from fairdash.ui._post_ramp import Ramp
 from fairdash.ui._post_tables import decisions
 from fairdash.ui._results import Setting
+from fairdash.ui._state import store
 
 TARGETS = {"accuracy": "Most accurate", "balanced": "Balanced", "": "By hand"}
 _SHOWN_GROUPS = 2
@@ -57,12 +58,14 @@ def post_sources(models: Sequence[Setting], columns: Sequence[str]) -> list[Sour
 
 
 def pick_post(
-    sources: Sequence[Source], dataset: Dataset, key: str
+    sources: Sequence[Source], dataset: Dataset, dataset_id: str
 ) -> tuple[Source, tuple[str, ...], str, bool]:
     """Draw the choice of scores, groups, target rate and rest position."""
     names = {source.label: source for source in sources}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        label = st.selectbox("Scores of", list(names), width=240, key=f"{key} scores")
+        label = st.selectbox(
+            "Scores of", list(names), width=240, key=f"{dataset_id} scores"
+        )
         target: str = st.segmented_control(
             "Target rate (ρ)",
             list(TARGETS),
@@ -72,21 +75,21 @@ def pick_post(
             help="The rate that all groups get. Most accurate: on calibration rows. "
             "Balanced: where corrections cancel; needs no outcome. By hand: the "
             "slider.",
-            key=f"{key} target",
+            key=f"{dataset_id} target",
         )
         with st.container(width=170), more("Groups"):
             crossed = st.multiselect(
                 f"Cross {dataset.roles.sensitive_feature} with",
-                _crossable(dataset),
+                _crossable(dataset_id),
                 max_selections=2,
                 help="Every combination of values becomes a group of its own.",
-                key=f"{key} crossed",
+                key=f"{dataset_id} crossed",
             )
             center = st.toggle(
                 "Middle of the ramp at 0",
                 help="Where tolerance leaves a group uncorrected, its ramp has its "
                 "middle at score 0 instead of its start.",
-                key=f"{key} center",
+                key=f"{dataset_id} center",
             )
     return names[label], tuple(crossed), target, center
 
@@ -221,7 +224,9 @@ def post_downloads(ramp: Ramp, dataset: Dataset, crossed: Sequence[str]) -> None
         code_tabs(code)
 
 
-def _crossable(dataset: Dataset) -> list[str]:
+@st.cache_data(max_entries=50, show_spinner=False)
+def _crossable(dataset_id: str) -> list[str]:
+    dataset = store().dataset(dataset_id)
     roles, frame = dataset.roles, dataset.frame
     taken = (roles.target, roles.sensitive_feature)
     return [
