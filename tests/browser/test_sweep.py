@@ -31,8 +31,8 @@ AT = """(figure, [curve, point]) => {
 
 def click_on(page, figure, curve, point):
     """Click on a mark of a figure, where Plotly has drawn it."""
+    page.wait_for_timeout(1500)  # a changed figure is mounted anew
     drawn = page.locator(".js-plotly-plot").nth(figure)
-    drawn.scroll_into_view_if_needed()
     page.mouse.click(*drawn.evaluate(AT, [curve, point]))
 
 
@@ -54,7 +54,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     page.get_by_text("safe to close this page").wait_for()
     address = page.url
     page.reload()
-    page.get_by_text("Within the limit").wait_for()
+    page.get_by_text("Within the limit", exact=True).wait_for()
     assert page.url == address
 
     store = open_store(home)
@@ -64,6 +64,8 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
 
     # the right arrow moves a slider one value on, and the numbers with it
     road = rows[rows["method"] == "road"]
+    page.get_by_role("combobox", name="Method").first.click()
+    page.get_by_role("option", name="ROAD", exact=True).click()
     slider = page.get_by_role("slider", name="Fairness weight (λ)").first
     for key in ("Home", "ArrowRight"):
         slider.press(key)
@@ -81,6 +83,23 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
         click_on(page, figure, curve, point)
         value = f"{grid['test_worst_1_di'][point]:.3f}"
         expect(worst).to_contain_text(value)
+
+    # while λ is dragged its numbers follow in the browser; the page does on release
+    page.wait_for_timeout(1500)
+    page.get_by_text("Drag through the grid").click()
+    handle, said = page.get_by_label("Drag λ"), page.locator("output")
+    handle.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    box = handle.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    tau = grid["tau"][20]
+    page.mouse.move(box["x"] + box["width"] - 8, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 8, middle, steps=4)
+    low = grid[grid["tau"] == tau].iloc[0]
+    expect(said).to_contain_text(f"Worst-1-DI {low['test_worst_1_di']:.3f}")
+    page.mouse.up()
+    expect(worst).to_contain_text(f"{low['test_worst_1_di']:.3f}")
 
     page.get_by_role("button", name="See where it is unfair").click()
     page.get_by_role("heading", name="Where is the model unfair?").wait_for()
