@@ -77,8 +77,7 @@ class FairLogLoss(GroupedClassifier):
         Newton steps.
     network_ : TruncatedLogistic
         The fitted model as arrays.
-    classes_ : ndarray of shape (2,)
-    groups_ : ndarray of shape (n_groups,)
+    classes_, groups_ : ndarray of shape (2,), ndarray of shape (n_groups,)
     history_ : DataFrame
         One row: ``epoch``, ``loss`` and ``kkt_residual``.
     ratio_, ratio_history_ : None
