@@ -24,8 +24,8 @@ _STYLE = Path(__file__).with_name("live_ramp.css")
 def summarise(name: str, scores: SortedScores) -> dict[str, Any]:
     """Return what the browser needs to know of the scores of a group.
 
-    Counts and sums are exact at `KNOTS` quantiles and linear between; rates solved from
-    them are within 1e-4 of the exact ones.
+    Counts and sums are exact at `KNOTS` quantiles and linear between. From a width of
+    0.05 on, rates are within 1e-4 of the exact ones, 1e-3 if scores take few values.
     """
     last = len(scores.values)
     at = np.unique(np.linspace(0, last, KNOTS).round().astype(int))
