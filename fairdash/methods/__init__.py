@@ -7,9 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fairdash.methods._fair_multiplier import fair_log_loss_multiplier
+from fairdash.methods._method import Effort, Method, Param
 from fairdash.methods._network import Network
 from fairdash.methods._truncation import TruncatedLogistic
-from fairdash.methods.catalog import CATALOG, Effort, Method, Param
+from fairdash.methods.catalog import CATALOG
 
 if TYPE_CHECKING:
     from fairdash.methods._training import StackView

@@ -139,7 +139,7 @@ class AdversarialDebiasing(StackedClassifier):
     predictor_layers, adversary_layers : str or tuple of int
         Hidden widths, or "simple" (), "medium" (32,), "standard" (64, 32), "complex";
         by default (64, 32) and (64, 32, 16).
-    n_adversary_steps : int, default=2
+    n_adversary_steps : int, default=3
         Steps of g per step of f.
     n_epochs, batch_size, learning_rate : int, int, float
         Passes over the rows, rows a minibatch, Adam's step size.
@@ -170,8 +170,8 @@ class AdversarialDebiasing(StackedClassifier):
         fairness_weight: float = 1.0,
         predictor_layers: str | Sequence[int] = (64, 32),
         adversary_layers: str | Sequence[int] = (64, 32, 16),
-        n_adversary_steps: int = 2,
-        n_epochs: int = 60,
+        n_adversary_steps: int = 3,
+        n_epochs: int = 40,
         batch_size: int = 512,
         learning_rate: float = 1e-3,
         device: str = "auto",

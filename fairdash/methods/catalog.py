@@ -4,244 +4,26 @@ Forms, the command line, sweeps, the documentation's table and the estimator che
 made from these entries. A new method is one file and one entry.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from importlib import import_module
-from typing import Any, Literal
+from dataclasses import replace
 
-from fairdash._validation import check_one_of
-
-Scalar = str | int | float
-Effort = Literal["fast", "paper"]
-
-
-@dataclass(frozen=True)
-class Param:
-    """One parameter of a method, as a form shows it.
-
-    Attributes
-    ----------
-    name, label, letter : str
-        In code, on screen, in the paper.
-    kind : {"float", "int", "choice"}
-    default : str, int or float
-    low, high, step : float
-        Range of a form's slider; the estimator may take more.
-    options : dict of str to str
-        Values of a choice and their words.
-    stackable : bool
-        Whether models that differ in it can train in one stack.
-    advanced : bool
-        Whether a form shows it only on request.
-    help : str
-        One sentence: what changes when it grows.
-    """
-
-    name: str
-    label: str
-    kind: Literal["float", "int", "choice"]
-    default: Scalar
-    letter: str = ""
-    low: float = 0.0
-    high: float = 1.0
-    step: float = 0.01
-    options: Mapping[str, str] = field(default_factory=dict)
-    stackable: bool = False
-    advanced: bool = False
-    help: str = ""
-
-    @property
-    def title(self) -> str:
-        """Name with the paper's letter, e.g. ``"Fairness weight (λ)"``."""
-        return f"{self.label} ({self.letter})" if self.letter else self.label
-
-
-@dataclass(frozen=True)
-class Method:
-    """One method: what it is, where it is from, how it is set.
-
-    Attributes
-    ----------
-    key, label, title : str
-        In configuration, on screen, in full.
-    class_name, module : str
-        The estimator and where it stands.
-    summary, source : str
-        One sentence each: what it does; paper and equation.
-    colour_role : str
-        Which of the fixed colours it has in every figure.
-    params : tuple of Param
-    efforts : dict of str to dict
-        Training settings by effort, over the estimator's defaults.
-    gives_weights : bool
-        Whether a fitted model has ``ratio_``.
-    needs_groups : bool
-        Whether its ``predict`` takes ``sensitive_features``, as its ``fit`` does.
-    """
-
-    key: str
-    label: str
-    title: str
-    class_name: str
-    module: str
-    summary: str
-    source: str
-    colour_role: str
-    params: tuple[Param, ...]
-    efforts: Mapping[Effort, Mapping[str, Scalar]]
-    gives_weights: bool = False
-    needs_groups: bool = False
-
-    def estimator_class(self) -> type[Any]:
-        """Return the estimator's class; loads torch if it must."""
-        cls: type[Any] = getattr(import_module(self.module), self.class_name)
-        return cls
-
-    def estimator(self, params: Mapping[str, Scalar], random_state: int) -> Any:
-        """Return an unfitted estimator with ``params`` set."""
-        self.check_names(params)
-        return self.estimator_class()(**params, random_state=random_state)
-
-    def settings(
-        self, params: Mapping[str, Scalar], effort: Effort = "fast"
-    ) -> dict[str, Scalar]:
-        """Return every parameter's value: defaults, then effort, then ``params``."""
-        self.check_names(params)
-        check_one_of("effort", effort, list(self.efforts))
-        defaults = {param.name: param.default for param in self.params}
-        return {**defaults, **self.efforts[effort], **params}
-
-    def check_names(self, params: Mapping[str, Scalar]) -> None:
-        """Raise ValueError for a parameter that the method does not have."""
-        known = [param.name for param in self.params]
-        for name in params:
-            if name not in known:
-                message = f"{self.label} has no parameter `{name}`; it has {known}."
-                raise ValueError(message)
-
-    def stackable(self) -> tuple[str, ...]:
-        """Return the names of the parameters that may differ within a stack."""
-        return tuple(param.name for param in self.params if param.stackable)
-
-
-CONSTRAINT = Param(
-    "constraints",
-    "Constraint",
-    "choice",
-    "demographic_parity",
-    options={"demographic_parity": "Parity", "equalized_odds": "Equalized odds"},
-    help="Parity: the prediction says nothing about the group. Equalized odds: nothing "
-    "beyond what the outcome says.",
-)
-CLASSIC_CONSTRAINT = replace(
+from fairdash.methods._method import Method, Param
+from fairdash.methods._params import (
+    ADVERSARIAL,
+    CLASSIC_CONSTRAINT,
     CONSTRAINT,
-    options={**CONSTRAINT.options, "true_positive_rate_parity": "Equal opportunity"},
-    help=f"{CONSTRAINT.help} Equal opportunity: the same for positive outcomes alone.",
-)
-RIDGE = Param(
-    "alpha",
-    "Ridge penalty",
-    "float",
-    0.005,
-    letter="α",
-    low=0.001,
-    high=0.5,
-    step=0.001,
-    help="Larger: smaller coefficients.",
-)
-TOLERANCE = Param(
-    "tolerance",
-    "Tolerance",
-    "float",
-    0.01,
-    letter="ε",
-    low=0.001,
-    high=0.2,
-    step=0.001,
-    help="Violation that the training rows may show.",
-)
-FAIRNESS_WEIGHT = Param(
-    "fairness_weight",
-    "Fairness weight",
-    "float",
-    1.0,
-    letter="λ",
-    high=10.0,
-    step=0.1,
-    stackable=True,
-    help="How much fairness counts beside accuracy; 0 is the unconstrained model.",
-)
-TAU = Param(
-    "tau",
-    "Locality",
-    "float",
-    0.3,
-    letter="τ",
-    low=0.01,
-    high=2.0,
-    step=0.01,
-    stackable=True,
-    help="Small: attention goes to few, locally unfair rows. Large: every row counts "
-    "alike, as in plain adversarial debiasing.",
-)
-NORMALISATION = Param(
-    "normalisation",
-    "Weights average to one",
-    "choice",
-    "conditional",
-    options={"conditional": "in each group", "global": "over all rows"},
-    advanced=True,
-    help="Over all rows lets one group take the weight of another.",
-)
-
-
-def _layers(name: str, label: str, default: str) -> Param:
-    return Param(
-        name,
-        label,
-        "choice",
-        default,
-        options={
-            "simple": "linear",
-            "medium": "one hidden layer of 32",
-            "standard": "64 and 32",
-            "complex": "64, 32 and 16",
-        },
-        advanced=True,
-        help="Hidden layers; more can follow finer patterns.",
-    )
-
-
-def _steps(name: str, label: str) -> Param:
-    return Param(
-        name, label, "int", 2, low=1, high=50, step=1, advanced=True, help=STEPS_HELP
-    )
-
-
-STEPS_HELP = "Steps for every step of the predictor; more is steadier and slower."
-PREDICTOR = _layers("predictor_layers", "Predictor network", "standard")
-TRAINING = (
-    Param(
-        "n_epochs", "Epochs", "int", 60, low=1, high=500, step=1, advanced=True,
-        help="Passes over the training rows.",
-    ),
-    Param(
-        "batch_size", "Batch size", "int", 512, low=16, high=4096, step=16,
-        advanced=True, help="Rows a step.",
-    ),
-    Param(
-        "learning_rate", "Learning rate", "float", 1e-3, low=1e-4, high=1e-2,
-        step=1e-4, advanced=True, help="Adam's step size.",
-    ),
-)  # fmt: skip
-ADVERSARIAL = (
+    FAIRNESS_WEIGHT,
+    FAST,
+    NORMALISATION,
+    PAPER,
     PREDICTOR,
-    _layers("adversary_layers", "Adversary network", "complex"),
-    _steps("n_adversary_steps", "Adversary steps"),
-    *TRAINING,
+    RIDGE,
+    TAU,
+    TOLERANCE,
+    TRAINING,
+    layers,
+    steps,
 )
-FAST = {"n_epochs": 60, "batch_size": 512, "learning_rate": 1e-3}
-PAPER = {"n_epochs": 100, "batch_size": 1024, "learning_rate": 1e-4}
+
 ROAD_PAPER = "Grari et al., On the fairness ROAD (ICLR 2024)"
 AGARWAL = "Agarwal et al., A reductions approach to fair classification (ICML 2018)"
 
@@ -294,7 +76,7 @@ _METHODS = (
         colour_role="adversarial",
         params=(CONSTRAINT, FAIRNESS_WEIGHT, *ADVERSARIAL),
         efforts={
-            "fast": {**FAST, "n_adversary_steps": 2},
+            "fast": {**FAST, "n_adversary_steps": 3},
             "paper": {**PAPER, "n_adversary_steps": 10},
         },
     ),
@@ -313,17 +95,12 @@ _METHODS = (
             FAIRNESS_WEIGHT,
             TAU,
             NORMALISATION,
-            _layers("ratio_layers", "Ratio network", "standard"),
-            _steps("n_ratio_steps", "Ratio steps"),
+            layers("ratio_layers", "Ratio network", "standard"),
+            steps("n_ratio_steps", "Ratio steps"),
             *ADVERSARIAL,
         ),
         efforts={
-            "fast": {
-                **FAST,
-                "n_epochs": 40,
-                "n_adversary_steps": 3,
-                "n_ratio_steps": 3,
-            },
+            "fast": {**FAST, "n_adversary_steps": 3, "n_ratio_steps": 3},
             "paper": {**PAPER, "n_adversary_steps": 10, "n_ratio_steps": 10},
         },
         gives_weights=True,
@@ -339,7 +116,7 @@ _METHODS = (
         colour_role="broad",
         params=(CONSTRAINT, FAIRNESS_WEIGHT, TAU, NORMALISATION, *ADVERSARIAL),
         efforts={
-            "fast": {**FAST, "n_adversary_steps": 2},
+            "fast": {**FAST, "n_adversary_steps": 3},
             "paper": {**PAPER, "n_epochs": 175, "n_adversary_steps": 50},
         },
         gives_weights=True,

@@ -124,7 +124,7 @@ n_adversary_steps, n_epochs, batch_size, learning_rate, device, random_state
         The :math:`\tau` above, above 0.
     ratio_layers : str or tuple of int, default=(64, 32)
         Hidden widths of the ratio network.
-    n_ratio_steps : int, default=2
+    n_ratio_steps : int, default=3
         Steps of r per step of f.
     normalisation : {"conditional", "global"}
         Whether r averages to one within each group or over all rows (the ablation of
@@ -152,10 +152,10 @@ n_adversary_steps, n_epochs, batch_size, learning_rate, device, random_state
         predictor_layers: str | Sequence[int] = (64, 32),
         adversary_layers: str | Sequence[int] = (64, 32, 16),
         ratio_layers: str | Sequence[int] = (64, 32),
-        n_adversary_steps: int = 2,
-        n_ratio_steps: int = 2,
+        n_adversary_steps: int = 3,
+        n_ratio_steps: int = 3,
         normalisation: str = "conditional",
-        n_epochs: int = 60,
+        n_epochs: int = 40,
         batch_size: int = 512,
         learning_rate: float = 1e-3,
         device: str = "auto",

@@ -92,7 +92,7 @@ class Unconstrained(StackedClassifier):
         self,
         *,
         predictor_layers: str | Sequence[int] = (64, 32),
-        n_epochs: int = 60,
+        n_epochs: int = 40,
         batch_size: int = 512,
         learning_rate: float = 1e-3,
         device: str = "auto",
