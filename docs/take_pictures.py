@@ -12,9 +12,14 @@ import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
+
+from fairdash.jobs import submit
+from fairdash.store import open_store
+from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"
@@ -46,8 +51,8 @@ def shoot(page: Page, name: str) -> None:
     page.screenshot(path=PICTURES / f"{name}.png")
 
 
-def walk(page: Page, address: str) -> str:
-    """Take the pictures of the main path; return the last run's query."""
+def walk(page: Page, address: str) -> None:
+    """Take the pictures of the way from Home to a model in training."""
     page.goto(address)
     page.get_by_role("button", name="Open the demo").wait_for()
     shoot(page, "home")
@@ -60,7 +65,7 @@ def walk(page: Page, address: str) -> str:
     page.get_by_text("Locality (τ)").wait_for()
     page.get_by_role("button", name="More settings").click()
     epochs = page.get_by_role("spinbutton", name="Epochs")
-    epochs.fill("150")
+    epochs.fill("300")
     epochs.press("Enter")
     page.keyboard.press("Escape")
     page.wait_for_timeout(1000)
@@ -68,13 +73,30 @@ def walk(page: Page, address: str) -> str:
     page.get_by_text("safe to close this page").wait_for()
     page.wait_for_timeout(2000)
     shoot(page, "train_running")
-    page.get_by_text("Paired change of Worst-1-DI").wait_for()
-    shoot(page, "train")
-    for link, name in (("Local fairness", "local_fairness"), ("Weights", "weights")):
-        page.get_by_test_id("stSidebar").get_by_text(link, exact=True).click()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Cancelled after").wait_for()
+
+
+def train_and_show(page: Page, address: str, home: str) -> str:
+    """Train ROAD beside the plain model; take the pictures of what it changed."""
+    spec = SweepSpec(
+        data=DataSource(sample="loans"),
+        methods=(
+            MethodGrid(method="unconstrained"),
+            MethodGrid(method="road", params={"fairness_weight": 3.0}),
+        ),
+        seeds=(0, 1, 2),
+    )
+    with closing(open_store(Path(home))) as store:
+        run = submit(store, spec)
+        while not store.run(run).over:
+            time.sleep(0.2)
+        query = f"run={run}&data={store.run(run).dataset_id}"
+    for path in ("Train", "Local_fairness", "Weights"):
+        page.goto(f"{address}/{path}?{query}")
         page.get_by_test_id("stMetric").first.wait_for()
-        shoot(page, name)
-    return page.url.partition("?")[2]
+        shoot(page, path.lower())
+    return query
 
 
 def main() -> None:
@@ -89,7 +111,8 @@ def main() -> None:
             )
             page = chromium.new_page(viewport=DESKTOP)
             page.set_default_timeout(90_000)
-            query = walk(page, address)
+            walk(page, address)
+            query = train_and_show(page, address, home)
             phone = chromium.new_page(
                 viewport=PHONE, color_scheme="dark", device_scale_factor=1.5
             )
