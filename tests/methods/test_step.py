@@ -128,6 +128,31 @@ def test_weights_average_to_one_in_each_group_at_every_step(method, monkeypatch)
             torch.testing.assert_close(means, torch.ones(2), rtol=0, atol=1e-9)
 
 
+def test_road_with_a_very_large_tau_is_zhang():
+    _, _, _, batch = make_rows(2)
+
+    def trained(model):
+        trainer = model._trainer_class(
+            [model], batch, seeds=[1, 2, 3], device=torch.device("cpu")
+        )
+        with torch.no_grad():
+            if isinstance(model, ROAD):  # r starts at random: let it find its minimum
+                loss = trainer.group_loss(batch)
+                for _ in range(400):
+                    trainer.fit_ratio(loss, batch)
+            for _ in range(20):
+                trainer.step(batch)
+        return flat(trainer.predictor.networks()[0])
+
+    zhang = trained(AdversarialDebiasing(fairness_weight=3))
+    far = [
+        np.abs(trained(ROAD(fairness_weight=3, tau=tau)) - zhang).max()
+        for tau in (0.1, 1, 100, 1e6)
+    ]
+    assert far == sorted(far, reverse=True)
+    assert far[3] < 1e-5 < 1e-3 < far[0]
+
+
 def test_a_batch_without_one_of_the_groups_is_no_obstacle():
     _, _, s, batch = make_rows(2)
     trainer = ROAD._trainer_class(
