@@ -15,7 +15,12 @@ from fairdash.jobs import attach, ensure_engine, submit
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
 
-MEDIUM = {"n_epochs": 80, "batch_size": 64}
+MEDIUM = {
+    "n_epochs": 80,
+    "batch_size": 64,
+    "n_adversary_steps": 2,
+    "n_ratio_steps": 2,
+}
 COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]
 
 
@@ -95,8 +100,8 @@ def test_a_sweep_and_its_workers_outlive_their_scheduler(
         assert store.artifact(key).folder.stat().st_mtime_ns == written
     through, here = store.snapshot(run_id).table(), run_sweep(spec)
     assert through["key"].tolist() == here["key"].tolist()
-    for column in ("test_log_loss", "test_auc"):  # rounding may flip a decision
+    for column in here.columns[here.columns.str.startswith("test_")]:
         np.testing.assert_allclose(
-            through[column], here[column], atol=1e-2, err_msg=column
+            through[column], here[column], atol=1e-4, err_msg=column
         )
     store.close()
