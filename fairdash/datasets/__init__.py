@@ -9,9 +9,18 @@ from fairdash.datasets._roles import Roles
 from fairdash.datasets._samples import SAMPLES, Sample, load_sample
 from fairdash.datasets._split import Split, split
 from fairdash.datasets._subgroups import Subgroups, road_table_1
+from fairdash.datasets._types import (
+    COLUMN_KINDS,
+    ColumnKind,
+    as_kind,
+    date_parts,
+    infer_kind,
+)
 
 __all__ = [
+    "COLUMN_KINDS",
     "SAMPLES",
+    "ColumnKind",
     "Dataset",
     "Encoded",
     "Encoder",
@@ -19,9 +28,12 @@ __all__ = [
     "Sample",
     "Split",
     "Subgroups",
+    "as_kind",
     "check_table",
+    "date_parts",
     "encode",
     "guess_roles",
+    "infer_kind",
     "load_sample",
     "make_dataset",
     "read_table",
