@@ -5,8 +5,31 @@ and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
 from fairdash.metrics._compare import compare
+from fairdash.metrics._counterfactual import (
+    ctf_score,
+    flip_columns,
+    prediction_consistency,
+    recall_gaps,
+    same_prediction,
+)
+from fairdash.metrics._dif import (
+    DIFCertificate,
+    LossRatio,
+    dif_certificate,
+    free_sensitivity,
+    loss_ratio,
+)
 from fairdash.metrics._evaluate import evaluate
 from fairdash.metrics._expected import expected_violations
+from fairdash.metrics._explore import explore
+from fairdash.metrics._fair_directions import (
+    columns_of,
+    comparable_directions,
+    group_directions,
+    ignore_columns,
+    pair_tables,
+)
+from fairdash.metrics._fair_metric import FairMetric, fair_distance
 from fairdash.metrics._group import (
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -36,33 +59,61 @@ from fairdash.metrics._weights import (
     ratio_correlation,
     ratio_quantiles,
 )
+from fairdash.metrics._worst_case import (
+    FreeRange,
+    WorstCase,
+    output_distance,
+    worst_case,
+)
 
 __all__ = [
     "Correlation",
+    "DIFCertificate",
+    "FairMetric",
+    "FreeRange",
     "LocalCells",
+    "LossRatio",
     "NoiseFloor",
+    "WorstCase",
+    "columns_of",
+    "comparable_directions",
     "compare",
+    "ctf_score",
     "demographic_parity_difference",
     "demographic_parity_ratio",
+    "dif_certificate",
     "effective_rows",
     "equal_opportunity_difference",
     "equalized_odds_difference",
     "evaluate",
     "expected_violations",
+    "explore",
+    "fair_distance",
+    "flip_columns",
+    "free_sensitivity",
     "gap_interval",
+    "group_directions",
     "group_rates",
+    "ignore_columns",
     "local_cells",
     "local_di",
+    "loss_ratio",
     "mean_local_di",
     "newcombe_interval",
     "noise_floor",
+    "output_distance",
+    "pair_tables",
+    "prediction_consistency",
     "ratio_by_subgroup",
     "ratio_correlation",
     "ratio_quantiles",
+    "recall_gaps",
+    "same_prediction",
     "subgroup_rates",
     "summarise_seeds",
     "top_rows",
     "traits",
     "wilson_interval",
+    "worst_case",
     "worst_k_di",
 ]

@@ -1,0 +1,243 @@
+"""Certificates of individual fairness: the fair regulariser and the loss ratio."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
+
+from fairdash._validation import check_positive
+from fairdash.metrics._fair_metric import FairMetric, Float
+from fairdash.metrics._worst_case import (
+    Differentiable,
+    FreeRange,
+    model_loss,
+    output_distance,
+    worst_case,
+)
+
+# radii searched, in units of the one allowed on average: some people may go far
+_RADII = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
+_LEVEL = 0.05
+_HALVINGS = 80
+
+
+class ReluNetwork(Differentiable, Protocol):
+    """A differentiable model whose layers are known."""
+
+    @property
+    def weights(self) -> Sequence[NDArray[np.floating]]:
+        """One matrix (n_inputs, n_outputs) a layer."""
+        ...
+
+
+@dataclass(frozen=True)
+class DIFCertificate:
+    r"""How far a model is from distributional individual fairness.
+
+    Attributes
+    ----------
+    value : float
+        :math:`R(h)` over the counterparts found: the truth is not below it.
+    bound : float
+        An upper bound from the norms of the layers: the truth is not above it.
+    free : float
+        Part of ``value`` that costs nothing: mean :math:`d_Y` under free moves alone.
+    multiplier : float
+        The minimising :math:`\lambda`.
+    sampling_error : float
+        What to add to ``value`` for a one-sided 95 % limit: 1.645 standard errors of
+        the mean of :math:`r_\lambda`.
+    theorem_error : float
+        :math:`D_Y \sqrt{\log(2/t) / 2n}` of Theorem 3.1 at t = .05, with the largest
+        :math:`d_Y` found as the diameter :math:`D_Y`. The theorem's other term, for
+        all models of a class at once, is not needed for one that was fixed before.
+    n : int
+        Rows.
+    """
+
+    value: float
+    bound: float
+    free: float
+    multiplier: float
+    sampling_error: float
+    theorem_error: float
+    n: int
+
+
+@dataclass(frozen=True)
+class LossRatio:
+    """How many times larger the loss is at the worst counterpart, on average.
+
+    Attributes
+    ----------
+    mean : float
+    low : float
+        One-sided 95 % lower bound of the mean.
+    p_value : float
+        Of the hypothesis that the mean ratio is at most ``threshold``.
+    threshold : float
+    unfair : bool
+        Whether the hypothesis is rejected at 5 %.
+    n : int
+        Rows.
+    """
+
+    mean: float
+    low: float
+    p_value: float
+    threshold: float
+    unfair: bool
+    n: int
+
+
+def dif_certificate(
+    model: ReluNetwork,
+    X: ArrayLike,
+    metric: FairMetric,
+    *,
+    radius: float,
+    free: FreeRange | None = None,
+) -> DIFCertificate:
+    r"""Certify a model on rows that had no part in its training.
+
+    .. math::
+
+        R(h) = \inf_{\lambda \geq 0} \lambda \epsilon + \frac{1}{n} \sum_i
+        \sup_{x'} [d_Y(h(x_i), h(x')) - \lambda d_X(x_i, x')]
+
+    For a linear model that ignores the free directions both ``value`` and ``bound``
+    are :math:`\epsilon \sigma_{\max}(W (I - P))^2 / K`.
+
+    Parameters
+    ----------
+    model : ReluNetwork
+    X : array-like of shape (n_rows, d)
+    metric : FairMetric
+    radius : float
+        The :math:`\epsilon` above: squared fair distance allowed on average.
+    free : FreeRange, optional
+        Limits of the free directions, by default those of ``X``; without any the
+        regulariser is infinite unless the first layer ignores them.
+
+    References
+    ----------
+    Yurochkin and Sun, *SenSeI* (ICLR 2021), Theorems 2.4 and 3.1.
+    """
+    check_positive("radius", radius)
+    rows = np.asarray(X, np.float64)
+    free = free or FreeRange.of(rows, metric)
+    found = [
+        worst_case(model, rows, metric, radius=radius * factor, free=free)
+        for factor in _RADII
+    ]
+    values = np.stack([np.zeros(len(rows)), *(case.value for case in found)])
+    distances = np.stack([np.zeros(len(rows)), *(case.distance for case in found)])
+
+    multiplier = _best_multiplier(values, distances, radius)
+    each = (values - multiplier * distances).max(axis=0)
+    n = len(rows)
+    error = norm.ppf(1 - _LEVEL) * each.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
+    return DIFCertificate(
+        value=multiplier * radius + float(each.mean()),
+        bound=_bound(model, rows, metric, radius, free),
+        free=float(found[0].value.mean()),
+        multiplier=multiplier,
+        sampling_error=float(error),
+        theorem_error=float(values.max() * np.sqrt(np.log(2 / _LEVEL) / (2 * n))),
+        n=n,
+    )
+
+
+def loss_ratio(
+    model: Differentiable,
+    X: ArrayLike,
+    y: ArrayLike,
+    metric: FairMetric,
+    *,
+    radius: float,
+    threshold: float = 1.25,
+    free: FreeRange | None = None,
+) -> LossRatio:
+    r"""Test whether the loss is larger for comparable people.
+
+    With :math:`r_i = \ell(y_i, x_i') / \ell(y_i, x_i)` at the worst counterpart, the
+    lower bound is :math:`\bar{r} - z_{.95} \mathrm{sd}(r) / \sqrt{n}`.
+
+    Parameters
+    ----------
+    model : Differentiable
+    X : array-like of shape (n_rows, d)
+    y : array-like of int of shape (n_rows,)
+        Class of each row.
+    metric : FairMetric
+    radius : float
+        Largest squared fair distance of a counterpart; 0 for free moves alone.
+    threshold : float, default=1.25
+    free : FreeRange, optional
+        By default that of ``X``.
+    """
+    check_positive("threshold", threshold)
+    rows, target = np.asarray(X, np.float64), np.asarray(y, np.int64)
+    case = worst_case(model, rows, metric, radius=radius, free=free, target=target)
+    smallest = np.finfo(np.float64).tiny
+    ratio = case.value / np.maximum(model_loss(model.outputs(rows), target), smallest)
+    n = len(rows)
+    if n < 2:
+        return LossRatio(float(ratio.mean()), np.nan, np.nan, threshold, False, n)
+    mean, error = float(ratio.mean()), float(ratio.std(ddof=1) / np.sqrt(n))
+    low = mean - float(norm.ppf(1 - _LEVEL)) * error
+    distance = mean - threshold
+    p_value = float(norm.sf(distance / error)) if error > 0 else float(distance <= 0)
+    return LossRatio(mean, low, p_value, threshold, p_value < _LEVEL, n)
+
+
+def free_sensitivity(model: ReluNetwork, metric: FairMetric) -> float:
+    r"""Return :math:`\lVert A^T W_1 \rVert`: how far the first layer sees free moves.
+
+    The Frobenius norm, over an orthonormal basis A of the free directions. At 0 the
+    model cannot tell apart people who differ in these alone.
+    """
+    first = np.asarray(model.weights[0], np.float64)
+    return float(np.linalg.norm(metric.basis.T @ first))
+
+
+def _best_multiplier(values: Float, distances: Float, radius: float) -> float:
+    """Minimise the dual, convex and piecewise linear, by halving where it turns."""
+    low, high = 0.0, 1.0
+    while _spent(values, distances, high) > radius:
+        high *= 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _spent(values, distances, middle) > radius:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _spent(values: Float, distances: Float, multiplier: float) -> float:
+    """Return the mean distance gone at a multiplier: the dual falls by as much."""
+    best = (values - multiplier * distances).argmax(axis=0)
+    return float(distances[best, np.arange(len(best))].mean())
+
+
+def _bound(
+    model: ReluNetwork, rows: Float, metric: FairMetric, radius: float, free: FreeRange
+) -> float:
+    """Bound R by Minkowski: outputs move by free moves, then by a distance."""
+    first, *rest = (np.asarray(weight, np.float64) for weight in model.weights)
+    later = float(np.prod([np.linalg.norm(weight, 2) for weight in rest]))
+    coordinates = rows @ metric.basis
+    reach = np.maximum(free.high - coordinates, coordinates - free.low).clip(0)
+    by_free = later * reach @ np.linalg.norm(metric.basis.T @ first, axis=1)
+    values, vectors = np.linalg.eigh(metric.sigma)
+    counts = values > 1e-6 * values[-1]
+    root = vectors[:, counts] / np.sqrt(values[counts])
+    by_distance = later * float(np.linalg.norm(root.T @ first, 2)) * np.sqrt(radius)
+    moved = np.sqrt((by_free**2).mean()) + by_distance
+    n_outputs = model.weights[-1].shape[1]
+    unit = output_distance(np.eye(1, n_outputs), np.zeros((1, n_outputs)))[0]
+    return float(unit * moved**2)

@@ -1,0 +1,202 @@
+"""Directions along which people may differ for free: named, or learned from rows."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.decomposition import FactorAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_consistent_length
+
+from fairdash._validation import check_one_of, check_whole, encode_groups, value_label
+from fairdash.metrics._fair_metric import FairMetric, Float
+
+
+def columns_of(column: str, feature_names: Sequence[str]) -> list[int]:
+    """Return where a table's column is among encoded ones: itself, or its levels.
+
+    "race" is at "race=White" and "race=Black" as well as at "race".
+
+    Raises
+    ------
+    ValueError
+        When it is none of the features.
+    """
+    places = [
+        i
+        for i, name in enumerate(feature_names)
+        if name == column or name.startswith(f"{column}=")
+    ]
+    if not places:
+        known = list(dict.fromkeys(name.split("=")[0] for name in feature_names))
+        raise ValueError(
+            f"{column!r} is not a feature of the model, so it can neither be ignored "
+            f"nor flipped; the features are {', '.join(known)}."
+        )
+    return places
+
+
+def ignore_columns(columns: Iterable[str], feature_names: Sequence[str]) -> FairMetric:
+    """Return the metric in which the values of ``columns`` do not count.
+
+    Parameters
+    ----------
+    columns : iterable of str
+        Columns of the table, or encoded columns.
+    feature_names : sequence of str
+        Encoded columns.
+
+    Raises
+    ------
+    ValueError
+        When no column is named or one is not a feature.
+    """
+    places = list(
+        dict.fromkeys(i for name in columns for i in columns_of(name, feature_names))
+    )
+    identity = np.eye(len(feature_names))
+    labels = [feature_names[i] for i in places]
+    return FairMetric.ignoring(feature_names, identity[:, places], labels)
+
+
+def group_directions(
+    X: ArrayLike,
+    sensitive_features: ArrayLike,
+    feature_names: Sequence[str],
+    *,
+    columns: Iterable[str] = (),
+    alpha: float = 1e-3,
+) -> FairMetric:
+    """Return the metric that ignores ``columns`` and what predicts the group.
+
+    The direction is the vector of coefficients of a logistic regression of the group on
+    the remaining columns; more than two groups give one direction each. The metric of
+    the Adult experiments of SenSR and SenSeI.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, d)
+    sensitive_features : array-like of shape (n_rows,)
+    feature_names : sequence of str
+    columns : iterable of str
+        Ignored as well, and no part of the regression.
+    alpha : float, default=1e-3
+        Ridge penalty of the mean loss, which keeps the coefficients finite.
+
+    Raises
+    ------
+    ValueError
+        When there are fewer than two groups, or a column is not a feature.
+    """
+    rows = np.asarray(X, np.float64)
+    groups, codes = encode_groups(sensitive_features, rows)
+    chosen = list(columns)
+    named = ignore_columns(chosen, feature_names) if chosen else None
+    free = named.directions if named else np.zeros((rows.shape[1], 1))
+    ignored = np.any(free, axis=1)
+    if ignored.all():
+        raise ValueError("All features are ignored; none is left to predict the group.")
+    solver = LogisticRegression(C=1 / (alpha * len(rows)), max_iter=1000)
+    solver.fit(rows[:, ~ignored], codes)
+    directions = np.zeros((rows.shape[1], len(solver.coef_)))
+    directions[~ignored] = solver.coef_.T
+    shown = [value_label(group) for group in groups]
+    labels = shown if len(solver.coef_) > 1 else [shown[1]]
+    labels = [f"predicts {label}" for label in labels]
+    learned = FairMetric.ignoring(feature_names, directions, labels)
+    return named | learned if named else learned
+
+
+def comparable_directions(
+    X: ArrayLike,
+    comparable: ArrayLike,
+    feature_names: Sequence[str],
+    *,
+    n_directions: int = 25,
+    solver: Literal["svd", "factor_analysis"] = "svd",
+) -> FairMetric:
+    """Return the metric that ignores how comparable rows differ.
+
+    Rows with one value of ``comparable`` should be treated alike: a sentence and the
+    same one about somebody else. Each such set is centred; the main directions of what
+    remains are free. Two aligned tables are sets of two: `pair_tables`.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, d)
+    comparable : array-like of shape (n_rows,)
+        Which set a row belongs to; a row alone, or without a set, is left out.
+    feature_names : sequence of str
+    n_directions : int, default=25
+        Most directions; fewer when the rows differ in fewer.
+    solver : {"svd", "factor_analysis"}
+        Singular vectors, as in Mukherjee et al. (2020), Algorithm 1, or factors beside
+        noise of each column's own.
+
+    Returns
+    -------
+    FairMetric
+        Its ``explained`` are shares of the variation within sets.
+
+    Raises
+    ------
+    ValueError
+        When no two rows are comparable, or comparable rows are the same.
+    """
+    check_whole("n_directions", n_directions, at_least=1)
+    check_one_of("solver", solver, ("svd", "factor_analysis"))
+    rows = np.asarray(X, np.float64)
+    sets = pd.Series(np.asarray(comparable))
+    check_consistent_length(rows, sets)
+    codes, _ = pd.factorize(sets)
+    sizes = np.bincount(codes[codes >= 0])
+    together = (codes >= 0) & (np.append(sizes, 0)[codes] > 1)
+    if not together.any():
+        raise ValueError(
+            "No two rows are comparable: every value of the pair id occurs once. Name "
+            "the column that counterfactual rows share."
+        )
+    centred = pd.DataFrame(rows[together])
+    centred = centred - centred.groupby(codes[together]).transform("mean")
+    values = centred.to_numpy()
+    total = float((values**2).sum())
+    if total == 0:
+        raise ValueError(
+            "Comparable rows are equal in every feature: there is no sensitive "
+            "direction to learn."
+        )
+    if solver == "svd":
+        _, _, right = np.linalg.svd(values, full_matrices=False)
+        vectors = right.T
+    else:
+        fewest = min(n_directions, *values.shape)
+        fitted = FactorAnalysis(fewest, random_state=0).fit(values)
+        vectors = np.linalg.svd(fitted.components_, full_matrices=False)[2].T
+    shares = ((values @ vectors) ** 2).sum(0) / total
+    kept = np.flatnonzero(shares > 1e-10)[:n_directions]
+    labels = [f"pairs {i + 1}" for i in range(len(kept))]
+    return FairMetric.ignoring(feature_names, vectors[:, kept], labels, shares[kept])
+
+
+def pair_tables(
+    X: ArrayLike, X_counterfactual: ArrayLike
+) -> tuple[Float, NDArray[np.int64]]:
+    """Return two aligned tables as one, and the pair of every row.
+
+    Raises
+    ------
+    ValueError
+        When the tables have not the same rows and columns.
+    """
+    first = np.asarray(X, np.float64)
+    second = np.asarray(X_counterfactual, np.float64)
+    if first.shape != second.shape or first.ndim != 2:
+        message = "Counterfactual pairs do not align: the tables have shapes"
+        raise ValueError(
+            f"{message} {first.shape} and {second.shape}. Row i of one must be the "
+            "counterfactual of row i of the other, in the same columns."
+        )
+    pairs = np.arange(len(first))
+    return np.vstack([first, second]), np.concatenate([pairs, pairs])
