@@ -1,0 +1,102 @@
+"""Checks that the functions on noisy groups share."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from fairdash._validation import encode_groups, value_label
+
+Float = NDArray[np.float64]
+SLACK_OF_SUMS = 1e-6  # by how much a sum of probabilities may miss 1
+
+
+def check_distribution(name: str, values: ArrayLike) -> Float:
+    """Return probabilities as float64; their last axis must sum to one."""
+    p = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(p).all() or (p < 0).any():
+        raise ValueError(f"`{name}` must hold finite probabilities >= 0.")
+    sums = p.sum(axis=-1)
+    if (np.abs(sums - 1) > SLACK_OF_SUMS).any():
+        worst = float(np.ravel(sums)[np.abs(np.ravel(sums) - 1).argmax()])
+        raise ValueError(f"`{name}` must sum to 1, got {worst:.6g}.")
+    return p
+
+
+def check_shares(name: str, values: ArrayLike) -> Float:
+    """Return numbers in [0, 1] as float64."""
+    shares = np.asarray(values, dtype=np.float64)
+    if not ((shares >= 0) & (shares <= 1)).all():
+        outside = np.ravel(shares)[~((np.ravel(shares) >= 0) & (np.ravel(shares) <= 1))]
+        raise ValueError(f"`{name}` must be in [0, 1], got {outside[0]:g}.")
+    return shares
+
+
+def check_noise_matrix(matrix: ArrayLike, n_noisy: int) -> Float:
+    """Return P(G = j | noisy group k), one row per noisy group.
+
+    Raises
+    ------
+    ValueError
+        When the shape does not fit or a row does not sum to one.
+    """
+    b = np.asarray(matrix, dtype=np.float64)
+    if b.ndim != 2 or b.shape[0] != n_noisy:
+        message = (
+            f"`group_given_noisy` must have one row for each of the {n_noisy} noisy "
+            f"groups and one column per true group, got shape {b.shape}."
+        )
+        raise ValueError(message)
+    if not np.isfinite(b).all() or (b < 0).any():
+        raise ValueError("`group_given_noisy` must hold finite probabilities >= 0.")
+    sums = b.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(sums - 1) > SLACK_OF_SUMS)
+    if len(wrong):
+        message = (
+            f"Row {wrong[0]} of `group_given_noisy` sums to {sums[wrong[0]]:.6g}; rows "
+            "are noisy groups and each must sum to 1. Is the matrix transposed?"
+        )
+        raise ValueError(message)
+    return b
+
+
+def by_group(name: str, values: object, groups: NDArray[np.generic]) -> Float:
+    """Return one number in [0, 1] for each group.
+
+    ``values`` is one for all groups, a mapping from group to number, or a sequence in
+    the order of ``groups``.
+    """
+    if isinstance(values, dict | pd.Series):
+        given = {value_label(key): value for key, value in values.items()}
+        labels = [value_label(group) for group in groups]
+        missing = [label for label in labels if label not in given]
+        if missing:
+            raise ValueError(f"`{name}` has no entry for the group {missing[0]!r}.")
+        return check_shares(name, [given[label] for label in labels])
+    shares = check_shares(name, values)  # type: ignore[arg-type]
+    if shares.ndim and shares.shape != (len(groups),):
+        message = f"one number, or one for each of the {len(groups)} groups"
+        raise ValueError(f"`{name}` must be {message}, got shape {shares.shape}.")
+    return np.array(np.broadcast_to(shares, (len(groups),)))
+
+
+def binary_rows(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    """Return a vector of 0 and 1 as integers."""
+    column = column_or_1d(values)
+    wrong = np.flatnonzero(~np.isin(column, (0, 1)))
+    if len(wrong):
+        message = f"`{name}` must hold 0 and 1"
+        raise ValueError(f"{message}, got {column[wrong[0]]!r} in row {wrong[0]}.")
+    return np.asarray(column, dtype=np.int64)
+
+
+def decided_rows(
+    y: ArrayLike, y_pred: ArrayLike, noisy_groups: ArrayLike
+) -> tuple[
+    NDArray[np.int64], NDArray[np.int64], NDArray[np.generic], NDArray[np.int64]
+]:
+    """Return outcomes, decisions, names of groups and each row's group."""
+    outcome, decision = binary_rows("y", y), binary_rows("y_pred", y_pred)
+    check_consistent_length(outcome, decision)
+    names, codes = encode_groups(noisy_groups, outcome, at_least=1)
+    return outcome, decision, names, codes

@@ -1,0 +1,186 @@
+"""The worst soft group memberships that total probability allows, in closed form.
+
+A cell is a prediction with an outcome, in the order (0, 0), (0, 1), (1, 0), (1, 1) of
+(predicted, actual). w[k, c, j] is the probability that a row of noisy group k and cell
+c is of group j; known are the means over cells, P(G = j | noisy group k).
+"""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash.methods.noisy_groups._inputs import (
+    check_distribution,
+    check_noise_matrix,
+    decided_rows,
+)
+
+Float = NDArray[np.float64]
+CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+def cell_probabilities(
+    y: ArrayLike, y_pred: ArrayLike, noisy_groups: ArrayLike
+) -> pd.DataFrame:
+    """Return P(noisy group, cell), one row per noisy group; it sums to one."""
+    outcome, decision, names, codes = decided_rows(y, y_pred, noisy_groups)
+    cells = np.bincount(4 * codes + 2 * decision + outcome, minlength=4 * len(names))
+    table = cells.reshape(-1, 4) / len(outcome)
+    return pd.DataFrame(table, index=pd.Index(names, name="group"), columns=list(CELLS))
+
+
+def soft_group_max(
+    h: ArrayLike, cell_probability: ArrayLike, group_given_noisy: ArrayLike, group: int
+) -> float:
+    r"""Return the largest contribution of one group to a mean over cells.
+
+    .. math::
+
+        \max_w \sum_{k, c} P(\hat G = k, c)\, h_c\, w_{kcj} \quad \text{subject to}
+        \quad \sum_c P(c \mid \hat G = k)\, w_{kcj} = P(G = j \mid \hat G = k),
+        \; 0 \le w \le 1
+
+    separable in k: cells are filled in descending order of h until the share of the
+    group is used up. Divided by P(G = j) it is a mean within the group.
+
+    Parameters
+    ----------
+    h : array-like of shape (4,) or (n_noisy, 4)
+    cell_probability : array-like of shape (n_noisy, 4)
+        P(noisy group, cell), see `cell_probabilities`.
+    group_given_noisy : array-like of shape (n_noisy, n_groups)
+        P(G = j | noisy group k); rows sum to one.
+    group : int
+        j, the column of ``group_given_noisy``.
+
+    Raises
+    ------
+    ValueError
+        When probabilities do not sum to one.
+    """
+    joint, b = _checked(cell_probability, group_given_noisy)
+    if not 0 <= group < b.shape[1]:
+        message = f"`group` must be a column of the {b.shape[1]} in `group_given_noisy`"
+        raise ValueError(f"{message}, got {group}.")
+    values = np.broadcast_to(np.asarray(h, dtype=np.float64), joint.shape)
+    order = np.argsort(-values, axis=1, kind="stable")
+    sizes = np.take_along_axis(joint, order, 1)
+    budget = joint.sum(axis=1, keepdims=True) * b[:, group, None]
+    taken = np.clip(budget - (np.cumsum(sizes, axis=1) - sizes), 0.0, sizes)
+    return float((taken * np.take_along_axis(values, order, 1)).sum())
+
+
+def joint_soft_max(
+    h: ArrayLike,
+    cell_probability: ArrayLike,
+    group_given_noisy: ArrayLike,
+    weights: ArrayLike,
+) -> tuple[float, Float]:
+    r"""Return the largest weighted sum over all groups at once, and the memberships.
+
+    .. math::
+
+        \max_w \sum_j c_j \sum_{k, c} P(\hat G = k, c)\, h_c\, w_{kcj} \quad
+        \text{subject also to} \quad \sum_j w_{kcj} = 1
+
+    A transport problem per k with the profits :math:`c_j h_c`, which are Monge once
+    cells are sorted by h and groups by c: the north-west corner rule is exact.
+
+    Parameters
+    ----------
+    h, cell_probability, group_given_noisy
+        As in `soft_group_max`.
+    weights : array-like of shape (n_groups,)
+        c, at least 0: in Algorithm 4 the multiplier over P(G = j).
+
+    Returns
+    -------
+    value : float
+    w : ndarray of shape (n_noisy, 4, n_groups)
+        Memberships; in a cell without rows, those of its noisy group.
+    """
+    joint, b = _checked(cell_probability, group_given_noisy)
+    c = np.asarray(weights, dtype=np.float64)
+    if c.shape != (b.shape[1],) or not (c >= 0).all():
+        raise ValueError("`weights` must be one number >= 0 for each true group.")
+    values = np.broadcast_to(np.asarray(h, dtype=np.float64), joint.shape)
+    cells = np.argsort(-values, axis=1, kind="stable")
+    groups = np.argsort(-c, kind="stable")
+    supply = np.cumsum(np.take_along_axis(joint, cells, 1), axis=1)
+    demand = np.cumsum(joint.sum(axis=1, keepdims=True) * b[:, groups], axis=1)
+    # along the diagonal: what cell and group share of the line from 0 to P(k)
+    ends = np.minimum(supply[:, :, None], demand[:, None, :])
+    padded = np.pad(ends, ((0, 0), (1, 0), (1, 0)))
+    shared = np.diff(np.diff(padded, axis=1), axis=2)
+    moved = np.empty_like(shared)
+    np.put_along_axis(moved, cells[:, :, None], shared, axis=1)
+    moved = moved[:, :, np.argsort(groups)]
+    empty = joint == 0
+    w = np.where(
+        empty[..., None], b[:, None, :], moved / np.where(empty, 1, joint)[..., None]
+    )
+    return float((moved * values[:, :, None] * c).sum()), w
+
+
+def soft_group_rates(
+    cell_probability: ArrayLike, group_given_noisy: ArrayLike
+) -> pd.DataFrame:
+    r"""Return the extreme rates of each true group that total probability allows.
+
+    With :math:`\pi_k = P(\hat G = k)` and :math:`b_{jk} = P(G = j | \hat G = k)`
+
+    .. math::
+
+        \min TPR_j = \frac{\sum_k \pi_k TP_k}{\sum_k \pi_k (TP_k + FN_k)}, \quad
+        TP_k = \max(0, b_{jk} - 1 + P(1, 1 | k)), \quad
+        FN_k = \min(P(0, 1 | k), b_{jk})
+
+    and alike for the largest false positive rate and the smallest rate of positive
+    predictions.
+
+    Parameters
+    ----------
+    cell_probability, group_given_noisy
+        As in `soft_group_max`.
+
+    Returns
+    -------
+    DataFrame
+        ``min_tpr``, ``max_fpr`` and ``min_positive_rate``, one row per column of
+        ``group_given_noisy``; NaN where nothing says that the group has such rows.
+    """
+    joint, b = _checked(cell_probability, group_given_noisy)
+    prior = joint.sum(axis=1, keepdims=True)
+    size = np.where(prior > 0, joint / np.where(prior > 0, prior, 1), 0.0)[:, :, None]
+    b = b[:, None, :]
+    least = prior[..., None] * np.maximum(0.0, b - 1 + size)
+    most = prior[..., None] * np.minimum(size, b)
+    positive = size[:, 2] + size[:, 3]
+    surely = prior * np.maximum(0.0, b[:, 0] - 1 + positive)
+    if_any = most.sum(0) > 0
+    table = {
+        "min_tpr": _share(least[:, 3].sum(0), most[:, 1].sum(0), if_any[3], 1.0),
+        "max_fpr": _share(most[:, 2].sum(0), least[:, 0].sum(0), if_any[0], 0.0),
+        "min_positive_rate": _share(
+            surely.sum(0), (prior * b[:, 0] - surely).sum(0), if_any.any(0), 1.0
+        ),
+    }
+    return pd.DataFrame(table)
+
+
+def _share(part: Float, rest: Float, if_any: NDArray[np.bool_], sure: float) -> Float:
+    """Return part / (part + rest); where both are 0, what any other rows would give."""
+    whole = part + rest
+    share: Float = part / np.where(whole > 0, whole, 1)
+    return np.where(whole > 0, share, np.where(if_any, sure, np.nan))
+
+
+def _checked(
+    cell_probability: ArrayLike, group_given_noisy: ArrayLike
+) -> tuple[Float, Float]:
+    joint = np.asarray(cell_probability, dtype=np.float64)
+    if joint.ndim != 2 or joint.shape[1] != len(CELLS):
+        message = "`cell_probability` must have one row per noisy group and 4 columns"
+        raise ValueError(f"{message}, got shape {joint.shape}.")
+    check_distribution("cell_probability", joint.ravel())
+    return joint, check_noise_matrix(group_given_noisy, len(joint))

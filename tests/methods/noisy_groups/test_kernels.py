@@ -1,0 +1,344 @@
+"""Worst cases in closed form against linear programs and certified cases."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog, minimize
+
+from fairdash.methods.noisy_groups import (
+    cell_probabilities,
+    joint_soft_max,
+    project_simplex,
+    project_tv_ball,
+    robust_rates,
+    soft_group_max,
+    soft_group_rates,
+    tv_ball_max,
+    tv_ball_ratio_max,
+)
+
+CASES = {
+    case["id"]: case
+    for case in json.loads((Path(__file__).parent / "certified.json").read_text())[
+        "cases"
+    ]
+}
+PROBLEMS = 500
+
+
+def case(name):
+    return CASES[name]["inputs"], CASES[name]["expected"]
+
+
+def lp(cost, **constraints):
+    found = linprog(-np.asarray(cost), method="highs", **constraints)
+    assert found.status == 0, found.message
+    return -found.fun
+
+
+def tv_program(base, radius, scale=None):
+    """The ball in (p, increase, decrease); with ``scale``, times a last variable."""
+    n = len(base)
+    eye, one = np.eye(n), np.ones((1, n))
+    equal = np.block([[eye, -eye, eye], [one, 0 * one, 0 * one]])
+    budget = np.hstack([0 * one, one, one])
+    if scale is None:
+        return {
+            "A_eq": equal,
+            "b_eq": np.append(base, 1.0),
+            "A_ub": budget,
+            "b_ub": [2 * radius],
+        }
+    right = np.append(-base, -1.0)[:, None]
+    counted = np.append(scale, np.zeros(2 * n + 1))[None]
+    return {
+        "A_eq": np.vstack([np.hstack([equal, right]), counted]),
+        "b_eq": np.append(np.zeros(n + 1), 1.0),
+        "A_ub": np.append(budget, -2 * radius)[None],
+        "b_ub": [0.0],
+        "bounds": (0, None),
+    }
+
+
+def random_base(rng, n):
+    base = rng.dirichlet(np.ones(n)) * (rng.random(n) < 0.7)
+    base = base + (base.sum() == 0)
+    return base / base.sum()
+
+
+def test_the_ball_maximum_equals_the_linear_program():
+    rng = np.random.default_rng(0)
+    for _ in range(PROBLEMS):
+        n = int(rng.integers(2, 8))
+        h = rng.choice([rng.normal(size=n), rng.integers(-1, 2, n).astype(float)])
+        base, radius = random_base(rng, n), float(rng.choice([0, rng.random(), 1]))
+        value, p = tv_ball_max(h, base, radius)
+        exact = lp(np.append(h, np.zeros(2 * n)), **tv_program(base, radius))
+        assert value == pytest.approx(exact, abs=1e-8)
+        assert p.min() >= 0
+        assert p.sum() == pytest.approx(1)
+        assert np.abs(p - base).sum() <= 2 * radius + 1e-12
+
+
+def test_many_problems_at_once_equal_one_after_the_other():
+    rng = np.random.default_rng(1)
+    h = rng.normal(size=(5, 3, 9))
+    base = np.stack([random_base(rng, 9) for _ in range(3)])
+    radius = rng.random((5, 1)) * np.ones(3)
+    value, p = tv_ball_max(h, base, radius)
+    for i, j in np.ndindex(5, 3):
+        alone, q = tv_ball_max(h[i, j], base[j], radius[i, j])
+        assert value[i, j] == pytest.approx(float(alone))
+        np.testing.assert_allclose(p[i, j], q)
+
+
+def test_the_ratio_maximum_equals_its_charnes_cooper_program():
+    rng = np.random.default_rng(2)
+    for _ in range(PROBLEMS):
+        n = int(rng.integers(3, 8))
+        u, base = rng.normal(size=n), random_base(rng, n)
+        counted = rng.random(n) < 0.6
+        counted[base.argmax()] = True
+        radius = float(rng.random())
+        ratio, p = tv_ball_ratio_max(u, counted, base, radius)
+        cost = np.append(u * counted, np.zeros(2 * n + 1))
+        exact = lp(cost, **tv_program(base, radius, counted.astype(float)))
+        assert ratio == pytest.approx(exact, abs=1e-8)
+        assert p @ (counted * u) / (p @ counted) == pytest.approx(ratio)
+
+
+def test_robust_rates_equal_the_ratio_programs():
+    rng = np.random.default_rng(3)
+    for _ in range(PROBLEMS):
+        n = int(rng.integers(8, 14))
+        y, decided = rng.integers(2, size=(2, n))
+        groups = rng.integers(2, size=n)
+        y[:4], groups[:4] = [0, 1, 0, 1], [0, 0, 1, 1]
+        radius = rng.random(2)
+        rates = robust_rates(y, decided, groups, radius)
+        for j in (0, 1):
+            base = (groups == j) / (groups == j).sum()
+            low, _ = tv_ball_ratio_max(-decided, y == 1, base, radius[j])
+            high, _ = tv_ball_ratio_max(decided, y == 0, base, radius[j])
+            assert rates.loc[j, "min_tpr"] == pytest.approx(-low, abs=1e-8)
+            assert rates.loc[j, "max_fpr"] == pytest.approx(high, abs=1e-8)
+
+
+def random_soft(rng):
+    n_noisy, m = int(rng.integers(2, 4)), int(rng.integers(2, 4))
+    joint = rng.dirichlet(np.ones(4 * n_noisy)).reshape(n_noisy, 4)
+    joint[rng.random(joint.shape) < 0.15] = 0
+    joint[:, 0] += 1e-3
+    joint /= joint.sum()
+    return joint, rng.dirichlet(np.ones(m), size=n_noisy)
+
+
+def test_the_soft_maximum_of_a_group_equals_the_linear_program():
+    rng = np.random.default_rng(4)
+    for _ in range(PROBLEMS):
+        joint, b = random_soft(rng)
+        h = rng.choice([rng.normal(size=4), np.array([0.0, 1, 1, -1])])
+        j = int(rng.integers(b.shape[1]))
+        mine = np.kron(np.eye(len(joint)), np.ones((1, 4))) * joint.ravel()
+        budget = joint.sum(axis=1) * b[:, j]
+        exact = lp((joint * h).ravel(), A_eq=mine, b_eq=budget, bounds=(0, 1))
+        assert soft_group_max(h, joint, b, j) == pytest.approx(exact, abs=1e-8)
+
+
+def test_the_joint_soft_maximum_equals_the_linear_program():
+    rng = np.random.default_rng(5)
+    for _ in range(PROBLEMS):
+        joint, b = random_soft(rng)
+        (k, m), h = b.shape, rng.normal(size=4)
+        c = rng.random(m) * (rng.random(m) < 0.8)
+        value, w = joint_soft_max(h, joint, b, c)
+        totals = np.zeros((k, m, k, 4, m))
+        for place in np.ndindex(k, m):
+            totals[place][place[0], :, place[1]] = joint[place[0]]
+        simplex = np.kron(np.eye(4 * k), np.ones((1, m)))
+        exact = lp(
+            ((joint * h)[:, :, None] * c).ravel(),
+            A_eq=np.vstack([totals.reshape(k * m, -1), simplex]),
+            b_eq=np.append(
+                (joint.sum(axis=1, keepdims=True) * b).ravel(), [1.0] * 4 * k
+            ),
+            bounds=(0, 1),
+        )
+        assert value == pytest.approx(exact, abs=1e-8)
+        np.testing.assert_allclose(w.sum(axis=2), 1, atol=1e-9)
+        share = joint.sum(axis=1, keepdims=True) * b
+        np.testing.assert_allclose(np.einsum("kc,kcj->kj", joint, w), share, atol=1e-9)
+
+
+def on(joint, cells):
+    chosen = np.zeros_like(joint)
+    chosen[:, cells] = joint[:, cells]
+    return chosen.ravel()
+
+
+def test_soft_rates_equal_their_charnes_cooper_programs():
+    rng = np.random.default_rng(6)
+    wanted = {  # sign, cells of the numerator, cells of the denominator
+        "min_tpr": (-1, [3], [1, 3]),
+        "max_fpr": (1, [2], [0, 2]),
+        "min_positive_rate": (-1, [2, 3], [0, 1, 2, 3]),
+    }
+    for problem in range(PROBLEMS):
+        joint, b = random_soft(rng)
+        k = len(joint)
+        rates = soft_group_rates(joint, b)
+        j = int(rng.integers(b.shape[1]))
+        name = list(wanted)[problem % 3]
+        sign, above, below = wanted[name]
+        mine = np.kron(np.eye(k), np.ones((1, 4))) * joint.ravel()
+        budget = joint.sum(axis=1) * b[:, j]
+        program = {
+            "A_eq": np.vstack(
+                [np.column_stack([mine, -budget]), np.append(on(joint, below), 0.0)]
+            ),
+            "b_eq": np.append(np.zeros(k), 1.0),
+            "A_ub": np.column_stack([np.eye(4 * k), -np.ones(4 * k)]),
+            "b_ub": np.zeros(4 * k),
+            "bounds": (0, None),
+        }
+        exact = sign * lp(sign * np.append(on(joint, above), 0.0), **program)
+        assert rates.loc[j, name] == pytest.approx(exact, abs=1e-8)
+
+
+def test_certified_cases():
+    given_, expected = case("tv_linear_1")
+    value, _ = tv_ball_max(given_["h"], given_["phat"], given_["gamma"])
+    assert value == pytest.approx(expected["max_value"], abs=1e-9)
+
+    given_, expected = case("tv_ratio_01")
+    args = [given_[name] for name in ("y", "yhat", "ghat", "gamma")]
+    rates = robust_rates(*args)
+    for j in (0, 1):
+        known = expected[f"group{j}"]
+        assert rates.loc[j, "min_tpr"] == pytest.approx(known["min_tpr"], abs=1e-9)
+        assert rates.loc[j, "max_fpr"] == pytest.approx(known["max_fpr"], abs=1e-9)
+
+    given_, expected = case("tv_projection")
+    p = project_tv_ball(given_["z"], given_["phat"], given_["gamma"])
+    np.testing.assert_allclose(p, expected["p"], atol=1e-9)
+
+    given_, expected = case("soft_linear_1")
+    joint = np.array(given_["P_cell_given_ghat"]) * np.array(given_["P_ghat"])[:, None]
+    b = np.array(given_["P_g_given_ghat_rows_g"]).T
+    value = soft_group_max(given_["H"], joint, b, given_["group"])
+    assert value == pytest.approx(expected["max_of_sum_k_pi_V_H_w"], abs=1e-9)
+    prior = np.array(given_["P_ghat"]) @ b[:, given_["group"]]
+    assert value / prior == pytest.approx(expected["divide_by_P_G"], abs=1e-9)
+
+    given_, expected = case("soft_ratio")
+    joint = np.array(given_["P_cell_given_ghat"]) * np.array(given_["P_ghat"])[:, None]
+    rates = soft_group_rates(joint, np.array(given_["P_g_given_ghat_rows_g"]).T)
+    for j in (0, 1):
+        for name, known in expected[f"group{j}"].items():
+            assert rates.loc[j, name] == pytest.approx(known, abs=1e-9)
+
+
+def split(n):
+    eye = np.eye(n)
+    return np.vstack([eye, -eye, eye])
+
+
+def test_the_projection_is_the_closest_point_of_the_ball():
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        n = int(rng.integers(2, 6))
+        base, z = random_base(rng, n), rng.normal(size=n)
+        radius = float(rng.random() * 0.6)
+        p = project_tv_ball(z, base, radius)
+        limits = [
+            {"type": "eq", "fun": lambda v, b=base: v @ split(len(b)) - b},
+            {"type": "eq", "fun": lambda v, n=n: v[:n].sum() - 1},
+            {"type": "ineq", "fun": lambda v, r=radius, n=n: 2 * r - v[n:].sum()},
+        ]
+        found = minimize(
+            lambda v, z=z, n=n: ((v[:n] - z) ** 2).sum(),
+            np.concatenate([base, np.zeros(2 * n)]),
+            bounds=[(0, None)] * (3 * n),
+            constraints=limits,
+            method="SLSQP",
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
+        assert ((p - z) ** 2).sum() <= found.fun + 1e-7
+        assert p.min() >= -1e-12
+        assert p.sum() == pytest.approx(1)
+        assert np.abs(p - base).sum() <= 2 * radius + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=12), st.floats(0, 1), st.data())
+def test_no_point_of_the_ball_is_closer_than_the_projection(z, radius, data):
+    z = np.array(z)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    base = random_base(rng, len(z))
+    p = project_tv_ball(z, base, radius)
+    for _ in range(20):
+        other = (1 - radius) * base + radius * rng.dirichlet(np.ones(len(z)))
+        # the variational inequality of a projection onto a convex set
+        assert (z - p) @ (other - p) <= 1e-9
+    np.testing.assert_allclose(project_simplex(z).sum(), 1)
+
+
+def test_cells_count_the_rows():
+    table = cell_probabilities([0, 1, 1, 1], [0, 1, 0, 1], ["a", "a", "b", "b"])
+    assert table.loc["a"].tolist() == [0.25, 0, 0, 0.25]
+    assert table.loc["b"].tolist() == [0, 0.25, 0, 0.25]
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: tv_ball_max([0, 1], [0.5, 0.4], 0.1), "`base` must sum to 1, got 0.9"),
+        (lambda: tv_ball_max([0, 1], [0.5, 0.5], 1.1), r"in \[0, 1\], got 1.1"),
+        (lambda: tv_ball_max([0, 1], [1.5, -0.5], 0.1), "probabilities >= 0"),
+        (lambda: project_tv_ball([0, 1], [0.5, 0.5], -0.1), r"in \[0, 1\], got -0.1"),
+        (
+            lambda: tv_ball_ratio_max([1, 2], [False, True], [1, 0], 0.1),
+            "no mass to the points in `counted`",
+        ),
+        (
+            lambda: robust_rates([1, 1, 0], [0, 1, 0], ["a", "b", "b"], 0.1),
+            "Group a has no rows with outcome 0",
+        ),
+        (
+            lambda: robust_rates([1, 0, 0], [0, 1, 0], ["a", "a", "b"], 0.1),
+            "Group b has no rows with outcome 1",
+        ),
+        (
+            lambda: robust_rates([1, 0], [0, 1], ["a", "a"], {"b": 0.1}),
+            "`radius` has no entry for the group 'a'",
+        ),
+        (lambda: robust_rates([1, 2], [0, 1], ["a", "a"], 0), "`y` must hold 0 and 1"),
+        (
+            lambda: soft_group_rates([[0.25] * 4], [[0.5, 0.4]]),
+            "Row 0 of `group_given_noisy` sums to 0.9",
+        ),
+        (
+            lambda: soft_group_rates([[0.25] * 4], [[0.5, 0.5], [1, 0]]),
+            "one row for each of the 1 noisy",
+        ),
+        (
+            lambda: soft_group_max([1] * 4, [[0.5] * 4], [[0.5, 0.5]], 0),
+            "`cell_probability` must sum to 1, got 2",
+        ),
+        (
+            lambda: soft_group_max([1] * 4, [[0.25] * 4], [[0.5, 0.5]], 2),
+            "`group` must be a column",
+        ),
+        (
+            lambda: joint_soft_max([1] * 4, [[0.25] * 4], [[0.5, 0.5]], [1, -1]),
+            "`weights` must be one number >= 0",
+        ),
+    ],
+)
+def test_bad_input_names_what_to_change(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
