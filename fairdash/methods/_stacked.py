@@ -6,7 +6,10 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
+from fairdash.methods._layers import affine, input_gradient, views, weight_gradient
 from fairdash.methods._network import Network
+
+ROWS_AT_ONCE = 8_192  # of all models together, whose activations stay in the cache
 
 
 class StackedNetwork:
@@ -56,8 +59,8 @@ class StackedNetwork:
         lengths = [n_models * rows * columns for rows, columns in shapes]
         self.parameters = torch.empty(sum(lengths), device=device)
         self.gradient = torch.zeros_like(self.parameters)
-        self.weights, self.biases = _views(self.parameters, lengths, shapes, n_models)
-        self._weight_gradients, self._bias_gradients = _views(
+        self.weights, self.biases = views(self.parameters, lengths, shapes, n_models)
+        self._weight_gradients, self._bias_gradients = views(
             self.gradient, lengths, shapes, n_models
         )
         self._initialise(seed)
@@ -76,19 +79,14 @@ class StackedNetwork:
         """
         hidden = inputs.expand(self.n_models, *inputs.shape[-2:])
         outputs, _ = self._buffers_for(hidden.shape[1])
-        self._activations = [hidden]
-        last = len(self.weights) - 1
-        for layer, out in enumerate(outputs):
-            _affine(hidden, self.weights[layer], self.biases[layer], out=out)
-            hidden = out if layer == last else out.relu_()
-            self._activations.append(hidden)
-        return hidden
+        self._activations = [hidden, *outputs]
+        return self._run(hidden, outputs)
 
     def backward(self, gradient: Tensor) -> None:
         """Set the parameters' gradient, given that of a loss in the last outputs."""
         for layer, delta in self._deltas(gradient):
             inputs = self._activations[layer]
-            _weight_gradient(inputs, delta, out=self._weight_gradients[layer])
+            weight_gradient(inputs, delta, out=self._weight_gradients[layer])
             torch.sum(delta, 1, keepdim=True, out=self._bias_gradients[layer])
 
     def input_gradient(self, gradient: Tensor) -> Tensor:
@@ -102,14 +100,18 @@ class StackedNetwork:
         """Move all parameters one Adam step along the gradient of ``backward``."""
         self._optimiser.step()
 
-    def predict(self, inputs: Tensor, *, rows_at_once: int = 8_192) -> Tensor:
-        """Return the outputs of many rows without keeping anything for a backward."""
-        parts = []
-        for part in inputs.split(rows_at_once, dim=-2):
+    def predict(self, inputs: Tensor) -> Tensor:
+        """Return the outputs of many rows without keeping anything for a backward.
+
+        Rows go through in parts that stay in the cache: activations of all of them at
+        once would be fresh memory at every call, which costs more than the products.
+        """
+        parts, outputs = [], self._new_outputs(0)
+        for part in inputs.split(max(1, ROWS_AT_ONCE // self.n_models), dim=-2):
             hidden = part.expand(self.n_models, *part.shape[-2:])
-            for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-                hidden = torch.baddbmm(bias, hidden, weight).relu_()
-            parts.append(torch.baddbmm(self.biases[-1], hidden, self.weights[-1]))
+            if outputs[0].shape[1] != hidden.shape[1]:
+                outputs = self._new_outputs(hidden.shape[1])
+            parts.append(self._run(hidden, outputs).clone())
         return torch.cat(parts, dim=1)
 
     def networks(self) -> list[Network]:
@@ -139,56 +141,27 @@ class StackedNetwork:
         for layer in reversed(range(len(self.weights))):
             yield layer, delta
             if layer:
-                _input_gradient(delta, self.weights[layer], out=scratch[layer - 1])
-                delta = torch.ops.aten.threshold_backward(
-                    scratch[layer - 1], self._activations[layer], 0
+                into = scratch[layer - 1]
+                input_gradient(delta, self.weights[layer], out=into)
+                delta = torch.ops.aten.threshold_backward.grad_input(
+                    into, self._activations[layer], 0, grad_input=into
                 )
+
+    def _run(self, hidden: Tensor, outputs: list[Tensor]) -> Tensor:
+        """Fill ``outputs``, the activations of every layer, and return the last."""
+        last = len(self.weights) - 1
+        for layer, out in enumerate(outputs):
+            affine(hidden, self.weights[layer], self.biases[layer], out=out)
+            hidden = out if layer == last else out.relu_()
+        return hidden
 
     def _buffers_for(self, n_rows: int) -> tuple[list[Tensor], list[Tensor]]:
         """Return the output and gradient buffers for batches of ``n_rows``."""
         if n_rows not in self._buffers:
-            shapes = [(self.n_models, n_rows, width) for width in self.sizes[1:]]
-            make = self.parameters.new_empty
-            self._buffers[n_rows] = (
-                [make(shape) for shape in shapes],
-                [make(shape) for shape in shapes[:-1]],
-            )
+            gradients = self._new_outputs(n_rows)[:-1]
+            self._buffers[n_rows] = self._new_outputs(n_rows), gradients
         return self._buffers[n_rows]
 
-
-# Products with a matrix of one row or one column, as at either end of the adversary,
-# take a quarter of the time or less when not written as the general product.
-
-
-def _affine(inputs: Tensor, weight: Tensor, bias: Tensor, *, out: Tensor) -> None:
-    if weight.shape[1] == 1:
-        torch.addcmul(bias, inputs, weight, out=out)
-    elif weight.shape[2] == 1:
-        torch.baddbmm(bias, weight.mT, inputs.mT, out=out.mT)
-    else:
-        torch.baddbmm(bias, inputs, weight, out=out)
-
-
-def _weight_gradient(inputs: Tensor, delta: Tensor, *, out: Tensor) -> None:
-    if delta.shape[2] == 1:
-        torch.bmm(delta.mT, inputs, out=out.mT)
-    else:
-        torch.bmm(inputs.mT, delta, out=out)
-
-
-def _input_gradient(delta: Tensor, weight: Tensor, *, out: Tensor) -> None:
-    if delta.shape[2] == 1:
-        torch.mul(delta, weight.mT, out=out)
-    else:
-        torch.bmm(delta, weight.mT, out=out)
-
-
-def _views(
-    flat: Tensor, lengths: list[int], shapes: list[tuple[int, int]], n_models: int
-) -> tuple[list[Tensor], list[Tensor]]:
-    """Return the weights and the biases that lie one after the other in ``flat``."""
-    views = [
-        part.view(n_models, *shape)
-        for part, shape in zip(flat.split(lengths), shapes, strict=True)
-    ]
-    return views[::2], views[1::2]
+    def _new_outputs(self, n_rows: int) -> list[Tensor]:
+        shapes = [(self.n_models, n_rows, width) for width in self.sizes[1:]]
+        return [self.parameters.new_empty(shape) for shape in shapes]

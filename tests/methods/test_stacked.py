@@ -71,7 +71,7 @@ def test_predict_equals_forward_and_the_numpy_network():
     stack = make(2)
     inputs = torch.randn(50, 5)
     expected = stack.forward(inputs).clone()
-    torch.testing.assert_close(stack.predict(inputs, rows_at_once=16), expected)
+    torch.testing.assert_close(stack.predict(inputs), expected)
     for i, network in enumerate(stack.networks()):
         again = Network.from_arrays(network.arrays())
         np.testing.assert_allclose(
