@@ -4,7 +4,17 @@ from fairdash.datasets._check import check_table
 from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._encode import Encoded, Encoder, encode
 from fairdash.datasets._guess import guess_roles
+from fairdash.datasets._labels import Cut
+from fairdash.datasets._prepare import prepare
+from fairdash.datasets._proxies import rank_proxies
 from fairdash.datasets._read import read_table
+from fairdash.datasets._remedies import (
+    applied_remedies,
+    apply_remedy,
+    set_type,
+    undo_remedy,
+)
+from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
 from fairdash.datasets._samples import SAMPLES, Sample, load_sample
 from fairdash.datasets._split import Split, split
@@ -21,13 +31,17 @@ __all__ = [
     "COLUMN_KINDS",
     "SAMPLES",
     "ColumnKind",
+    "Cut",
     "Dataset",
     "Encoded",
     "Encoder",
+    "Remedy",
     "Roles",
     "Sample",
     "Split",
     "Subgroups",
+    "applied_remedies",
+    "apply_remedy",
     "as_kind",
     "check_table",
     "date_parts",
@@ -36,7 +50,11 @@ __all__ = [
     "infer_kind",
     "load_sample",
     "make_dataset",
+    "prepare",
+    "rank_proxies",
     "read_table",
     "road_table_1",
+    "set_type",
     "split",
+    "undo_remedy",
 ]

@@ -1,6 +1,8 @@
 """Numbers cut in bins of one width, with edges a person would choose."""
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -74,6 +76,37 @@ def bin_column(
     if first > 0:
         names[0] = f"under {_number(anchor + (numbers[first] + 1) * width)}"
     return codes, names
+
+
+def cut_column(
+    column: "pd.Series[Any]", cuts: Sequence[float]
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the range of each row between cut points (-1 where missing) and names.
+
+    A range includes its lower end: cuts at 25 and 45 give "under 25", "25–44" (whole
+    numbers; else "25–45") and "45 or more". Every range is named, also an empty one.
+    """
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    codes = np.searchsorted(cuts, values, side="right").astype(np.int64)
+    codes[np.isnan(values)] = -1
+    whole = is_whole(column) and all(float(cut).is_integer() for cut in cuts)
+    middle = [_name(low, high, whole, low) for low, high in pairwise(cuts)]
+    first, last = _number(cuts[0]), _number(cuts[-1])
+    return codes, [f"under {first}", *middle, f"{last} or more"]
+
+
+def quantile_cuts(column: "pd.Series[Any]", n_bins: int) -> tuple[float, ...]:
+    """Return cut points of bins with about equally many rows each.
+
+    Bins that would share an edge, because many rows have one value, become one.
+    """
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return ()
+    steps = np.arange(1, n_bins) / n_bins
+    edges = np.unique(np.quantile(values, steps, method="inverted_cdf"))
+    return tuple(float(edge) for edge in edges if values.min() < edge <= values.max())
 
 
 def _open_ends(counts: NDArray[np.int64]) -> tuple[int, int]:

@@ -6,37 +6,38 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._columns import (
-    count_labels,
-    example_rows,
-    is_number,
-    label_codes,
-)
-from fairdash.datasets._encode import MIN_LEVEL_ROWS
-from fairdash.datasets._giveaway import giveaway, gives_group_away, is_score
+from fairdash.datasets._check_features import feature_findings
+from fairdash.datasets._check_sizes import size_findings
+from fairdash.datasets._check_values import value_findings
+from fairdash.datasets._columns import example_rows
+from fairdash.datasets._prepare import has_row_rule, prepare, repeated_rows
 from fairdash.datasets._problems import (
     FEATURE_ERRORS,
     Problem,
+    error,
     find_errors,
-    group_codes,
     row_reasons,
     used_rows,
 )
+from fairdash.datasets._proxies import proxy_findings
+from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
 from fairdash.datasets._subgroups import Subgroups
 
-MANY_MISSING = 0.2
-MANY_VALUES = 0.2
-FEW_ROWS = 50
+MANY_REPEATS = 0.01
 
 
-def check_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
+def check_table(
+    frame: pd.DataFrame, roles: Roles, subgroups: Subgroups | None = None
+) -> pd.DataFrame:
     """List what is wrong, doubtful or worth knowing about a table and its roles.
 
     Parameters
     ----------
     frame : DataFrame
     roles : Roles
+    subgroups : Subgroups, optional
+        By default ``roles.subgroup_columns`` crossed.
 
     Returns
     -------
@@ -44,170 +45,84 @@ def check_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
         One row per finding, the gravest first: ``severity`` ("error": ``make_dataset``
         refuses the table; "warning": results may mislead; "note"), ``check``,
         ``column``, ``rows`` (how many are concerned), ``example_rows`` (their numbers,
-        from 1 with the first row below the header), ``message``, ``remedy``. Empty if
-        there is nothing to say. Never raises for what the table holds.
+        from 1 with the first row below the header), ``message``, ``remedy`` (in words)
+        and ``action`` (the `Remedy` to pass to `apply_remedy`, or None where only a
+        person can decide). Empty if there is nothing to say. Never raises for what the
+        table holds.
+
+    Notes
+    -----
+    Counts are over all rows. Only the ranking of proxies looks at a sample, and says
+    so.
     """
-    problems = list(find_errors(frame, roles))
-    if all(problem.check in FEATURE_ERRORS for problem in problems):
-        broken = {problem.column for problem in problems}
-        names = [name for name in roles.features if name not in broken]
-        used = used_rows(frame, roles)
-        problems += _feature_findings(frame, roles, used, names)
-        problems += _size_findings(frame, roles, used)
-        problems += _excluded_rows(frame, roles)
+    problems = list(_find(frame, roles, subgroups))
     order = ("error", "warning", "note")
     problems.sort(key=lambda problem: order.index(problem.severity))
     return pd.DataFrame(problems, columns=list(Problem._fields))
 
 
-def _feature_findings(
-    frame: pd.DataFrame, roles: Roles, used: NDArray[np.bool_], names: list[str]
+def _find(
+    frame: pd.DataFrame, roles: Roles, subgroups: Subgroups | None
 ) -> Iterator[Problem]:
-    table = frame[used]
-    target, labels = label_codes(table[roles.target])
-    y = (target == labels.index(roles.positive)).astype(np.int8)
-    group, _ = group_codes(table[roles.sensitive_feature], roles)
-    for name in names:
-        column = table[name]
-        if column.nunique() < 2:
-            yield Problem(
-                "warning",
-                "constant",
-                name,
-                len(column),
-                (),
-                f"The feature {name!r} has one value in all rows used: "
-                f"{count_labels(column) or 'none'}.",
-                "Remove it; it is dropped before training.",
-            )
-            continue
-        reason = giveaway(column, y)
-        if reason:
-            yield Problem(
-                "warning",
-                "leak",
-                name,
-                len(column),
-                (),
-                f"The feature {name!r} may give the outcome away: {reason}.",
-                "Remove it if it is known only after the outcome or made from it.",
-            )
-        if is_score(name):
-            yield Problem(
-                "warning",
-                "model score",
-                name,
-                len(column),
-                (),
-                f"The name of the feature {name!r} says that it is the output of "
-                "another model.",
-                "Remove it unless the new model is meant to build on the old one.",
-            )
-        if gives_group_away(column, group):
-            yield Problem(
-                "warning",
-                "proxy",
-                name,
-                len(column),
-                (),
-                f"The feature {name!r} tells the group of 99 % of the rows, so models "
-                f"see the sensitive feature {roles.sensitive_feature!r} through it.",
-                "Remove it unless this is meant.",
-            )
-        yield from _level_findings(frame, used, name)
-        yield from _missing_findings(frame, used, name)
-
-
-def _level_findings(
-    frame: pd.DataFrame, used: NDArray[np.bool_], name: str
-) -> Iterator[Problem]:
-    if is_number(frame[name]):
+    if frame.columns.is_unique:  # else find_errors says so
+        try:
+            frame = prepare(frame, roles)
+        except ValueError as refusal:
+            remedy = "Undo the change, or change it."
+            yield error("change does not fit", "", str(refusal), remedy)
+            return
+    errors = list(find_errors(frame, roles))
+    yield from errors
+    if not all(problem.check in FEATURE_ERRORS for problem in errors):
         return
-    codes, labels = label_codes(frame[name].where(used))
-    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
-    n_levels = np.count_nonzero(counts)
-    if n_levels > max(MANY_VALUES * counts.sum(), 20):
-        yield Problem(
-            "warning",
-            "many values",
-            name,
-            int(counts.sum()),
-            (),
-            f"The feature {name!r} has {n_levels:,} different values in "
-            f"{counts.sum():,} rows: free text or an identifier.",
-            "Remove it or put its values together.",
-        )
-        return
-    rare = (counts > 0) & (counts < MIN_LEVEL_ROWS)
-    if rare.any():
-        flags = (codes >= 0) & rare[codes]
-        yield Problem(
-            "note",
-            "rare levels",
-            name,
-            int(flags.sum()),
-            example_rows(flags),
-            f"{rare.sum():,} of {n_levels:,} values of {name!r} come in fewer than "
-            f"{MIN_LEVEL_ROWS} rows.",
-            "Nothing needs doing: they share the column (other).",
-        )
+    broken = {problem.column for problem in errors}
+    names = [name for name in roles.features if name not in broken]
+    used = used_rows(frame, roles)
+    table = frame if used.all() else frame[used]
+    numbers = np.flatnonzero(used)
+    columns = Subgroups(columns=roles.subgroup_columns) if subgroups is None else None
+    yield from feature_findings(table, roles, numbers, names)
+    yield from value_findings(table, roles, numbers)
+    yield from proxy_findings(table, roles, names)
+    yield from size_findings(table, roles, columns or subgroups or Subgroups(), numbers)
+    yield from _repeated_rows(frame, roles, used)
+    yield from _excluded_rows(frame, roles)
 
 
-def _missing_findings(
-    frame: pd.DataFrame, used: NDArray[np.bool_], name: str
+def _repeated_rows(
+    frame: pd.DataFrame, roles: Roles, used: NDArray[np.bool_]
 ) -> Iterator[Problem]:
-    flags = frame[name].isna().to_numpy() & used
+    if has_row_rule(roles):
+        return  # they are among the rows left out
+    flags = repeated_rows(frame) & used
     if not flags.any():
         return
-    share = flags.sum() / used.sum()
-    filled_in = "the training median" if is_number(frame[name]) else "a level (missing)"
+    n = len(frame)
+    many = flags.sum() > MANY_REPEATS * n and _room_for(frame, n)
     yield Problem(
-        "warning" if share > MANY_MISSING else "note",
-        "missing values",
-        name,
+        "warning" if many else "note",
+        "repeated rows",
+        "",
         int(flags.sum()),
         example_rows(flags),
-        f"The feature {name!r} is missing in {flags.sum():,} of {used.sum():,} rows.",
-        f"They get {filled_in}; or leave these rows out, or remove the feature.",
+        f"{flags.sum():,} of {n:,} rows repeat an earlier row in every column.",
+        "Leave them out if one case is listed twice; keep them if they are different "
+        "people with the same values.",
+        Remedy(kind="drop_duplicates"),
     )
 
 
-def _size_findings(
-    frame: pd.DataFrame, roles: Roles, used: NDArray[np.bool_]
-) -> Iterator[Problem]:
-    group, names = group_codes(frame[roles.sensitive_feature], roles)
-    counts = np.bincount(group[used], minlength=len(names))
-    for position in np.flatnonzero((counts > 0) & (counts < FEW_ROWS)):
-        flags = used & (group == position)
-        yield Problem(
-            "warning",
-            "small group",
-            roles.sensitive_feature,
-            int(flags.sum()),
-            example_rows(flags),
-            f"The group {names[position]!r} has {counts[position]:,} rows, too few for "
-            "a rate with a useful interval.",
-            "Put it together with another group.",
-        )
-    if not roles.subgroup_columns:
-        return
-    label = Subgroups(columns=roles.subgroup_columns).label(frame[used])
-    sizes = label.value_counts(sort=False)
-    small = sizes[sizes < FEW_ROWS]
-    if len(small):
-        flags = np.zeros(len(frame), dtype=bool)
-        flags[np.flatnonzero(used)] = label.isin(small.index).to_numpy()
-        shown = ", ".join(f"{name} ({size} rows)" for name, size in small[:3].items())
-        yield Problem(
-            "note",
-            "small subgroups",
-            ", ".join(roles.subgroup_columns),
-            int(small.sum()),
-            example_rows(flags),
-            f"{len(small)} of {len(sizes)} subgroups have fewer than {FEW_ROWS} rows: "
-            f"{shown}{' and more' if len(small) > 3 else ''}.",
-            "Widen the bins or cross fewer columns; these are not estimated.",
-        )
+def _room_for(frame: pd.DataFrame, n: int) -> bool:
+    """Tell whether the columns allow so many combinations that repeats are no chance.
+
+    With n² equally likely combinations fewer than one repeat is expected.
+    """
+    room = 0.0
+    for name in frame:
+        room += np.log(max(frame[name].nunique(), 1))
+        if room > 2 * np.log(n):
+            return True
+    return False
 
 
 def _excluded_rows(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
@@ -216,13 +131,14 @@ def _excluded_rows(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         left_out = flags & ~counted
         counted |= flags
         if left_out.any():
+            where = f" ({column!r})" if column else ""
             yield Problem(
                 "note",
                 "rows left out",
                 column,
                 int(left_out.sum()),
                 example_rows(left_out),
-                f"{left_out.sum():,} of {len(frame):,} rows are left out: {reason} "
-                f"({column!r}).",
+                f"{left_out.sum():,} of {len(frame):,} rows are left out: {reason}"
+                f"{where}.",
                 "Nothing needs doing if this is meant.",
             )

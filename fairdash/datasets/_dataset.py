@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._columns import example_rows, label_codes
-from fairdash.datasets._problems import find_errors, group_codes, row_reasons
+from fairdash.datasets._columns import example_rows
+from fairdash.datasets._groups import group_codes, outcomes
+from fairdash.datasets._prepare import prepare
+from fairdash.datasets._problems import find_errors, row_reasons
 from fairdash.datasets._roles import Roles
 
 
@@ -23,10 +25,10 @@ class Dataset:
     ----------
     name : str
     frame : DataFrame
-        All columns of the rows used, with a RangeIndex.
+        All columns of the rows used as ``roles`` prepare them, with a RangeIndex.
     roles : Roles
     y : ndarray of int8
-        1 where the outcome is ``roles.positive``.
+        1 where the outcome is positive, see ``roles.positive``.
     group : ndarray of int64
         Index of each row's group in ``group_names``.
     group_names : tuple of str
@@ -65,12 +67,12 @@ class Dataset:
     def key(self) -> str:
         """Identity: sha256 over the table (its file, or all its values) and roles.
 
-        Subgroup columns have no part in it: they change no row and no model.
+        Subgroup columns, words for the outcome and reasons have no part in it: they
+        change no row and no model.
         """
         digest = hashlib.sha256()
         digest.update((self.table_key or _content_key(self)).encode())
-        roles = self.roles.model_dump(mode="json", exclude={"subgroup_columns"})
-        digest.update(json.dumps(roles, sort_keys=True).encode())
+        digest.update(json.dumps(self.roles.identity(), sort_keys=True).encode())
         return digest.hexdigest()
 
 
@@ -79,9 +81,10 @@ def make_dataset(
 ) -> Dataset:
     """Apply roles to a table.
 
-    Rows outside ``roles.keep``, rows whose outcome or sensitive feature is missing or
-    in no group and, with ``missing="exclude"``, rows with a missing feature are left
-    out and counted in ``excluded``.
+    The table is prepared first, see ``roles.preparation`` and ``roles.types``. Rows
+    outside ``roles.keep``, rows whose outcome or sensitive feature is missing or in no
+    group, repeated rows if a remedy asks for it and, with ``missing="exclude"``, rows
+    with a missing feature are left out and counted in ``excluded``.
 
     Parameters
     ----------
@@ -100,22 +103,23 @@ def make_dataset(
     Raises
     ------
     ValueError
-        If a column is missing, no row is left, the outcome has not exactly two values,
+        If a column is missing, no row is left, the outcome does not have two sides,
         there are fewer than two groups, or a feature identifies rows or equals the
         outcome. The message names all of these that apply.
     """
+    if frame.columns.is_unique:  # else find_errors says so
+        frame = prepare(frame, roles)
     problems = list(find_errors(frame, roles))
     if problems:
         raise ValueError(" ".join(f"{p.message} {p.remedy}" for p in problems))
     used, excluded = _exclude(frame, roles)
-    table = frame[used].reset_index(drop=True)
-    codes, labels = label_codes(table[roles.target])
-    group, group_names = group_codes(table[roles.sensitive_feature], roles)
+    table = (frame if used.all() else frame[used]).reset_index(drop=True)
+    group, group_names = group_codes(table, roles)
     return Dataset(
         name=name,
         frame=table,
         roles=roles,
-        y=(codes == labels.index(roles.positive)).astype(np.int8),
+        y=outcomes(table[roles.target], roles.positive),
         group=group,
         group_names=group_names,
         excluded=excluded,

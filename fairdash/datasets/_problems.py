@@ -1,7 +1,7 @@
 """What makes a table unusable with its roles, stated once for errors and checks."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,32 +9,48 @@ from numpy.typing import NDArray
 
 from fairdash.datasets._columns import (
     count_labels,
+    example_rows,
     is_identifier,
     is_nested,
     is_number,
     label_codes,
 )
+from fairdash.datasets._groups import group_codes, outcomes
+from fairdash.datasets._labels import Cut
+from fairdash.datasets._prepare import has_row_rule, repeated_rows
+from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
 
 # errors of single features, which leave the rest of the table usable
 FEATURE_ERRORS = {"identifier", "infinite values", "equals the target"}
+INFINITE = ("inf", "-inf")
 
 
 class Problem(NamedTuple):
     """One finding about a table; ``example_rows`` count from 1 below the header."""
 
-    severity: str
+    severity: Literal["error", "warning", "note"]
     check: str
     column: str
     rows: int
     example_rows: tuple[int, ...]
     message: str
     remedy: str
+    action: Remedy | None = None
 
 
-def error(check: str, column: str, message: str, remedy: str, rows: int = 0) -> Problem:
+def error(
+    check: str,
+    column: str,
+    message: str,
+    remedy: str,
+    rows: int = 0,
+    *,
+    examples: tuple[int, ...] = (),
+    action: Remedy | None = None,
+) -> Problem:
     """Return a finding that makes the table unusable."""
-    return Problem("error", check, column, rows, (), message, remedy)
+    return Problem("error", check, column, rows, examples, message, remedy, action)
 
 
 def row_reasons(
@@ -46,10 +62,13 @@ def row_reasons(
         kept = np.isin(codes, [i for i, label in enumerate(labels) if label in values])
         yield "outside the row filter", column, ~kept
     yield "outcome missing", roles.target, _missing(frame[roles.target])
-    sensitive = frame[roles.sensitive_feature]
-    yield "sensitive feature missing", roles.sensitive_feature, _missing(sensitive)
-    codes, _ = group_codes(sensitive, roles)
+    if roles.sensitive_missing == "exclude":
+        for column in roles.sensitive_columns():
+            yield "sensitive feature missing", column, _missing(frame[column])
+    codes, _ = group_codes(frame, roles)
     yield "value in no group", roles.sensitive_feature, codes < 0
+    if has_row_rule(roles):
+        yield "repeats an earlier row", "", repeated_rows(frame)
     if roles.missing == "exclude":
         for column in roles.features:
             yield "feature missing", column, _missing(frame[column])
@@ -60,24 +79,6 @@ def used_rows(frame: pd.DataFrame, roles: Roles) -> NDArray[np.bool_]:
     reasons = [flags for _, _, flags in row_reasons(frame, roles)]
     used: NDArray[np.bool_] = ~np.any(reasons, axis=0)
     return used
-
-
-def group_codes(
-    column: "pd.Series[Any]", roles: Roles
-) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Return each row's group, -1 where it has none, and the names of the groups."""
-    codes, labels = label_codes(column)
-    if roles.groups is None:
-        return codes, tuple(labels)
-    names = tuple(roles.groups)
-    rest = next((i for i, name in enumerate(names) if not roles.groups[name]), -1)
-    group_of = {
-        value: position
-        for position, name in enumerate(names)
-        for value in roles.groups[name]
-    }
-    lookup = np.array([*(group_of.get(label, rest) for label in labels), -1])
-    return lookup.astype(np.int64)[codes], names
 
 
 def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
@@ -94,6 +95,7 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
             column,
             f"The table has no column {column!r}.",
             f"Choose one of {list(frame.columns)[:20]}.",
+            action=_leave_out(column, "not in the table", roles),
         )
     nested = [c for c in roles.columns() if c in frame and is_nested(frame[c])]
     for column in nested:
@@ -103,8 +105,13 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
             f"The cells of {column!r} hold lists or records.",
             "Choose a column of single values, or split it into several columns.",
             len(frame),
+            action=_leave_out(column, "lists or records", roles),
         )
     if missing or nested:
+        return
+    text = list(_text_where_numbers_are_needed(frame, roles))
+    yield from text
+    if text:
         return
     used = used_rows(frame, roles)
     if not used.any():
@@ -113,37 +120,81 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         yield error("no rows", column, message, "Loosen the row filter or the groups.")
         return
     yield from _target_errors(frame[roles.target][used], roles)
-    yield from _group_errors(frame[roles.sensitive_feature][used], roles)
+    yield from _group_errors(frame, roles, used)
+    y = outcomes(frame[roles.target], roles.positive)[used]
     for name in roles.features:
-        yield from _feature_errors(frame.loc[used, name], frame[roles.target][used])
+        yield from _feature_errors(frame.loc[used, name], y, roles)
+
+
+def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:
+    """Return the remedy that a feature has; other roles need a choice."""
+    if column not in roles.features or len(roles.features) < 2:
+        return None
+    return Remedy(kind="leave_out", column=column, reason=reason)
+
+
+def _text_where_numbers_are_needed(
+    frame: pd.DataFrame, roles: Roles
+) -> Iterator[Problem]:
+    cuts = {roles.target: isinstance(roles.positive, Cut)}
+    cuts[roles.sensitive_feature] = bool(roles.sensitive_cuts)
+    for column in (name for name, is_cut in cuts.items() if is_cut):
+        if not is_number(frame[column]):
+            yield error(
+                "no number to cut",
+                column,
+                f"{column!r} is cut as a number but holds text: "
+                f"{count_labels(frame[column], 3)}.",
+                "Read the column as a number, or choose among its values.",
+                len(frame),
+            )
 
 
 def _target_errors(target: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
+    if isinstance(roles.positive, Cut):
+        above = int(outcomes(target, roles.positive).sum())
+        if above in (0, len(target)):
+            yield error(
+                "target not binary",
+                roles.target,
+                f"{above:,} of {len(target):,} rows have {roles.outcome()}; its values "
+                f"go from {target.min():g} to {target.max():g}.",
+                "Cut between these.",
+                len(target),
+            )
+        return
     _, labels = label_codes(target)
     counts = count_labels(target)
-    if len(labels) != 2:
+    strict = isinstance(roles.positive, str)
+    wanted = {roles.positive} if strict else set(roles.positive)
+    if len(labels) != 2 if strict else len(labels) < 2 or wanted >= set(labels):
         yield error(
             "target not binary",
             roles.target,
             f"The outcome {roles.target!r} has {len(labels)} "
-            f"value{'s' * (len(labels) != 1)} where two are needed: {counts}.",
-            "Choose a column of two values, or keep only the rows of two of them with "
-            "the row filter.",
+            f"value{'s' * (len(labels) != 1)} where two are needed: {counts}."
+            if strict
+            else f"Every row has {roles.outcome()}: {counts}.",
+            "Choose all values that count as positive, a column of two values, or keep "
+            "only the rows of two of them with the row filter.",
             len(target),
         )
-    if roles.positive not in labels:
+    for value in sorted(wanted - set(labels)):
         yield error(
             "positive value absent",
             roles.target,
-            f"No row has the positive value {roles.positive!r} in the outcome "
+            f"No row has the positive value {value!r} in the outcome "
             f"{roles.target!r}; its values are {counts}.",
             "Choose one of these values as the positive one.",
         )
 
 
-def _group_errors(sensitive: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
+def _group_errors(
+    frame: pd.DataFrame, roles: Roles, used: NDArray[np.bool_]
+) -> Iterator[Problem]:
     column = roles.sensitive_feature
-    codes, names = group_codes(sensitive, roles)
+    table = frame if used.all() else frame.loc[used, list(roles.sensitive_columns())]
+    codes, names = group_codes(table, roles)
     counts = np.bincount(codes, minlength=len(names))
     empty = [name for name, count in zip(names, counts, strict=True) if not count]
     if np.count_nonzero(counts) < 2:
@@ -151,25 +202,26 @@ def _group_errors(sensitive: "pd.Series[Any]", roles: Roles) -> Iterator[Problem
             "one group",
             column,
             f"The sensitive feature {column!r} has one group only: "
-            f"{count_labels(sensitive)}.",
+            f"{count_labels(table[column])}.",
             "Choose a column or groups that split the rows in two or more groups.",
-            len(sensitive),
+            len(table),
         )
     elif empty:
         yield error(
             "empty group",
             column,
             f"No row of {column!r} is in the groups {empty}; its values are "
-            f"{count_labels(sensitive)}.",
+            f"{count_labels(table[column])}.",
             "Remove these groups or change their values.",
         )
 
 
 def _feature_errors(
-    feature: "pd.Series[Any]", target: "pd.Series[Any]"
+    feature: "pd.Series[Any]", y: NDArray[np.int8], roles: Roles
 ) -> Iterator[Problem]:
     name = str(feature.name)
-    if is_identifier(feature):
+    infinite = _infinite(feature)
+    if name not in roles.types and is_identifier(feature):
         yield error(
             "identifier",
             name,
@@ -177,41 +229,43 @@ def _feature_errors(
             "rows, so it identifies rows rather than describes them.",
             "Remove it from the features.",
             int(feature.count()),
+            action=_leave_out(name, "different in every row", roles),
         )
-    elif infinite := _count_infinite(feature):
+    elif infinite.any():
         yield error(
             "infinite values",
             name,
-            f"The feature {name!r} is infinite in {infinite:,} rows.",
+            f"The feature {name!r} is infinite in {infinite.sum():,} rows.",
             "Make these cells empty or remove the feature.",
-            infinite,
+            int(infinite.sum()),
+            examples=example_rows(infinite),
+            action=Remedy(kind="missing", column=name, values=INFINITE),
         )
-    elif _is_renaming(feature, target):
+    elif _is_renaming(feature, y):
         yield error(
             "equals the target",
             name,
-            f"The feature {name!r} equals the outcome {target.name!r} in all "
+            f"The feature {name!r} equals the outcome {roles.target!r} in all "
             f"{feature.size:,} rows.",
             "Remove it from the features.",
             feature.size,
+            action=_leave_out(name, "equals the outcome", roles),
         )
 
 
-def _count_infinite(column: "pd.Series[Any]") -> int:
-    if not is_number(column):
-        return 0
-    return int(np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).sum())
+def _infinite(column: "pd.Series[Any]") -> NDArray[np.bool_]:
+    if not pd.api.types.is_float_dtype(column):
+        return np.zeros(len(column), dtype=bool)
+    flags: NDArray[np.bool_] = np.isinf(column.to_numpy(dtype=float, na_value=np.nan))
+    return flags
 
 
-def _is_renaming(feature: "pd.Series[Any]", target: "pd.Series[Any]") -> bool:
-    """Tell whether each value of the feature goes with one of the target and back."""
-    if feature.nunique() != 2 or feature.isna().any():
+def _is_renaming(feature: "pd.Series[Any]", y: NDArray[np.int8]) -> bool:
+    """Tell whether each value of the feature goes with one outcome and back."""
+    if feature.head(1000).nunique() > 2 or feature.hasnans or feature.nunique() != 2:
         return False
     codes, labels = label_codes(feature)
-    wanted, values = label_codes(target)
-    if not len(labels) == len(values) == 2:
-        return False
-    return bool((codes == wanted).all() or (codes != wanted).all())
+    return len(labels) == 2 and bool((codes == y).all() or (codes != y).all())
 
 
 def _missing(column: "pd.Series[Any]") -> NDArray[np.bool_]:

@@ -1,20 +1,17 @@
 """What the columns of a table mean."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from fairdash._validation import value_label
+from fairdash.datasets._labels import Cut, Labels, Positive
+from fairdash.datasets._remedy import Remedy
+from fairdash.datasets._types import ColumnKind
 
-
-def _labels(values: Any) -> Any:
-    return (
-        tuple(map(value_label, values)) if isinstance(values, list | tuple) else values
-    )
-
-
-Label = Annotated[str, BeforeValidator(value_label)]
-Labels = Annotated[tuple[str, ...], BeforeValidator(_labels)]
+# no part of a data set's identity: they change no row and no model
+_APART = {"subgroup_columns", "left_out", "positive_name", "positive_is"}
+# at their defaults these are not part of it either, so that keys made before stand
+_LATER = ("sensitive_cuts", "crossed_with", "sensitive_missing", "types", "preparation")
 
 
 class Roles(BaseModel):
@@ -26,14 +23,22 @@ class Roles(BaseModel):
     ----------
     target : str
         Column of the outcome.
-    positive : str
-        The value of the outcome that counts as 1; the other value is 0.
+    positive : str, tuple of str or Cut
+        What counts as 1. A value: the outcome has one other, which is 0. Several values
+        in a tuple, or a cut such as ``{"sign": ">", "value": 50000}``: all else is 0.
     sensitive_feature : str
-        Column whose values, or unions of values, are the groups that are compared.
-        Never a feature.
+        Column whose values, unions of values or ranges are the groups that are
+        compared. Never a feature.
     groups : dict of str to tuple of str, optional
         Values of each group, by name. An empty tuple stands for all remaining values;
         rows whose value is in no group are left out. None makes each value a group.
+    sensitive_cuts : tuple of float
+        Cuts a sensitive number in ranges, each with its lower end: ``(25,)`` gives
+        "under 25" and "25 or more". Instead of ``groups``.
+    crossed_with : tuple of str
+        Further sensitive columns; their values cross the groups, as in race and sex.
+    sensitive_missing : {"exclude", "group"}
+        Whether rows without a sensitive value are left out or a group of their own.
     features : tuple of str
         Columns the models see.
     subgroup_columns : tuple of str
@@ -45,37 +50,58 @@ class Roles(BaseModel):
         What happens to rows in which a feature is missing. "impute" gives a category a
         level of its own, a number the training median and an indicator column;
         "exclude" leaves the rows out.
+    preparation : tuple of Remedy
+        Changes of the table, applied in this order before anything else.
+    types : dict of str to str
+        Columns read as another kind than the file has, after the preparation.
+    left_out : dict of str to str
+        Why a column was left out of the features.
+    positive_name : str
+        The outcome 1 in words, such as "recidivated".
+    positive_is : {"favourable", "unfavourable"}, optional
+        What the outcome 1 means for the person.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     target: str
-    positive: Label
+    positive: Positive
     sensitive_feature: str
     groups: dict[str, Labels] | None = None
+    sensitive_cuts: tuple[float, ...] = ()
+    crossed_with: tuple[str, ...] = ()
+    sensitive_missing: Literal["exclude", "group"] = "exclude"
     features: tuple[str, ...]
     subgroup_columns: tuple[str, ...] = ()
     keep: dict[str, Labels] = {}
     missing: Literal["impute", "exclude"] = "impute"
+    preparation: tuple[Remedy, ...] = ()
+    types: dict[str, ColumnKind] = {}
+    left_out: dict[str, str] = {}
+    positive_name: str = ""
+    positive_is: Literal["favourable", "unfavourable"] | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.target == self.sensitive_feature:
+        if self.target in self.sensitive_columns():
             message = f"{self.target!r} cannot be outcome and sensitive feature at once"
             raise ValueError(f"{message}; choose two columns.")
         if not self.features:
             raise ValueError("`features` is empty; choose at least one column.")
-        for name, role in [
-            (self.target, "outcome"),
-            (self.sensitive_feature, "sensitive feature"),
-        ]:
-            if name in self.features:
-                message = f"{name!r} is the {role}, so it cannot be a feature"
-                raise ValueError(f"{message}; remove it from `features`.")
-        if self.sensitive_feature in self.subgroup_columns:
-            message = f"{self.sensitive_feature!r} is the sensitive feature"
-            raise ValueError(f"{message}; subgroups by it would hold one group each.")
-        for role in ("features", "subgroup_columns"):
+        if not isinstance(self.positive, Cut) and not self.positive:
+            raise ValueError("`positive` is empty; choose at least one value.")
+        taken = {self.target: "outcome"}
+        taken |= dict.fromkeys(self.sensitive_columns(), "sensitive feature")
+        for name in (name for name in taken if name in self.features):
+            message = f"{name!r} is the {taken[name]}, so it cannot be a feature"
+            raise ValueError(f"{message}; remove it from `features`.")
+        for name in self.sensitive_columns():
+            if name in self.subgroup_columns:
+                message = f"{name!r} is the sensitive feature"
+                raise ValueError(
+                    f"{message}; subgroups by it would hold one group each."
+                )
+        for role in ("features", "subgroup_columns", "crossed_with"):
             names = getattr(self, role)
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
@@ -84,6 +110,14 @@ class Roles(BaseModel):
         return self
 
     def _check_groups(self) -> None:
+        if self.sensitive_feature in self.crossed_with:
+            message = f"`crossed_with` repeats {self.sensitive_feature!r}"
+            raise ValueError(f"{message}; name other columns there.")
+        if self.sensitive_cuts and self.groups is not None:
+            raise ValueError("Give `groups` or `sensitive_cuts`, not both.")
+        if list(self.sensitive_cuts) != sorted(set(self.sensitive_cuts)):
+            message = f"`sensitive_cuts` must rise, got {self.sensitive_cuts}."
+            raise ValueError(message)
         if self.groups is None:
             return
         if len(self.groups) < 2:
@@ -98,16 +132,45 @@ class Roles(BaseModel):
         if twice:
             raise ValueError(f"`groups` has {twice} in more than one group.")
 
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """Return the columns that make the groups."""
+        return (self.sensitive_feature, *self.crossed_with)
+
     def columns(self) -> tuple[str, ...]:
         """Return every column the roles name, without repeats."""
         return tuple(
             dict.fromkeys(
                 (
                     self.target,
-                    self.sensitive_feature,
+                    *self.sensitive_columns(),
                     *self.features,
                     *self.subgroup_columns,
                     *self.keep,
                 )
             )
         )
+
+    def outcome(self) -> str:
+        """Return what counts as 1: "two_year_recid = 1", "income > 50,000"."""
+        if isinstance(self.positive, Cut):
+            return f"{self.target} {self.positive}"
+        if isinstance(self.positive, str):
+            return f"{self.target} = {self.positive}"
+        return f"{self.target} = {' or '.join(self.positive)}"
+
+    def positive_words(self) -> str:
+        """Return the outcome 1 in words: "recidivated: the unfavourable outcome"."""
+        name = self.positive_name or self.outcome()
+        return f"{name}: the {self.positive_is} outcome" if self.positive_is else name
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that decides rows, outcomes, groups and features, as plain data.
+
+        Fields that came later are left out at their defaults.
+        """
+        fields = self.model_dump(mode="json", exclude=_APART)
+        plain = type(self).model_fields
+        for name in _LATER:
+            if getattr(self, name) == plain[name].default:
+                del fields[name]
+        return fields

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from fairdash._validation import check_positive
 from fairdash.datasets._bins import bin_column, default_width
 from fairdash.datasets._columns import is_age, is_bare, is_number, label_codes
-from fairdash.datasets._roles import Labels
+from fairdash.datasets._labels import Labels
 
 EVERYBODY = "All rows"
 FEW_VALUES = 8

@@ -12,6 +12,7 @@ COLUMNS = [
     "example_rows",
     "message",
     "remedy",
+    "action",
 ]
 
 

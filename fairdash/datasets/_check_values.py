@@ -1,0 +1,198 @@
+"""Findings about cells: values that look missing, spellings, numbers as text, names."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash.datasets._check_features import examples
+from fairdash.datasets._columns import is_number, label_codes
+from fairdash.datasets._labels import Cut
+from fairdash.datasets._problems import Problem
+from fairdash.datasets._remedy import Remedy
+from fairdash.datasets._roles import Roles
+from fairdash.datasets._types import as_kind
+
+LOOKS_MISSING = frozenset(
+    {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing"}
+)
+MAY_BE_MISSING = frozenset(
+    {"unknown", "not known", "not available", "unspecified", "not stated", "refused"}
+)
+CODES = (-99999.0, -9999.0, -999.0, -99.0, 999.0, 9999.0, 99999.0, 999999.0)
+MOST_LEVELS = 1000
+MOST_TEXT = 0.5
+FEWEST_NUMBERS = 3
+UNNAMED = re.compile(r"unnamed: \d+|")
+
+
+def value_findings(
+    table: pd.DataFrame, roles: Roles, numbers: NDArray[np.int64]
+) -> Iterator[Problem]:
+    """Yield what is doubtful about the cells of the columns that have a role.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The rows used, prepared.
+    roles : Roles
+    numbers : ndarray of int64
+        Position of each row in the file, from 0.
+    """
+    for name in roles.columns():
+        column = table[name]
+        if UNNAMED.fullmatch(name.strip().lower()) and name in roles.features:
+            yield Problem(
+                "warning",
+                "unnamed column",
+                name,
+                len(column),
+                (),
+                f"The feature {name!r} has no name in the file.",
+                "Remove it, often it numbers the rows; or name it in the file.",
+                Remedy(kind="leave_out", column=name, reason="has no name"),
+            )
+        if is_number(column):
+            yield from _number_codes(column, numbers)
+        elif not pd.api.types.is_datetime64_any_dtype(column):
+            yield from _text(column, roles, numbers)
+
+
+def _number_codes(
+    column: "pd.Series[Any]", numbers: NDArray[np.int64]
+) -> Iterator[Problem]:
+    """Yield -999 and its like where it lies farther off than all else spreads."""
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    values = np.where(np.isinf(values), np.nan, values)
+    low, high = np.nanmin(values), np.nanmax(values)
+    for code in (low, high):
+        if code not in CODES:
+            continue
+        rest = values[(values != code) & ~np.isnan(values)]
+        if not len(rest):
+            continue
+        gap = rest.min() - code if code == low else code - rest.max()
+        spread = rest.max() - rest.min()
+        if gap > max(spread, 1):
+            flags = values == code
+            yield Problem(
+                "warning" if code < 0 else "note",
+                "looks missing",
+                str(column.name),
+                int(flags.sum()),
+                examples(flags, numbers),
+                f"{column.name!r} is {code:,g} in {flags.sum():,} rows and lies "
+                f"between {rest.min():,g} and {rest.max():,g} in all others.",
+                "Read it as missing if it stands for that.",
+                Remedy(
+                    kind="missing", column=str(column.name), values=(f"{code:.0f}",)
+                ),
+            )
+
+
+def _text(
+    column: "pd.Series[Any]", roles: Roles, numbers: NDArray[np.int64]
+) -> Iterator[Problem]:
+    name = str(column.name)
+    codes, labels = label_codes(column)
+    plain = [label.strip().lower() for label in labels]
+    for words, severe in ((LOOKS_MISSING, True), (MAY_BE_MISSING, False)):
+        found = np.array([*(text in words for text in plain), False])
+        if found.any():
+            flags = found[codes]
+            values = tuple(labels[i] for i in np.flatnonzero(found))
+            shown = ", ".join(map(repr, values[:3]))
+            yield Problem(
+                "warning" if severe else "note",
+                "looks missing",
+                name,
+                int(flags.sum()),
+                examples(flags, numbers),
+                f"{name!r} is {shown} in {flags.sum():,} rows.",
+                "Read it as missing if it stands for that.",
+                Remedy(kind="missing", column=name, values=values),
+            )
+    if len(labels) > MOST_LEVELS:
+        return
+    yield from _spellings(name, codes, labels, plain, numbers)
+    declared = name in roles.types or name in roles.left_out
+    whole = name == roles.target and not isinstance(roles.positive, Cut)
+    if not declared and not whole and name not in roles.sensitive_columns():
+        yield from _numbers_as_text(column, codes, labels, plain, numbers)
+
+
+def _spellings(
+    name: str,
+    codes: NDArray[np.int64],
+    labels: list[str],
+    plain: list[str],
+    numbers: NDArray[np.int64],
+) -> Iterator[Problem]:
+    """Yield values that differ by capitals and spaces only."""
+    same: dict[str, list[int]] = {}
+    for position, text in enumerate(plain):
+        same.setdefault(" ".join(text.split()), []).append(position)
+    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+    changes: dict[str, str] = {}
+    for positions in same.values():
+        usual = max(positions, key=lambda i: int(counts[i]))
+        changes |= {labels[i]: labels[usual] for i in positions if i != usual}
+    if changes:
+        odd = np.array([*(label in changes for label in labels), False])[codes]
+        old, new = next(iter(changes.items()))
+        yield Problem(
+            "warning",
+            "spellings",
+            name,
+            int(odd.sum()),
+            examples(odd, numbers),
+            f"{name!r} has values that differ by capitals or spaces only, such as "
+            f"{old!r} and {new!r}.",
+            "Write each in its usual way.",
+            Remedy(kind="recode", column=name, changes=changes),
+        )
+
+
+def _numbers_as_text(
+    column: "pd.Series[Any]",
+    codes: NDArray[np.int64],
+    labels: list[str],
+    plain: list[str],
+    numbers: NDArray[np.int64],
+) -> Iterator[Problem]:
+    """Yield columns of numbers that some cells of text made a column of text."""
+    if pd.api.types.is_bool_dtype(column):
+        return
+    fits = np.array([_is_number(text) for text in plain], dtype=bool)
+    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+    if fits.sum() < FEWEST_NUMBERS or counts[fits].sum() < MOST_TEXT * counts.sum():
+        return
+    words = tuple(labels[i] for i in np.flatnonzero(~fits))
+    odd = np.append(~fits, False)[codes]
+    name = str(column.name)
+    shown = ", ".join(map(repr, words[:3]))
+    yield Problem(
+        "warning",
+        "mixed types" if words else "numbers as text",
+        name,
+        int(odd.sum()) if words else len(column),
+        examples(odd, numbers),
+        f"{name!r} holds numbers, but {odd.sum():,} rows hold text: {shown}."
+        if words
+        else f"{name!r} holds numbers that are stored as text.",
+        "Read it as numbers, these cells as missing; otherwise each value is a level."
+        if words
+        else "Read it as numbers; otherwise each value is a level.",
+        Remedy(kind="convert", column=name, to="number", values=words),
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        as_kind(pd.Series([text]), "number")
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,145 @@
+"""Remedies in the roles: apply one, list what was applied, take one back."""
+
+from typing import Any
+
+import pandas as pd
+
+from fairdash.datasets._groups import group_codes
+from fairdash.datasets._remedy import Remedy
+from fairdash.datasets._roles import Roles
+from fairdash.datasets._types import ColumnKind
+
+DATE_PARTS = ("year", "month", "weekday")
+
+
+def apply_remedy(
+    roles: Roles, remedy: Remedy, frame: pd.DataFrame | None = None
+) -> Roles:
+    """Return roles with a remedy in them; neither the table nor ``roles`` changes.
+
+    Parameters
+    ----------
+    roles : Roles
+    remedy : Remedy
+    frame : DataFrame, optional
+        The prepared table; "merge_groups" needs it for the other groups.
+
+    Raises
+    ------
+    ValueError
+        If it leaves nothing to predict from, or the groups cannot be merged.
+    """
+    column = remedy.column
+    match remedy.kind:
+        case "leave_out":
+            reason = remedy.reason or "left out"
+            return _changed(
+                roles,
+                features=_without(roles.features, column),
+                left_out={**roles.left_out, column: reason},
+            )
+        case "not_a_subgroup":
+            return _changed(
+                roles, subgroup_columns=_without(roles.subgroup_columns, column)
+            )
+        case "merge_groups":
+            return _changed(roles, groups=_merged(roles, remedy, frame))
+        case "date_parts":
+            parts = tuple(f"{column} {part}" for part in DATE_PARTS)
+            return _changed(
+                roles,
+                features=(*_without(roles.features, column), *parts),
+                left_out=_less(roles.left_out, column),
+                preparation=(*roles.preparation, remedy),
+            )
+    return _changed(roles, preparation=(*roles.preparation, remedy))
+
+
+def applied_remedies(roles: Roles) -> list[Remedy]:
+    """Return the remedies that `undo_remedy` can take back, in order of effect."""
+    left = [
+        Remedy(kind="leave_out", column=column, reason=reason)
+        for column, reason in roles.left_out.items()
+    ]
+    types = [
+        Remedy(kind="convert", column=column, to=kind)
+        for column, kind in roles.types.items()
+    ]
+    return [*roles.preparation, *types, *left]
+
+
+def undo_remedy(roles: Roles, remedy: Remedy) -> Roles:
+    """Return roles without one of their `applied_remedies`.
+
+    Raises
+    ------
+    ValueError
+        If the remedy is not in the roles.
+    """
+    if remedy not in applied_remedies(roles):
+        raise ValueError(f"{remedy.words()!r} is not applied; nothing was taken back.")
+    column = remedy.column
+    if remedy in roles.preparation:
+        features = roles.features
+        if remedy.kind == "date_parts":
+            parts = {f"{column} {part}" for part in DATE_PARTS}
+            features = tuple(name for name in features if name not in parts)
+        kept = list(roles.preparation)
+        kept.remove(remedy)
+        return _changed(roles, preparation=tuple(kept), features=features)
+    if remedy.kind == "leave_out":
+        return _changed(
+            roles,
+            features=(*roles.features, column),
+            left_out=_less(roles.left_out, column),
+        )
+    return _changed(roles, types=_less(roles.types, column))
+
+
+def set_type(roles: Roles, column: str, kind: ColumnKind) -> Roles:
+    """Return roles that read a column as a kind.
+
+    Text and identifiers are left out of the features; of a feature that is a date, year
+    month and weekday are used.
+    """
+    if kind in ("text", "id"):
+        changed = _changed(roles, types=_less(roles.types, column))
+        reason = "free text" if kind == "text" else "identifier"
+        remedy = Remedy(kind="leave_out", column=column, reason=reason)
+        return apply_remedy(changed, remedy) if column in roles.features else changed
+    if kind == "date":
+        return apply_remedy(roles, Remedy(kind="date_parts", column=column))
+    return _changed(roles, types={**roles.types, column: kind})
+
+
+def _changed(roles: Roles, **changes: Any) -> Roles:
+    """Return validated roles with other fields; a copy would not be checked."""
+    fields = {name: getattr(roles, name) for name in type(roles).model_fields}
+    return Roles.model_validate({**fields, **changes})
+
+
+def _merged(
+    roles: Roles, remedy: Remedy, frame: pd.DataFrame | None
+) -> dict[str, tuple[str, ...]]:
+    if frame is None or roles.sensitive_cuts or roles.crossed_with:
+        raise ValueError(
+            "Only groups of values of one column can be merged; change the cuts or the "
+            "crossing instead."
+        )
+    if roles.groups is None:
+        _, names = group_codes(frame, roles)
+        groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
+    else:
+        groups = dict(roles.groups)
+    merged = dict.fromkeys((*remedy.values, remedy.into))  # noqa: PD011
+    parts = [groups.pop(name) for name in merged if name in groups]
+    labels = tuple(label for part in parts for label in part)
+    return {**groups, remedy.into: () if () in parts else labels}
+
+
+def _without(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return tuple(other for other in names if other != name)
+
+
+def _less(known: dict[str, Any], column: str) -> dict[str, Any]:
+    return {name: value for name, value in known.items() if name != column}
