@@ -5,6 +5,18 @@ Noisy Protected Groups (NeurIPS 2020). Nothing here loads torch; the estimators 
 `fairdash.methods`.
 """
 
+from fairdash.methods.noisy_groups._bounds import tv_bounds, violation_bound
+from fairdash.methods.noisy_groups._certificate import (
+    soft_certificate,
+    tv_certificate,
+    violations,
+)
+from fairdash.methods.noisy_groups._noise import (
+    NoiseEstimate,
+    estimate_noise,
+    simulate_noise,
+    symmetric_noise,
+)
 from fairdash.methods.noisy_groups._rates import robust_rates
 from fairdash.methods.noisy_groups._soft import (
     cell_probabilities,
@@ -20,13 +32,22 @@ from fairdash.methods.noisy_groups._tv import (
 )
 
 __all__ = [
+    "NoiseEstimate",
     "cell_probabilities",
+    "estimate_noise",
     "joint_soft_max",
     "project_simplex",
     "project_tv_ball",
     "robust_rates",
+    "simulate_noise",
+    "soft_certificate",
     "soft_group_max",
     "soft_group_rates",
+    "symmetric_noise",
     "tv_ball_max",
     "tv_ball_ratio_max",
+    "tv_bounds",
+    "tv_certificate",
+    "violation_bound",
+    "violations",
 ]

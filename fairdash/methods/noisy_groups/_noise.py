@@ -1,0 +1,192 @@
+"""What is known of the noise: assumed, simulated, or estimated from a sample."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state, column_or_1d
+
+from fairdash._validation import encode_groups, value_label
+from fairdash.methods.noisy_groups._bounds import tv_bounds
+from fairdash.methods.noisy_groups._inputs import check_distribution, check_shares
+from fairdash.metrics import wilson_interval
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NoiseEstimate:
+    """Noise between two groupings, estimated from a sample that has both.
+
+    Attributes
+    ----------
+    counts : DataFrame
+        Rows of the sample, true groups in rows, noisy groups in columns.
+    group_given_noisy : DataFrame
+        P(G = j | noisy group k), noisy groups in rows, which sum to one.
+    noisy_given_group : DataFrame
+        P(noisy group k | G = j), true groups in rows, which sum to one.
+    bounds : DataFrame or None
+        By group: ``paper`` and ``general`` as of `tv_bounds`, each with ``_low`` and
+        ``_high``, and ``equal_priors``. None when the groupings differ in their names.
+    """
+
+    counts: pd.DataFrame
+    group_given_noisy: pd.DataFrame
+    noisy_given_group: pd.DataFrame
+    bounds: pd.DataFrame | None
+
+
+def estimate_noise(
+    true_groups: ArrayLike,
+    noisy_groups: ArrayLike,
+    *,
+    expected: Sequence[object] = (),
+    confidence: float = 0.95,
+) -> NoiseEstimate:
+    """Estimate the noise from a sample in which both groupings are known.
+
+    Parameters
+    ----------
+    true_groups, noisy_groups : array-like of shape (n,)
+    expected : sequence, optional
+        Noisy groups of the data that the estimate is for; the sample must have them.
+    confidence : float, default=0.95
+        Of the Wilson intervals of the two error rates. ``general_high`` is the larger
+        of two upper ends at (1 + confidence) / 2 each, so that it bounds the larger
+        rate with the confidence asked for.
+
+    Raises
+    ------
+    ValueError
+        When a value is missing or an expected group is not in the sample.
+    """
+    true, code = encode_groups(true_groups, noisy_groups, at_least=1)
+    noisy, noisy_code = encode_groups(noisy_groups, true_groups, at_least=1)
+    labels = [value_label(name) for name in true]
+    noisy_labels = [value_label(name) for name in noisy]
+    absent = [
+        label for label in map(value_label, expected) if label not in noisy_labels
+    ]
+    if absent:
+        message = (
+            f"The auxiliary sample has no row of the noisy group {absent[0]!r}, so "
+            "nothing is known of who belongs to it; it has "
+            f"{', '.join(noisy_labels)}. Add rows or join groups."
+        )
+        raise ValueError(message)
+    flat = np.bincount(len(noisy) * code + noisy_code, minlength=len(true) * len(noisy))
+    counts = pd.DataFrame(
+        flat.reshape(len(true), len(noisy)),
+        index=pd.Index(labels, name="true group"),
+        columns=pd.Index(noisy_labels, name="noisy group"),
+    )
+    bounds = None
+    if labels == noisy_labels:
+        bounds = _with_intervals(counts, confidence)
+    return NoiseEstimate(
+        counts=counts,
+        group_given_noisy=counts.T.div(counts.sum(axis=0), axis=0),
+        noisy_given_group=counts.div(counts.sum(axis=1), axis=0),
+        bounds=bounds,
+    )
+
+
+def simulate_noise(
+    groups: ArrayLike, level: float, *, random_state: object = None
+) -> NDArray[np.generic]:
+    """Return groups of which a share is wrong, as in the paper.
+
+    Of all rows, ``level`` are drawn without replacement and get a group uniformly among
+    the others. The priors change, so the noisy groups do not have the true shares.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n,)
+    level : float
+        In [0, 1].
+    random_state : int, RandomState or None
+
+    Raises
+    ------
+    ValueError
+        When ``level`` is outside [0, 1] or there is one group only.
+    """
+    share = float(check_shares("level", level))
+    names, codes = encode_groups(groups, column_or_1d(groups))
+    random = check_random_state(random_state)
+    rows = random.permutation(len(codes))[: round(share * len(codes))]
+    steps = random.randint(1, len(names), size=len(rows))
+    codes[rows] = (codes[rows] + steps) % len(names)
+    noisy: NDArray[np.generic] = names[codes]
+    return noisy
+
+
+def symmetric_noise(noisy_prior: ArrayLike, level: float) -> Float:
+    r"""Return P(G = j | noisy group k) when every group is wrong equally often.
+
+    With :math:`P(\hat G = k | G = j)` equal to ``1 - level`` for k = j and the rest
+    shared out evenly, the true shares follow from the noisy ones, and Bayes' rule turns
+    the noise around.
+
+    Parameters
+    ----------
+    noisy_prior : array-like of shape (n_groups,)
+        P(noisy group k).
+    level : float
+        In [0, 1]; below 1 - 1/n_groups, where the noisy group says nothing.
+
+    Returns
+    -------
+    ndarray of shape (n_groups, n_groups)
+        Rows are noisy groups and sum to one.
+
+    Raises
+    ------
+    ValueError
+        When the level is out of range or the shares are no distribution.
+    """
+    prior = check_distribution("noisy_prior", noisy_prior)
+    share, m = float(check_shares("level", level)), len(prior)
+    if m < 2 or share >= 1 - 1 / m:
+        message = (
+            f"`level` must be below 1 - 1/{m}, got {share:g}: beyond it the noisy group"
+            " says nothing of the true one."
+        )
+        raise ValueError(message)
+    channel = np.full((m, m), share / (m - 1))
+    np.fill_diagonal(channel, 1 - share)
+    # more noise than the shares allow would make a true share negative
+    true_prior = np.maximum(np.linalg.solve(channel.T, prior), 0.0)
+    joint = true_prior[:, None] * channel
+    reached = joint.sum(axis=0)
+    return np.where(
+        reached[:, None] > 0,
+        joint.T / np.where(reached > 0, reached, 1)[:, None],
+        np.eye(m),
+    )
+
+
+def _with_intervals(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    table = counts.to_numpy(dtype=np.float64)
+    hits, of_true, of_noisy = np.diag(table), table.sum(axis=1), table.sum(axis=0)
+    low, high = wilson_interval(of_true - hits, of_true, confidence=confidence)
+    both = (1 + confidence) / 2
+    ends = [
+        wilson_interval(whole - hits, whole, confidence=both)
+        for whole in (of_true, of_noisy)
+    ]
+    known = tv_bounds(table / table.sum()).set_index(counts.index)
+    return pd.DataFrame(
+        {
+            "paper": known["paper"],
+            "paper_low": low,
+            "paper_high": high,
+            "general": known["general"],
+            "general_low": np.maximum(ends[0][0], ends[1][0]),
+            "general_high": np.maximum(ends[0][1], ends[1][1]),
+            "equal_priors": known["equal_priors"],
+        }
+    )

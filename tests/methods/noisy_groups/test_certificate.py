@@ -1,0 +1,140 @@
+"""Certificates bound what any true groups can show, and name what they need."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairdash.methods.noisy_groups import (
+    estimate_noise,
+    simulate_noise,
+    soft_certificate,
+    tv_ball_max,
+    tv_certificate,
+    violations,
+)
+
+CONSTRAINTS = [
+    "true_positive_rate_parity",
+    "false_positive_rate_parity",
+    "equalized_odds",
+    "demographic_parity",
+]
+CASES = json.loads((Path(__file__).parent / "certified.json").read_text())["cases"]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    groups = rng.choice(["a", "b", "c"], p=[0.6, 0.3, 0.1], size=6000)
+    y = rng.random(6000) < 0.3 + 0.1 * (groups == "b")
+    decided = rng.random(6000) < np.where(y, 0.7, 0.2) - 0.1 * (groups == "c")
+    noisy = simulate_noise(groups, 0.15, random_state=0)
+    return y.astype(int), decided.astype(int), groups, noisy
+
+
+def test_violations_of_the_certified_case():
+    (case,) = [case for case in CASES if case["id"] == "tv_ratio_01"]
+    given, expected = case["inputs"], case["expected"]
+    table = tv_certificate(
+        given["y"],
+        given["yhat"],
+        given["ghat"],
+        given["gamma"],
+        constraints="equalized_odds",
+        slack=given["alpha"],
+    ).set_index(["rate", "group"])
+    for group in (0, 1):
+        known = expected[f"group{group}"]
+        for rate in ("tpr", "fpr"):
+            found = table.loc[(rate, group)]
+            assert found["overall"] == pytest.approx(expected[f"overall_{rate}"])
+            wanted = known[f"robust_{rate}_violation"]
+            assert found["worst_violation"] == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.parametrize("constraints", CONSTRAINTS)
+def test_the_true_groups_never_exceed_a_certificate_whose_premise_holds(
+    constraints, rows
+):
+    y, decided, groups, noisy = rows
+    known = estimate_noise(groups, noisy)
+    true = violations(y, decided, groups, constraints=constraints, slack=0.02)
+    ball = tv_certificate(
+        y, decided, noisy, known.bounds["general"], constraints=constraints, slack=0.02
+    )
+    soft = soft_certificate(
+        y,
+        decided,
+        noisy,
+        known.group_given_noisy,
+        true_groups=known.counts.index,
+        constraints=constraints,
+        slack=0.02,
+    )
+    for table in (ball, soft):
+        assert table[["rate", "group"]].equals(true[["rate", "group"]])
+        assert (table["worst_violation"] >= true["violation"] - 1e-12).all()
+    noisy_only = violations(y, decided, noisy, constraints=constraints, slack=0.02)
+    np.testing.assert_allclose(ball["violation"], noisy_only["violation"])
+
+
+def test_random_draws_come_nowhere_near_the_worst_case(rows):
+    y, decided, _, noisy = rows
+    table = tv_certificate(y, decided, noisy, 0.1)
+    assert (table["drawn_violation"] < table["worst_violation"] - 0.05).all()
+    assert (
+        tv_certificate(y, decided, noisy, 0.1, n_draws=0)["worst"] == table["worst"]
+    ).all()
+
+
+def test_without_noise_the_certificates_are_the_violations(rows):
+    y, decided, groups, _ = rows
+    for constraints in CONSTRAINTS:
+        plain = violations(y, decided, groups, constraints=constraints)
+        ball = tv_certificate(y, decided, groups, 0.0, constraints=constraints)
+        soft = soft_certificate(y, decided, groups, np.eye(3), constraints=constraints)
+        np.testing.assert_allclose(ball["worst_violation"], plain["violation"])
+        np.testing.assert_allclose(soft["worst_violation"], plain["violation"])
+
+
+def test_the_smallest_positive_rate_is_the_maximum_over_the_ball(rows):
+    y, decided, _, noisy = rows
+    table = tv_certificate(y, decided, noisy, 0.2, constraints="demographic_parity")
+    for group, worst in zip(table["group"], table["worst"], strict=True):
+        base = (noisy == group) / (noisy == group).sum()
+        assert worst == pytest.approx(-tv_ball_max(-decided, base, 0.2)[0])
+
+
+def test_a_group_without_the_outcome_has_no_violation_and_no_certificate():
+    y, decided, groups = [1, 1, 0, 0], [1, 0, 1, 0], ["a", "a", "b", "b"]
+    table = violations(y, decided, groups).set_index("group")
+    assert np.isnan(table.loc["b", "violation"])
+    with pytest.raises(ValueError, match="no rows with outcome"):
+        tv_certificate(y, decided, groups, 0.1)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"radius": 1.5}, r"`radius` must be in \[0, 1\], got 1.5"),
+        ({"radius": [0.1, 0.2]}, "one for each of the 3 groups"),
+        ({"slack": -1}, "`slack` must be a finite number >= 0"),
+        ({"constraints": "parity"}, "`constraints` must be one of"),
+        ({"n_draws": -1}, "`n_draws` must be a whole number"),
+    ],
+)
+def test_bad_input_names_what_to_change(change, message, rows):
+    y, decided, _, noisy = rows
+    settings = {"radius": 0.1, **change}
+    with pytest.raises(ValueError, match=message):
+        tv_certificate(y, decided, noisy, **settings)
+
+
+def test_names_must_fit_the_matrix(rows):
+    y, decided, _, noisy = rows
+    with pytest.raises(ValueError, match="`true_groups` must name the 3 columns"):
+        soft_certificate(y, decided, noisy, np.eye(3), true_groups=["a"])
+    with pytest.raises(ValueError, match="one row for each of the 3 noisy"):
+        soft_certificate(y, decided, noisy, np.eye(2))
