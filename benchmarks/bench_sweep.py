@@ -1,11 +1,13 @@
 """A sweep of ROAD against the plain loop that trains one model after the other.
 
 Both do the same epochs at the paper's settings in the same run, rounds alternating, on
-one thread. The sweep goes through the same calls as the app's (plan, stacks, curves on
-validation rows, scores), so its time holds everything but the store; the plain loop is
-timed on one model and multiplied.
+the same cores. The sweep goes through the same calls as the app's (plan, stacks, curves
+on validation rows, scores) in one process a core, as the engine's workers do, so its
+time holds everything but the store. The plain loop is timed on few models and
+multiplied; it has the cores once as threads of one process, as torch uses them by
+itself, and once as processes that train a model each, which is its best.
 
-    python benchmarks/bench_sweep.py [--models 200] [--epochs 2] [--rounds 3]
+    python benchmarks/bench_sweep.py [--models 200] [--epochs 2] [--cores 2]
 
 With ``FAIRDASH_DATA`` or ``--data`` the Law School table is measured as well.
 """
@@ -13,6 +15,8 @@ With ``FAIRDASH_DATA`` or ``--data`` the Law School table is measured as well.
 import argparse
 import os
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -71,49 +75,80 @@ def sweep_spec(data, subgroups, *, n_models, n_epochs, batch_size):
     )
 
 
-def measure(data, subgroups, scaling, options, batch_size):
-    """Return seconds of the whole sweep, once stacked and once model by model."""
-    spec = sweep_spec(
-        data,
-        subgroups,
-        n_models=options.models,
-        n_epochs=options.epochs,
-        batch_size=batch_size,
-    )
-    stacks = plan(expand(spec, data.key))
-    train = split(data, 0).train
-    X = torch.tensor(encode(data, train, scaling=scaling).X[train])
-    y = torch.tensor(data.y[train]).float()
-    s = torch.tensor(data.group[train]).float()
-    # the first optimiser loads parts of torch for two seconds
-    warm = torch.zeros(2, dtype=torch.long)
-    plain_fit(
-        X[warm],
-        y[warm],
-        s[warm],
-        fairness_weight=1.0,
-        tau=0.3,
-        n_epochs=1,
-        batch_size=2,
-    )
-    stacked, plain = [], []
-    for _ in range(options.rounds):
-        began = time.perf_counter()
-        for stack in stacks:
-            train_stack(stack, data, scaling=scaling, subgroups=subgroups)
-        stacked.append(time.perf_counter() - began)
-        began = time.perf_counter()
-        plain_fit(
-            X,
-            y,
-            s,
-            fairness_weight=1.0,
-            tau=0.3,
+class Bench:
+    """The work of one process: stacks of the sweep, or models of the plain loop."""
+
+    here = None  # of a worker process
+
+    def __init__(self, table, options, batch_size):
+        self.data, self.subgroups, self.scaling = table
+        self.epochs, self.batch_size = options.epochs, batch_size
+        spec = sweep_spec(
+            self.data,
+            self.subgroups,
+            n_models=options.models,
             n_epochs=options.epochs,
             batch_size=batch_size,
         )
-        plain.append((time.perf_counter() - began) * options.models)
-    return np.median(stacked), np.median(plain), len(stacks)
+        self.stacks = plan(expand(spec, self.data.key))
+        train = split(self.data, 0).train
+        X = torch.tensor(encode(self.data, train, scaling=self.scaling).X[train])
+        y = torch.tensor(self.data.y[train]).float()
+        self.rows = X, y, torch.tensor(self.data.group[train]).float()
+
+    def plain(self, rows=slice(None), n_epochs=None):
+        """Train one model by the plain loop."""
+        settings = {"fairness_weight": 1.0, "tau": 0.3, "batch_size": self.batch_size}
+        part = [values[rows] for values in self.rows]
+        plain_fit(*part, n_epochs=n_epochs or self.epochs, **settings)
+
+    def stacked(self, i):
+        """Train one stack of the sweep."""
+        train_stack(
+            self.stacks[i], self.data, scaling=self.scaling, subgroups=self.subgroups
+        )
+
+
+def begin(table, options, batch_size):
+    """Make a worker ready: one thread, data in place, torch's slow first step done."""
+    torch.set_num_threads(1)
+    Bench.here = Bench(table, options, batch_size)
+    Bench.here.plain(slice(2), n_epochs=1)
+
+
+def train_one(i):
+    Bench.here.stacked(i)
+
+
+def train_plain(_):
+    Bench.here.plain()
+
+
+def measure(table, options, batch_size):
+    """Return median seconds of the whole sweep, by way of training it."""
+    bench = Bench(table, options, batch_size)
+    torch.set_num_threads(options.cores)
+    bench.plain(slice(2), n_epochs=1)
+    times = {"stacked": [], "threads": [], "processes": []}
+    with ProcessPoolExecutor(
+        options.cores,
+        mp_context=get_context("spawn"),
+        initializer=begin,
+        initargs=(table, options, batch_size),
+    ) as pool:
+        list(pool.map(train_plain, range(options.cores)))  # all are up
+        for _ in range(options.rounds):
+            began = time.perf_counter()
+            list(pool.map(train_one, range(len(bench.stacks))))
+            times["stacked"].append(time.perf_counter() - began)
+            began = time.perf_counter()
+            bench.plain()
+            times["threads"].append((time.perf_counter() - began) * options.models)
+            began = time.perf_counter()
+            list(pool.map(train_plain, range(options.cores)))
+            share = options.models / options.cores
+            times["processes"].append((time.perf_counter() - began) * share)
+    return {name: np.median(values) for name, values in times.items()}
 
 
 def main():
@@ -121,26 +156,25 @@ def main():
     parser.add_argument("--models", type=int, default=200)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--data", default=os.environ.get("FAIRDASH_DATA"))
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
     tables = [("10,000 x 12, 6,000 to train on", synthetic(10_000, 12))]
     if options.data:
         tables.append(("Law School, 1,823 rows", law(options.data)))
     print(
         f"{options.models} models of ROAD, {options.epochs} epochs, {STEPS} + {STEPS} "
-        f"steps, {options.threads} thread(s), median of {options.rounds} rounds"
+        f"steps, {options.cores} core(s), median of {options.rounds} rounds"
     )
-    print("table                            batch stacks  sweep s  plain s   ratio")
-    for name, (data, subgroups, scaling) in tables:
+    print("                                      seconds          plain / sweep")
+    print("table                          batch  sweep  threads processes  (ratios)")
+    for name, table in tables:
         for batch_size in (1024, 128):
-            stacked, plain, n_stacks = measure(
-                data, subgroups, scaling, options, batch_size
-            )
+            times = measure(table, options, batch_size)
+            sweep, threads, processes = times.values()
             print(
-                f"{name:32s} {batch_size:5d} {n_stacks:6d} {stacked:8.1f} "
-                f"{plain:8.1f} {plain / stacked:7.2f}",
+                f"{name:30s} {batch_size:5d} {sweep:6.1f} {threads:8.1f} "
+                f"{processes:9.1f}  {threads / sweep:5.2f} {processes / sweep:5.2f}",
                 flush=True,
             )
 
