@@ -98,15 +98,15 @@ def cut_column(
 def quantile_cuts(column: "pd.Series[Any]", n_bins: int) -> tuple[float, ...]:
     """Return cut points of bins with about equally many rows each.
 
-    Bins that would share an edge, because many rows have one value, become one.
+    The k-th is the least value with at least a share k / ``n_bins`` of the rows below
+    it. There are fewer where many rows have one value.
     """
     values = column.to_numpy(dtype=float, na_value=np.nan)
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return ()
-    steps = np.arange(1, n_bins) / n_bins
-    edges = np.unique(np.quantile(values, steps, method="inverted_cdf"))
-    return tuple(float(edge) for edge in edges if values.min() < edge <= values.max())
+    points, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    below = np.cumsum(counts) - counts
+    wanted = np.arange(1, n_bins) / n_bins * counts.sum()
+    found = np.unique(np.searchsorted(below, wanted))
+    return tuple(float(points[i]) for i in found if 0 < i < len(points))
 
 
 def _open_ends(counts: NDArray[np.int64]) -> tuple[int, int]:

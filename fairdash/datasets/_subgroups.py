@@ -8,7 +8,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fairdash._validation import check_positive
-from fairdash.datasets._bins import bin_column, default_width
+from fairdash.datasets._bins import (
+    bin_column,
+    cut_column,
+    default_width,
+    quantile_cuts,
+)
 from fairdash.datasets._columns import is_age, is_bare, is_number, label_codes
 from fairdash.datasets._labels import Labels
 
@@ -21,8 +26,8 @@ class Subgroups(BaseModel):
     """How rows are put together in subgroups.
 
     Numbers are cut in bins, other columns go by their values, and the columns are
-    crossed. A number of at most eight different values goes by value too, unless it
-    has a width.
+    crossed. A number of at most eight different values goes by value too, unless its
+    bins are chosen.
 
     Attributes
     ----------
@@ -31,6 +36,11 @@ class Subgroups(BaseModel):
     widths : dict of str to float
         Bin width of numbers; by default 10 for an age, else a round number that gives
         five to eight bins for most rows.
+    quantiles : dict of str to int
+        Numbers cut in that many bins of about equally many rows each, instead of bins
+        of one width.
+    cuts : dict of str to tuple of float
+        Numbers cut at these points, each the lower end of a bin, instead.
     crossed : bool
         Whether the columns are crossed. If not, each column has subgroups of its own:
         see ``parts``.
@@ -44,6 +54,8 @@ class Subgroups(BaseModel):
 
     columns: tuple[str, ...] = ()
     widths: dict[str, float] = {}
+    quantiles: dict[str, Annotated[int, Field(ge=2, le=20)]] = {}
+    cuts: dict[str, Annotated[tuple[float, ...], Field(min_length=1)]] = {}
     crossed: bool = True
     where: dict[str, Labels] = {}
     min_size: Annotated[int, Field(ge=1)] = 50
@@ -52,6 +64,14 @@ class Subgroups(BaseModel):
     def _check(self) -> Self:
         for column, width in self.widths.items():
             check_positive(f"widths[{column!r}]", width)
+        for column, points in self.cuts.items():
+            if list(points) != sorted(set(points)):
+                raise ValueError(f"`cuts[{column!r}]` must rise, got {points}.")
+        ways = [*self.widths, *self.quantiles, *self.cuts]
+        double = sorted({name for name in ways if ways.count(name) > 1})
+        if double:
+            message = f"{double} have bins in more than one way"
+            raise ValueError(f"{message}; give a width, quantiles or cuts.")
         twice = sorted({c for c in self.columns if self.columns.count(c) > 1})
         if twice:
             raise ValueError(f"`columns` names {twice} more than once.")
@@ -109,21 +129,33 @@ class Subgroups(BaseModel):
         return [name for name in self.columns if name not in binned] + binned
 
     def _is_binned(self, column: "pd.Series[Any]") -> bool:
-        return str(column.name) in self.widths or (
+        return str(column.name) in self._bins() or (
             is_number(column) and column.nunique() > FEW_VALUES
         )
+
+    def _bins(self) -> set[str]:
+        """Return the columns whose bins are chosen."""
+        return {*self.widths, *self.quantiles, *self.cuts}
 
     def _piece(self, column: "pd.Series[Any]") -> tuple[NDArray[np.int64], list[str]]:
         """Return the codes and labels of one column."""
         name = str(column.name)
         if self._is_binned(column):
-            width = self.widths.get(name) or default_width(column)
-            codes, labels = bin_column(column, width)
+            codes, labels = self._cut(column)
             bare = is_age(name)
         else:
             codes, labels = label_codes(column)
             bare = not any(is_bare(label) for label in labels)
         return codes, labels if bare else [f"{name} {label}" for label in labels]
+
+    def _cut(self, column: "pd.Series[Any]") -> tuple[NDArray[np.int64], list[str]]:
+        name = str(column.name)
+        cuts = self.cuts.get(name, ())
+        if name in self.quantiles:
+            cuts = quantile_cuts(column, self.quantiles[name])
+        if cuts:
+            return cut_column(column, cuts)
+        return bin_column(column, self.widths.get(name) or default_width(column))
 
     def _inside(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         inside = np.ones(len(frame), dtype=bool)
@@ -137,11 +169,12 @@ class Subgroups(BaseModel):
         if absent:
             message = f"The table has no columns {absent} to make subgroups from"
             raise ValueError(f"{message}; choose among {list(frame.columns)[:20]}.")
-        text = [c for c in self.columns if c in self.widths and not is_number(frame[c])]
+        binned = self._bins()
+        text = [c for c in self.columns if c in binned and not is_number(frame[c])]
         if text:
             raise ValueError(
                 f"{text} hold no numbers, so they have no bins; remove them from "
-                "`widths`."
+                "`widths`, `quantiles` and `cuts`."
             )
         if len(self.parts()) > 1:
             raise ValueError(

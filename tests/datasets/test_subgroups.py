@@ -232,3 +232,50 @@ def test_contradictory_definitions_raise(options, message):
 def test_table_1_needs_two_genders(people):
     with pytest.raises(ValueError, match="'job' must have two values"):
         road_table_1("age", "job", people)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=60),
+    st.lists(st.integers(-40, 40), min_size=1, max_size=4, unique=True),
+)
+def test_cut_points_put_rows_where_numpy_does(values, points):
+    cuts = tuple(float(point) for point in sorted(points))
+    frame = pd.DataFrame({"x": values})
+    label = Subgroups(columns=("x",), cuts={"x": cuts}).label(frame)
+    wanted = np.digitize(values, cuts)
+    seen = np.unique(wanted)
+    assert label.cat.codes.tolist() == np.searchsorted(seen, wanted).tolist()
+
+
+def test_ranges_between_cut_points_are_named():
+    frame = pd.DataFrame({"age": [18, 24, 25, 44, 45, np.nan], "x": np.arange(6) / 2})
+    ages = Subgroups(columns=("age",), cuts={"age": (25, 45)}).label(frame)
+    assert ages.tolist()[:5] == ["under 25"] * 2 + ["25–44"] * 2 + ["45 or more"]
+    assert ages.isna().tolist() == [False] * 5 + [True]
+    halves = Subgroups(columns=("x",), cuts={"x": (0.5, 1.5)}).label(frame)
+    assert list(halves.cat.categories) == ["x under 0.5", "x 0.5–1.5", "x 1.5 or more"]
+
+
+@settings(deadline=None)
+@given(st.integers(2, 8), st.integers(20, 300), st.integers(0, 10))
+def test_quantiles_of_different_values_hold_equally_many_rows(n_bins, n, seed):
+    values = np.random.default_rng(seed).permutation(n) * 1.5
+    frame = pd.DataFrame({"x": values})
+    label = Subgroups(columns=("x",), quantiles={"x": n_bins}).label(frame)
+    counts = label.value_counts()
+    assert len(counts) == n_bins
+    assert counts.max() - counts.min() <= 1
+
+
+def test_a_value_of_many_rows_is_a_quantile_of_its_own():
+    frame = pd.DataFrame({"x": [0.0] * 31 + list(range(1, 30))})
+    label = Subgroups(columns=("x",), quantiles={"x": 4}).label(frame)
+    assert label.value_counts(sort=False).tolist() == [31, 14, 15]
+
+
+def test_a_column_has_bins_in_one_way_and_cuts_that_rise():
+    with pytest.raises(ValueError, match="more than one way"):
+        Subgroups(columns=("x",), widths={"x": 5}, quantiles={"x": 4})
+    with pytest.raises(ValueError, match="must rise"):
+        Subgroups(columns=("x",), cuts={"x": (3.0, 1.0)})
