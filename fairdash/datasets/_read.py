@@ -1,27 +1,42 @@
-"""Read an uploaded file into a table, or say what is wrong with it."""
+"""Read a file of any kind into a table, or say what is wrong with it."""
 
-import csv
-import gzip
-import io
-import zlib
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from pyarrow import parquet
 
-DELIMITERS = (",", ";", "\t", "|")
-MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL"]
-SNIFFED_LINES = 50
+from fairdash.datasets._format import TableFormat
+from fairdash.datasets._read_cells import Sink, read_cells
+from fairdash.datasets._read_csv import CsvText
+from fairdash.datasets._read_names import Copies, unique_names
+from fairdash.datasets._read_parquet import ParquetRows
+from fairdash.datasets._read_records import ExcelSheet, JsonRecords
+from fairdash.datasets._read_sniff import sniff
+from fairdash.datasets._read_source import Source, unpacked
 
 
-def read_table(source: str | Path | bytes, *, name: str | None = None) -> pd.DataFrame:
-    """Read a CSV, gzip-compressed CSV or Parquet file.
+def read_table(
+    source: str | Path | bytes,
+    *,
+    name: str | None = None,
+    sheet: str | None = None,
+    table_format: TableFormat | None = None,
+) -> pd.DataFrame:
+    """Read a CSV, Excel, JSON or Parquet file, plain or in gzip or ZIP.
 
-    The kind of file is told from its first bytes. The delimiter of a CSV file (comma,
-    semicolon, tab or bar) is found by reading its first lines; text is UTF-8, with or
-    without a byte order mark, or else Latin-1. Empty cells, ``?``, ``NA``, ``N/A``,
-    ``NaN`` and ``null`` are missing values; ``None`` is a value like any other.
+    The kind of file is told from its content. Of a CSV file the delimiter (comma,
+    semicolon, tab, bar, or spaces where every row has as many cells), the encoding
+    (UTF-8, UTF-16, else Windows-1252), the decimal and the thousands mark, comment
+    lines at its head and whether its first row is a header are found by reading its
+    beginning; `sniff_table` says what was understood. A column holds whole numbers,
+    numbers or True and False when all its cells do, else text; ``007`` is text. Empty
+    cells, ``?``, ``NA``, ``N/A``, ``NaN`` and ``null`` are missing values; ``None`` is
+    a value like any other.
 
     Parameters
     ----------
@@ -29,6 +44,11 @@ def read_table(source: str | Path | bytes, *, name: str | None = None) -> pd.Dat
         A path, or the content of the file.
     name : str, optional
         What messages call the file; by default the name of the path.
+    sheet : str, optional
+        Sheet of an Excel workbook or file in a ZIP archive; needed when there are
+        several.
+    table_format : TableFormat, optional
+        How a CSV file is written, where it was not understood.
 
     Returns
     -------
@@ -42,119 +62,180 @@ def read_table(source: str | Path | bytes, *, name: str | None = None) -> pd.Dat
         If the file is empty, has no columns or no rows, cannot be read, has a row with
         too many or too few cells, or two different columns of one name.
     """
-    content = source if isinstance(source, bytes) else Path(source).read_bytes()
-    if name is None:
-        name = "The file" if isinstance(source, bytes) else Path(source).name
-    if content.startswith(b"\x1f\x8b"):
-        content = _decompress(content, name)
-    if not content.strip():
-        raise ValueError(f"{name} is empty; choose a file with a header and rows.")
-    parquet = content.startswith(b"PAR1")
-    frame = _read_parquet(content, name) if parquet else _read_csv(content, name)
-    if not len(frame):
-        raise ValueError(f"{name} has a header but no rows; add rows of data.")
+    sink = _Memory()
+    _read(source, name, sheet, table_format, sink)
+    table = pa.Table.from_batches(sink.batches, sink.schema)
+    sink.batches.clear()
+    # columns are given up as they are converted, so that memory holds one more only
+    frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
     return frame
 
 
-def _decompress(content: bytes, name: str) -> bytes:
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        message = f"{name} is a damaged gzip file ({error}); compress it again."
-        raise ValueError(message) from error
+@dataclass(frozen=True)
+class TableFile:
+    """A table written as Parquet.
+
+    Attributes
+    ----------
+    table_format : TableFormat
+        How the original file was read.
+    n_rows, n_columns : int
+    """
+
+    table_format: TableFormat
+    n_rows: int
+    n_columns: int
 
 
-def _read_parquet(content: bytes, name: str) -> pd.DataFrame:
-    try:
-        frame = pd.read_parquet(io.BytesIO(content)).reset_index(drop=True)
-    except (OSError, pa.ArrowException) as error:
-        message = f"{name} is a damaged Parquet file ({error}); write it again."
-        raise ValueError(message) from error
-    if not len(frame.columns):
-        raise ValueError(f"{name} has no columns; choose a file with columns.")
-    return _name_columns(frame, [str(column) for column in frame.columns], name)
+def convert_table(
+    source: str | Path | bytes,
+    path: Path,
+    *,
+    name: str | None = None,
+    sheet: str | None = None,
+    table_format: TableFormat | None = None,
+) -> TableFile:
+    """Write a file of any kind as Parquet, with a few batches of rows in memory.
+
+    `pandas.read_parquet` then gives what `read_table` gives.
+
+    Parameters
+    ----------
+    source, name, sheet, table_format
+        As of `read_table`.
+    path : Path
+        The Parquet file to write.
+
+    Returns
+    -------
+    TableFile
+
+    Raises
+    ------
+    ValueError
+        As `read_table`.
+    """
+    with _Parquet(path) as sink:
+        return _read(source, name, sheet, table_format, sink)
 
 
-def _read_csv(content: bytes, name: str) -> pd.DataFrame:
-    text = _decode(content, name)
-    try:
-        delimiter = _sniff(text)
-        header = _check_rows(text, delimiter, name)
-        frame = pd.read_csv(
-            io.StringIO(text),
-            sep=delimiter,
-            header=0,
-            names=range(len(header)),
-            index_col=False,
-            keep_default_na=False,
-            na_values=MISSING,
-            skipinitialspace=True,
-            low_memory=False,
+def sniff_table(
+    source: str | Path | bytes, *, name: str | None = None, sheet: str | None = None
+) -> TableFormat:
+    """Return how `read_table` would read a file, from its beginning.
+
+    Raises
+    ------
+    ValueError
+        If it is empty or of a kind that holds no table that can be read.
+    """
+    with unpacked(_source(source, name, sheet)) as table:
+        return sniff(table)
+
+
+def _source(source: str | Path | bytes, name: str | None, sheet: str | None) -> Source:
+    if isinstance(source, bytes):
+        return Source(source, name or "The file", sheet)
+    return Source(Path(source), name or Path(source).name, sheet)
+
+
+def _read(
+    source: str | Path | bytes,
+    name: str | None,
+    sheet: str | None,
+    table_format: TableFormat | None,
+    sink: Sink,
+) -> TableFile:
+    original = _source(source, name, sheet)
+    with unpacked(original) as file, tempfile.TemporaryDirectory() as folder:
+        form = table_format or sniff(file)
+        if file.sheet is not None and form.kind != "excel":
+            message = f"{original.name} has no sheets or files to choose from"
+            raise ValueError(f"{message}; leave `sheet` out.")
+        rows, form = _open(file, form, Path(folder))
+        if not rows.header:
+            message = f"{original.name} has no columns; choose a file with columns."
+            raise ValueError(message)
+        names = unique_names(rows.header)
+        copies = Copies(rows.header, original.name)
+
+        def batches() -> Iterator[Any]:
+            return map(copies.compare, rows.batches())
+
+        if isinstance(rows, ParquetRows):
+            n_rows = _copy(batches, names, sink)
+        else:
+            n_rows = read_cells(batches, names, form, sink)
+        if not n_rows:
+            message = f"{original.name} has a header but no rows; add rows of data."
+            raise ValueError(message)
+        copies.check()
+        return TableFile(form, n_rows, len(names))
+
+
+def _open(
+    file: Source, form: TableFormat, folder: Path
+) -> tuple[CsvText | ExcelSheet | JsonRecords | ParquetRows, TableFormat]:
+    match form.kind:
+        case "parquet":
+            return ParquetRows(file), form
+        case "excel":
+            sheet = ExcelSheet(file)
+            return sheet, replace(form, sheet=sheet.sheet)
+        case "json":
+            return JsonRecords(file, form.encoding), form
+    return CsvText(file, form, folder), form
+
+
+def _copy(batches: Callable[[], Iterator[Any]], names: list[str], sink: Sink) -> int:
+    n_rows = 0
+    for batch in batches():
+        if not n_rows:
+            sink.begin(pa.schema(list(zip(names, batch.schema.types, strict=True))))
+        n_rows += len(batch)
+        sink.write(batch.rename_columns(names))
+    return n_rows
+
+
+class _Memory:
+    """A sink that keeps the batches."""
+
+    def __init__(self) -> None:
+        self.schema: Any = None
+        self.batches: list[Any] = []
+
+    def begin(self, schema: Any) -> None:
+        self.schema = schema
+        self.batches.clear()
+
+    def write(self, batch: Any) -> None:
+        self.batches.append(batch)
+
+
+class _Parquet:
+    """A sink that writes a Parquet file; numbers are not looked up in dictionaries."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer: Any = None
+
+    def begin(self, schema: Any) -> None:
+        self._close()
+        texts = [f.name for f in schema if pa.types.is_string(f.type)]
+        self._writer = parquet.ParquetWriter(
+            self._path, schema, use_dictionary=texts or False
         )
-    except (csv.Error, pd.errors.ParserError) as error:
-        message = f"{name} is not a readable CSV file ({error}); save it again as CSV."
-        raise ValueError(message) from error
-    return _name_columns(frame, [cell.strip() for cell in header], name)
 
+    def write(self, batch: Any) -> None:
+        self._writer.write_batch(batch)
 
-def _decode(content: bytes, name: str) -> str:
-    if b"\x00" in content:
-        kinds = "CSV, gzip-compressed CSV or Parquet"
-        raise ValueError(f"{name} is a binary file; save the table as {kinds}.")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
+    def __enter__(self) -> "_Parquet":
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        self._close()
 
-def _sniff(text: str) -> str:
-    """Return the delimiter that cuts most first lines into as many cells as line 1."""
-    head = text[:200_000].splitlines()[:SNIFFED_LINES]
-
-    def fit(delimiter: str) -> tuple[float, int]:
-        widths = [len(row) for row in csv.reader(head, delimiter=delimiter) if row]
-        width = widths[0] if widths else 1
-        return (width > 1) * widths.count(width) / max(len(widths), 1), width
-
-    return max(DELIMITERS, key=fit)
-
-
-def _check_rows(text: str, delimiter: str, name: str) -> list[str]:
-    """Return the header, or raise where a row has another number of cells."""
-    rows = _rows(text, delimiter)
-    _, header = next(rows)
-    for number, (line, cells) in enumerate(rows, start=1):
-        if len(cells) != len(header):
-            raise ValueError(
-                f"{name}: row {number} (line {line}) has {len(cells)} cells but the "
-                f"header has {len(header)}; quote cells that hold the delimiter "
-                f"{delimiter!r}, or mend the row."
-            )
-    return header
-
-
-def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True
-    )
-    for cells in reader:
-        if cells:
-            yield reader.line_num, cells
-
-
-def _name_columns(frame: pd.DataFrame, names: list[str], file: str) -> pd.DataFrame:
-    """Name the columns; a repeated name passes only over a copy of the same values."""
-    first: dict[str, int] = {}
-    unique: list[str] = []
-    for position, name in enumerate(names):
-        name = name or f"Unnamed: {position}"
-        original = first.setdefault(name, position)
-        if not frame.iloc[:, position].equals(frame.iloc[:, original]):
-            raise ValueError(
-                f"{file} has two different columns named {name!r}, at positions "
-                f"{original + 1} and {position + 1}; rename one of them."
-            )
-        copies = sum(other == name for other in names[:position])
-        unique.append(f"{name}.{copies}" if copies else name)
-    frame.columns = pd.Index(unique)
-    return frame
+    def _close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None

@@ -77,10 +77,11 @@ def test_a_column_without_a_name_gets_one():
         (b"a,b\n1,2\n3\n", r"row 2 \(line 3\) has 1 cells but the header has 2"),
         (b"a,b\n\n1,2\n3,4,5\n", r"row 2 \(line 4\) has 3 cells but the header has 2"),
         (b"a,b,a\n1,2,3\n", "two different columns named 'a', at positions 1 and 3"),
-        (b"PK\x03\x04\x00\x00", "is a binary file"),
+        (b"PK\x03\x04\x00\x00", "is a damaged ZIP file"),
+        (b"a,b\n1,\x00\n", "is a binary file"),
         (b"PAR1 nonsense PAR1", "is a damaged Parquet file"),
         (gzip.compress(b"a,b\n1,2\n")[:-9], "is a damaged gzip file"),
-        (b'a,b\n1,"' + b"x" * 200_000 + b'"\n', "is not a readable CSV file"),
+        (b'a,b\n1,"' + b"x" * 200_000 + b'"\n', "'b' has a cell of 200,000 characters"),
         (b'a,b\n1,2\n3,"4\n', "is not a readable CSV file"),
     ],
 )

@@ -1,0 +1,218 @@
+"""Excel sheets and JSON records as batches of text, as CSV files are read."""
+
+import datetime
+import io
+import json
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from fairdash.datasets._read_cells import MISSING
+from fairdash.datasets._read_source import Source
+
+BATCH_ROWS = 50_000
+CHARACTERS = 1 << 20
+LONGEST_RECORD = 1 << 24  # characters; more is a record that never ends
+
+
+class Records:
+    """Rows of Python values as text: True, 1.5, 2024-01-31; nothing where empty.
+
+    Attributes
+    ----------
+    header : list of str
+    """
+
+    header: list[str]
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the rows from the first on; every column is text."""
+        rows = self._rows()
+        while part := list(islice(rows, BATCH_ROWS)):
+            columns = zip(*part, strict=True)
+            arrays = [pa.array(map(_cell, c), pa.string()) for c in columns]
+            names = [str(position) for position in range(len(self.header))]
+            yield pa.RecordBatch.from_arrays(arrays, names)
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        raise NotImplementedError
+
+
+class ExcelSheet(Records):
+    """A sheet of a workbook; its first row that is not empty names the columns.
+
+    Raises
+    ------
+    ValueError
+        When the workbook is damaged, has several sheets of which none was chosen, or a
+        row has cells beyond the header.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.sheet = source.sheet
+        header = next(self._filled_rows())
+        self.header = ["" if cell is None else str(cell).strip() for cell in header]
+        while self.header and not self.header[-1]:
+            self.header.pop()
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        width = len(self.header)
+        for number, row in enumerate(islice(self._filled_rows(), 1, None), start=1):
+            beyond = [cell for cell in row[width:] if cell is not None]
+            if beyond:
+                raise ValueError(
+                    f"{self.source.name}: row {number} has the cell {beyond[0]!r} "
+                    f"beyond the {width} columns of the header; name its column, or "
+                    "empty the cell."
+                )
+            yield (*row[:width], *[None] * (width - len(row)))
+
+    def _filled_rows(self) -> Iterator[tuple[Any, ...]]:
+        from openpyxl import load_workbook  # only workbooks need it
+
+        name = self.source.name
+        with self.source.open() as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of styles and extensions left out
+            with _undamaged(name):
+                book = load_workbook(file, read_only=True, data_only=True)
+                filled = {s.title: s for s in book.worksheets if any(_filled(s))}
+            if not filled:
+                message = f"{name} is empty: no sheet has a cell"
+                raise ValueError(f"{message}; choose a file with a table.")
+            sheet = filled[self._choose(list(filled))]
+            with _undamaged(name):
+                yield from _filled(sheet)
+
+    def _choose(self, names: list[str]) -> str:
+        if self.sheet in names:
+            return str(self.sheet)
+        if len(names) == 1 and self.sheet is None:
+            return names[0]
+        asked = "" if self.sheet is None else f", none of them {self.sheet!r}"
+        sheets = f"{len(names)} sheet{'s' * (len(names) > 1)}"
+        raise ValueError(
+            f"{self.source.name} has {sheets}{asked}; choose one with `sheet`: "
+            f"{', '.join(map(repr, names))}."
+        )
+
+
+def _filled(sheet: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a sheet that have a cell with a value."""
+    sheet.reset_dimensions()  # what the file says of its size is often wrong
+    for row in sheet.iter_rows(values_only=True):
+        if any(cell is not None for cell in row):
+            yield row
+
+
+@contextmanager
+def _undamaged(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError) as error:
+        message = f"{name} is a damaged Excel file ({error})"
+        raise ValueError(f"{message}; save it again as .xlsx.") from error
+
+
+class JsonRecords(Records):
+    """Records one a line, or in one array; their keys are the columns.
+
+    Raises
+    ------
+    ValueError
+        When the file is no JSON, a record is none, or a cell holds a list or a record.
+    """
+
+    def __init__(self, source: Source, encoding: str) -> None:
+        self.source, self.encoding = source, encoding
+        keys: dict[str, None] = {}
+        for record in self._records():
+            keys.update(dict.fromkeys(record))
+        self.header = list(keys)
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        for record in self._records():
+            yield tuple(record.get(key) for key in self.header)
+
+    def _records(self) -> Iterator[dict[str, Any]]:
+        with self.source.open() as file:
+            text = io.TextIOWrapper(file, self.encoding, newline="")
+            for number, record in enumerate(self._values(text), start=1):
+                if not isinstance(record, dict):
+                    raise ValueError(
+                        f"{self.source.name}: row {number} is no record such as "
+                        '{"age": 31} but a ' + f"{type(record).__name__}; mend it."
+                    )
+                for key, cell in record.items():
+                    if isinstance(cell, list | dict):
+                        raise ValueError(
+                            f"{self.source.name}: row {number} holds a list or record "
+                            f"in {key!r}; give each of its values a column of its own."
+                        )
+                yield record
+
+    def _values(self, text: io.TextIOWrapper) -> Iterator[Any]:
+        """Yield the values of a text, with or without an array around them."""
+        decoder = json.JSONDecoder(object_pairs_hook=_record)
+        rest, at, number = text.read(CHARACTERS).lstrip(), 0, 0
+        closing = ""
+        if rest.startswith("["):
+            closing, at = "]", 1
+        reason: object = "it ends too early"
+        while True:
+            at = _skip(rest, at, "," if closing and number else "")
+            if closing and rest.startswith(closing, at):
+                return
+            try:
+                value, end = decoder.raw_decode(rest, at)
+                # a number may go on beyond what was read so far
+                if end < len(rest) or isinstance(value, dict):
+                    at, number = end, number + 1
+                    yield value
+                    continue
+            except json.JSONDecodeError as error:
+                reason = error
+            more = text.read(CHARACTERS) if len(rest) - at < LONGEST_RECORD else ""
+            if not more:
+                break
+            rest, at = rest[at:] + more, 0
+        if closing or rest[at:].strip():
+            raise ValueError(
+                f"{self.source.name} is no valid JSON after row {number} ({reason}); "
+                "write one record a line."
+            )
+
+
+def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a record, or raise where a key comes twice."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"A record has {twice!r} twice; rename one of them.")
+    return record
+
+
+def _skip(text: str, at: int, mark: str) -> int:
+    """Return the position after spaces and, once, a mark."""
+    while at < len(text) and (text[at].isspace() or text[at] == mark):
+        mark = "" if text[at] == mark else mark
+        at += 1
+    return at
+
+
+def _cell(value: Any) -> str | None:
+    """Return how a CSV file would have a value, or None where it is missing."""
+    match value:
+        case None:
+            return None
+        case datetime.datetime():
+            midnight = value.time() == datetime.time()
+            return value.date().isoformat() if midnight else value.isoformat(" ")
+    text = str(value)
+    return None if text in MISSING else text

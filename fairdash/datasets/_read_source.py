@@ -1,0 +1,169 @@
+"""The bytes of a table: from a path or from memory, out of gzip or ZIP."""
+
+import gzip
+import io
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+WORKBOOK = "xl/workbook.xml"
+HEAD_BYTES = 1024
+MOST_UNPACKED = 4 << 30  # bytes; a small archive can be made to fill any disk
+TABLES = {
+    ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".test", ".json", ".jsonl",
+    ".ndjson", ".parquet", ".xlsx", ".gz",
+}  # fmt: skip
+NOT_TABLES = {
+    b"\xd0\xcf\x11\xe0": "an old Excel file (.xls); save it as .xlsx",
+    b"SQLite format 3": "a database; export the table as CSV",
+    b"%PDF": "a PDF; export the table as CSV",
+    b"ARROW1": "an Arrow file; save the table as Parquet",
+    b"BZh": "compressed with bzip2; compress it with gzip",
+    b"\xfd7zXZ": "compressed with xz; compress it with gzip",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd; compress it with gzip",
+    b"7z\xbc\xaf": "a 7z archive; make it a ZIP archive",
+    b"Rar!": "a RAR archive; make it a ZIP archive",
+    b"\x89HDF": "an HDF5 file; save the table as Parquet",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The content of a file, that can be read again and again.
+
+    Attributes
+    ----------
+    content : bytes or Path
+    name : str
+        What messages call it.
+    sheet : str or None
+        Sheet to read that is still to be found.
+    member : str or None
+        File of an archive that this is.
+    """
+
+    content: bytes | Path
+    name: str
+    sheet: str | None = None
+    member: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        if isinstance(self.content, bytes):
+            return len(self.content)
+        return self.content.stat().st_size
+
+    def open(self) -> BinaryIO:
+        """Return the content as a file at its beginning; memory is not copied."""
+        if isinstance(self.content, bytes):
+            return io.BytesIO(self.content)
+        return open(self.content, "rb")
+
+    def head(self, size: int = HEAD_BYTES) -> bytes:
+        """Return the first bytes."""
+        with self.open() as file:
+            return file.read(size)
+
+
+@contextmanager
+def unpacked(source: Source, folder: Path | None = None) -> Iterator[Source]:
+    """Give the table within a gzip file or a ZIP archive, unpacked on disk.
+
+    Raises
+    ------
+    ValueError
+        When it is empty, damaged, too large, an archive of several tables of which none
+        was chosen, or a file of another kind that holds no table that can be read.
+    """
+    if not source.size:
+        raise ValueError(f"{source.name} is empty; choose a file with a table.")
+    head = source.head()
+    for magic, what in NOT_TABLES.items():
+        if head.startswith(magic):
+            raise ValueError(f"{source.name} is {what}.")
+    if head.startswith((GZIP, ZIP)) and not _is_workbook(source, head):
+        with tempfile.TemporaryDirectory(dir=folder) as beside:
+            unpack = _gunzip if head.startswith(GZIP) else _unzip
+            inner = unpack(source, Path(beside) / "table")
+            with unpacked(inner) as table:
+                yield table
+    else:
+        yield source
+
+
+def _is_workbook(source: Source, head: bytes) -> bool:
+    if not head.startswith(ZIP):
+        return False
+    with source.open() as file:
+        try:
+            return WORKBOOK in zipfile.ZipFile(file).namelist()
+        except zipfile.BadZipFile:
+            return False
+
+
+def _gunzip(source: Source, path: Path) -> Source:
+    try:
+        with source.open() as packed, gzip.open(packed) as file:
+            _copy(file, path, source.name)
+    except (OSError, EOFError, zlib.error) as error:
+        message = f"{source.name} is a damaged gzip file ({error}); compress it again."
+        raise ValueError(message) from error
+    return Source(path, source.name, source.sheet, source.member)
+
+
+def _unzip(source: Source, path: Path) -> Source:
+    try:
+        with source.open() as file, zipfile.ZipFile(file) as archive:
+            known = [info.filename for info in archive.infolist() if _is_file(info)]
+            member, sheet = _choose(known, source)
+            with archive.open(member) as packed:
+                _copy(packed, path, source.name)
+    except RuntimeError as error:
+        message = f"{source.name} is locked ({error}); make a ZIP without a password."
+        raise ValueError(message) from error
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
+        message = f"{source.name} is a damaged ZIP file ({error}); compress it again."
+        raise ValueError(message) from error
+    return Source(path, f"{source.name}/{member}", sheet, member)
+
+
+def _is_file(info: zipfile.ZipInfo) -> bool:
+    hidden = info.filename.startswith("__MACOSX/")
+    return not (info.is_dir() or hidden or PurePosixPath(info.filename).name[0] == ".")
+
+
+def _choose(members: list[str], source: Source) -> tuple[str, str | None]:
+    """Return the file to read, and the sheet within it if that is still to be found."""
+    if not members:
+        raise ValueError(f"{source.name} holds no file; put the table into it.")
+    if source.sheet in members:
+        return str(source.sheet), None
+    tables = [m for m in members if PurePosixPath(m).suffix.lower() in TABLES]
+    tables = tables or members
+    if len(tables) == 1:
+        return tables[0], source.sheet
+    asked = "" if source.sheet is None else f", none of them {source.sheet!r}"
+    raise ValueError(
+        f"{source.name} holds {len(tables)} tables{asked}; choose one with `sheet`: "
+        f"{', '.join(map(repr, tables))}."
+    )
+
+
+def _copy(file: BinaryIO | gzip.GzipFile, path: Path, name: str) -> None:
+    written = 0
+    with open(path, "wb") as out:
+        while block := file.read(1 << 20):
+            written += len(block)
+            if written > MOST_UNPACKED:
+                raise ValueError(
+                    f"{name} unpacks to more than {MOST_UNPACKED >> 30} GiB; keep the "
+                    "columns and rows that are needed."
+                )
+            out.write(block)
