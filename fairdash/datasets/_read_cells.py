@@ -176,7 +176,7 @@ def _plain(cells: Any, marks: Marks) -> Any:
 
 
 def _without_blanks(cells: Any) -> Any:
-    """Return the cells with those missing that are blank or a missing mark in spaces."""
+    """Return the cells, those missing that are blank or hold a mark in spaces."""
     spaced = compute.or_(compute.starts_with(cells, " "), compute.ends_with(cells, " "))
     if not _any(spaced):
         return cells

@@ -57,9 +57,7 @@ class ParquetRows:
         if pa.types.is_null(kind) or pa.types.is_decimal(kind):
             return compute.cast(column, pa.float64())
         if pa.types.is_date(kind):
-            return compute.cast(
-                column, pa.timestamp("s" if kind == pa.date32() else "ms")
-            )
+            return compute.cast(column, pa.timestamp("ms"))
         if pa.types.is_time(kind) or pa.types.is_duration(kind):
             return compute.cast(column, pa.string())
         if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):

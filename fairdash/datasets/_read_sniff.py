@@ -151,7 +151,7 @@ def parse(lines: Iterator[str] | list[str], form: TableFormat) -> Iterator[list[
 
 
 def _leading_comments(lines: list[str]) -> int:
-    """Return how many first lines are comments, a header such as "#id,x" not counted."""
+    """Return how many first lines are comments; a header "#id,x" is none."""
     count = 0
     while count < len(lines) and lines[count].startswith("#"):
         count += 1

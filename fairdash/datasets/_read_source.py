@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 WORKBOOK = "xl/workbook.xml"
@@ -156,7 +156,7 @@ def _choose(members: list[str], source: Source) -> tuple[str, str | None]:
     )
 
 
-def _copy(file: BinaryIO | gzip.GzipFile, path: Path, name: str) -> None:
+def _copy(file: IO[bytes], path: Path, name: str) -> None:
     written = 0
     with open(path, "wb") as out:
         while block := file.read(1 << 20):
