@@ -69,7 +69,7 @@ def encode_groups(
             f"row {rows[0]}; leave these rows out or make them a group of their own."
         )
         raise ValueError(message)
-    groups, codes = np.unique(values, return_inverse=True)
+    codes, groups = pd.factorize(values, sort=True)
     if len(groups) < at_least:
         message = f"`sensitive_features` needs at least two groups, got {list(groups)}."
         raise ValueError(message)

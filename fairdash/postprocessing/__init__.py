@@ -5,6 +5,11 @@ probability of a positive decision as a function of the score. Scores are margin
 2p - 1 in [-1, 1], or probabilities with ``score_type="probability"``.
 """
 
+from fairdash.postprocessing._accurate import (
+    ByOutcome,
+    by_outcome,
+    most_accurate_rate,
+)
 from fairdash.postprocessing._bounds import (
     ExcessRisk,
     Impossibility,
@@ -22,9 +27,10 @@ from fairdash.postprocessing._reject import RejectOption
 from fairdash.postprocessing._rules import Rule, Thresholds
 from fairdash.postprocessing._shift import ShiftInference
 from fairdash.postprocessing._sorted import SortedScores, ramp_threshold
-from fairdash.postprocessing._target import balanced_rate, most_accurate_rate
+from fairdash.postprocessing._target import balanced_rate
 
 __all__ = [
+    "ByOutcome",
     "CovarianceRamp",
     "ExcessRisk",
     "HardtThreshold",
@@ -36,6 +42,7 @@ __all__ = [
     "SortedScores",
     "Thresholds",
     "balanced_rate",
+    "by_outcome",
     "covariance_threshold",
     "cross",
     "excess_risk_bound",

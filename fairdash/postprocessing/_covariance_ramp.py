@@ -13,6 +13,7 @@ from fairdash._validation import (
     check_non_negative,
     check_one_of,
     check_positive,
+    value_label,
     value_labels,
 )
 from fairdash.postprocessing._covariance import covariance_threshold
@@ -44,7 +45,7 @@ class CovarianceRamp(BaseEstimator):
     tolerance : float, default=0.0
         Largest absolute covariance (epsilon); a gap of rates of epsilon / (p (1 - p))
         in a subgroup where a share p of rows belongs to S.
-    group : str, optional
+    group : group, optional
         Which group is S, all others being "not S"; needed with three groups or more.
     score_type : {"margin", "probability"}, default="margin"
 
@@ -55,8 +56,8 @@ class CovarianceRamp(BaseEstimator):
         a covariance with a constant is 0.
     shares_ : dict of str to float
         Share of S by subgroup.
-    group_ : str
-    groups_ : tuple of str
+    group_ : group
+    groups_ : tuple of groups
     rules_ : dict of str to Rule
         By "subgroup × group".
 
@@ -70,7 +71,7 @@ class CovarianceRamp(BaseEstimator):
         self,
         gamma: float = 0.1,
         tolerance: float = 0.0,
-        group: str | None = None,
+        group: Any = None,
         score_type: ScoreType = "margin",
     ) -> None:
         self.gamma = gamma
@@ -107,19 +108,19 @@ class CovarianceRamp(BaseEstimator):
         margins = as_margins(scores, self.score_type)
         check_informative(margins)
         weight = as_weights(sample_weight, margins)
-        names, codes = fit_groups(sensitive_features, margins, weight)
-        self.group_ = self._chosen(names)
-        inside = codes == names.index(self.group_)
+        values, names, codes = fit_groups(sensitive_features, margins, weight)
+        chosen = self._chosen(names)
+        inside = codes == chosen
         labels = subgroup_names(subgroups, margins)
         heavy = np.ones(len(margins)) if weight is None else weight
-        self.groups_ = names
+        self.groups_, self.group_ = values, values[chosen]
         self.thresholds_: dict[str, float] = {NO_SUBGROUP: 0.0}
         self.shares_: dict[str, float] = {}
         for name, rows in pd.Series(labels).groupby(labels).groups.items():
             self._fit_subgroup(str(name), np.asarray(rows), margins, inside, heavy)
         self.rules_ = {
             f"{subgroup} × {group}": Rule.ramp(
-                t * ((group == self.group_) - self.shares_.get(subgroup, 0.0)),
+                t * ((group == names[chosen]) - self.shares_.get(subgroup, 0.0)),
                 self.gamma,
             )
             for subgroup, t in self.thresholds_.items()
@@ -156,16 +157,17 @@ class CovarianceRamp(BaseEstimator):
         method = f"CovarianceRamp(gamma={self.gamma}, tolerance={self.tolerance})"
         return Thresholds(self.rules_, method, self.score_type)
 
-    def _chosen(self, names: tuple[str, ...]) -> str:
+    def _chosen(self, names: tuple[str, ...]) -> int:
         if self.group is not None:
-            check_one_of("group", self.group, names)
-            return self.group
+            name = value_label(self.group)
+            check_one_of("group", name, names)
+            return names.index(name)
         if len(names) > 2:
             raise ValueError(
                 f"`group` must name one of {list(names)}: a covariance is with one "
                 "group against the others."
             )
-        return names[0]
+        return 0
 
     def _fit_subgroup(
         self,

@@ -1,12 +1,14 @@
 """Hardt, Price and Srebro: randomised group thresholds for parity or equal odds."""
 
-from typing import Any, Self
+import itertools
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairdash._validation import CONSTRAINTS, check_one_of
+from fairdash.postprocessing._accurate import by_outcome
 from fairdash.postprocessing._base import PostProcessor
 from fairdash.postprocessing._inputs import (
     Array,
@@ -16,6 +18,7 @@ from fairdash.postprocessing._inputs import (
     check_informative,
     fit_groups,
 )
+from fairdash.postprocessing._operating import Operating
 from fairdash.postprocessing._rules import Rule
 
 
@@ -23,9 +26,9 @@ class HardtThreshold(PostProcessor):
     """Group thresholds, randomised between two, that meet a constraint.
 
     Maximises accuracy on the fitting sample subject to equal positive rates
-    (demographic parity) or equal true and false positive rates (equalized odds). The
-    optimum is found by fairlearn's ``ThresholdOptimizer``, whose rules are kept as
-    data.
+    (demographic parity) or equal true and false positive rates (equalized odds),
+    exactly: on the hull of each group's ROC curve, found by isotonic regression.
+    fairlearn's ``ThresholdOptimizer`` searches a grid of 1,000 rates instead.
 
     Parameters
     ----------
@@ -36,7 +39,7 @@ class HardtThreshold(PostProcessor):
     ----------
     rules_ : dict of str to Rule
         Staircases of at most two steps.
-    groups_ : tuple of str
+    groups_ : tuple of groups
 
     References
     ----------
@@ -68,63 +71,77 @@ class HardtThreshold(PostProcessor):
         -------
         self
         """
-        from fairlearn.postprocessing import ThresholdOptimizer  # takes a second
-
         check_one_of("constraints", self.constraints, CONSTRAINTS)
         margins = as_margins(scores, self.score_type)
         check_informative(margins)
-        names, codes = fit_groups(sensitive_features, margins, None)
-        labels = binary_labels(y, margins)
-        for k, name in enumerate(names):
-            seen = np.unique(labels[codes == k])
-            if len(seen) < 2:
+        values, names, codes = fit_groups(sensitive_features, margins, None)
+        groups = by_outcome(margins, codes, binary_labels(y, margins))
+        for name, group in zip(names, groups, strict=True):
+            if not group.negative.total or not group.positive.total:
+                seen = int(group.positive.total > 0)
                 raise ValueError(
-                    f"`y` is {seen[0]} in every row of group {name!r}; its thresholds "
+                    f"`y` is {seen} in every row of group {name!r}; its thresholds "
                     "need both outcomes. Merge the group with another or leave it out."
                 )
-        optimizer = ThresholdOptimizer(
-            estimator=_GivenScores(),
-            constraints=self.constraints,
-            objective="accuracy_score",
-            prefit=True,
-            predict_method="decision_function",
-        )
-        optimizer.fit(margins[:, None], labels, sensitive_features=codes)
-        learned = optimizer.interpolated_thresholder_.interpolation_dict
-        self.groups_ = names
-        self.rules_ = {name: _rule(learned[k]) for k, name in enumerate(names)}
+        reachable = [Operating.of(group) for group in groups]
+        meet = _parity if self.constraints == "demographic_parity" else _odds
+        self.groups_ = values
+        self.rules_ = dict(zip(names, meet(reachable), strict=True))
         return self
 
 
-def _rule(piece: Any) -> Rule:
-    """Return fairlearn's mixture of a constant and two thresholds as one staircase."""
-    ignored = float(getattr(piece, "p_ignore", 0.0))
-    floor = ignored * float(getattr(piece, "prediction_constant", 0.0))
-    jumps = []
-    for share, operation in (
-        (piece.p0, piece.operation0),
-        (piece.p1, piece.operation1),
-    ):
-        gain = (1 - ignored) * float(share)
-        at = float(operation._threshold)
-        if at == -np.inf:
-            floor += gain
-        elif at < np.inf and gain > 0:
-            # fairlearn decides 1 strictly above, a rule from the score on
-            jumps.append((float(np.nextafter(at, np.inf)), gain))
-    if not jumps:
-        return Rule(score=(0.0,), probability=(min(floor, 1.0),))
-    return Rule.steps(jumps, min(floor, 1.0))
+def _parity(groups: Sequence[Operating]) -> list[Rule]:
+    """Return the rules at the common positive rate that is most often right."""
+    axes = [(g.true + g.false) / (g.true[-1] + g.false[-1]) for g in groups]
+    rates = np.unique(np.concatenate(axes))
+    right = [
+        np.interp(rates, axis, g.true - g.false)
+        for axis, g in zip(axes, groups, strict=True)
+    ]
+    best = float(rates[np.argmax(np.sum(right, axis=0))])
+    return [g.rule(axis, best) for axis, g in zip(axes, groups, strict=True)]
 
 
-class _GivenScores(ClassifierMixin, BaseEstimator):
-    """Hands the scores through that fairlearn wants from an estimator."""
+def _odds(groups: Sequence[Operating]) -> list[Rule]:
+    """Return the rules at the common error rates that are most often right.
 
-    def fit(self, X: Array, y: Any = None) -> Self:
-        return self
+    What all groups can reach lies below all ROC hulls; a group whose hull is above the
+    common point mixes it with a coin of the common false positive rate.
+    """
+    false = [g.false / g.false[-1] for g in groups]
+    true = [g.true / g.true[-1] for g in groups]
+    curves = list(zip(false, true, strict=True))
+    rates = np.unique(np.concatenate(false))
+    heights = np.array([_height(rates, *curve) for curve in curves])
+    rates = np.union1d(rates, _crossings(rates, heights))
+    common = np.min([_height(rates, *curve) for curve in curves], axis=0)
+    positives = sum(g.true[-1] for g in groups)
+    negatives = sum(g.false[-1] for g in groups)
+    best = int(np.argmax(positives * common - negatives * rates))
+    x, y = float(rates[best]), float(common[best])
+    rules = []
+    for g, (across, up) in zip(groups, curves, strict=True):
+        top = float(_height(rates[best : best + 1], across, up)[0])
+        coin = (top - y) / (top - x) if top > x else 0.0
+        # along the curve by the sum of both rates, which rises strictly
+        rules.append(g.rule(across + up, x + top, 1 - coin, coin * x))
+    return rules
 
-    def decision_function(self, X: Array) -> Array:
-        return X[:, 0]
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
+def _height(rates: Array, across: Array, up: Array) -> Array:
+    """Return the highest true positive rate at false positive rates."""
+    # of vertices above one another the last counts, which is the highest
+    last = np.append(np.diff(across) > 0, True)
+    height: Array = np.interp(rates, across[last], up[last])
+    return height
+
+
+def _crossings(rates: Array, heights: Array) -> Array:
+    """Return where two curves, linear between rates, cross."""
+    found = []
+    for one, other in itertools.combinations(heights, 2):
+        gap = one - other
+        turn = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+        share = gap[turn] / (gap[turn] - gap[turn + 1])
+        found.append(rates[turn] + share * (rates[turn + 1] - rates[turn]))
+    return np.concatenate(found)

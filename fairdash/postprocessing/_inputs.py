@@ -1,7 +1,7 @@
 """What every post-processing method asks of scores, groups and weights."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,14 +41,14 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
 
 def check_informative(margins: Array) -> None:
     """Raise ValueError if scores are constant or look like labels."""
-    ends = np.isin(margins, (-1.0, 0.0, 1.0))
-    values = np.unique(margins[ends]) if ends.all() else margins
-    if ends.all() and 1 < len(values) <= 2 and len(margins) > 2:
+    low, high = margins.min(), margins.max()
+    labels = {low, high} <= {-1.0, 0.0, 1.0} and low < high
+    if labels and len(margins) > 2 and ((margins == low) | (margins == high)).all():
         raise ValueError(
-            f"`scores` hold only {values.tolist()}, which look like labels or "
-            "decisions; give probabilities or margins of the model instead."
+            f"`scores` hold only {[float(low), float(high)]}, which look like labels "
+            "or decisions; give probabilities or margins of the model instead."
         )
-    if margins.min() == margins.max():
+    if low == high:
         raise ValueError(
             f"`scores` are constant ({margins[0]:g} in all {len(margins)} rows), so "
             "no threshold can tell rows apart; give the scores of another model."
@@ -70,10 +70,28 @@ def as_weights(sample_weight: ArrayLike | None, like: Any) -> Array | None:
     return weight
 
 
+class FittedGroups(NamedTuple):
+    """Groups that rules are learned for.
+
+    Attributes
+    ----------
+    values : tuple
+        Plain Python values, as they stand in the column.
+    names : tuple of str
+        How JSON and the screen call them.
+    codes : ndarray of int64
+        Place of every row's group.
+    """
+
+    values: tuple[Any, ...]
+    names: tuple[str, ...]
+    codes: NDArray[np.int64]
+
+
 def fit_groups(
     sensitive_features: ArrayLike, margins: Array, weight: Array | None
-) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return names and codes of the groups, each of at least two rows."""
+) -> FittedGroups:
+    """Return the groups, each of at least two rows."""
     groups, codes = encode_groups(sensitive_features, margins)
     names = tuple(value_label(group) for group in groups)
     heavy = np.ones(len(margins), bool) if weight is None else weight > 0
@@ -85,7 +103,7 @@ def fit_groups(
             "can be learned from these. Merge them with another group or leave them "
             "out."
         )
-    return names, codes
+    return FittedGroups(tuple(groups.tolist()), names, codes)
 
 
 def known_codes(
@@ -115,7 +133,7 @@ def binary_labels(y: ArrayLike, like: Any) -> NDArray[np.int8]:
     """Return outcomes as 0/1."""
     values = column_or_1d(y)
     check_consistent_length(like, values)
-    wrong = np.flatnonzero(~np.isin(values, (0, 1)))
+    wrong = np.flatnonzero((values != 0) & (values != 1))
     if len(wrong):
         raise ValueError(
             f"`y` must hold 0 and 1 only; {len(wrong)} rows differ, the first is "

@@ -11,6 +11,7 @@ from fairdash._validation import (
     check_positive,
     value_label,
 )
+from fairdash.postprocessing._accurate import by_outcome, most_accurate_rate
 from fairdash.postprocessing._base import PostProcessor
 from fairdash.postprocessing._inputs import (
     ScoreType,
@@ -22,7 +23,7 @@ from fairdash.postprocessing._inputs import (
 )
 from fairdash.postprocessing._rules import Rule
 from fairdash.postprocessing._sorted import SortedScores
-from fairdash.postprocessing._target import balanced_rate, most_accurate_rate
+from fairdash.postprocessing._target import balanced_rate
 
 TARGETS = ("accuracy", "balanced")
 
@@ -53,13 +54,15 @@ class RampThreshold(PostProcessor):
 
     Attributes
     ----------
-    thresholds_ : dict of str to float
-        Start of the ramp by group, as a margin.
+    thresholds_ : dict of group to float
+        Start of the ramp by group, as a margin; keys are the values of
+        ``sensitive_features``, numbers if these are numbers.
     target_rate_ : float
-    expected_rates_ : dict of str to float
+    expected_rates_ : dict of group to float
         Rate of positive decisions on the fitting sample by group.
-    groups_ : tuple of str
+    groups_ : tuple of groups
     rules_ : dict of str to Rule
+        By name of the group, as in JSON.
 
     References
     ----------
@@ -125,38 +128,38 @@ class RampThreshold(PostProcessor):
         margins = as_margins(scores, self.score_type)
         check_informative(margins)
         weight = as_weights(sample_weight, margins)
-        names, codes = fit_groups(sensitive_features, margins, weight)
-        shift = self.gamma / 2 if self.center else 0.0
+        values, names, codes = fit_groups(sensitive_features, margins, weight)
         groups = []
         for k in range(len(names)):
             rows = codes == k
             own = None if weight is None else weight[rows]
             groups.append(SortedScores(margins[rows], own))
-        if isinstance(self.target_rate, str):
-            if self.target_rate == "balanced":
-                rate = balanced_rate(groups, self.gamma)
-            elif y is None:
+        if self.target_rate == "accuracy":
+            if y is None:
                 raise ValueError(
                     "`target_rate='accuracy'` needs `y`; without an outcome set "
                     "`target_rate` to 'balanced' or to a number."
                 )
-            else:
-                labels = binary_labels(y, margins)
-                rate = most_accurate_rate(margins, codes, labels, weight, self.gamma)
+            told = by_outcome(margins, codes, binary_labels(y, margins), weight)
+            rate = most_accurate_rate(told, self.gamma)
+        elif self.target_rate == "balanced":
+            rate = balanced_rate(groups, self.gamma)
         else:
             rate = float(self.target_rate)
+        shift = self.gamma / 2 if self.center else 0.0
         starts = [
             group.threshold(self.gamma, rate, self.tolerance, shift) for group in groups
         ]
-        self.groups_ = names
+        self.groups_ = values
         self.target_rate_ = rate
-        self.thresholds_ = dict(zip(names, starts, strict=True))
+        self.thresholds_ = dict(zip(values, starts, strict=True))
         self.expected_rates_ = {
-            name: float(group.mean_h(t, self.gamma))
-            for name, group, t in zip(names, groups, starts, strict=True)
+            value: float(group.mean_h(t, self.gamma))
+            for value, group, t in zip(values, groups, starts, strict=True)
         }
         self.rules_ = {
-            name: Rule.ramp(t, self.gamma) for name, t in self.thresholds_.items()
+            name: Rule.ramp(t, self.gamma)
+            for name, t in zip(names, starts, strict=True)
         }
         return self
 

@@ -35,9 +35,9 @@ class RejectOption(PostProcessor):
     Attributes
     ----------
     width_ : float
-    favoured_ : tuple of str
+    favoured_ : tuple of groups
         Groups whose doubtful rows are decided positive.
-    groups_ : tuple of str
+    groups_ : tuple of groups
     rules_ : dict of str to Rule
 
     References
@@ -77,7 +77,7 @@ class RejectOption(PostProcessor):
                 raise ValueError(f"`width` must lie in (0, 1], got {self.width!r}.")
         margins = as_margins(scores, self.score_type)
         check_informative(margins)
-        names, codes = fit_groups(sensitive_features, margins, None)
+        values, names, codes = fit_groups(sensitive_features, margins, None)
         groups = [np.sort(margins[codes == k]) for k in range(len(names))]
         rates = np.array([(group > 0).mean() for group in groups])
         low = rates < (margins > 0).mean()
@@ -89,10 +89,10 @@ class RejectOption(PostProcessor):
             ]
         )
         best = int(np.argmin(np.ptp(corrected, axis=0)))
-        self.groups_ = names
+        self.groups_ = values
         self.width_ = float(widths[best])
         self.favoured_ = tuple(
-            name for name, is_low in zip(names, low, strict=True) if is_low
+            value for value, is_low in zip(values, low, strict=True) if is_low
         )
         self.rules_ = {
             name: Rule.steps(

@@ -29,9 +29,9 @@ class ShiftInference(PostProcessor):
 
     Attributes
     ----------
-    priors_ : dict of str to float
+    priors_ : dict of group to float
         Base rate by group.
-    groups_ : tuple of str
+    groups_ : tuple of groups
     rules_ : dict of str to Rule
 
     References
@@ -65,7 +65,7 @@ class ShiftInference(PostProcessor):
         """
         margins = as_margins(scores, self.score_type)
         check_informative(margins)
-        names, codes = fit_groups(sensitive_features, margins, None)
+        values, names, codes = fit_groups(sensitive_features, margins, None)
         positive = (margins + 1) / 2 if y is None else binary_labels(y, margins)
         priors = np.bincount(codes, positive) / np.bincount(codes)
         extreme = [n for n, p in zip(names, priors, strict=True) if not 0 < p < 1]
@@ -78,8 +78,8 @@ class ShiftInference(PostProcessor):
         factor = overall / (1 - overall) * (1 - priors) / priors
         # the corrected odds pass 1 at odds of 1 / factor
         starts = 2 / (1 + factor) - 1
-        self.groups_ = names
-        self.priors_ = dict(zip(names, map(float, priors), strict=True))
+        self.groups_ = values
+        self.priors_ = dict(zip(values, map(float, priors), strict=True))
         self.rules_ = {
             name: Rule.steps([(float(start), 1.0)])
             for name, start in zip(names, starts, strict=True)

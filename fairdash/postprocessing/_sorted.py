@@ -59,11 +59,15 @@ class SortedScores:
 
     def mean_h(self, t: Any, gamma: float) -> Any:
         """Return the mean of h with the ramp starting at ``t`` (number or array)."""
+        return self.sum_h(t, gamma) / self.total
+
+    def sum_h(self, t: Any, gamma: float) -> Any:
+        """Return the sum of w h with the ramp starting at ``t`` (number or array)."""
         low, high = np.searchsorted(self.values, [t, np.add(t, gamma)])
         above = self.total - self.mass[high]
         moment = self.moment[high] - self.moment[low]
         inside = (moment - t * (self.mass[high] - self.mass[low])) / gamma
-        return (above + inside) / self.total
+        return above + inside
 
     def threshold(
         self, gamma: float, rate: float, tolerance: float = 0.0, shift: float = 0.0

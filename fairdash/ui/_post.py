@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from fairdash.datasets import Dataset, split
 from fairdash.metrics import gap_interval, wilson_interval
 from fairdash.postprocessing import (
+    ByOutcome,
     RampThreshold,
     Rule,
     SortedScores,
     Thresholds,
     balanced_rate,
+    by_outcome,
     cross,
     expected_flips,
     expected_outcome,
@@ -69,8 +71,8 @@ class Scored:
     groups : list of SortedScores
     summary : list of dict
         What the browser gets of each group.
-    judges : list of pairs of SortedScores
-        Test rows of each group without and with the outcome.
+    told, judges : list of ByOutcome
+        Calibration and test rows by group, told apart by their outcome.
     """
 
     names: tuple[str, ...]
@@ -78,17 +80,17 @@ class Scored:
     test: Part
     groups: list[SortedScores]
     summary: list[dict[str, Any]] = field(repr=False)
-    judges: list[tuple[SortedScores, SortedScores]]
+    told: list[ByOutcome]
+    judges: list[ByOutcome]
     _rates: dict[tuple[str, float], float] = field(default_factory=dict)
 
     def rate(self, target: str, gamma: float) -> float:
         """Return the target rate of ``fairdash.postprocessing.RampThreshold``."""
         if (target, gamma) not in self._rates:
-            rows = self.calibration
             self._rates[target, gamma] = (
                 balanced_rate(self.groups, gamma)
                 if target == "balanced"
-                else most_accurate_rate(rows.margins, rows.codes, rows.y, None, gamma)
+                else most_accurate_rate(self.told, gamma)
             )
         return self._rates[target, gamma]
 
@@ -110,14 +112,9 @@ class Scored:
     def judge(self, starts: Array, gamma: float) -> dict[str, float]:
         """Return accuracy and DI of test rows, with intervals, from sorted scores."""
         right, rates = 0.0, []
-        n = np.array(
-            [len(pair[0].values) + len(pair[1].values) for pair in self.judges]
-        )
+        n = np.array([group.total for group in self.judges])
         for (negative, positive), start in zip(self.judges, starts, strict=True):
-            decided = [
-                float(side.mean_h(start, gamma)) * side.total if side.total else 0.0
-                for side in (negative, positive)
-            ]
+            decided = [float(s.sum_h(start, gamma)) for s in (negative, positive)]
             right += negative.total - decided[0] + decided[1]
             rates.append(sum(decided))
         total = int(n.sum())
@@ -187,7 +184,7 @@ def scored(dataset_id: str, source: Source, crossed: tuple[str, ...]) -> Scored:
     # the estimator checks what the page then solves again and again
     checked = RampThreshold(target_rate=0.5)
     checked.fit(margins[calibration], sensitive_features=labels[calibration])
-    names = checked.groups_
+    names: tuple[str, ...] = checked.groups_
     if set(names) == set(dataset.group_names):
         names = dataset.group_names  # the order, and so the colours, of other pages
     codes = pd.Index(names).get_indexer(pd.Index(labels.astype(str)))
@@ -206,11 +203,12 @@ def scored(dataset_id: str, source: Source, crossed: tuple[str, ...]) -> Scored:
     groups = [SortedScores(rows.margins[rows.codes == k]) for k in range(len(names))]
     summary = [summarise(n, group) for n, group in zip(names, groups, strict=True)]
     test = part(parts.test)
-    judges = [
-        (
-            SortedScores(test.margins[(test.codes == k) & (test.y == 0)]),
-            SortedScores(test.margins[(test.codes == k) & (test.y == 1)]),
-        )
-        for k in range(len(names))
-    ]
-    return Scored(names, rows, test, groups, summary, judges)
+    return Scored(
+        names,
+        rows,
+        test,
+        groups,
+        summary,
+        told=by_outcome(rows.margins, rows.codes, rows.y),
+        judges=by_outcome(test.margins, test.codes, test.y),
+    )

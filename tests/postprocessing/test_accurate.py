@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from fairdash.postprocessing import _accurate, by_outcome, most_accurate_rate
+
+
+def every_bend(margins, codes, y, weight, gamma):
+    """Rate and gain of every group at all its bends, one ramp after the other."""
+    curves = []
+    for k in np.unique(codes):
+        rows = codes == k
+        f, w, signed = margins[rows], weight[rows], (weight * (2 * y - 1))[rows]
+        starts = -np.unique(-np.concatenate([f, f - gamma]))
+        h = np.clip((f - starts[:, None]) / gamma, 0, 1)
+        curves.append((h @ w / w.sum(), h @ signed))
+    return curves
+
+
+def problem(seed):
+    rng = np.random.default_rng(seed)
+    n, n_groups = int(rng.integers(10, 300)), int(rng.integers(1, 5))
+    codes = np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, n)])
+    n = len(codes)
+    margins = [
+        rng.uniform(-1, 1, n),
+        rng.choice([-1, -0.5, 0, 0.3, 1.0], n),
+        np.tanh(rng.normal(0, 3, n)).round(2),
+    ][seed % 3]
+    informed = rng.choice([0.0, 0.3, 1.0])
+    y = (rng.uniform(-1, 1, n) < informed * margins).astype(np.int8)
+    weight = rng.choice([0.5, 1.0, 3.0], n) if seed % 2 else np.ones(n)
+    return margins, codes, y, weight, float(10 ** rng.uniform(-3, 0.3))
+
+
+@pytest.mark.parametrize("points", [4, 32, 1024])
+@pytest.mark.parametrize("seed", range(30))
+def test_no_bend_is_more_accurate_than_the_rate_found(monkeypatch, seed, points):
+    monkeypatch.setattr(_accurate, "_POINTS", points)  # rounds, even of few rows
+    monkeypatch.setattr(_accurate, "_FINER", 4)
+    margins, codes, y, weight, gamma = problem(seed)
+    rate = most_accurate_rate(by_outcome(margins, codes, y, weight), gamma)
+    curves = every_bend(margins, codes, y, weight, gamma)
+    rates = np.concatenate([curve[0] for curve in curves])
+    best = max(sum(np.interp(rates, *curve) for curve in curves))
+    assert sum(np.interp(rate, *curve) for curve in curves) >= best - 1e-9
+
+
+def test_a_group_of_one_outcome_is_no_obstacle():
+    margins, codes = np.array([-0.5, 0.5, 0.7, -0.2, 0.1]), np.array([0, 0, 0, 1, 1])
+    y = np.array([1, 1, 1, 0, 1], dtype=np.int8)
+    assert most_accurate_rate(by_outcome(margins, codes, y), 0.1) == 1

@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+from fairlearn.postprocessing import ThresholdOptimizer
+from scipy.optimize import linprog
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from fairdash.postprocessing import HardtThreshold
+
+
+class GivenScores(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y=None):
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+def people(n, n_groups, seed, *, ties=False):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, n_groups, n)
+    margins = np.clip(rng.normal(-0.4 + 0.5 * group / n_groups, 0.5, n), -0.99, 0.99)
+    y = (rng.uniform(-1, 1, n) < margins).astype(int)
+    return margins.round(1) if ties else margins, y, group
+
+
+def conditions(constraints, y):
+    if constraints == "demographic_parity":
+        return [np.ones(len(y), dtype=bool)]
+    return [y == 0, y == 1]
+
+
+def gap(h, groups, rows):
+    return np.ptp([h[rows & (groups == k)].mean() for k in np.unique(groups)])
+
+
+def accuracy(h, y):
+    return float(np.mean(y * h + (1 - y) * (1 - h)))
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("n_groups", [2, 5])
+@pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
+def test_it_is_fair_and_as_accurate_as_fairlearn_at_least(constraints, n_groups, ties):
+    margins, y, groups = people(2500, n_groups, n_groups, ties=ties)
+    ours = HardtThreshold(constraints).fit(margins, y, sensitive_features=groups)
+    h = ours.predict_proba(margins, sensitive_features=groups)
+    for rows in conditions(constraints, y):
+        assert gap(h, groups, rows) < 1e-10
+    theirs = ThresholdOptimizer(
+        estimator=GivenScores(),
+        constraints=constraints,
+        objective="accuracy_score",
+        prefit=True,
+        predict_method="decision_function",
+    ).fit(margins[:, None], y, sensitive_features=groups)
+    pmf = theirs._pmf_predict(margins[:, None], sensitive_features=groups)
+    assert accuracy(h, y) >= accuracy(pmf[:, 1], y) - 1e-12
+    assert accuracy(h, y) <= accuracy(pmf[:, 1], y) + 1e-3  # their grid of rates
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
+def test_no_mixture_of_thresholds_and_coins_is_more_accurate(constraints, seed):
+    margins, y, groups = people(80, 2 + seed % 2, seed, ties=seed % 3 == 0)
+    ours = HardtThreshold(constraints).fit(margins, y, sensitive_features=groups)
+    h = ours.predict_proba(margins, sensitive_features=groups)
+    # a linear program over the mixtures of every group: all thresholds, always, never
+    names = np.unique(groups)
+    cuts = np.append(np.unique(margins), 2.0)
+    decided = margins[None] >= cuts[:, None]
+    columns = [(k, decision & (groups == k)) for k in names for decision in decided]
+    gain = [np.sum(d * (2 * y - 1)) for _, d in columns]
+    equal, right = [], []
+    for k in names:
+        equal.append([float(own == k) for own, _ in columns])
+        right.append(1.0)
+    for rows in conditions(constraints, y):
+        for k in names[1:]:
+            sizes = {j: np.sum(rows & (groups == j)) for j in (names[0], k)}
+            sign = {names[0]: -1, k: 1}
+            equal.append(
+                [
+                    sign.get(j, 0) * np.sum(d & rows) / sizes.get(j, 1)
+                    for j, d in columns
+                ]
+            )
+            right.append(0.0)
+    best = linprog(-np.array(gain), A_eq=equal, b_eq=right, method="highs")
+    found = np.sum(h * (2 * y - 1))
+    assert found == pytest.approx(-best.fun, abs=1e-7)
