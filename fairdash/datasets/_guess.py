@@ -8,17 +8,15 @@ import pandas as pd
 from fairdash.datasets._columns import (
     is_age,
     is_bare,
-    is_identifier,
     is_nested,
     is_number,
     label_codes,
     words,
 )
-from fairdash.datasets._giveaway import giveaway, gives_group_away, is_score
+from fairdash.datasets._guess_features import guess_features, is_bookkeeping
+from fairdash.datasets._meaning import ETHNICITY, SEX, concept, guess_meaning
 from fairdash.datasets._roles import Roles
 
-ETHNICITY = {"race", "ethnicity", "ethnic"}
-SEX = {"sex", "gender"}
 TARGET_WORDS = {
     "target", "label", "outcome", "y", "class", "approved", "accepted", "admitted",
     "hired", "readmitted", "recid", "default", "income", "credit", "pass", "bar",
@@ -26,18 +24,11 @@ TARGET_WORDS = {
 }  # fmt: skip
 POSITIVE = (
     "1", "yes", "y", "true", "approved", "accepted", "admitted", "hired", "granted",
-    "good", "pass", "passed", "p", ">50k", "positive",
+    "good", "pass", "passed", "p", ">50k", ">50k.", "positive",
 )  # fmt: skip
-# columns named by these words alone
-BOOKKEEPING = {
-    "split", "fold", "sample", "train", "test", "set", "complete", "fnlwgt",
-    "start", "end", "event",
-}  # fmt: skip
-DATE_WORDS = {"date", "dob", "timestamp"}
 MAJORITY_ETHNICITY = {"white", "caucasian"}
 MOST_GROUPS = 5
 FEWEST_GROUP_ROWS = 100
-FREE_TEXT_SHARE = 0.2
 
 
 def guess_roles(frame: pd.DataFrame) -> Roles:
@@ -70,7 +61,7 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
     _, labels = label_codes(frame[target])
     positive = _guess_positive(labels)
     sensitive = _guess_sensitive(frame, target)
-    features = _guess_features(frame, target, positive, sensitive)
+    features, _ = guess_features(frame, target, positive, sensitive)
     if not features:
         raise ValueError(
             "No column is left to predict from: all others identify rows, are constant "
@@ -81,6 +72,7 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
         for name in _names(frame)
         if pd.api.types.is_bool_dtype(frame[name]) and "filter" in words(name)
     ]
+    name, meaning = guess_meaning(target, positive)
     return Roles(
         target=target,
         positive=positive,
@@ -89,6 +81,8 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
         features=tuple(features),
         subgroup_columns=_guess_subgroup_columns(frame, features),
         keep=dict.fromkeys(filters, ("1",)),
+        positive_name=name,
+        positive_is=meaning,
     )
 
 
@@ -98,8 +92,8 @@ def _guess_target(frame: pd.DataFrame) -> str:
         name
         for name in _names(frame)
         if frame[name].nunique() == 2
-        and not words(name) & (ETHNICITY | SEX)
-        and not _is_bookkeeping(name)
+        and concept(frame[name]) is None
+        and not is_bookkeeping(name)
     ]
     if not candidates:
         raise ValueError(
@@ -121,10 +115,11 @@ def _guess_positive(labels: list[str]) -> str:
 def _guess_sensitive(frame: pd.DataFrame, target: str) -> str:
     """Return ethnicity, else sex, else another column of few values."""
     few = [n for n in _names(frame) if n != target and 2 <= frame[n].nunique() <= 20]
-    for concept in (ETHNICITY, SEX):
-        named = [name for name in few if words(name) & concept]
+    for known in (ETHNICITY, SEX):
+        named = [name for name in few if concept(frame[name]) is known]
         if named:
-            return max(named, key=lambda name: _second_largest(frame, name))
+            told = {name: _groups_told(frame[name]) for name in named}
+            return max(named, key=told.__getitem__)
     if not few:
         raise ValueError(
             "No column has between 2 and 20 values, so none can be the sensitive "
@@ -135,6 +130,13 @@ def _guess_sensitive(frame: pd.DataFrame, target: str) -> str:
 
 def _names(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name in frame.columns]
+
+
+def _groups_told(column: "pd.Series[Any]") -> tuple[bool, int]:
+    """Rank columns of people: values with names first, then the larger second group."""
+    _, labels = label_codes(column)
+    named = any(label.lower() in MAJORITY_ETHNICITY for label in labels)
+    return named, int(column.value_counts().iloc[1])
 
 
 def _second_largest(frame: pd.DataFrame, name: str) -> int:
@@ -158,64 +160,13 @@ def _guess_groups(column: "pd.Series[Any]") -> dict[str, tuple[str, ...]] | None
     return {**{label: (label,) for label in alone}, "All others": ()}
 
 
-def _guess_features(
-    frame: pd.DataFrame, target: str, positive: str, sensitive: str
-) -> list[str]:
-    known = frame[target].notna().to_numpy()
-    codes, labels = label_codes(frame.loc[known, target])
-    y = (codes == labels.index(positive)).astype(np.int8)
-    same_concept = next(
-        (c for c in (ETHNICITY, SEX) if words(sensitive) & c), {sensitive}
-    )
-    outcome_words = {w for w in words(target) if not w.isdigit()}
-    group, _ = label_codes(frame[sensitive])
-    features: list[str] = []
-    for name in _names(frame):
-        column = frame[name]
-        other_outcome = column.nunique() == 2 and words(name) & outcome_words
-        if (
-            name in (target, sensitive)
-            or words(name) & same_concept
-            or _is_bookkeeping(name)
-            or is_score(name)
-            or other_outcome
-            or not _describes(column)
-            or any(column.equals(frame[feature]) for feature in features)
-            or gives_group_away(column, group)
-            or giveaway(column[known], y)
-        ):
-            continue
-        features.append(name)
-    return features
-
-
 def _guess_subgroup_columns(
     frame: pd.DataFrame, features: list[str]
 ) -> tuple[str, ...]:
     """Return age and then sex or ethnicity; without any, a category of few values."""
     ages = [name for name in features if is_age(name) and is_number(frame[name])]
     few = [name for name in features if frame[name].nunique() <= MOST_GROUPS]
-    people = [name for name in few if words(name) & (SEX | ETHNICITY)]
+    people = [name for name in few if concept(frame[name]) is not None]
     others = [name for name in few if not is_number(frame[name])]
     found = (*ages[:1], *people)
     return found or tuple(sorted(others, key=lambda n: -frame[n].nunique())[:1])
-
-
-def _is_bookkeeping(name: str) -> bool:
-    plain = {word for word in words(name) if not word.isdigit()}
-    return bool(plain and plain <= BOOKKEEPING) or "filter" in plain
-
-
-def _describes(column: "pd.Series[Any]") -> bool:
-    """Tell whether a column is no identifier, date, free text or constant."""
-    different = column.nunique()
-    if different < 2 or words(str(column.name)) & DATE_WORDS or is_identifier(column):
-        return False
-    if is_number(column) or pd.api.types.is_bool_dtype(column):
-        return "id" not in words(str(column.name))
-    if pd.api.types.is_datetime64_any_dtype(column):
-        return False
-    if different > max(FREE_TEXT_SHARE * column.count(), 20):
-        return False
-    sample = column.dropna().astype(str).head(200)
-    return not sample.str.match(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}").all()

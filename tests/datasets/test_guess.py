@@ -5,7 +5,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.datasets import SAMPLES, guess_roles, make_dataset, read_table
+from fairdash.datasets import (
+    SAMPLES,
+    Roles,
+    guess_roles,
+    left_out_reasons,
+    make_dataset,
+    read_table,
+)
+from fairdash.datasets._meaning import guess_meaning
 
 DATA = Path(os.environ.get("FAIRDASH_DATA", ""))
 real_data = pytest.mark.skipif(
@@ -105,6 +113,86 @@ def test_coded_groups_are_named_after_their_column(clinic):
 def test_tables_without_roles_raise(clinic, columns, message):
     with pytest.raises(ValueError, match=message):
         guess_roles(clinic[columns])
+
+
+def test_columns_without_a_name_are_known_by_their_values(clinic):
+    nameless = clinic[["age", "pressure", "outcome"]].assign(
+        sex=np.where(clinic["gender"] == "f", "Female", "Male"),
+        race=np.where(
+            np.arange(len(clinic)) % 3 > 0, "White", ["Black", "Asian"] * 150
+        ),
+    )
+    nameless = nameless[["age", "sex", "race", "pressure", "outcome"]]
+    nameless.columns = [f"column {i}" for i in range(1, 6)]
+    roles = guess_roles(nameless)
+    assert (roles.target, roles.positive) == ("column 5", "yes")
+    assert roles.sensitive_feature == "column 3"
+    assert roles.groups == {"White": ("White",), "Not White": ()}
+    assert roles.subgroup_columns == ("column 2",)
+
+
+def test_of_two_codings_of_one_fact_the_readable_one_is_used(clinic):
+    office = np.where(np.arange(len(clinic)) % 3 > 0, "Bern", "Rome")
+    coded = clinic.assign(code=(office == "Rome") + 1, office=office)
+    features = guess_roles(coded).features
+    assert "office" in features
+    assert "code" not in features
+
+
+def test_flags_of_single_groups_are_no_features(clinic):
+    kind = np.random.default_rng(2).choice(["White", "Black", "Asian"], len(clinic))
+    flagged = clinic.assign(
+        race=kind, asian=(kind == "Asian").astype(int), old=clinic["age"] > 60
+    )
+    roles = guess_roles(flagged)
+    assert roles.sensitive_feature == "race"
+    assert "asian" not in roles.features
+    assert "old" in roles.features
+
+
+@pytest.mark.parametrize(
+    "target, positive, words",
+    [
+        ("two_year_recid", "1", "recidivated: the unfavourable outcome"),
+        ("two_year_recid", "0", "not recidivated: the favourable outcome"),
+        ("loan_default", "yes", "defaulted: the unfavourable outcome"),
+        ("approved", "1", "approved: the favourable outcome"),
+        ("income", ">50K", ">50K: the favourable outcome"),
+        ("decision", "rejected", "rejected: the unfavourable outcome"),
+        ("colour", "1", "colour = 1"),
+    ],
+)
+def test_the_positive_outcome_is_told_in_words(clinic, target, positive, words):
+    values = {"1": [0, 1], "0": [0, 1], "yes": ["no", "yes"]}
+    others = values.get(positive, ["other", positive])
+    frame = clinic.rename(columns={"outcome": target})
+    frame[target] = np.where(frame[target] == "yes", others[1], others[0])
+    roles = guess_roles(frame[["gender", "age", "pressure", target]])
+    name, meaning = guess_meaning(roles.target, positive)
+    told = {"positive": positive, "positive_name": name, "positive_is": meaning}
+    assert Roles(**{**roles.model_dump(), **told}).positive_words() == words
+
+
+def test_every_unused_column_has_its_reason(clinic):
+    reasons = left_out_reasons(clinic, guess_roles(clinic))
+    assert reasons["patient_id"].startswith("identifies rows")
+    assert reasons["country"] == "one value in all rows"
+    assert reasons["risk_score"] == "output of another model"
+    assert reasons["visited"].startswith("a date")
+    assert all(reasons.values())
+
+
+@real_data
+def test_law_school_has_one_coding_of_race_and_none_of_the_outcome():
+    frame = pd.read_parquet(DATA / "law_school.parquet")
+    roles = guess_roles(frame)
+    assert (roles.target, roles.positive) == ("pass_bar", "1")
+    assert roles.groups == {"white": ("white",), "Not white": ()}
+    assert roles.positive_words() == "passed the bar: the favourable outcome"
+    unfit = {"race", "race2", "asian", "black", "other", "bar", "bar1", "bar2"}
+    unfit |= {"bar1_yr", "bar2_yr", "sex", "male", "parttime", "complete_20798"}
+    assert not unfit & set(roles.features)
+    assert {"lsat", "ugpa", "gender", "fam_inc", "tier"} <= set(roles.features)
 
 
 @real_data

@@ -1,0 +1,174 @@
+"""Which columns describe a case, and why the others are no features."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash.datasets._columns import is_nested, is_number, label_codes, words
+from fairdash.datasets._giveaway import giveaway, gives_group_away, is_score
+from fairdash.datasets._groups import outcomes
+from fairdash.datasets._labels import Cut
+from fairdash.datasets._meaning import concept
+from fairdash.datasets._roles import Roles
+from fairdash.datasets._types import infer_kind
+
+# columns named by these words alone
+BOOKKEEPING = {
+    "split", "fold", "sample", "train", "test", "set", "complete", "fnlwgt",
+    "start", "end", "event",
+}  # fmt: skip
+DATE_WORDS = {"date", "dob", "timestamp"}
+TIME_WORDS = {"year", "yr", "day", "days", "month", "months", "time", "two", "one"}
+# say nothing of the outcome, even in its name
+VAGUE_WORDS = TIME_WORDS | {"column", "field", "attribute", "variable", "var"}
+MOST_CODES = 20
+MOST_RENAMED = 5  # the number of years behind a degree is a fact of its own
+CODING_LIMIT = 0.99
+KINDS = {"text": "free text", "id": "identifies rows", "date": "a date"}
+
+
+def guess_features(
+    frame: pd.DataFrame,
+    target: str,
+    positive: str | tuple[str, ...] | Cut,
+    sensitive: str,
+) -> tuple[list[str], dict[str, str]]:
+    """Return the columns to predict from, and why each other column is not used.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    target : str
+    positive : str, tuple of str or Cut
+        As in `Roles`.
+    sensitive : str
+        Column of the groups.
+    """
+    known = frame[target].notna().to_numpy()
+    y = outcomes(frame.loc[known, target], positive)
+    group, _ = label_codes(frame[sensitive])
+    about = concept(frame[sensitive])
+    features: list[str] = []
+    left_out: dict[str, str] = {}
+    names = [str(name) for name in frame.columns]
+    text = [name for name in names if not is_number(frame[name])]
+    # words before codes: of two codings of one fact the readable one stays
+    for name in dict.fromkeys([*text, *names]):
+        if name in (target, sensitive):
+            continue
+        column = frame[name]
+        reason = _by_name(column, target) or _by_kind(column)
+        if not reason and about is not None and concept(column) is about:
+            reason = f"the same as {sensitive}"
+        if not reason and (
+            gives_group_away(column, group) or _is_function_of(column, group)
+        ):
+            reason = f"another coding of {sensitive}"
+        if not reason:
+            reason = _by_copy(frame, column, features)
+        if not reason and (gives := giveaway(column[known], y)):
+            reason = f"may give the outcome away: {gives}"
+        if reason:
+            left_out[name] = reason
+        else:
+            features.append(name)
+    return [name for name in names if name in features], left_out
+
+
+def left_out_reasons(frame: pd.DataFrame, roles: Roles) -> dict[str, str]:
+    """Return why each column without a role in the models is left out.
+
+    What a person decided stands in ``roles.left_out``; the rest is what `guess_roles`
+    goes by, and empty where it would use the column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Prepared, see `prepare`.
+    roles : Roles
+    """
+    used = {roles.target, *roles.sensitive_columns(), *roles.features}
+    _, reasons = guess_features(
+        frame, roles.target, roles.positive, roles.sensitive_feature
+    )
+    reasons |= roles.left_out
+    unused = [str(name) for name in frame.columns if str(name) not in used]
+    return {name: reasons.get(name, "") for name in unused}
+
+
+def is_bookkeeping(name: str) -> bool:
+    """Tell whether a name says that a column is about the file, not about a case."""
+    plain = {word for word in words(name) if not word.isdigit()}
+    return bool(plain and plain <= BOOKKEEPING) or "filter" in plain
+
+
+def _by_name(column: "pd.Series[Any]", target: str) -> str:
+    name = str(column.name)
+    named = words(name)
+    outcome = {word for word in words(target) if not word.isdigit()} - VAGUE_WORDS
+    if is_bookkeeping(name):
+        return "about the file, not the case"
+    if is_score(name):
+        return "output of another model"
+    if named & outcome and (column.nunique() == 2 or named & TIME_WORDS):
+        return "another coding of the outcome"
+    return "a date" if named & DATE_WORDS and not is_number(column) else ""
+
+
+def _by_kind(column: "pd.Series[Any]") -> str:
+    if is_nested(column):
+        return "holds lists or records"
+    if len(column.dropna().unique()) < 2:
+        return "one value in all rows" if column.notna().any() else "no values"
+    kind, why = infer_kind(column)
+    if is_number(column) and "id" in words(str(column.name)):
+        return "identifies rows"
+    return f"{KINDS[kind]}: {why}" if kind in KINDS else ""
+
+
+def _by_copy(frame: pd.DataFrame, column: "pd.Series[Any]", features: list[str]) -> str:
+    """Return why a column says nothing new beside the features so far."""
+    few = len(column.dropna().unique()) <= MOST_RENAMED
+    for feature in features:
+        earlier = frame[feature]
+        if column.equals(earlier):
+            return f"copy of {feature}"
+        if few and _is_renaming(column, earlier):
+            return f"another coding of {feature}"
+    return ""
+
+
+def _is_renaming(column: "pd.Series[Any]", other: "pd.Series[Any]") -> bool:
+    """Tell whether each value of one column goes with one of the other and back."""
+    if (column.isna() != other.isna()).any():
+        return False
+    codes, labels = label_codes(column)
+    other_codes, other_labels = label_codes(other)
+    if len(labels) != len(other_labels):
+        return False
+    present = codes >= 0
+    pairs = np.unique(codes[present] * len(other_labels) + other_codes[present])
+    return len(pairs) == len(labels)
+
+
+def _is_function_of(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
+    """Tell whether the groups tell which rows have no common value of a column.
+
+    So for a flag of one group: the commonest value of each group finds 99 % of the rows
+    that have another than the commonest of all.
+    """
+    codes, labels = label_codes(column)
+    known = (codes >= 0) & (group >= 0)
+    if not 2 <= len(labels) <= MOST_CODES or not known.any():
+        return False
+    n_groups = int(group.max()) + 1
+    table = np.zeros((n_groups, len(labels)), dtype=np.int64)
+    np.add.at(table, (group[known], codes[known]), 1)
+    usual = int(table.sum(axis=0).argmax())
+    told = table.argmax(axis=1)
+    odd = np.delete(table, usual, axis=1).sum()
+    found = sum(int(table[g, told[g]]) for g in range(n_groups) if told[g] != usual)
+    right = int(table.max(axis=1).sum())
+    return bool(found >= CODING_LIMIT * odd and right >= CODING_LIMIT * table.sum())
