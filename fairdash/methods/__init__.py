@@ -15,6 +15,12 @@ from fairdash.methods.catalog import CATALOG
 if TYPE_CHECKING:
     from fairdash.methods._training import StackView
     from fairdash.methods.adversarial import AdversarialDebiasing
+    from fairdash.methods.base_models import (
+        LogisticCV,
+        NearestNeighbours,
+        RandomForest,
+        WideNetwork,
+    )
     from fairdash.methods.broad import BROAD
     from fairdash.methods.covariance import CovarianceConstraint
     from fairdash.methods.fair_log_loss import FairLogLoss
@@ -37,14 +43,18 @@ __all__ = [
     "GridReductions",
     "HardtLogistic",
     "Logistic",
+    "LogisticCV",
     "Method",
+    "NearestNeighbours",
     "Network",
     "Param",
+    "RandomForest",
     "Reductions",
     "Reweighing",
     "StackView",
     "TruncatedLogistic",
     "Unconstrained",
+    "WideNetwork",
     "fair_log_loss_multiplier",
 ]
 

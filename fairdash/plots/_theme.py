@@ -28,6 +28,11 @@ METHODS = {
     "reweighing": ("#000009", "triangle-right"),
     "covariance": ("#000009", "bowtie"),
     "hardt": ("#000009", "star-diamond"),
+    # and other plain models that of the unconstrained network
+    "forest": ("#000005", "triangle-up"),
+    "neighbours": ("#000005", "diamond"),
+    "wide_network": ("#000005", "square-dot"),
+    "logistic_cv": ("#000005", "pentagon"),
 }
 OTHER_METHOD = ("#000010", "hexagon2")
 # a second model of the same method keeps the colour and takes the next symbol

@@ -25,6 +25,7 @@ _SEEDS = 3  # enough for a first spread, and a sample still trains in seconds
 _UNDERSTAND = {
     "pages/3_Local_fairness.py": "See where it is unfair",
     "pages/4_Weights.py": "See where it looked",
+    "pages/6_Post-process.py": "Post-process this run",
 }
 
 

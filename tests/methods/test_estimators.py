@@ -21,9 +21,13 @@ from fairdash.methods import (
     GridReductions,
     HardtLogistic,
     Logistic,
+    LogisticCV,
+    NearestNeighbours,
+    RandomForest,
     Reductions,
     Reweighing,
     Unconstrained,
+    WideNetwork,
 )
 
 FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}
@@ -90,6 +94,22 @@ class PlainHardt(OneGroup, HardtLogistic):
     pass
 
 
+class PlainForest(AlternatingGroups, RandomForest):
+    pass
+
+
+class PlainNeighbours(AlternatingGroups, NearestNeighbours):
+    pass
+
+
+class PlainWideNetwork(AlternatingGroups, WideNetwork):
+    pass
+
+
+class PlainLogisticCV(AlternatingGroups, LogisticCV):
+    pass
+
+
 class PlainROAD(AlternatingGroups, ROAD):
     pass
 
@@ -110,6 +130,10 @@ CHECKED = [
     PlainReweighing(),
     PlainCovariance(),
     PlainHardt(),
+    PlainForest(n_estimators=10),
+    PlainNeighbours(),
+    PlainWideNetwork(batch_size=32),
+    PlainLogisticCV(),
 ]
 
 
