@@ -1,6 +1,7 @@
 """What survives: data sets, runs, trials and artifacts."""
 
 from fairdash.store._artifacts import Artifact
+from fairdash.store._drafts import Draft
 from fairdash.store._records import (
     TERMINAL,
     DatasetRecord,
@@ -16,6 +17,7 @@ __all__ = [
     "TERMINAL",
     "Artifact",
     "DatasetRecord",
+    "Draft",
     "Progress",
     "RunRecord",
     "Snapshot",

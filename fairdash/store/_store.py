@@ -3,13 +3,12 @@
 import os
 from pathlib import Path
 
-from fairdash.store._runs import Runs
-from fairdash.store._shelf import Shelf
+from fairdash.store._removal import Removal
 from fairdash.store._trials import Trials
 
 
-class Store(Shelf, Runs, Trials):
-    """What survives: tables, data sets, runs, trials, progress and artifacts."""
+class Store(Removal, Trials):
+    """What survives: tables, data sets and drafts, runs, trials and artifacts."""
 
 
 def home_folder() -> Path:

@@ -1,0 +1,94 @@
+from dataclasses import dataclass, field
+
+import pytest
+from toys import ROLES, people_csv
+
+from fairdash.datasets import Cut, Remedy, Subgroups, apply_remedy
+from fairdash.store import Draft, open_store
+
+
+@pytest.fixture
+def store(home):
+    opened = open_store()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def table(store):
+    return store.add_table(people_csv(100), "people.csv")
+
+
+@dataclass(frozen=True)
+class Question:
+    key: str
+    method: str = "road"
+    params: dict = field(default_factory=dict)
+    seed: int = 0
+
+
+def add_run(store, dataset_id, name):
+    return store.add_run({}, [Question(name)], name=name, dataset_id=dataset_id)
+
+
+def finished_run(store, dataset_id):
+    run = add_run(store, dataset_id, "First")
+    store.set_status(run, "finished")
+    return run
+
+
+def test_a_data_set_goes_with_its_runs_and_with_its_last_table(store, table):
+    dataset_id = store.add_dataset(table, ROLES, "People")
+    finished_run(store, dataset_id)
+    folder = store.home / "tables" / table[:2] / table
+    assert folder.exists()
+    store.delete_dataset(dataset_id)
+    assert store.runs() == []
+    assert store.datasets() == []
+    assert store.tables() == []
+    assert not folder.exists()
+    with pytest.raises(ValueError, match="No table"):
+        store.table(table)
+
+
+def test_what_belongs_to_another_data_set_stays(store, table):
+    gone = store.add_dataset(table, ROLES, "People")
+    fewer = ROLES.model_copy(update={"features": ("age",)})
+    stays = store.add_dataset(table, fewer, "Ages")
+    run = finished_run(store, stays)
+    store.delete_dataset(gone)
+    assert [record.id for record in store.datasets()] == [stays]
+    assert [record.id for record in store.runs()] == [run]
+    assert store.dataset(stays).n_rows == 100
+    with pytest.raises(ValueError, match=r"data sets \['Ages'\]"):
+        store.delete_table(table)
+
+
+def test_a_data_set_in_training_is_not_deleted(store, table):
+    dataset_id = store.add_dataset(table, ROLES, "People")
+    finished_run(store, dataset_id)
+    add_run(store, dataset_id, "Second")
+    with pytest.raises(ValueError, match="1 runs on 'People' are still open: Second"):
+        store.delete_dataset(dataset_id)
+    assert len(store.runs()) == 2
+
+
+def test_a_draft_survives_reopening_and_can_be_dropped(store):
+    change = {"target": "skill", "positive": Cut(value=0.5), "features": ("age",)}
+    roles = ROLES.model_copy(update=change)
+    roles = apply_remedy(roles, Remedy(kind="drop_duplicates"))
+    draft = Draft(roles, Subgroups(columns=("age",), cuts={"age": (30, 50)}), 2)
+    store.keep_draft("abc", Draft(ROLES, Subgroups()))
+    store.keep_draft("abc", draft)
+    again = open_store(store.home)
+    assert again.draft("abc") == draft
+    again.drop_draft("abc")
+    assert store.draft("abc") is None
+    again.close()
+
+
+def test_a_draft_of_another_version_is_no_draft(store):
+    store.keep_draft("abc", Draft(ROLES, Subgroups()))
+    path = store.home / "drafts" / "abc.json"
+    path.write_text(path.read_text().replace('"target"', '"outcome_column"'))
+    assert store.draft("abc") is None
