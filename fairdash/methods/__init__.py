@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         WideNetwork,
     )
     from fairdash.methods.broad import BROAD
+    from fairdash.methods.clp import CLP
     from fairdash.methods.covariance import CovarianceConstraint
     from fairdash.methods.fair_log_loss import FairLogLoss
     from fairdash.methods.fair_log_loss_cv import FairLogLossCV
@@ -29,11 +30,14 @@ if TYPE_CHECKING:
     from fairdash.methods.reductions import GridReductions, Reductions
     from fairdash.methods.reweighing import Reweighing
     from fairdash.methods.road import ROAD
+    from fairdash.methods.sensei import SenSeI
+    from fairdash.methods.sensr import SenSR
     from fairdash.methods.unconstrained import Logistic, Unconstrained
 
 __all__ = [
     "BROAD",
     "CATALOG",
+    "CLP",
     "ROAD",
     "AdversarialDebiasing",
     "CovarianceConstraint",
@@ -51,6 +55,8 @@ __all__ = [
     "RandomForest",
     "Reductions",
     "Reweighing",
+    "SenSR",
+    "SenSeI",
     "StackView",
     "TruncatedLogistic",
     "Unconstrained",

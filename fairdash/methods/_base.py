@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
 
 from fairdash._validation import (
     check_one_of,
@@ -22,7 +23,7 @@ from fairdash._validation import (
 )
 from fairdash.methods._groups import Groups
 from fairdash.methods._network import Float32, Network
-from fairdash.methods._training import Batch, StackView, train
+from fairdash.methods._training import Batch, StackView, Trainer, train
 
 LAYERS = {
     "simple": (),
@@ -86,6 +87,7 @@ class StackedClassifier(NetworkClassifier):
     """
 
     _stackable: ClassVar[tuple[str, ...]] = ()
+    _all_in_one_stack: ClassVar[bool] = False  # instead of stacks that fit the cache
     _trainer_class: ClassVar[Any]
 
     predictor_layers: str | Sequence[int]
@@ -136,6 +138,17 @@ class StackedClassifier(NetworkClassifier):
         check_positive("learning_rate", self.learning_rate)
         check_one_of("device", self.device, ("auto", "cpu", "cuda"))
 
+    def _keep_trainer(self, trainer: Trainer) -> None:
+        """Take over from the finished trainer what only this method learns."""
+
+    def _encode_target(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return the classes and the index of each sample's class."""
+        return encode_binary_target(y)
+
+    def _training_rows(self, X: Tensor, y: Tensor, groups: Groups) -> Batch:
+        """Return the training set, with what else a method needs of each row."""
+        return Batch(X, y, groups)
+
     def _fit_models(
         self,
         models: Sequence[Self],
@@ -146,7 +159,7 @@ class StackedClassifier(NetworkClassifier):
         for model in models:
             model._check_params()
         X, y = validate_data(self, X, y, dtype=np.float32, order="C")
-        classes, target = encode_binary_target(y)
+        classes, target = self._encode_target(y)
         groups, codes = encode_groups(sensitive_features, X)
         for model in models:
             model.n_features_in_ = self.n_features_in_
@@ -159,7 +172,7 @@ class StackedClassifier(NetworkClassifier):
         root.call_on_fit_task_begin(estimator=self, **data)
         for points in stacks:
             device = _device(models[points[0]].device)
-            rows = Batch(
+            rows = self._training_rows(
                 torch.as_tensor(X, device=device),
                 torch.as_tensor(target, dtype=torch.float32, device=device),
                 Groups(torch.as_tensor(codes, device=device), len(groups)),
@@ -203,6 +216,7 @@ class StackedClassifier(NetworkClassifier):
             rows,
             n_epochs=first.n_epochs,
             batch_size=first.batch_size,
+            balanced=getattr(first, "batches", "shuffled") == "balanced",
             seed=order_seed,
             points=points,
             after_epoch=after_epoch,
@@ -212,6 +226,7 @@ class StackedClassifier(NetworkClassifier):
         networks = trainer.predictor.networks()
         for i, (model, network) in enumerate(zip(stack, networks, strict=True)):
             model.network_ = network
+            model._keep_trainer(trainer)
             columns = {name: values[:, i] for name, values in history.items()}
             model.history_ = pd.DataFrame(
                 {"epoch": np.arange(1, view.epoch + 1), **columns}
@@ -241,6 +256,8 @@ def _plan_stacks(models: Sequence[StackedClassifier]) -> list[list[int]]:
         first = models[indices[0]]
         rows = STACKED_ROWS[_device(first.device).type]
         size = max(1, rows // first.batch_size)
+        if first._all_in_one_stack:
+            size = len(indices)
         stacks += [indices[i : i + size] for i in range(0, len(indices), size)]
     return stacks
 

@@ -19,7 +19,7 @@ class Param:
     ----------
     name, label, letter : str
         In code, on screen, in the paper.
-    kind : {"float", "int", "choice"}
+    kind : {"float", "int", "choice", "text"}
     default : str, int or float
     low, high, step : float
         Range of a form's slider; the estimator may take more.
@@ -35,7 +35,7 @@ class Param:
 
     name: str
     label: str
-    kind: Literal["float", "int", "choice"]
+    kind: Literal["float", "int", "choice", "text"]
     default: Scalar
     letter: str = ""
     low: float = 0.0
@@ -73,6 +73,8 @@ class Method:
         Whether a fitted model has ``ratio_``.
     needs_groups : bool
         Whether its ``predict`` takes ``sensitive_features``, as its ``fit`` does.
+    needs_names : bool
+        Whether it has a parameter ``feature_names`` for the encoded columns.
     """
 
     key: str
@@ -87,6 +89,7 @@ class Method:
     efforts: Mapping[Effort, Mapping[str, Scalar]]
     gives_weights: bool = False
     needs_groups: bool = False
+    needs_names: bool = False
 
     def estimator_class(self) -> type[Any]:
         """Return the estimator's class; loads torch if it must."""

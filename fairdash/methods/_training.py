@@ -86,6 +86,7 @@ def train(
     *,
     n_epochs: int,
     batch_size: int,
+    balanced: bool = False,
     seed: int,
     points: Sequence[int],
     after_epoch: Callable[[StackView], bool],
@@ -93,7 +94,9 @@ def train(
     """Run epochs of shuffled minibatches, the last of which may be small.
 
     The order of rows follows from ``seed`` alone, so it is the same for every stack
-    and method. ``after_epoch`` may return True to stop.
+    and method, unless minibatches are to be ``balanced``: then each class has as many
+    rows as any other, those of small classes more than once an epoch.
+    ``after_epoch`` may return True to stop.
 
     Returns
     -------
@@ -109,11 +112,13 @@ def train(
     epochs, ratios = [], []
     for epoch in range(1, n_epochs + 1):
         totals: dict[str, Tensor] = {}
-        for batch in _minibatches(rows, batch_size, generator):
+        seen = 0
+        for batch in _minibatches(rows, batch_size, generator, balanced):
+            seen += len(batch)
             for name, loss in trainer.step(batch).items():
                 totals[name] = totals.get(name, 0) + loss * len(batch)
         for name, total in totals.items():
-            mean = (total / len(rows)).cpu().numpy()
+            mean = (total / seen).cpu().numpy()
             view.history.setdefault(name, []).append(mean)
         view.epoch = epoch
         stop = after_epoch(view)
@@ -128,8 +133,27 @@ def train(
 
 
 def _minibatches(
-    rows: Batch, batch_size: int, generator: torch.Generator
+    rows: Batch, batch_size: int, generator: torch.Generator, balanced: bool
 ) -> Iterator[Batch]:
-    order = torch.randperm(len(rows), generator=generator).to(rows.X.device)
-    for part in order.split(batch_size):
+    if balanced:
+        order = _balanced_order(rows.y.cpu(), generator)
+    else:
+        order = torch.randperm(len(rows), generator=generator)
+    for part in order.to(rows.X.device).split(batch_size):
         yield rows[part]
+
+
+def _balanced_order(y: Tensor, generator: torch.Generator) -> Tensor:
+    """Return about as many rows as there are, of each class in turn."""
+    classes = y.unique()
+    each = -(-len(y) // len(classes))
+    columns = []
+    for label in classes:
+        members = torch.nonzero(y == label)[:, 0]
+        rounds = -(-each // len(members))
+        shuffled = [
+            members[torch.randperm(len(members), generator=generator)]
+            for _ in range(rounds)
+        ]
+        columns.append(torch.cat(shuffled)[:each])
+    return torch.stack(columns, dim=1).flatten()

@@ -7,8 +7,14 @@ made from these entries. A new method is one file and one entry.
 from fairdash.methods._adversarial_entries import ADVERSARIAL_METHODS
 from fairdash.methods._base_model_entries import BASE_MODELS
 from fairdash.methods._classical_entries import CLASSICAL_METHODS
+from fairdash.methods._individual_entries import INDIVIDUAL_METHODS
 
 CATALOG = {
     method.key: method
-    for method in (*ADVERSARIAL_METHODS, *CLASSICAL_METHODS, *BASE_MODELS)
+    for method in (
+        *ADVERSARIAL_METHODS,
+        *CLASSICAL_METHODS,
+        *BASE_MODELS,
+        *INDIVIDUAL_METHODS,
+    )
 }

@@ -31,6 +31,8 @@ def work(params: Mapping[str, Any], *, n_rows: int, n_features: int) -> float:
     per_row = 3 * predictor
     per_row += 3 * params.get("n_adversary_steps", 0) * _products(*ADVERSARY)
     per_row += 3 * params.get("n_ratio_steps", 0) * (predictor + PREDICTOR[0])
+    search = params.get("n_subspace_steps", 0) + params.get("n_full_steps", 0)
+    per_row += 2 * search * predictor
     return float(params["n_epochs"] * n_rows * per_row)
 
 

@@ -100,6 +100,8 @@ def train_stack(
     method = CATALOG[stack.method]
     estimator = method.estimator(stack.params, random_state=stack.seed)
     estimator.set_callbacks(monitor)
+    if method.needs_names:
+        estimator.set_params(feature_names=encoded.feature_names)
     began = time.monotonic()
     models = estimator.fit_many(
         stack.points,

@@ -179,6 +179,8 @@ def _checked(param: Param, value: Scalar) -> Scalar:
     if param.kind == "choice":
         check_one_of(param.name, value, param.options)
         return value
+    if param.kind == "text":
+        return str(value)
     if isinstance(value, bool | str):
         raise ValueError(f"`{param.name}` must be a number, got {value!r}.")
     if param.kind == "float":

@@ -85,6 +85,8 @@ def _widget(param: Param, value: Any, identity: str) -> Any:
     }
     if param.kind == "choice":
         return _choice(param, value, common)
+    if param.kind == "text":
+        return st.text_input(param.title, value, **common)
     number = float if param.kind == "float" else int
     limits: tuple[Any, ...] = (param.low, param.high, value, param.step)
     low, high, value, step = (number(limit) for limit in limits)

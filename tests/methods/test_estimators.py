@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from fairdash.methods import (
     BROAD,
     CATALOG,
+    CLP,
     ROAD,
     AdversarialDebiasing,
     CovarianceConstraint,
@@ -26,6 +27,8 @@ from fairdash.methods import (
     RandomForest,
     Reductions,
     Reweighing,
+    SenSeI,
+    SenSR,
     Unconstrained,
     WideNetwork,
 )
@@ -94,6 +97,18 @@ class PlainHardt(OneGroup, HardtLogistic):
     pass
 
 
+class PlainSenSeI(AlternatingGroups, SenSeI):
+    pass
+
+
+class PlainSenSR(AlternatingGroups, SenSR):
+    pass
+
+
+class PlainCLP(AlternatingGroups, CLP):
+    pass
+
+
 class PlainForest(AlternatingGroups, RandomForest):
     pass
 
@@ -118,6 +133,7 @@ class PlainBROAD(AlternatingGroups, BROAD):
     pass
 
 
+QUICK_SEARCH = {"n_subspace_steps": 2, "n_full_steps": 1}
 CHECKED = [
     PlainLogistic(),
     PlainUnconstrained(batch_size=32),
@@ -134,6 +150,9 @@ CHECKED = [
     PlainNeighbours(),
     PlainWideNetwork(batch_size=32),
     PlainLogisticCV(),
+    PlainSenSeI(batch_size=32, fairness_weight=0.001, **QUICK_SEARCH),
+    PlainSenSR(batch_size=32, **QUICK_SEARCH),
+    PlainCLP(batch_size=32, fairness_weight=0.001),
 ]
 
 

@@ -1,0 +1,198 @@
+"""What SenSeI, SenSR and CLP share: metric, losses on counterparts, many classes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from fairdash._validation import check_one_of
+from fairdash.methods._base import StackedClassifier, hidden_layers
+from fairdash.methods._groups import binary_cross_entropy
+from fairdash.methods._network import Float32
+from fairdash.methods._stacked import StackedNetwork
+from fairdash.methods._training import Batch
+from fairdash.metrics import FairMetric, group_directions, ignore_columns
+
+METRICS = ("group_direction", "columns", "both")
+BATCHES = ("shuffled", "balanced")
+
+
+def target_loss(outputs: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the cross-entropy of every row and its gradient in the outputs.
+
+    ``outputs`` (n_models, n_rows, K) are one logit, or one for each class; ``y`` holds
+    the index of the class.
+    """
+    if outputs.shape[-1] == 1:
+        loss, slope = binary_cross_entropy(outputs[..., 0], y)
+        return loss, slope[..., None]
+    logs = outputs.log_softmax(-1)
+    codes = y.long().expand(outputs.shape[:2])[..., None]
+    slope = logs.exp().scatter_add(
+        -1, codes, logs.new_full((1,), -1.0).expand_as(codes)
+    )
+    return -logs.gather(-1, codes)[..., 0], slope
+
+
+def output_distance(outputs: Tensor, others: Tensor) -> tuple[Tensor, Tensor]:
+    """Return d_Y of every row, see `fairdash.metrics`, and its gradient in outputs."""
+    difference = outputs - others
+    n_outputs = outputs.shape[-1]
+    share = 0.25 if n_outputs == 1 else 1 / n_outputs
+    distance = torch.linalg.vecdot(difference, difference) * share
+    return distance, difference * (2 * share)
+
+
+class PairTrainer:
+    """A predictor that can descend its loss at x plus the weighed d_Y of x and x'."""
+
+    def __init__(
+        self,
+        models: Sequence[Any],
+        rows: Batch,
+        *,
+        seeds: Sequence[int],
+        device: torch.device,
+    ) -> None:
+        first = models[0]
+        n_classes = len(first.classes_)
+        self.predictor = StackedNetwork(
+            (
+                rows.X.shape[1],
+                *hidden_layers(first.predictor_layers),
+                1 if n_classes == 2 else n_classes,
+            ),
+            len(models),
+            seed=seeds[0],
+            learning_rate=first.learning_rate,
+            device=device,
+        )
+
+    def pair_step(
+        self, batch: Batch, counterparts: Tensor, weight: Tensor
+    ) -> dict[str, Tensor]:
+        """Move the predictor one step; return its two losses, one value per model."""
+        rows = batch.X.expand_as(counterparts)
+        outputs = self.predictor.forward(torch.cat([rows, counterparts], dim=1))
+        here, there = outputs.split(len(batch), dim=1)
+        loss, slope = target_loss(here, batch.y)
+        distance, pull = output_distance(there, here)
+        pull = pull * weight[..., None]
+        self.predictor.backward(torch.cat([slope - pull, pull], dim=1) / len(batch))
+        self.predictor.step()
+        return {"loss": loss.mean(1), "fair_loss": distance.mean(1)}
+
+    def ratios(self, rows: Batch) -> None:
+        """Return None: no weights."""
+
+
+class FairMetricClassifier(StackedClassifier):
+    """Network classifier of two or more classes, with a fair metric given or learned.
+
+    A subclass's ``_trainer_class`` calls `share_metric`.
+    """
+
+    metric: str | FairMetric
+    columns: str | Sequence[str]
+    feature_names: Sequence[str] | None
+    batches: str
+    fair_metric_: FairMetric
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the logit of each sample, or of more than two classes each logit."""
+        check_is_fitted(self, "network_")
+        rows: Float32 = validate_data(self, X, dtype=np.float32, reset=False)
+        outputs = self.network_.outputs(rows)
+        return outputs[:, 0] if len(self.classes_) == 2 else outputs
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of each class, one column per class."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        probabilities: NDArray[np.float64] = softmax(scores, axis=1)
+        return probabilities
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the most probable class of each sample."""
+        probabilities = self.predict_proba(X)
+        predicted: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
+        return predicted
+
+    def fit_metric(self, rows: Batch) -> FairMetric:
+        """Return the metric of these training rows."""
+        names = self._names()
+        if isinstance(self.metric, FairMetric):
+            if len(self.metric.feature_names) != len(names):
+                message = f"`metric` is of {len(self.metric.feature_names)} features"
+                raise ValueError(f"{message}, X has {len(names)}.")
+            return self.metric
+        columns = self._columns()
+        if self.metric == "columns":
+            return ignore_columns(columns, names)
+        return group_directions(
+            rows.X.cpu().numpy(),
+            rows.groups.codes.cpu().numpy(),
+            names,
+            columns=columns if self.metric == "both" else (),
+        )
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_one_of("batches", self.batches, BATCHES)
+        if isinstance(self.metric, FairMetric):
+            return
+        check_one_of("metric", self.metric, METRICS)
+        if self.metric != "group_direction" and not self._columns():
+            raise ValueError(
+                "There is no sensitive direction: `metric` is "
+                f"{self.metric!r} and `columns` names none. Name the columns that "
+                "should not count, such as 'race, sex'."
+            )
+
+    def _encode_target(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"y has 1 class, {classes[0]!r}; two are needed.")
+        return classes, codes
+
+    def _names(self) -> tuple[str, ...]:
+        """Return the names of the encoded columns."""
+        given = self.feature_names
+        if given is None:
+            known = getattr(self, "feature_names_in_", None)
+            given = (
+                [f"x{i}" for i in range(self.n_features_in_)]
+                if known is None
+                else known
+            )
+        if len(given) != self.n_features_in_:
+            message = f"`feature_names` has {len(given)} names for"
+            raise ValueError(f"{message} {self.n_features_in_} columns.")
+        return tuple(map(str, given))
+
+    def _columns(self) -> list[str]:
+        """Return the columns named in text or as a list."""
+        if isinstance(self.columns, str):
+            return [name.strip() for name in self.columns.split(",") if name.strip()]
+        return list(self.columns)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
+
+
+def share_metric(models: Sequence[FairMetricClassifier], rows: Batch) -> FairMetric:
+    """Return the metric of the training rows, which all models of a stack keep."""
+    metric = models[0].fit_metric(rows)
+    for model in models:
+        model.fair_metric_ = metric
+    return metric

@@ -1,0 +1,293 @@
+"""SenSeI, SenSR and CLP: the inner maximum, gradients, weights, classes, bad input."""
+
+import numpy as np
+import pytest
+import torch
+
+from fairdash.methods import CLP, SenSeI, SenSR, Unconstrained
+from fairdash.methods._attack import Attack
+from fairdash.methods._groups import Groups
+from fairdash.methods._individual import output_distance, target_loss
+from fairdash.methods._stacked import StackedNetwork
+from fairdash.methods._training import Batch, _minibatches
+from fairdash.metrics import FairMetric, explore, free_sensitivity, ignore_columns
+from fairdash.metrics import output_distance as numpy_distance
+
+CPU = torch.device("cpu")
+FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}
+SEARCH = {
+    "n_subspace_steps": 8,
+    "subspace_learning_rate": 0.5,
+    "n_full_steps": 8,
+    "full_learning_rate": 0.05,
+    "seed": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    s = rng.integers(2, size=600)
+    X = rng.normal(size=(600, 6)).astype(np.float32)
+    X[:, 0] += 1.5 * s
+    y = (X[:, 0] + X[:, 1] + rng.logistic(size=600) > 0.5).astype(int)
+    return X, y, np.array(["a", "b"])[s]
+
+
+def stack_of(sizes, n_models=2):
+    network = StackedNetwork(sizes, n_models, seed=0, learning_rate=0.01, device=CPU)
+    network.parameters.mul_(2).add_(
+        0.1 * torch.randn(network.parameters.shape, generator=torch.manual_seed(1))
+    )
+    return network
+
+
+def metric_of(d=6, k=2):
+    directions = np.random.default_rng(0).normal(size=(d, k))
+    return FairMetric.ignoring(range(d), directions, range(k))
+
+
+def learned_metric():
+    rng = np.random.default_rng(0)
+    X, other = rng.normal(size=(2, 300, 6))
+    d = ((X - other) ** 2).mean(1)
+    return explore(X, other, rng.random(300) < 2 / (1 + np.exp(d)), range(6))
+
+
+@pytest.mark.parametrize("sizes", [(6, 1), (6, 8, 1), (6, 8, 5, 3)], ids=str)
+@pytest.mark.parametrize("metric", [metric_of(), learned_metric()], ids=["free", "psd"])
+@pytest.mark.parametrize("kind", ["distance", "loss"])
+@torch.no_grad()
+def test_the_inner_maximum_is_never_below_the_value_at_x(sizes, metric, kind):
+    network = stack_of(sizes)
+    X = torch.randn(50, 6, generator=torch.manual_seed(0))
+    y = (torch.arange(50) % max(2, sizes[-1])).float()
+    here = network.forward(X).clone()
+
+    def objective(outputs):
+        if kind == "loss":
+            return target_loss(outputs, y)
+        return output_distance(outputs, here)
+
+    multiplier = torch.tensor([[0.5], [2.0]])
+    others, distance = Attack(network, metric, **SEARCH)(X, objective, multiplier)
+    expected = [metric.distance(X, x.double()) for x in others]
+    np.testing.assert_allclose(distance, expected, atol=1e-3)
+    reached, _ = objective(network.forward(others))
+    start, _ = objective(here)
+    gain = reached - multiplier * distance - start
+    assert gain.min() > -1e-4
+    assert gain.mean() > 0.05
+    # every model has found what it would find alone
+    if kind == "distance":
+        reached = numpy_distance(
+            network.networks()[1].outputs(others[1].numpy()), here[1]
+        )
+        np.testing.assert_allclose(
+            reached, objective(network.forward(others))[0][1], atol=1e-3
+        )
+
+
+@torch.no_grad()
+def test_without_free_sensitivity_free_moves_are_undone_or_harmless():
+    network, metric = stack_of((6, 8, 1)), metric_of()
+    projection = torch.as_tensor(metric.projection, dtype=torch.float32)
+    network.weights[0].copy_(projection @ network.weights[0])
+    attack = Attack(network, metric, **{**SEARCH, "n_full_steps": 0})
+    assert attack.sensitivity().max() < 1e-5
+    X = torch.randn(40, 6)
+    here = network.forward(X).clone()
+    others, _ = attack(X, lambda out: output_distance(out, here), torch.ones(2, 1))
+    assert output_distance(network.forward(others), here)[0].max() < 1e-6
+
+
+@torch.no_grad()
+def test_a_linear_model_is_attacked_along_the_steepest_direction():
+    network = stack_of((6, 1), n_models=1)
+    metric = metric_of(k=1)
+    w = network.networks()[0].weights[0][:, 0].astype(float)
+    X = torch.zeros(200, 6)
+    here = network.forward(X).clone()
+    search = {**SEARCH, "n_subspace_steps": 0, "n_full_steps": 60}
+    multiplier = torch.full((1, 1), float(w @ metric.sigma @ w) / 4 * 1.0001)
+    others, distance = Attack(network, metric, **search)(
+        X, lambda out: output_distance(out, here), multiplier
+    )
+    moved = others[0].double().numpy()
+    steepest = metric.sigma @ w / np.linalg.norm(metric.sigma @ w)
+    kept = distance[0].numpy() > 0
+    along = np.abs(moved[kept] @ steepest) ** 2
+    assert (along <= distance[0].numpy()[kept] + 1e-4).all()
+
+
+@pytest.mark.parametrize("n_outputs", [1, 4])
+def test_losses_have_the_gradients_they_say(n_outputs):
+    outputs = torch.randn(2, 10, n_outputs, dtype=torch.double, requires_grad=True)
+    others = torch.randn(2, 10, n_outputs, dtype=torch.double)
+    y = (torch.arange(10) % max(2, n_outputs)).double()
+    for loss, slope in (target_loss(outputs, y), output_distance(outputs, others)):
+        (gradient,) = torch.autograd.grad(loss.sum(), outputs, retain_graph=True)
+        torch.testing.assert_close(slope, gradient)
+    if n_outputs > 1:
+        expected = torch.nn.functional.cross_entropy(
+            outputs[0], y.long(), reduction="none"
+        )
+        torch.testing.assert_close(target_loss(outputs, y)[0][0], expected)
+
+
+def test_one_logit_is_as_far_as_its_two_halves():
+    one, other = torch.randn(2, 1, 20, 1)
+    two, others = (torch.cat([-x / 2, x / 2], -1) for x in (one, other))
+    torch.testing.assert_close(
+        output_distance(one, other)[0], output_distance(two, others)[0]
+    )
+
+
+@pytest.mark.parametrize("cls", [SenSeI, SenSR, CLP])
+def test_a_model_in_a_stack_equals_the_model_alone(cls, data):
+    X, y, s = data
+    points = [{"fair_radius": r} for r in (0.0, 0.5)]
+    if cls is not SenSR:
+        points = [{"fairness_weight": w} for w in (0, 0.5, 5)]
+    together = cls(**FEW).fit_many(points, X, y, sensitive_features=s)
+    for point, model in zip(points, together, strict=True):
+        alone = cls(**FEW, **point).fit(X, y, sensitive_features=s)
+        for ours, theirs in zip(
+            model.network_.weights, alone.network_.weights, strict=True
+        ):
+            np.testing.assert_allclose(ours, theirs, atol=1e-4)
+    assert len({id(model.fair_metric_) for model in together}) == 1
+
+
+def test_weight_zero_is_the_unconstrained_network(data):
+    X, y, s = data
+    plain = Unconstrained(**FEW).fit(X, y, sensitive_features=s)
+    for cls in (SenSeI, CLP):
+        free = cls(fairness_weight=0, **FEW).fit(X, y, sensitive_features=s)
+        for ours, theirs in zip(
+            free.network_.weights, plain.network_.weights, strict=True
+        ):
+            np.testing.assert_allclose(ours, theirs, atol=2e-6)
+
+
+def test_training_makes_free_moves_matter_less_as_the_weight_grows(data):
+    X, y, s = data
+    names = [f"x{i}" for i in range(6)]
+    settings = {
+        "metric": "columns",
+        "columns": "x0",
+        "feature_names": names,
+        "predictor_layers": (16,),
+        "n_epochs": 60,
+        "batch_size": 128,
+        "random_state": 0,
+    }
+    points = [{"fairness_weight": w} for w in (0, 1, 20)]
+    models = SenSeI(**settings).fit_many(points, X, y, sensitive_features=s)
+    flipped = X.copy()
+    flipped[:, 0] = -flipped[:, 0]
+    same = [(m.predict(X) == m.predict(flipped)).mean() for m in models]
+    assert same[0] < 0.8 < same[1] < same[2]
+    assert same[2] > 0.97
+    metric = ignore_columns(["x0"], names)
+    seen = [free_sensitivity(m.network_, metric) for m in models]
+    assert seen[0] > seen[1] > seen[2]
+    for model, norm in zip(models, seen, strict=True):
+        kept = model.history_["free_sensitivity"]
+        assert kept.iloc[-1] == pytest.approx(norm, rel=0.1)
+    assert (
+        models[2].history_["fair_loss"].iloc[-1]
+        < 0.1 * (models[0].history_["fair_loss"].iloc[-1])
+    )
+
+
+def test_sensr_ties_fairness_to_accuracy_even_at_radius_zero(data):
+    X, y, s = data
+    settings = {**FEW, "n_epochs": 60, "metric": "columns", "columns": "x0"}
+    model = SenSR(fair_radius=0.0, **settings).fit(X, y, sensitive_features=s)
+    flipped = X.copy()
+    flipped[:, 0] = -flipped[:, 0]
+    assert (model.predict(X) == model.predict(flipped)).mean() > 0.95
+
+
+def test_the_multiplier_follows_the_radius(data):
+    X, y, s = data
+    settings = {**FEW, "initial_multiplier": 0.0, "multiplier_learning_rate": 0.5}
+    points = [{"fair_radius": r} for r in (0.0, 10.0)]
+    tight, loose = SenSeI(**settings).fit_many(points, X, y, sensitive_features=s)
+    assert tight.history_["multiplier"].iloc[-1] > 0.1
+    assert loose.history_["multiplier"].iloc[-1] == 0
+
+
+@pytest.mark.parametrize("cls", [SenSeI, SenSR, CLP])
+def test_more_than_two_classes_train_and_predict(cls, data):
+    X, _, s = data
+    y = np.array(["low", "middle", "top"])[np.digitize(X[:, 1], [-0.5, 0.5])]
+    model = cls(**{**FEW, "n_epochs": 30}).fit(X, y, sensitive_features=s)
+    assert model.classes_.tolist() == ["low", "middle", "top"]
+    assert model.predict_proba(X).shape == (600, 3)
+    np.testing.assert_allclose(model.predict_proba(X).sum(1), 1)
+    assert (model.predict(X) == y).mean() > 0.85
+    assert model.network_.outputs(X).shape == (600, 3)
+
+
+def test_clp_takes_what_does_not_count_from_another_row_or_the_given_pair(data):
+    X, y, s = data
+    settings = {**FEW, "n_epochs": 60, "fairness_weight": 20.0}
+    flipped = X.copy()
+    flipped[:, 0] = 3 - flipped[:, 0]
+    by_column = CLP("columns", columns=["x0"], **settings)
+    by_column.fit(X, y, sensitive_features=s)
+    by_pair = CLP(**settings)
+    by_pair.fit(X, y, sensitive_features=s, counterfactuals=flipped)
+    for model in (by_column, by_pair):
+        assert (model.predict(X) == model.predict(flipped)).mean() > 0.95
+    several = CLP(**FEW)
+    several.fit(X, y, sensitive_features=s, counterfactuals=np.stack([flipped, X], 1))
+
+
+def test_balanced_minibatches_hold_as_many_rows_of_each_class():
+    y = torch.tensor([0.0] * 90 + [1.0] * 10)
+    groups = Groups(torch.zeros(100, dtype=torch.long), 2)
+    rows = Batch(torch.arange(100.0)[:, None], y, groups)
+    generator = torch.Generator().manual_seed(0)
+    batches = list(_minibatches(rows, 20, generator, True))
+    assert [len(batch) for batch in batches] == [20] * 5
+    assert all(batch.y.mean() == 0.5 for batch in batches)
+    seen = torch.cat([batch.X[batch.y == 1, 0] for batch in batches])
+    assert (seen.unique(return_counts=True)[1] == 5).all()
+
+
+@pytest.mark.parametrize(
+    "model, message",
+    [
+        (SenSeI("columns"), "There is no sensitive direction"),
+        (SenSeI("both", columns="race"), "'race' is not a feature of the model"),
+        (SenSeI("mahalanobis"), "`metric` must be one of"),
+        (SenSeI(metric_of(5)), "`metric` is of 5 features, X has 6"),
+        (SenSeI(feature_names=["a"]), "`feature_names` has 1 names for 6 columns"),
+        (SenSeI(fairness_weight=-1), "`fairness_weight` must be a finite number >= 0"),
+        (SenSR(fair_radius=-1), "`fair_radius` must be a finite number >= 0"),
+        (SenSR(n_full_steps=1.5), "`n_full_steps` must be a whole number"),
+        (SenSeI(batches="big"), "`batches` must be one of"),
+        (CLP("columns"), "There is no sensitive direction"),
+    ],
+)
+def test_bad_parameters_name_the_way_out(model, message, data):
+    X, y, s = data
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y, sensitive_features=s)
+
+
+@pytest.mark.parametrize(
+    "counterfactuals, message",
+    [
+        (np.zeros((10, 6)), "pairs do not align"),
+        (np.zeros((600, 5)), "pairs do not align"),
+        (np.full((600, 6), np.nan), "must be finite"),
+    ],
+)
+def test_pairs_that_do_not_align_are_refused(counterfactuals, message, data):
+    X, y, s = data
+    with pytest.raises(ValueError, match=message):
+        CLP(**FEW).fit(X, y, sensitive_features=s, counterfactuals=counterfactuals)
