@@ -1,5 +1,7 @@
 """What a page says and offers, as plain text."""
 
+import json
+
 
 def button(page, label):
     """Return the one button called ``label``."""
@@ -28,3 +30,11 @@ def words(page):
 def figures(page):
     """Return the number of figures."""
     return len(page.get("plotly_chart"))
+
+
+def sent(page, component):
+    """Return what a component of the browser was sent, None where it is not."""
+    for element in page.get("bidi_component"):
+        if element.proto.component_name == f"fairdash.{component}":
+            return json.loads(element.proto.json)
+    return None

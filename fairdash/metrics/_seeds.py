@@ -1,6 +1,7 @@
 """Means and spread over seeds."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,7 +53,7 @@ def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame
 
 
 def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Average the tables of local DI of one model over seeds.
+    """Average the tables of local DI over seeds, of one model or of several.
 
     A gap, its interval and the rates are averaged over the seeds in which the subgroup
     is estimable, and are NaN if these are less than half of the seeds; numbers of rows
@@ -62,7 +63,8 @@ def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     Parameters
     ----------
     tables : sequence of DataFrame of :func:`local_di`
-        One per seed, each with the same groups.
+        One per seed, each with the same groups. Those of several models have a column
+        "model"; a model may lack some of the seeds.
 
     Returns
     -------
@@ -71,29 +73,39 @@ def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """
     if not tables:
         raise ValueError("`tables` must hold the table of at least one seed.")
+    by = [name for name in ("model", "subgroup") if name in tables[0]]
     rows = pd.concat(tables, ignore_index=True)
     counts = [name for name in map(str, rows) if name == "n" or name.startswith("n_")]
-    values = rows.columns.difference([*counts, "subgroup", "estimable", "reason"])
+    values = rows.columns.difference([*counts, *by, "estimable", "reason"])
     known = rows.assign(**rows[values].where(rows["estimable"]))
-    by_subgroup = known.groupby("subgroup", sort=False, observed=True)
-    n_seeds = by_subgroup["estimable"].sum()
-    estimable = 2 * n_seeds >= len(tables)
-    mean = by_subgroup[values.tolist()].mean()
-    mean["local_di_sd"] = by_subgroup["local_di"].std(ddof=1)
+    cells = known.groupby(by, sort=False, observed=True)
+    n_seeds = cells["estimable"].sum()
+    mean = cells[values.tolist()].mean()
+    mean["local_di_sd"] = cells["local_di"].std(ddof=1)
+    estimable = 2 * n_seeds >= _all_seeds(tables, mean.index)
     mean = mean.where(estimable)
-    mean[counts] = by_subgroup[counts].mean().round().astype(np.int64)
+    mean[counts] = cells[counts].mean().round().astype(np.int64)
     mean["estimable"] = estimable
-    mean["reason"] = [
-        "" if estimable[name] else _reason(group) for name, group in by_subgroup
-    ]
+    failing = known[~known["estimable"]].groupby(by, observed=True)
+    reasons = {name: _reason(seeds) for name, seeds in failing}
+    places = [name if len(by) > 1 else (name,) for name in mean.index]
+    pairs = zip(places, estimable, strict=True)
+    mean["reason"] = ["" if shown else reasons[place] for place, shown in pairs]
     mean["n_seeds"] = n_seeds
     columns = [*tables[0].columns, "local_di_sd", "n_seeds"]
     return mean.reset_index()[columns]
 
 
-def _reason(seeds: pd.DataFrame) -> str:
+def _all_seeds(tables: Sequence[pd.DataFrame], cells: pd.Index) -> Any:
+    """Return the number of seeds of the model of every cell."""
+    if "model" not in tables[0]:
+        return len(tables)
+    models = pd.concat([table["model"].drop_duplicates() for table in tables])
+    return cells.get_level_values("model").map(models.value_counts()).to_numpy()
+
+
+def _reason(failing: pd.DataFrame) -> str:
     """Say why a subgroup is not estimable in the seeds where it is not."""
-    failing = seeds[~seeds["estimable"]]
     first = str(failing["reason"].iloc[0])
     is_count = first.endswith((" rows", " row")) and not first.startswith("no ")
     return f"{round(failing['n'].mean()):,} rows" if is_count else first

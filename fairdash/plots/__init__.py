@@ -38,11 +38,15 @@ from fairdash.plots._models import (
     plot_comparison,
     plot_overview,
 )
-from fairdash.plots._theme import CONFIG, resolve
+from fairdash.plots._theme import (
+    CONFIG,
+    group_colours_of,
+    method_colour_of,
+    resolve,
+)
 from fairdash.plots._trade_off import (
     before_after_finding,
     describe_trade_off,
-    group_colours_of,
     plot_trade_off,
     ramp_finding,
     trade_off_finding,
@@ -96,6 +100,7 @@ __all__ = [
     "grid_finding",
     "group_colours_of",
     "local_finding",
+    "method_colour_of",
     "metric_words",
     "plot_base_rates",
     "plot_by_tau",

@@ -1,16 +1,14 @@
 """The front of a sweep: what accuracy costs in fairness, method by method."""
 
-from typing import Any
-
 import pandas as pd
 import plotly.graph_objects as go
 
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
     BAND,
-    INK,
     METHODS,
     OTHER_METHOD,
+    VEIL,
     Spec,
     fade,
     finish,
@@ -44,7 +42,6 @@ def plot_front(
     runs: pd.DataFrame,
     *,
     axes: tuple[str, str] = ("worst_1_di", "accuracy"),
-    chosen: int | None = None,
     chance: float = float("nan"),
 ) -> go.Figure:
     """One mark per model, the front of each method as steps, single runs behind.
@@ -54,20 +51,18 @@ def plot_front(
     models : DataFrame
         One row per setting: label, method (as on screen), colour_role, x, y, x_sd and
         y_sd (NaN for one seed), within (keeps the limit), front (lies on its method's
-        front), line (a corner of the line drawn).
+        front), line (a corner of the line drawn), knee (where the front bends most).
     runs : DataFrame
         One row per single run: method, colour_role, x, y; empty for one seed.
     axes : pair of str
         Metrics along x and y, see `METRICS`.
-    chosen : int, optional
-        Position in ``models`` of the one to ring.
     chance : float, optional
         Value of x that chance alone reaches; the grey band ends there.
 
     Returns
     -------
     Figure: first one trace of marks per method, in order of appearance and with the
-    rows of ``models`` in their order; then fronts, runs and the ring
+    rows of ``models`` in their order; then fronts and runs
     """
     methods = list(dict.fromkeys(models["method"]))
     data: list[Spec] = []
@@ -80,11 +75,10 @@ def plot_front(
             data.append(_line(mine.sort_values("x")))
     for method, mine in runs.groupby("method", sort=False):
         data.append(_single(str(method), mine))
-    if chosen is not None:
-        data.append(_ring(models.iloc[chosen]))
     layout: Spec = {
         "xaxis": _axis(axes[0]) | {"showgrid": True},
         "yaxis": _axis(axes[1]),
+        "annotations": [_knee(row) for row in records(models[models["knee"]])],
     }
     if chance == chance:
         band: Spec = {"type": "rect", "fillcolor": BAND, "line": {"width": 0}}
@@ -92,7 +86,7 @@ def plot_front(
         layout["shapes"] = [{**band, **edge, "layer": "below"}]
         at: Spec = {"x": chance, "y": 0, "yref": "y domain", "xanchor": "right"}
         note = text("chance alone", yanchor="bottom", xshift=-4, **at)
-        layout["annotations"] = [note]
+        layout["annotations"].append(note)
     return finish(data, layout, height=420, legend=True)
 
 
@@ -199,25 +193,12 @@ def _single(method: str, mine: pd.DataFrame) -> Spec:
     }
 
 
-def _ring(row: "pd.Series[Any]") -> Spec:
-    return {
-        "type": "scatter",
-        "mode": "markers+text",
-        "showlegend": False,
-        "x": [float(row["x"])],
-        "y": [float(row["y"])],
-        "text": ["this model"],
-        "textposition": "top center",
-        "textfont": {"color": INK, "size": 12},
-        "marker": {
-            "size": 18,
-            "symbol": "circle-open",
-            "color": INK,
-            "line": {"width": 2},
-        },
-        "hoverinfo": "skip",
-        "zorder": 4,
-    }
+def _knee(row: Spec) -> Spec:
+    """Return the word beside the mark where a front bends most."""
+    colour, _ = METHODS.get(row["colour_role"], OTHER_METHOD)
+    arrow: Spec = {"showarrow": True, "arrowhead": 0, "arrowcolor": colour}
+    arrow |= {"arrowwidth": 1.2, "ax": 26, "ay": 24, "standoff": 6}
+    return text("knee", colour, x=row["x"], y=row["y"], bgcolor=VEIL) | arrow
 
 
 def _mark(mine: pd.DataFrame) -> tuple[str, str]:
@@ -235,4 +216,6 @@ def _hover(row: Spec, axes: tuple[str, str]) -> str:
         for metric, axis in zip(axes, "xy", strict=True)
     ]
     note = "" if row["within"] else "<br>over the DI limit"
+    if row["knee"]:
+        note = "<br>knee of the front"
     return f"{row['label']}<br>{'<br>'.join(values)}{note}"

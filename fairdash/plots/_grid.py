@@ -16,9 +16,7 @@ _TICKS = 6
 _SHADES = (GROUND[3], GROUND[5], GROUND[7], GROUND[9])
 
 
-def plot_grid(
-    table: pd.DataFrame, *, metric: str, chosen: tuple[float, float] | None = None
-) -> go.Figure:
+def plot_grid(table: pd.DataFrame, *, metric: str) -> go.Figure:
     """Cells of a metric over λ (across) and τ (up), and where the limit is kept.
 
     Parameters
@@ -27,8 +25,6 @@ def plot_grid(
         One row per setting: fairness_weight, tau, value, within.
     metric : str
         What ``value`` is, see ``METRICS``.
-    chosen : pair of float, optional
-        λ and τ of the cell to frame.
 
     Returns
     -------
@@ -81,11 +77,6 @@ def plot_grid(
         "xaxis": _ticks(across) | {"title": "fairness weight λ"},
         "yaxis": _ticks(up) | {"title": "locality τ", "showgrid": False},
     }
-    if chosen is not None and chosen[0] in across and chosen[1] in up:
-        x, y = across.index(chosen[0]), up.index(chosen[1])
-        frame: Spec = {"type": "rect", "line": {"color": INK, "width": 2.5}}
-        ends = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
-        layout["shapes"] = [frame | ends]
     return finish(data, layout, height=380, right=4)
 
 

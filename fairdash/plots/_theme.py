@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 Spec = dict[str, Any]  # a piece of a Plotly figure, as plain JSON
+Theme = Literal["light", "dark"]
 
 GROUPS = ("#000001", "#000002", "#000003", "#000004")
 METHODS = {
@@ -112,6 +113,16 @@ def group_colours(groups: Sequence[str]) -> dict[str, str]:
     return {name: cycle[i % len(cycle)] for i, name in enumerate(groups)}
 
 
+def group_colours_of(groups: Sequence[str], theme: Theme) -> list[str]:
+    """Return the colours of groups in a theme, for what draws itself in a browser."""
+    return [_colour(token, theme) for token in group_colours(groups).values()]
+
+
+def method_colour_of(role: str, theme: Theme) -> str:
+    """Return the colour of a method in a theme, by its colour role."""
+    return _colour(METHODS.get(role, OTHER_METHOD)[0], theme)
+
+
 def model_marks(roles: Sequence[str]) -> list[tuple[str, str]]:
     """Return colour and symbol of every model, by the colour role of its method."""
     marks = []
@@ -156,7 +167,7 @@ def finish(
     return go.Figure({"data": list(data), "layout": whole})
 
 
-def resolve(figure: go.Figure, theme: Literal["light", "dark"] = "light") -> go.Figure:
+def resolve(figure: go.Figure, theme: Theme = "light") -> go.Figure:
     """Return a copy of ``figure`` with real colours, for use outside Streamlit."""
     values = [*CATEGORICAL[theme].split(), *NEUTRAL[theme].split()]
     tokens = [*(f"#{i:06d}" for i in range(1, 11)), MUTED, INK, PAPER]
@@ -165,3 +176,8 @@ def resolve(figure: go.Figure, theme: Literal["light", "dark"] = "light") -> go.
     for token, colour in zip(tokens, values, strict=True):
         document = document.replace(token, f"#{colour}")
     return pio.from_json(document)
+
+
+def _colour(token: str, theme: Theme) -> str:
+    """Return one of the numbered tokens, perhaps faded, as a colour of the theme."""
+    return f"#{CATEGORICAL[theme].split()[int(token[1:7]) - 1]}{token[7:]}"

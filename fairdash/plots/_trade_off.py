@@ -1,20 +1,16 @@
 """What post-processing costs: accuracy against DI, method by method."""
 
 import math
-from collections.abc import Sequence
-from typing import Literal
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
-    CATEGORICAL,
     INK,
     Spec,
     fade,
     finish,
-    group_colours,
 )
 from fairdash.plots._words import between, fitting, number, percent
 
@@ -146,17 +142,6 @@ def before_after_finding(cells: pd.DataFrame) -> str:
         f"Largest local DI: {', '.join([*named[:2], *named[3:]])}",
         f"Largest local DI: {', '.join(named[:2])}",
     )
-
-
-def group_colours_of(
-    groups: Sequence[str], theme: Literal["light", "dark"]
-) -> list[str]:
-    """Return the colours of groups in a theme, for a component that draws itself."""
-    values = CATEGORICAL[theme].split()
-    return [
-        f"#{values[int(token[1:7]) - 1]}{token[7:]}"
-        for token in group_colours(groups).values()
-    ]
 
 
 def _clear(row: Spec) -> bool:

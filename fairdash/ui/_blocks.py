@@ -54,11 +54,11 @@ def controls(columns: int = 4) -> DeltaGenerator:
     return st.grid(columns=columns, min_column_width=150, gap=("xsmall", "medium"))
 
 
-def more(label: str = "More") -> DeltaGenerator:
+def more(label: str = "More", *, icon: str = ":material/tune:") -> DeltaGenerator:
     """Return a popover for the remaining controls, in line with those of the bar."""
     with st.container(gap=None):
         st.space("small")
-        return st.popover(label, icon=":material/tune:", width="stretch")
+        return st.popover(label, icon=icon, width="stretch")
 
 
 def kpi_row(items: Sequence[Kpi]) -> None:

@@ -1,19 +1,21 @@
-"""Controls of a sweep: sliders through its grid, the limit, clicks on figures."""
+"""Controls of a sweep: method, other axes, the limit, clicks on figures."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord
 from fairdash.ui._blocks import controls, more
-from fairdash.ui._sweep import PARITY, Judge, Sweep
+from fairdash.ui._sweep import TAU, WEIGHT, Judge, Point, Sweep, Value
+from fairdash.ui._sweep_point import choose, current, move, words
 
 _JUDGES: dict[Judge, str] = {"validation": "Validation rows", "test": "As in the paper"}
-_NAMES = {"fairness_weight": "λ", "tau": "τ"}
+_SLIDERS = 2
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,9 @@ class Controls:
         Of the chosen setting in ``means``; None if it did not finish.
     method : str
     point : dict
-        Its λ and, for methods that have it, τ.
+        Its value on every axis of the method's grid.
+    sliders : tuple of str
+        The axes that sliders go through, at most two.
     limit : float
         On DI.
     judge : {"validation", "test"}
@@ -37,52 +41,71 @@ class Controls:
 
     place: int | None
     method: str
-    point: dict[str, float]
+    point: Point
+    sliders: tuple[str, ...]
     limit: float
     judge: Judge
     axes: tuple[str, str]
     single: bool
 
+    @property
+    def others(self) -> Point:
+        """The values on the axes without a slider, which figures hold fixed."""
+        return {n: v for n, v in self.point.items() if n not in self.sliders}
 
-def sweep_controls(sweep: Sweep, run: RunRecord) -> Controls:
-    """Draw method, λ, τ and the popover with the rest; return what was set."""
+    @property
+    def has_map(self) -> bool:
+        """Whether the sliders go through λ and τ."""
+        return self.sliders == (WEIGHT, TAU)
+
+
+def sweep_controls(sweep: Sweep, run: RunRecord) -> tuple[Controls, DeltaGenerator]:
+    """Draw the method and the popover with the rest.
+
+    Returns what was set, and the place for one more popover in the bar.
+    """
+    several = len(sweep.methods) > 1
     with controls(4):
-        bar = [st.container() for _ in range(3)]
+        first = st.container() if several else None
         options = more("Front and limit")
+        corner = st.container()
     with options:
         limit, judge, axes, single = _front_options(sweep, run)
-    _start(sweep, run, limit)
-    method = sweep.methods[0]
-    if len(sweep.methods) > 1:
-        with bar[0]:
-            method = st.selectbox(
-                "Method",
-                sweep.methods,
-                format_func=lambda key: CATALOG[key].label,
-                key=f"{run.id} method",
-                persist_state="session",
-            )
-    point: dict[str, float] = {}
-    for place, (param, letter) in zip(bar[1:], _NAMES.items(), strict=True):
-        values = sweep.axis(method, param)
-        if not values:
-            continue
-        known = {p.name: p for p in CATALOG[method].params}[param]
-        if len(values) == 1:
-            point[param] = values[0]
-            continue
-        _keep_on(values, f"{run.id} {letter}")
-        with place:
-            point[param] = st.select_slider(
-                known.title,
-                values,
-                format_func=lambda value: f"{value:g}",
-                help=known.help,
-                key=f"{run.id} {letter}",
-                persist_state="session",
-            )
-    place_of = sweep.position(method, point)
-    return Controls(place_of, method, point, limit, judge, axes, single)
+    method, point = current(sweep, run, limit)
+    if first is not None:
+        key = f"{run.id} method"
+        st.session_state[key] = method
+        first.selectbox(
+            "Method",
+            sweep.methods,
+            format_func=lambda key: CATALOG[key].label,
+            key=key,
+            on_change=lambda: move(sweep, run, st.session_state[key], {}),
+        )
+    sliders = tuple(point)[:_SLIDERS]
+    with options:
+        for name in tuple(point)[_SLIDERS:]:
+            _other_axis(sweep, run, method, name, point[name])
+    place = sweep.position(method, point)
+    asked = Controls(place, method, point, sliders, limit, judge, axes, single)
+    return asked, corner
+
+
+def _other_axis(
+    sweep: Sweep, run: RunRecord, method: str, name: str, value: Value
+) -> None:
+    """Draw the choice of a value on an axis that has no slider."""
+    known = {p.name: p for p in CATALOG[method].params}[name]
+    key = f"{run.id} {name}"
+    st.session_state[key] = value
+    st.select_slider(
+        known.title,
+        sweep.axes(method)[name],
+        format_func=words,
+        help=known.help or None,
+        key=key,
+        on_change=lambda: move(sweep, run, method, {name: st.session_state[key]}),
+    )
 
 
 def _front_options(
@@ -126,37 +149,6 @@ def _front_options(
     return limit, judge, (axes[0], axes[1]), single
 
 
-def _start(sweep: Sweep, run: RunRecord, limit: float) -> None:
-    """Start on the most accurate setting within the limit, judged by validation."""
-    if f"{run.id} started" in st.session_state:
-        return
-    place = sweep.best({PARITY: limit})
-    if place is None:
-        place = sweep.best({})
-    if place is not None:
-        choose(sweep, run, place)
-    st.session_state[f"{run.id} started"] = True
-
-
-def choose(sweep: Sweep, run: RunRecord, place: int) -> None:
-    """Move the sliders to a setting; before they are drawn, or in a callback."""
-    row = sweep.means.iloc[place]
-    if row["method"] not in sweep.methods:
-        return
-    st.session_state[f"{run.id} method"] = row["method"]
-    for param, letter in _NAMES.items():
-        if param in row and row[param] == row[param]:
-            st.session_state[f"{run.id} {letter}"] = float(row[param])
-
-
-def _keep_on(values: list[float], key: str) -> None:
-    """Move a slider's value onto the grid of another method."""
-    current = st.session_state.get(key, values[0])
-    if current not in values:
-        current = min(values, key=lambda value: abs(value - current))
-    st.session_state[key] = current
-
-
 def go_to_mark(sweep: Sweep, run: RunRecord) -> None:
     """Choose the setting whose mark was clicked on the front."""
     mark = _selected(f"{run.id} front")
@@ -167,19 +159,11 @@ def go_to_mark(sweep: Sweep, run: RunRecord) -> None:
     choose(sweep, run, int(mine.to_numpy().nonzero()[0][mark["point_index"]]))
 
 
-def go_to_cell(table: pd.DataFrame, run: RunRecord) -> None:
+def go_to_cell(sweep: Sweep, table: pd.DataFrame, run: RunRecord) -> None:
     """Choose the setting whose cell was clicked."""
     mark = _selected(f"{run.id} grid")
-    if mark is None or mark["curve_number"] != 1:
-        return
-    row = table.iloc[mark["point_index"]]
-    move_to({param: float(row[param]) for param in _NAMES}, run)
-
-
-def move_to(point: dict[str, float], run: RunRecord) -> None:
-    """Move the sliders, in a callback, to values of λ and τ."""
-    for param, value in point.items():
-        st.session_state[f"{run.id} {_NAMES[param]}"] = value
+    if mark is not None and mark["curve_number"] == 1:
+        choose(sweep, run, int(table.index[mark["point_index"]]))
 
 
 def _selected(key: str) -> dict[str, Any] | None:

@@ -5,14 +5,12 @@ import streamlit as st
 from fairdash import plots
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord
-from fairdash.sweep import SweepSpec
 from fairdash.ui._blocks import decimals, figure
 from fairdash.ui._format import plural
-from fairdash.ui._results import chance_worst
-from fairdash.ui._state import store
-from fairdash.ui._sweep import PARITY, Sweep, local_table, ratio_by_tau
+from fairdash.ui._sweep import PARITY, TAU, WEIGHT, Sweep
 from fairdash.ui._sweep_controls import Controls, go_to_cell, go_to_mark
-from fairdash.ui._training import weights
+from fairdash.ui._sweep_inside import chance_of, local_tables, ratio_by_tau
+from fairdash.ui._sweep_point import words
 
 _FRONT_HOW = """
 Each mark is a setting of a method, drawn where its **test** rows put it. Filled and
@@ -20,7 +18,9 @@ joined: no other setting of the same method was both fairer and more accurate on
 **validation** rows, among those that keep the DI limit there. Open: over the limit.
 
 The best of many models on the same rows looks better than it is. *As in the paper*
-judges on the test rows instead and flatters the method with the most settings.
+judges on the test rows instead and flatters the method with the most settings. The
+**knee** is where a front bends most: beyond it a little more of one costs much of the
+other.
 """
 _GRID_HOW = """
 The mean over seeds of a metric for every λ and τ. The line divides the settings that
@@ -55,7 +55,6 @@ def draw_front(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
             models,
             runs,
             axes=asked.axes,
-            chosen=None if asked.single else asked.place,
             chance=chance_of(sweep, run)
             if asked.axes[0] == "worst_1_di"
             else float("nan"),
@@ -89,10 +88,9 @@ def draw_grid(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
         )
 
     seeds = "one seed" if sweep.n_seeds == 1 else f"mean of {sweep.n_seeds} seeds"
-    table = sweep.grid(asked.method, metric, asked.limit)
-    chosen = asked.point["fairness_weight"], asked.point["tau"]
+    table = sweep.grid(asked.method, asked.others, metric, asked.limit)
     figure(
-        plots.plot_grid(table, metric=metric, chosen=chosen),
+        plots.plot_grid(table, metric=metric),
         finding=plots.grid_finding(table, metric),
         caption=f"{CATALOG[asked.method].label}, {seeds}, test rows. "
         "Line: the DI limit on validation rows. Click a cell to move there.",
@@ -102,80 +100,52 @@ def draw_grid(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
         table_config=decimals(table),
         key=f"{run.id} grid",
         control=choose_metric,
-        on_select=lambda: go_to_cell(table, run),
+        on_select=lambda: go_to_cell(sweep, table, run),
     )
 
 
-def draw_model(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
-    """Draw local DI and r of the chosen setting."""
-    assert asked.place is not None
-    model, row = sweep.models[asked.place], sweep.means.iloc[asked.place]
-    subgroups = SweepSpec.model_validate(run.spec).subgroups
-    groups = store().dataset(run.dataset_id).group_names
-    cells = local_table(model, run.dataset_id, subgroups)
-    drawn = row.to_frame().T.assign(
-        label=model.label,
-        colour_role=CATALOG[model.method].colour_role,
-        **{PARITY: row[f"test_{PARITY}"]},
-    )
-    chance = chance_of(sweep, run)
-    ratio = weights(model.trials)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        figure(
-            plots.plot_local_di(cells, drawn, groups=groups, chance=chance),
-            finding=plots.local_finding(cells, label=model.label, chance=chance),
-            caption=f"Local DI of {model.label} on test rows, 95% intervals. "
-            "Grey: what a fair model shows by chance.",
-            alt=plots.describe_local_di(cells, drawn),
-            table=cells,
-            key=f"{run.id} local",
+def draw_table(asked: Controls, run: RunRecord) -> None:
+    """Offer local DI of the chosen setting as a table."""
+    tables = local_tables(run, asked.method)
+    table = tables[tables["model"] == asked.place].drop(columns=["model", "label"])
+    with st.expander("Table", type="compact", icon=":material/table_rows:"):
+        st.dataframe(
+            table,
+            hide_index=True,
+            column_config=decimals(table),
+            placeholder="–",
         )
-    with right:
-        if ratio:
-            figure(
-                plots.plot_ratio_histogram(ratio, groups=groups),
-                finding=plots.ratio_finding(ratio),
-                caption=f"r of the training rows, {model.label}, first seed.",
-                alt=plots.describe_ratio_histogram(ratio),
-                key=f"{run.id} ratio",
-            )
 
 
-def draw_along_tau(run: RunRecord, sweep: Sweep) -> None:
+def draw_along_tau(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
     """Draw what τ does: to Worst-1-DI by λ, and to the weights r."""
-    methods = [m for m in sweep.methods if len(sweep.axis(m, "tau")) > 1]
-    if not methods:
+    method, others = asked.method, asked.others
+    if not {WEIGHT, TAU} <= sweep.axes(method).keys():
         return
-    method = "road" if "road" in methods else methods[0]
-    table = sweep.by_tau(method, "worst_1_di")
+    table = sweep.by_tau(method, others, "worst_1_di")
+    held = (f"{name} {words(value)}" for name, value in others.items())
+    model = ", ".join([CATALOG[method].label, *held])
     left, right = st.columns(2, gap="medium")
     with left:
         figure(
             plots.plot_by_tau(table, metric="worst_1_di"),
             finding=plots.by_tau_finding(table, "worst_1_di"),
-            caption=f"{CATALOG[method].label}, test rows; means ± 1 sd by λ.",
+            caption=f"{model}, test rows; means ± 1 sd by λ.",
             alt=f"Worst-1-DI against τ for {len(set(table['part']))} ranges of λ.",
             how=_BY_TAU_HOW,
             table=table,
             key=f"{run.id} by tau",
         )
-    largest = sweep.axis(method, "fairness_weight")[-1]
-    ratio = ratio_by_tau(run.id, method, largest)
+    ratio = ratio_by_tau(run.id, method, others)
     if ratio is None:
         return
+    largest = sweep.axes(method)[WEIGHT][-1]
     with right:
         figure(
             plots.plot_ratio_by_tau(ratio.edges, ratio.density),
             finding=plots.ratio_by_tau_finding(ratio.spread),
-            caption=f"r of the training rows at λ {largest:g}, one seed.",
+            caption=f"r of the training rows at λ {words(largest)}, one seed.",
             alt=f"Density of r at {len(ratio.density)} values of τ.",
             how=_RATIO_HOW,
             key=f"{run.id} r by tau",
         )
-
-
-def chance_of(sweep: Sweep, run: RunRecord) -> float:
-    """Return what Worst-1-DI stays below by chance, for the first model of the run."""
-    subgroups = SweepSpec.model_validate(run.spec).subgroups
-    return chance_worst(sweep.models[0], run.dataset_id, subgroups)

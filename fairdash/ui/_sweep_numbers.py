@@ -1,78 +1,136 @@
-"""The numbers of a chosen setting of a sweep, and the search for one."""
+"""The numbers of the settings of a sweep, and the search for one."""
 
+from collections.abc import Callable
 from math import inf
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
+from fairdash.methods import CATALOG
 from fairdash.store import RunRecord
-from fairdash.ui._blocks import Kpi
-from fairdash.ui._format import change, number, percent, points
+from fairdash.sweep import param_columns
+from fairdash.ui._blocks import Kpi, more
+from fairdash.ui._format import change, interval, number, percent, points
 from fairdash.ui._results import BASELINE
 from fairdash.ui._sweep import PARITY, Sweep
-from fairdash.ui._sweep_controls import Controls, choose
+from fairdash.ui._sweep_controls import Controls
+from fairdash.ui._sweep_point import choose
+
+_METRICS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+    ("accuracy", "Accuracy", percent),
+    (PARITY, "DI", number),
+    ("worst_1_di", "Worst-1-DI", number),
+)
+_FEW = 3  # seeds below which no change is called clear
+_RULES = {"limits": "Most accurate", "knee": "Knee of the front"}
 
 
-def model_kpis(sweep: Sweep, asked: Controls) -> list[Kpi]:
-    """Return accuracy, DI and Worst-1-DI on test rows, and whether the limit holds.
+def setting_kpis(sweep: Sweep, method: str, limit: float) -> dict[int, list[Kpi]]:
+    """Return the cards of every setting of a method, by its place.
 
-    A change from the unconstrained model is coloured when it has the same sign by more
-    than twice its standard error over at least three seeds.
+    Accuracy, DI and Worst-1-DI on test rows, with the mean paired change from the
+    unconstrained model over the seeds both have; it is coloured when over at least
+    three seeds it is more than twice its standard error. And whether the limit holds.
     """
-    assert asked.place is not None
-    row, plain = sweep.means.iloc[asked.place], sweep.baseline()
-    seed_rows = sweep.rows[sweep.rows["method"] == asked.method]
-    for param, value in asked.point.items():
-        seed_rows = seed_rows[seed_rows[param] == value]
-    before = sweep.rows[sweep.rows["method"] == BASELINE].set_index("seed")
-    kpis = []
-    for metric, label in (
-        ("accuracy", "Accuracy"),
-        (PARITY, "DI"),
-        ("worst_1_di", "Worst-1-DI"),
-    ):
-        column, share = f"test_{metric}", metric == "accuracy"
-        spread = row[f"{column}_sd"]
-        note = "one seed"
-        if spread == spread:
-            note = f"± {100 * spread:.1f}" if share else f"± {number(spread)}"
-        delta, good = "", None
-        if plain is not None and plain["method"] != row["method"]:
-            difference = float(row[column] - plain[column])
-            delta = points(difference) if share else change(difference)
-            paired = seed_rows.set_index("seed")[column] - before[column]
-            apart = paired.dropna().to_numpy(float)
-            few = len(apart) < 3
-            error = inf if few else apart.std(ddof=1) / len(apart) ** 0.5
-            if abs(apart.mean()) > 2 * error:
-                good = bool((difference > 0) == share)
-        words = percent(row[column]) if share else number(row[column])
-        kpis.append(Kpi(label, words, note, delta=delta, good=good))
-    judged = float(row[f"validation_{PARITY}"])
-    kept = "yes" if judged <= asked.limit else "no"
-    note = f"DI {number(judged)} on validation"
-    rule = f"Whether DI on validation rows is at most {asked.limit:g}."
-    return [*kpis, Kpi("Within the limit", kept, note, help=rule)]
+    mine = sweep.means[sweep.means["method"] == method]
+    changes = _paired_changes(sweep, method)
+    cards: dict[int, list[Kpi]] = {}
+    for order, (place, row) in enumerate(mine.iterrows()):
+        kpis = []
+        for metric, label, style in _METRICS:
+            name, share = f"test_{metric}", metric == "accuracy"
+            delta, good = "", None
+            if changes is not None:
+                mean, error, n_seeds = (
+                    changes[name][part].iloc[order] for part in ("mean", "sem", "count")
+                )
+                delta = points(mean) if share else change(mean)
+                if abs(mean) > 2 * (error if n_seeds >= _FEW else inf):
+                    good = bool((mean > 0) == share)
+            value = style(row[name])
+            kpis.append(Kpi(label, value, _spread(row, name), delta=delta, good=good))
+        judged = float(row[f"validation_{PARITY}"])
+        kept = "yes" if judged <= limit else "no"
+        kpis.append(
+            Kpi(
+                "Within the limit",
+                kept,
+                f"DI {number(judged)} on validation",
+                help=f"Whether DI on validation rows is at most {limit:g}.",
+            )
+        )
+        cards[int(str(place))] = kpis
+    return cards
 
 
 def find_model(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
-    """Find the most accurate model under two limits, and say what test rows say."""
-    with st.popover("Find a model", icon=":material/search:"):
-        st.caption("Most accurate on validation rows with")
-        di = st.number_input("DI at most", 0.0, 1.0, asked.limit, 0.01)
-        worst = st.number_input("Worst-1-DI at most", 0.0, 1.0, 0.15, 0.01)
-        place = sweep.best({PARITY: di, "worst_1_di": worst})
+    """Find a model on validation rows, and show what test rows say beside them."""
+    with more("Find a model", icon=":material/search:"):
+        rule = st.segmented_control(
+            "Chosen on validation rows",
+            list(_RULES),
+            format_func=_RULES.__getitem__,
+            default="limits",
+            required=True,
+            key=f"{run.id} rule",
+        )
+        if rule == "knee":
+            st.caption(
+                f"Where the front of {CATALOG[asked.method].label} bends most: beyond "
+                "it a little more of one costs much of the other."
+            )
+            place = sweep.knee(asked.method, asked.axes, asked.limit)
+            none = f"The front within DI {asked.limit:g} does not bend."
+        else:
+            di = st.number_input("DI at most", 0.0, 1.0, asked.limit, 0.01)
+            worst = st.number_input("Worst-1-DI at most", 0.0, 1.0, 0.15, 0.01)
+            place = sweep.best({PARITY: di, "worst_1_di": worst})
+            none = "No setting keeps both limits on validation rows."
         if place is None:
-            st.markdown("No setting keeps both limits on validation rows.")
+            st.markdown(none)
             return
-        row = sweep.means.iloc[place]
-        lines = [f"**{sweep.models[place].label}**", "", "| | validation | test |"]
-        lines += ["|---|---|---|"]
-        for metric, name, style in (
-            ("accuracy", "Accuracy", percent),
-            (PARITY, "DI", number),
-            ("worst_1_di", "Worst-1-DI", number),
-        ):
-            parts = [style(row[f"{part}_{metric}"]) for part in ("validation", "test")]
-            lines.append(f"| {name} | {' | '.join(parts)} |")
-        st.markdown("\n".join(lines))
+        st.markdown(_both_parts(sweep, place))
         st.button("Show it", on_click=choose, args=(sweep, run, place))
+
+
+def _paired_changes(sweep: Sweep, method: str) -> pd.DataFrame | None:
+    """Return mean, standard error and seeds of the change of every setting, in order.
+
+    None for the unconstrained model itself, and where it was not trained.
+    """
+    names = [f"test_{metric}" for metric, _, _ in _METRICS]
+    plain = sweep.rows[sweep.rows["method"] == BASELINE].drop_duplicates("seed")
+    if method == BASELINE or plain.empty:
+        return None
+    mine = sweep.rows[sweep.rows["method"] == method]
+    before = plain.set_index("seed")[names].reindex(mine["seed"])
+    apart = mine[names] - before.to_numpy()
+    params = [mine[name] for name in param_columns(sweep.rows)]
+    groups = apart.groupby(params, sort=False, dropna=False)
+    return groups.agg(["mean", "sem", "count"])
+
+
+def _spread(row: "pd.Series[Any]", name: str) -> str:
+    spread = row[f"{name}_sd"]
+    if np.isnan(spread):
+        return "one seed"
+    share = name.endswith("_accuracy")
+    return f"± {100 * spread:.1f}" if share else f"± {number(spread)}"
+
+
+def _both_parts(sweep: Sweep, place: int) -> str:
+    """Return a table of what validation and test rows say of a setting."""
+    row = sweep.means.iloc[place]
+    lines = [f"**{sweep.models[place].label}**", "", "| | validation | test |"]
+    lines += ["|---|---|---|"]
+    for metric, label, style in _METRICS:
+        parts = []
+        for name in (f"validation_{metric}", f"test_{metric}"):
+            spread = _spread(row, name)
+            if np.isnan(row[f"{name}_sd"]):
+                spread = f"({interval(row[f'{name}_low'], row[f'{name}_high'], style)})"
+            parts.append(f"{style(row[name])} {spread}")
+        lines.append(f"| {label} | {' | '.join(parts)} |")
+    return "\n".join(lines)

@@ -9,27 +9,25 @@ from fairdash.jobs import cancel, submit
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import SweepSpec
-from fairdash.ui._blocks import figure, kpi_row, problem
+from fairdash.ui._blocks import figure, problem
 from fairdash.ui._format import duration, plural, time_left
 from fairdash.ui._frame import open_page
-from fairdash.ui._live_grid import live_grid
-from fairdash.ui._results import BASELINE
 from fairdash.ui._state import store
 from fairdash.ui._sweep import Sweep, finished_sweep, read_sweep
-from fairdash.ui._sweep_controls import Controls, move_to, sweep_controls
+from fairdash.ui._sweep_controls import sweep_controls
 from fairdash.ui._sweep_figures import (
     draw_along_tau,
     draw_front,
     draw_grid,
-    draw_model,
+    draw_table,
 )
 from fairdash.ui._sweep_form import SWEEP
-from fairdash.ui._sweep_numbers import find_model, model_kpis
+from fairdash.ui._sweep_live import draw_inside, draw_sliders
+from fairdash.ui._sweep_numbers import find_model
+from fairdash.ui._sweep_point import carry
 from fairdash.ui._training import runtime, seconds_left
 
 _AXES = ("worst_1_di", "accuracy")
-_LETTERS = {"fairness_weight": "λ", "tau": "τ"}
-_WHERE, _WEIGHTS = "pages/3_Local_fairness.py", "pages/4_Weights.py"
 
 
 def is_sweep(run_id: str | None) -> bool:
@@ -50,7 +48,7 @@ def sweep_facts(data: str | None, run_id: str | None) -> tuple[str, ...]:
         return (name,)
     trials = store().snapshot(run_id, curves=False).trials
     seeds = len({trial.seed for trial in trials})
-    n_settings = round(len(trials) / max(1, seeds))
+    n_settings = len({repr((t.method, t.params)) for t in trials})
     counts = f"{plural(n_settings, 'setting')} × {plural(seeds, 'seed')}"
     return name, counts, "chosen on validation, shown on test"
 
@@ -104,64 +102,39 @@ def show_finished_sweep(run_id: str) -> None:
     if sweep is None or not sweep.methods:
         return
     _explore(run, sweep)
-    draw_along_tau(run, sweep)
 
 
 @st.fragment
 def _explore(run: RunRecord, sweep: Sweep) -> None:
-    """Draw all that follows the sliders; numbers first, they arrive first."""
-    asked = sweep_controls(sweep, run)
-    if asked.place is None:
-        st.info("This setting did not finish; move on to another.")
-    else:
-        kpi_row(model_kpis(sweep, asked))
-        _drag(sweep, asked, run)
-    has_tau = len(sweep.axis(asked.method, "tau")) > 1
+    """Draw all that follows a setting; the browser moves most of it by itself."""
+    asked, corner = sweep_controls(sweep, run)
+    with corner:
+        find_model(sweep, asked, run)
+    draw_sliders(sweep, asked, run)
     left, right = st.columns(2, gap="medium")
     with left:
         draw_front(sweep, asked, run)
-        find_model(sweep, asked, run)
     with right:
-        if has_tau:
+        if asked.has_map:
             draw_grid(sweep, asked, run)
+    draw_inside(sweep, asked, run)
     if asked.place is not None:
-        draw_model(sweep, asked, run)
+        draw_table(asked, run)
         _look_closer(sweep, asked.place, run)
-
-
-def _drag(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
-    """Offer sliders whose numbers follow the hand while they are dragged."""
-    params = [p for p in _LETTERS if len(sweep.axis(asked.method, p)) > 1]
-    axes = {param: sweep.axis(asked.method, param) for param in params}
-    with st.expander("Drag through the grid", icon=":material/drag_pan:"):
-        live_grid(
-            sweep.numbers(asked.method, asked.limit),
-            axes,
-            asked.point,
-            letters={param: _LETTERS[param] for param in params},
-            key=f"{run.id} {asked.method} drag",
-            moved=lambda point: move_to(point, run),
-        )
+    draw_along_tau(sweep, asked, run)
 
 
 def _look_closer(sweep: Sweep, place: int, run: RunRecord) -> None:
     """Offer the pages that show the chosen model in full."""
-    model = sweep.models[place]
-    pages = {"See where it is unfair": _WHERE}
-    if CATALOG[model.method].gives_weights:
-        pages["See where it looked"] = _WEIGHTS
+    pages = {"See where it is unfair": "pages/3_Local_fairness.py"}
+    if CATALOG[sweep.models[place].method].gives_weights:
+        pages["See where it looked"] = "pages/4_Weights.py"
+    pages["Mend its decisions"] = "pages/6_Post-process.py"
     with st.container(horizontal=True):
         for label, path in pages.items():
             if st.button(label, icon=":material/arrow_forward:", icon_position="right"):
-                _open_model(path, model.label, sweep, run)
-
-
-def _open_model(path: str, label: str, sweep: Sweep, run: RunRecord) -> None:
-    """Open a page on one model, beside the unconstrained one."""
-    plain = [model.label for model in sweep.models if model.method == BASELINE]
-    st.session_state[f"{run.dataset_id} {run.id} models"] = [*plain[:1], label]
-    st.session_state[f"{run.dataset_id} weighted"] = label
-    open_page(path, run=run.id, data=run.dataset_id)
+                carry(sweep, run, place)
+                open_page(path, run=run.id, data=run.dataset_id)
 
 
 def _ending(run: RunRecord, sweep: Sweep | None) -> None:

@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
-from reading import button, figures, labels, numbers, words
+from reading import button, figures, labels, sent, words
 
 from fairdash import ui
+from fairdash.datasets import split
 from fairdash.jobs import submit
 from fairdash.sweep import SweepSpec
 
@@ -35,10 +37,12 @@ def run_id(dataset_id):
     return submit(ui.store(), specification(dataset_id), name="Grid")
 
 
-def slider(page, label):
-    """Return the one slider called ``label``."""
-    (found,) = [w for w in page.select_slider if w.label == label]
-    return found
+def numbers(page):
+    """Return the value on every card where the sliders start, by its label."""
+    live = sent(page, "live_setting")
+    (setting,) = [one for one in live["settings"] if one["at"] == live["start"]]
+    labels = [card["label"] for card in live["cards"]]
+    return dict(zip(labels, (c["value"] for c in setting["values"]), strict=True))
 
 
 def test_first_visit_without_a_table_offers_one(visit):
@@ -77,25 +81,65 @@ def test_a_custom_grid_has_the_ends_and_numbers_asked_for(visit, dataset_id):
     assert "10 models: about" in words(page)  # 1 + 3 + 3 x 2
 
 
-def test_a_finished_sweep_shows_the_numbers_of_the_setting_under_the_sliders(
+def test_a_finished_sweep_shows_the_numbers_of_the_setting_in_the_address(
     visit, run_id
 ):
-    page = visit("Sweep", run=run_id)
-    assert not page.exception
     rows = ui.store().snapshot(run_id).table()
     for weight, tau in ((4.0, 0.1), (0.5, 0.6)):
-        method = next(w for w in page.selectbox if w.label == "Method")
-        method.set_value("road").run()
-        slider(page, "Fairness weight (λ)").set_value(weight).run()
-        slider(page, "Locality (τ)").set_value(tau).run()
+        at = {"method": "road", "fairness_weight": f"{weight:g}", "tau": f"{tau:g}"}
+        page = visit("Sweep", run=run_id, **at)
         assert not page.exception
         mine = rows[(rows["fairness_weight"] == weight) & (rows["tau"] == tau)]
         assert len(mine) == 2
         assert numbers(page)["Accuracy"] == f"{mine['test_accuracy'].mean():.1%}"
         gap = mine["test_worst_1_di"].mean()
         assert numbers(page)["Worst-1-DI"] == f"{gap:.3f}"
-    assert figures(page) == 6
-    assert "6 of 10" in words(page) or "of 10 settings" in words(page)
+        assert at.items() <= page.query_params.items()
+        assert figures(page) == 4
+        assert "of 10 settings" in words(page)
+
+
+def test_an_address_without_a_setting_gets_the_most_accurate_within_the_limit(
+    visit, run_id
+):
+    page = visit("Sweep", run=run_id, method="road", fairness_weight="77", tau="0.1")
+    rows = ui.store().snapshot(run_id).table()
+    rows = rows[rows["method"] != "unconstrained"].fillna({"tau": -1})
+    means = rows.groupby(["method", "fairness_weight", "tau"]).mean(numeric_only=True)
+    kept = means[means["validation_demographic_parity_difference"] <= 0.5]
+    told = page.query_params
+    at = told["method"], float(told["fairness_weight"]), float(told.get("tau", -1))
+    best = kept["validation_accuracy"].max()
+    assert kept.loc[at, "validation_accuracy"] == pytest.approx(best)
+
+
+def test_the_browser_has_local_di_of_every_setting_as_one_would_compute_it(
+    visit, run_id, dataset_id
+):
+    page = visit("Sweep", run=run_id, method="road", fairness_weight="2", tau="0.6")
+    inside = sent(page, "live_inside")
+    assert len(inside["settings"]) == 6
+    store = ui.store()
+    dataset = store.dataset(dataset_id)
+    branch = dataset.frame["branch"].to_numpy()
+    gaps = {row["name"]: [] for row in inside["rows"]}
+    for trial in store.snapshot(run_id).trials:
+        at = trial.params.get("fairness_weight"), trial.params.get("tau")
+        if trial.method != "road" or at != (2.0, 0.6):
+            continue
+        test = split(dataset, trial.seed).test
+        chosen = store.artifact(trial.key).scores()[test] > 0.5
+        group, where = dataset.group[test], branch[test]
+        for name in gaps:
+            rates = [chosen[(where == name) & (group == g)].mean() for g in (0, 1)]
+            gaps[name].append(abs(rates[0] - rates[1]))
+    drawn = inside["settings"]["1,1"]
+    for row, (gap, low, high) in zip(inside["rows"], drawn["local"], strict=True):
+        assert gap == pytest.approx(np.mean(gaps[row["name"]]), abs=1e-4)
+        assert low <= gap <= high
+    assert sum(drawn["ratio"]["bars"][0]) * drawn["ratio"]["top"] / 40 == pytest.approx(
+        1, abs=0.01
+    )
 
 
 def test_a_method_without_tau_has_no_map_and_no_slider_for_it(visit, run_id):
@@ -103,7 +147,29 @@ def test_a_method_without_tau_has_no_map_and_no_slider_for_it(visit, run_id):
     method = next(w for w in page.selectbox if w.label == "Method")
     method.set_value("adversarial").run()
     assert not page.exception
-    assert [w.label for w in page.select_slider] == ["Fairness weight (λ)"]
+    assert page.query_params["method"] == "adversarial"
+    assert "tau" not in page.query_params
+    sliders = sent(page, "live_setting")["sliders"]
+    assert [slider["title"] for slider in sliders] == ["Fairness weight (λ)"]
+    assert figures(page) == 1
+
+
+def test_a_third_axis_has_a_control_of_its_own(visit, dataset_id):
+    grid = {**GRID, "n_adversary_steps": [1, 2]}
+    run = submit(ui.store(), specification(dataset_id, grid, seeds=[0]))
+    at = {"fairness_weight": "2", "tau": "0.1", "n_adversary_steps": "1"}
+    page = visit("Sweep", run=run, method="road", **at)
+    assert not page.exception
+    (steps,) = [w for w in page.select_slider if w.label == "Adversary steps"]
+    rows = ui.store().snapshot(run).table()
+    road = rows[(rows["fairness_weight"] == 2.0) & (rows["tau"] == 0.1)]
+    for n_steps in (1, 2):
+        steps.set_value(n_steps).run()
+        assert not page.exception
+        mine = road[road["n_adversary_steps"] == n_steps]
+        assert numbers(page)["Accuracy"] == f"{mine['test_accuracy'].item():.1%}"
+        assert page.query_params["n_adversary_steps"] == str(n_steps)
+        (steps,) = [w for w in page.select_slider if w.label == "Adversary steps"]
 
 
 def test_a_model_is_found_on_validation_rows_and_shown_on_both(visit, run_id):
@@ -115,9 +181,20 @@ def test_a_model_is_found_on_validation_rows_and_shown_on_both(visit, run_id):
     table = ui.store().snapshot(run_id).table()
     table = table[table["method"] != "unconstrained"].fillna({"tau": -1})
     means = table.groupby(["method", "fairness_weight", "tau"])["validation_accuracy"]
-    assert f"| Accuracy | {means.mean().max():.1%} |" in words(page)
+    best = means.mean().idxmax()
+    assert f"| Accuracy | {means.mean().max():.1%} ± " in words(page)
     button(page, "Show it").click().run()
     assert not page.exception
+    assert page.query_params["fairness_weight"] == f"{best[1]:g}"
+
+
+def test_the_knee_can_be_chosen_where_the_front_bends(visit, run_id):
+    page = visit("Sweep", run=run_id, method="road", fairness_weight="2", tau="0.6")
+    rule = next(w for w in page.get("button_group") if "validation" in w.label)
+    rule.set_value("knee").run()
+    assert not page.exception
+    assert "front of ROAD bends most" in words(page)
+    assert ("| | validation | test |" in words(page)) != ("not bend" in words(page))
 
 
 def test_a_run_of_one_setting_is_no_sweep_and_the_form_stands_open(visit, dataset_id):

@@ -87,3 +87,16 @@ def test_a_subgroup_that_few_seeds_can_estimate_is_not_estimable(rows):
     assert rare["reason"] == f"{never['n'].iloc[3]} rows"
     assert rare["n_seeds"] == 1
     assert np.isnan(rare["local_di"])
+
+
+def test_several_models_are_averaged_each_over_the_seeds_it_has(rows):
+    first = local_di(rows.y_pred, **rows.where)
+    second = local_di(1 - rows.y_pred[:2], **rows.where, min_size=1)
+    together = mean_local_di([first, second])
+    for model in range(3):
+        tables = [t[t["model"] == model].drop(columns="model") for t in (first, second)]
+        alone = mean_local_di([table for table in tables if len(table)])
+        mine = together[together["model"] == model].drop(columns="model")
+        pd.testing.assert_frame_equal(
+            mine.reset_index(drop=True), alone, check_dtype=False
+        )

@@ -21,6 +21,7 @@ def models():
             "within": [False, True, True, True],
             "front": [False, True, True, False],
             "line": [False, True, True, False],
+            "knee": [False, True, False, False],
         }
     )
 
@@ -59,10 +60,17 @@ def test_whiskers_stand_on_the_front_alone(models, runs):
     assert road.error_x.array == (0.01, 0.0, 0.0)
 
 
-def test_the_chosen_model_has_a_ring_and_chance_a_band(models, runs):
-    figure = plot_front(models, runs, chosen=2, chance=0.08)
-    ring = figure.data[-1]
-    assert (ring.x, ring.y) == ((0.1,), (0.6,))
+def test_the_knee_is_named_beside_its_mark(models, runs):
+    figure = plot_front(models, runs)
+    (note,) = figure.layout.annotations
+    assert (note.text, note.x, note.y) == ("knee", 0.2, 0.68)
+    assert "knee of the front" in figure.data[1].text[0]
+    straight = plot_front(models.assign(knee=False), runs)
+    assert not straight.layout.annotations
+
+
+def test_chance_has_a_band(models, runs):
+    figure = plot_front(models, runs, chance=0.08)
     assert figure.layout.shapes[0].x1 == 0.08
     assert not plot_front(models, runs).layout.shapes
 

@@ -41,13 +41,6 @@ def test_a_line_runs_between_cells_within_and_beyond_the_limit(table):
     assert upright.count(0.5) >= 4  # both rows, between λ 0.5 and 2
 
 
-def test_the_chosen_cell_has_a_frame(table):
-    figure = plot_grid(table, metric="accuracy", chosen=(2.0, 0.6))
-    frame = figure.layout.shapes[0]
-    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (0.5, 1.5, 0.5, 1.5)
-    assert not plot_grid(table, metric="accuracy", chosen=(9, 9)).layout.shapes
-
-
 def test_words_name_the_ends(table):
     assert grid_finding(table, "worst_1_di") == "Worst-1-DI runs from 0.100 to 0.300"
     words = describe_grid(table, "worst_1_di")
