@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pydantic import ValidationError
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
@@ -74,6 +75,16 @@ def encode_groups(
         message = f"`sensitive_features` needs at least two groups, got {list(groups)}."
         raise ValueError(message)
     return groups, codes
+
+
+def explain_invalid(error: ValidationError) -> str:
+    """Return pydantic's findings as one sentence each, without its links."""
+    findings = []
+    for finding in error.errors():
+        where = ".".join(map(str, finding["loc"]))
+        what = finding["msg"].removeprefix("Value error, ")
+        findings.append(f"{where}: {what}" if where else what)
+    return "; ".join(dict.fromkeys(findings))
 
 
 def value_label(value: object) -> str:

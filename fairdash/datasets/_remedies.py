@@ -3,7 +3,9 @@
 from typing import Any
 
 import pandas as pd
+from pydantic import ValidationError
 
+from fairdash._validation import explain_invalid
 from fairdash.datasets._groups import group_codes
 from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
@@ -115,7 +117,10 @@ def set_type(roles: Roles, column: str, kind: ColumnKind) -> Roles:
 def _changed(roles: Roles, **changes: Any) -> Roles:
     """Return validated roles with other fields; a copy would not be checked."""
     fields = {name: getattr(roles, name) for name in type(roles).model_fields}
-    return Roles.model_validate({**fields, **changes})
+    try:
+        return Roles.model_validate({**fields, **changes})
+    except ValidationError as error:
+        raise ValueError(explain_invalid(error)) from error
 
 
 def _merged(

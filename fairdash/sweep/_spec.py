@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from fairdash._validation import explain_invalid
 from fairdash.datasets import SAMPLES, Roles, Subgroups
 
 Scalar = int | float | str
@@ -181,7 +182,7 @@ class SweepSpec(_Frozen):
         try:
             return cls.model_validate(given)
         except ValidationError as error:
-            raise ValueError(_explain(error)) from error
+            raise ValueError(explain_invalid(error)) from error
 
     def to_yaml(self) -> str:
         """Return the specification as YAML that `from_yaml` reads back equal."""
@@ -194,16 +195,6 @@ class SweepSpec(_Frozen):
         from fairdash.sweep._script import script  # the script needs the spec's class
 
         return script(self)
-
-
-def _explain(error: ValidationError) -> str:
-    """Return pydantic's findings as one sentence each, without its links."""
-    findings = []
-    for finding in error.errors():
-        where = ".".join(map(str, finding["loc"]))
-        what = finding["msg"].removeprefix("Value error, ")
-        findings.append(f"{where}: {what}" if where else what)
-    return "; ".join(dict.fromkeys(findings))
 
 
 def _one_line(text: str) -> str:
