@@ -2,14 +2,22 @@
 
 from fairdash.datasets._check import check_table
 from fairdash.datasets._dataset import Dataset, make_dataset
+from fairdash.datasets._decode import decode
 from fairdash.datasets._encode import Encoded, Encoder, encode
 from fairdash.datasets._format import TableFormat
 from fairdash.datasets._guess import guess_roles
 from fairdash.datasets._guess_features import left_out_reasons
 from fairdash.datasets._labels import Cut
+from fairdash.datasets._meaning import guess_meaning
 from fairdash.datasets._prepare import prepare
 from fairdash.datasets._proxies import rank_proxies
-from fairdash.datasets._read import TableFile, convert_table, read_table, sniff_table
+from fairdash.datasets._read import (
+    TableFile,
+    convert_table,
+    load_table,
+    read_table,
+    sniff_table,
+)
 from fairdash.datasets._remedies import (
     applied_remedies,
     apply_remedy,
@@ -48,13 +56,16 @@ __all__ = [
     "apply_remedy",
     "as_kind",
     "check_table",
+    "decode",
     "convert_table",
     "date_parts",
     "encode",
+    "guess_meaning",
     "guess_roles",
     "infer_kind",
     "left_out_reasons",
     "load_sample",
+    "load_table",
     "make_dataset",
     "prepare",
     "rank_proxies",

@@ -19,6 +19,9 @@ from fairdash.datasets._read_records import ExcelSheet, JsonRecords
 from fairdash.datasets._read_sniff import sniff
 from fairdash.datasets._read_source import Source, unpacked
 
+GROUP_ROWS = 100_000  # of a Parquet file that are written at once
+LARGE = 1_000_000  # rows of a table whose columns are not copied into one block
+
 
 def read_table(
     source: str | Path | bytes,
@@ -62,13 +65,23 @@ def read_table(
         If the file is empty, has no columns or no rows, cannot be read, has a row with
         too many or too few cells, or two different columns of one name.
     """
-    sink = _Memory()
-    _read(source, name, sheet, table_format, sink)
-    table = pa.Table.from_batches(sink.batches, sink.schema)
-    sink.batches.clear()
-    # columns are given up as they are converted, so that memory holds one more only
-    frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
-    return frame
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.parquet"
+        convert_table(source, path, name=name, sheet=sheet, table_format=table_format)
+        return load_table(path)
+
+
+def load_table(path: Path) -> pd.DataFrame:
+    """Return a table that `convert_table` wrote, as `read_table` would.
+
+    Columns are loaded one by one, so that memory holds the table and little more.
+    """
+    file = parquet.ParquetFile(path)
+    columns = {
+        name: file.read([name]).to_pandas()[name] for name in file.schema_arrow.names
+    }
+    # the columns of a small file are views that cannot be written to
+    return pd.DataFrame(columns, copy=file.metadata.num_rows < LARGE)
 
 
 @dataclass(frozen=True)
@@ -97,7 +110,7 @@ def convert_table(
 ) -> TableFile:
     """Write a file of any kind as Parquet, with a few batches of rows in memory.
 
-    `pandas.read_parquet` then gives what `read_table` gives.
+    `load_table` then gives what `read_table` gives.
 
     Parameters
     ----------
@@ -197,45 +210,36 @@ def _copy(batches: Callable[[], Iterator[Any]], names: list[str], sink: Sink) ->
     return n_rows
 
 
-class _Memory:
-    """A sink that keeps the batches."""
-
-    def __init__(self) -> None:
-        self.schema: Any = None
-        self.batches: list[Any] = []
-
-    def begin(self, schema: Any) -> None:
-        self.schema = schema
-        self.batches.clear()
-
-    def write(self, batch: Any) -> None:
-        self.batches.append(batch)
-
-
 class _Parquet:
-    """A sink that writes a Parquet file; numbers are not looked up in dictionaries."""
+    """A sink that writes a Parquet file, many batches at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._writer: Any = None
+        self._batches: list[Any] = []
+        self._n_rows = 0
 
     def begin(self, schema: Any) -> None:
-        self._close()
-        texts = [f.name for f in schema if pa.types.is_string(f.type)]
-        self._writer = parquet.ParquetWriter(
-            self._path, schema, use_dictionary=texts or False
-        )
+        self.__exit__()
+        self._writer = parquet.ParquetWriter(self._path, schema)
 
     def write(self, batch: Any) -> None:
-        self._writer.write_batch(batch)
+        self._batches.append(batch)
+        self._n_rows += len(batch)
+        if self._n_rows >= GROUP_ROWS:
+            self._flush()
 
     def __enter__(self) -> "_Parquet":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
-
-    def _close(self) -> None:
         if self._writer is not None:
+            self._flush()
             self._writer.close()
             self._writer = None
+
+    def _flush(self) -> None:
+        if self._batches:
+            table = pa.Table.from_batches(self._batches)
+            self._writer.write_table(table, row_group_size=len(table))
+        self._batches, self._n_rows = [], 0

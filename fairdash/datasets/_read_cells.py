@@ -9,8 +9,9 @@ from pyarrow import compute
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL"]
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
 LONGEST_CELL = 131_072  # characters; more is a quote that is never closed
-LONGEST_WHOLE = 18  # digits that always fit 64 bits
-ZERO_FIRST, LONG_WHOLE = "^-?0[0-9xX]", "^[+-]?[0-9]{19,}$"
+WHOLE = 18  # digits that always fit 64 bits
+# names, not numbers: 007, 0x1F, and whole numbers that a float would round
+ZERO_FIRST, LONG_WHOLE = "^0[0-9xX]", "^[+-]?[0-9]{19,}$"
 
 CellKind = Literal["empty", "bool", "int", "float", "text"]
 WIDER: dict[CellKind, tuple[CellKind, ...]] = {
@@ -145,17 +146,14 @@ def _parse(cells: Any, kind: CellKind) -> Any:
         numbers = compute.cast(cells, ARROW[kind])
     except pa.ArrowInvalid:
         return None
-    return None if _has_codes(cells) else numbers
-
-
-def _has_codes(cells: Any) -> bool:
-    """Tell whether a cell of digits is a name: 007, 0x1F, or too long for a number."""
-    for start in ("0", "-0"):
-        found = cells.filter(compute.starts_with(cells, start))
-        if len(found) and _any(compute.match_substring_regex(found, ZERO_FIRST)):
-            return True
-    long = cells.filter(compute.greater(compute.binary_length(cells), LONGEST_WHOLE))
-    return bool(len(long)) and _any(compute.match_substring_regex(long, LONG_WHOLE))
+    zero = cells.filter(compute.starts_with(cells, "0"))
+    if len(zero) and _any(compute.match_substring_regex(zero, ZERO_FIRST)):
+        return None
+    if kind == "float":
+        long = cells.filter(compute.greater(compute.binary_length(cells), WHOLE))
+        if len(long) and _any(compute.match_substring_regex(long, LONG_WHOLE)):
+            return None
+    return numbers
 
 
 def _plain(cells: Any, marks: Marks) -> Any:

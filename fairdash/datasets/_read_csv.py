@@ -16,7 +16,7 @@ from fairdash.datasets._read_cells import MISSING
 from fairdash.datasets._read_sniff import parse
 from fairdash.datasets._read_source import Source
 
-BLOCK = 8 << 20
+BLOCK = 2 << 20
 CHARACTERS = 1 << 20
 PLAIN: dict[str, Any] = {
     "delimiter": ",",

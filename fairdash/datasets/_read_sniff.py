@@ -71,20 +71,10 @@ def find_encoding(source: Source) -> str:
         for encoding, zeros in (("utf-16-le", pairs[1::2]), ("utf-16-be", pairs[::2])):
             if zeros.count(0) > 0.8 * len(zeros):
                 return encoding
-    utf8: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
-    windows = True
-    with source.open() as file:
-        while block := file.read(BLOCK):
-            if b"\x00" in block:
-                raise ValueError(
-                    f"{source.name} is a binary file; save the table as CSV, Parquet, "
-                    "Excel (.xlsx) or JSON lines."
-                )
-            utf8 = utf8 and _decoded(utf8, block)
-            windows = windows and not re.search(rb"[\x81\x8d\x8f\x90\x9d]", block)
-    if utf8 and _decoded(utf8, b"", final=True):
-        return "utf-8"
-    return "cp1252" if windows else "latin-1"
+    for encoding in ("utf-8", "cp1252"):
+        if _decodes(source, encoding):
+            return encoding
+    return "latin-1"
 
 
 def is_json(sample: str) -> bool:
@@ -102,14 +92,21 @@ def is_json(sample: str) -> bool:
     return True
 
 
-def _decoded(
-    decoder: codecs.IncrementalDecoder, block: bytes, *, final: bool = False
-) -> codecs.IncrementalDecoder | None:
-    try:
-        decoder.decode(block, final)
-    except UnicodeDecodeError:
-        return None
-    return decoder
+def _decodes(source: Source, encoding: str) -> bool:
+    """Tell whether a whole file is text in an encoding; raise when it is no text."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with source.open() as file:
+        while block := file.read(BLOCK):
+            if b"\x00" in block:
+                raise ValueError(
+                    f"{source.name} is a binary file; save the table as CSV, Parquet, "
+                    "Excel (.xlsx) or JSON lines."
+                )
+            try:
+                decoder.decode(block, final=len(block) < BLOCK)
+            except UnicodeDecodeError:
+                return False
+    return True
 
 
 def _sniff_csv(form: TableFormat, sample: str) -> TableFormat:

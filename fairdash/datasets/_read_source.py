@@ -156,7 +156,7 @@ def _choose(members: list[str], source: Source) -> tuple[str, str | None]:
     )
 
 
-def _copy(file: IO[bytes], path: Path, name: str) -> None:
+def _copy(file: IO[bytes] | gzip.GzipFile, path: Path, name: str) -> None:
     written = 0
     with open(path, "wb") as out:
         while block := file.read(1 << 20):
