@@ -3,6 +3,7 @@
 from fairdash.datasets._check import check_table
 from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._decode import decode
+from fairdash.datasets._decode import decode
 from fairdash.datasets._encode import Encoded, Encoder, encode
 from fairdash.datasets._format import TableFormat
 from fairdash.datasets._guess import guess_roles
@@ -59,6 +60,7 @@ __all__ = [
     "decode",
     "convert_table",
     "date_parts",
+    "decode",
     "encode",
     "guess_meaning",
     "guess_roles",
