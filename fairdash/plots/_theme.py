@@ -34,6 +34,10 @@ METHODS = {
     "neighbours": ("#000005", "diamond"),
     "wide_network": ("#000005", "square-dot"),
     "logistic_cv": ("#000005", "pentagon"),
+    # individual fairness
+    "sensei": ("#000010", "star-square"),
+    "sensr": ("#000010", "hourglass"),
+    "clp": ("#000010", "diamond-wide"),
 }
 OTHER_METHOD = ("#000010", "hexagon2")
 # a second model of the same method keeps the colour and takes the next symbol
