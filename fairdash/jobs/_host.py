@@ -12,7 +12,8 @@ from distributed import Event, KilledWorker
 from fairdash.jobs._cluster import kill_worker
 from fairdash.jobs._ledger import begin, end, fail, record
 from fairdash.jobs._work import describe
-from fairdash.jobs._worker import BEGUN, PROGRESS, run_stack, stop_flag
+from fairdash.jobs._worker import BEGUN, PROGRESS, device, run_stack, stop_flag
+from fairdash.methods import Device
 from fairdash.store import RunRecord, Store
 from fairdash.sweep import Stack
 
@@ -85,13 +86,18 @@ class Host:
 
     def _begin(self, open_run: RunRecord) -> OpenRun | None:
         try:
-            stacks = begin(self.store, open_run)
+            stacks = begin(self.store, open_run, self._device())
         except ValueError as error:
             self.store.set_status(open_run.id, "failed", error=str(error))
             return None
         log.info("run %s: %d stacks", open_run.id, len(stacks))
         self.runs[open_run.id] = OpenRun(open_run.id, deque(stacks))
         return self.runs[open_run.id]
+
+    def _device(self) -> Device:
+        """Ask the workers where they train; a GPU counts if all have one."""
+        devices = self.client.run(device, on_error="ignore").values()
+        return "cuda" if devices and set(devices) == {"cuda"} else "cpu"
 
     def _collect(self, run: OpenRun) -> None:
         for key, task in list(run.tasks.items()):

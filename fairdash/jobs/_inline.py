@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from fairdash import methods
 from fairdash.jobs._lease import ENGINE, take
 from fairdash.jobs._ledger import begin, end, fail, record
 from fairdash.jobs._work import describe, work
@@ -54,7 +55,7 @@ def run_open(store: Store, watch: Callable[[], object] = lambda: None) -> None:
 
 def _run(store: Store, run: RunRecord, watch: Callable[[], object]) -> None:
     try:
-        stacks = begin(store, run)
+        stacks = begin(store, run, methods.training_device())
     except ValueError as error:
         store.set_status(run.id, "failed", error=str(error))
         return

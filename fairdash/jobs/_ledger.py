@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 
 from fairdash.jobs._work import Outcome
+from fairdash.methods import Device
 from fairdash.store import RunRecord, Store
 from fairdash.sweep import Stack, Trial, plan
 
 
-def begin(store: Store, run: RunRecord) -> list[Stack]:
+def begin(store: Store, run: RunRecord, device: Device) -> list[Stack]:
     """Mark a run as running and return what is left to do; so it resumes, too.
+
+    Stacks are of the size that suits the ``device`` they will train on.
 
     Raises
     ------
@@ -21,7 +24,7 @@ def begin(store: Store, run: RunRecord) -> list[Stack]:
         for trial in store.snapshot(run.id, curves=False).trials
         if trial.key in left
     ]
-    stacks = plan(trials)
+    stacks = plan(trials, device=device)
     store.set_status(run.id, "running")
     return stacks
 

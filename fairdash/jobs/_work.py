@@ -49,7 +49,8 @@ def work(
     spec = SweepSpec.model_validate(run.spec)
     dataset = store.dataset(run.dataset_id)
     failed = []
-    waiting = plan(t for t in stack.trials if not store.artifact(t.key).exists())
+    missing = [t for t in stack.trials if not store.artifact(t.key).exists()]
+    waiting = plan(missing, max_models=len(missing))
     while waiting:
         part = waiting.pop(0)
         try:

@@ -7,7 +7,9 @@ from typing import Any
 
 from distributed import Event, get_worker
 
+from fairdash import methods
 from fairdash.jobs._work import Outcome, work
+from fairdash.methods import Device
 from fairdash.store import Store, open_store
 from fairdash.sweep import Stack
 
@@ -38,6 +40,11 @@ class DaskLink:
             return False
         self._looked = time.monotonic()
         return bool(self.flag.is_set())
+
+
+def device() -> Device:
+    """Tell where this worker trains."""
+    return methods.training_device()
 
 
 def run_stack(home: str, run_id: str, stack: Stack) -> list[Outcome] | None:

@@ -7,12 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fairdash.methods._fair_multiplier import fair_log_loss_multiplier
-from fairdash.methods._method import Effort, Method, Param
+from fairdash.methods._method import STACKED_ROWS, Device, Effort, Method, Param
 from fairdash.methods._network import Network
 from fairdash.methods._truncation import TruncatedLogistic
 from fairdash.methods.catalog import CATALOG
 
 if TYPE_CHECKING:
+    from fairdash.methods._base import training_device
     from fairdash.methods._training import StackView
     from fairdash.methods.adversarial import AdversarialDebiasing
     from fairdash.methods.base_models import (
@@ -39,8 +40,10 @@ __all__ = [
     "CATALOG",
     "CLP",
     "ROAD",
+    "STACKED_ROWS",
     "AdversarialDebiasing",
     "CovarianceConstraint",
+    "Device",
     "Effort",
     "FairLogLoss",
     "FairLogLossCV",
@@ -62,10 +65,12 @@ __all__ = [
     "Unconstrained",
     "WideNetwork",
     "fair_log_loss_multiplier",
+    "training_device",
 ]
 
 _LAZY = {method.class_name: method.module for method in CATALOG.values()}
 _LAZY["FairLogLossCV"] = "fairdash.methods.fair_log_loss_cv"
+_LAZY["training_device"] = "fairdash.methods._base"
 _LAZY["StackView"] = "fairdash.methods._training"
 
 

@@ -22,6 +22,7 @@ from fairdash._validation import (
     encode_groups,
 )
 from fairdash.methods._groups import Groups
+from fairdash.methods._method import STACKED_ROWS, Device
 from fairdash.methods._network import Float32, Network
 from fairdash.methods._training import Batch, StackView, Trainer, train
 
@@ -31,7 +32,6 @@ LAYERS = {
     "standard": (64, 32),
     "complex": (64, 32, 16),
 }
-STACKED_ROWS = {"cpu": 8_192, "cuda": 1_048_576}  # models x batch rows trained at once
 
 
 def hidden_layers(
@@ -254,7 +254,7 @@ def _plan_stacks(models: Sequence[StackedClassifier]) -> list[list[int]]:
     stacks = []
     for indices in alike.values():
         first = models[indices[0]]
-        rows = STACKED_ROWS[_device(first.device).type]
+        rows = STACKED_ROWS[_kind(_device(first.device))]
         size = max(1, rows // first.batch_size)
         if first._all_in_one_stack:
             size = len(indices)
@@ -268,3 +268,12 @@ def _device(name: str) -> torch.device:
     elif name == "cuda" and not torch.cuda.is_available():
         raise ValueError("`device` is 'cuda', but torch finds no GPU; use 'auto'.")
     return torch.device(name)
+
+
+def training_device() -> Device:
+    """Return where ``device="auto"`` trains in this process."""
+    return _kind(_device("auto"))
+
+
+def _kind(device: torch.device) -> Device:
+    return "cuda" if device.type == "cuda" else "cpu"

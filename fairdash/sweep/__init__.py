@@ -13,7 +13,7 @@ from fairdash.sweep._run import load_dataset, run_sweep, source_file
 from fairdash.sweep._score import score
 from fairdash.sweep._spec import DataSource, MethodGrid, SweepSpec
 from fairdash.sweep._train import TrialResult, train_stack
-from fairdash.sweep._trials import Stack, Trial, expand, plan, trial_key
+from fairdash.sweep._trials import Stack, Trial, expand, method_seeds, plan, trial_key
 
 __all__ = [
     "DataSource",
@@ -29,6 +29,7 @@ __all__ = [
     "load_dataset",
     "makespan",
     "mean_over_seeds",
+    "method_seeds",
     "param_columns",
     "pareto_front",
     "plan",

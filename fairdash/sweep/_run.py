@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from fairdash import methods
 from fairdash.datasets import SAMPLES, Dataset, make_dataset, read_table
 from fairdash.sweep._monitor import Event
 from fairdash.sweep._score import score
@@ -46,7 +47,7 @@ def run_sweep(
     dataset = dataset or load_dataset(spec.data)
     trials = expand(spec, dataset.key)
     rows = {}
-    for stack in plan(trials):
+    for stack in plan(trials, device=methods.training_device()):
         results = train_stack(
             stack,
             dataset,

@@ -9,7 +9,7 @@ from fairdash import __version__
 from fairdash.datasets import SAMPLES
 from fairdash.methods import CATALOG
 from fairdash.sweep._spec import DataSource, Scalar, SweepSpec
-from fairdash.sweep._trials import Stack, expand, plan
+from fairdash.sweep._trials import Stack, expand, method_seeds, plan
 
 WIDTH = 88
 
@@ -74,13 +74,20 @@ models += [(model, model.predict_proba({rows})[:, 1]) for model in fitted]
 
 def script(spec: SweepSpec) -> str:
     """Return a script whose ``results`` hold the figures of ``run_sweep(spec)``."""
-    one_seed = spec.model_copy(update={"seeds": spec.seeds[:1]})
-    trials = expand(one_seed, dataset_key="")
+    seeds = method_seeds(spec)
+    every_seed = max(seeds.values(), key=len)
+    one_seed = {"seeds": spec.seeds[:1], "equal_models": False}
+    trials = expand(spec.model_copy(update=one_seed), dataset_key="")
     stacks = plan(trials, max_models=len(trials))
     stacks.sort(key=lambda stack: trials.index(stack.trials[0]))
     data, names, imports = _data(spec.data)
     classes = sorted({CATALOG[stack.method].class_name for stack in stacks})
-    models = "\n".join(_models(stack) for stack in stacks)
+    models = "\n".join(
+        _models(stack)
+        if seeds[stack.method] == every_seed
+        else f"if seed in {seeds[stack.method]}:\n{indent(_models(stack), '    ')}"
+        for stack in stacks
+    )
     return SCRIPT.format(
         title=spec.data.name,
         version=__version__,
@@ -89,7 +96,7 @@ def script(spec: SweepSpec) -> str:
         more_imports=imports,
         data=data,
         subgroups=_call("Subgroups", _chosen(spec.subgroups)),
-        seeds=spec.seeds,
+        seeds=every_seed,
         scaling=_literal(spec.scaling),
         models=indent(models, "    "),
     )

@@ -141,6 +141,9 @@ class SweepSpec(_Frozen):
         Of numeric features.
     di_limit : float
         The front is drawn among models whose DI is at most this.
+    equal_models : bool
+        Whether methods with fewer settings get more seeds, until all that have an axis
+        have as many models: a front over single runs flatters the method with most.
     """
 
     data: DataSource
@@ -149,6 +152,7 @@ class SweepSpec(_Frozen):
     subgroups: Subgroups = Field(default_factory=_described)
     scaling: Literal["standard", "minmax"] = "standard"
     di_limit: float = Field(default=0.05, ge=0.0, le=1.0)
+    equal_models: bool = False
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -9,13 +9,12 @@ from math import ceil
 from typing import Any
 
 from fairdash._validation import check_one_of
-from fairdash.methods import CATALOG, Param
+from fairdash.methods import CATALOG, STACKED_ROWS, Device, Param
 from fairdash.sweep._cost import work
 from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec
 
 RESULTS_VERSION = 2  # raise it when the same settings train another model than before
-CACHE_ROWS = 8_192  # models x batch rows whose activations stay in the cache
-MAX_MODELS = 32  # of a stack, for it is what a crash can lose
+MAX_MODELS = {"cpu": 32, "cuda": 1024}  # of a stack, for it is what a crash can lose
 USUAL_FEATURES = 32  # when only the order of stacks counts
 
 
@@ -61,7 +60,7 @@ class Stack:
 
 
 def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
-    """Return all trials of a specification, each once, in its order.
+    """Return all trials of a specification, each once, seed by seed in its order.
 
     Raises
     ------
@@ -69,8 +68,10 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
         When a method, a parameter or a value is not in the catalog.
     """
     trials: dict[str, Trial] = {}
-    for seed, grid in product(spec.seeds, spec.methods):
-        for params in _points(grid):
+    seeds = method_seeds(spec)
+    every_seed = max(seeds.values(), key=len)
+    for seed, grid in product(every_seed, spec.methods):
+        for params in _points(grid) if seed in seeds[grid.method] else ():
             key = trial_key(
                 method=grid.method,
                 params=params,
@@ -83,12 +84,38 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
     return list(trials.values())
 
 
+def method_seeds(spec: SweepSpec) -> dict[str, tuple[int, ...]]:
+    """Return the seeds of every method: those of the specification, or some more.
+
+    With ``equal_models`` a method that has an axis gets as many further seeds as it
+    takes to have at least as many models as any other.
+
+    Raises
+    ------
+    ValueError
+        When a method, a parameter or a value is not in the catalog.
+    """
+    sizes: dict[str, int] = {}
+    for grid in spec.methods:
+        sizes[grid.method] = sizes.get(grid.method, 0) + len(_points(grid))
+    most = max(sizes.values()) * len(spec.seeds) if spec.equal_models else 0
+    return {
+        method: spec.seeds + _further(spec.seeds, ceil(most / size) if size > 1 else 0)
+        for method, size in sizes.items()
+    }
+
+
 def trial_key(**question: Any) -> str:
     """Return the identity of a trial: a hash of canonical JSON, never of an object."""
     return _hash({**question, "version": RESULTS_VERSION})
 
 
-def plan(trials: Iterable[Trial], *, max_models: int | None = None) -> list[Stack]:
+def plan(
+    trials: Iterable[Trial],
+    *,
+    max_models: int | None = None,
+    device: Device = "cpu",
+) -> list[Stack]:
     """Put trials together in stacks.
 
     Parameters
@@ -96,8 +123,11 @@ def plan(trials: Iterable[Trial], *, max_models: int | None = None) -> list[Stac
     trials : iterable of Trial
     max_models : int, optional
         Most models of a stack. By default as many as keep models times batch rows at
-        8,192, where activations still fit a core's cache: larger stacks are slower,
-        and cannot be shared out over workers.
+        `fairdash.methods.STACKED_ROWS` of the device.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where they will train. On a CPU activations should fit a core's cache: larger
+        stacks are slower, and cannot be shared out over workers. A GPU is idle unless
+        a stack is as large as its memory well holds.
 
     Returns
     -------
@@ -123,15 +153,21 @@ def plan(trials: Iterable[Trial], *, max_models: int | None = None) -> list[Stac
             trials=tuple(part),
         )
         for members in alike.values()
-        for part in _deal(members, max_models or _fitting(members[0]))
+        for part in _deal(members, max_models or _fitting(members[0], device))
     ]
     return sorted(stacks, key=_length, reverse=True)
 
 
-def _fitting(trial: Trial) -> int:
-    """Return how many models like this one fit the cache together."""
+def _fitting(trial: Trial, device: Device) -> int:
+    """Return how many models like this one fit a device together."""
     batch_size = int(trial.params.get("batch_size", 0))
-    return max(1, min(MAX_MODELS, CACHE_ROWS // max(1, batch_size)))
+    return max(1, min(MAX_MODELS[device], STACKED_ROWS[device] // max(1, batch_size)))
+
+
+def _further(seeds: tuple[int, ...], n: int) -> tuple[int, ...]:
+    """Return the seeds after the largest one that make them ``n``."""
+    first = max(seeds) + 1
+    return tuple(range(first, first + n - len(seeds)))
 
 
 def _deal(members: list[Trial], most: int) -> Iterator[list[Trial]]:

@@ -54,7 +54,13 @@ def swept_methods() -> list[str]:
 
 
 def sweep_spec(
-    dataset_id: str, methods: list[str], axes: Axes, *, effort: Effort, n_seeds: int
+    dataset_id: str,
+    methods: list[str],
+    axes: Axes,
+    *,
+    effort: Effort,
+    n_seeds: int,
+    equal: bool = False,
 ) -> SweepSpec:
     """Return the grid of every method, with the unconstrained model beside them."""
     record = store().dataset_record(dataset_id)
@@ -71,6 +77,7 @@ def sweep_spec(
         methods=tuple(grids),
         seeds=tuple(range(n_seeds)),
         subgroups=record.subgroups,
+        equal_models=equal,
     )
 
 
@@ -123,8 +130,17 @@ def sweep_form(dataset_id: str) -> None:
     if not chosen:
         st.caption("Choose at least one method.")
         return
+    equal = len(chosen) > 1 and st.toggle(
+        "As many models for every method",
+        help="Methods with fewer settings get more seeds, so that on a front over "
+        "single runs none has more chances than another.",
+        key=f"{dataset_id} equal",
+        persist_state="session",
+    )
     try:
-        spec = sweep_spec(dataset_id, chosen, axes, effort=effort, n_seeds=n_seeds)
+        spec = sweep_spec(
+            dataset_id, chosen, axes, effort=effort, n_seeds=n_seeds, equal=equal
+        )
         total, missing, seconds = expected(dataset_id, spec)
     except ValueError as error:
         problem("This grid cannot be trained", error)

@@ -65,6 +65,10 @@ def test_the_expected_time_stands_beside_the_button_before_it_is_pressed(
     grid = next(w for w in page.get("button_group") if w.label == "Grid")
     grid.set_value("paper").run()
     assert "221 models: about" in words(page)
+    (equal,) = [w for w in page.toggle if w.label.startswith("As many models")]
+    equal.set_value(True).run()
+    assert not page.exception
+    assert "401 models: about" in words(page)  # 20 of Zhang on ten seeds
 
 
 def test_a_custom_grid_has_the_ends_and_numbers_asked_for(visit, dataset_id):

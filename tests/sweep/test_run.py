@@ -208,6 +208,22 @@ def test_the_script_of_a_file_gives_the_figures_of_the_sweep(path, tmp_path):
     assert results["seed"].tolist() == table["seed"].tolist()
 
 
+def test_the_script_trains_methods_with_fewer_settings_on_more_seeds(path, tmp_path):
+    quick = {"n_epochs": 2, "batch_size": 128}
+    weights = {"fairness_weight": [0.5, 1.0], "tau": [0.2, 0.8]}
+    methods = [
+        {"method": "unconstrained", "params": quick},
+        {"method": "adversarial", "params": {**quick, "fairness_weight": [0.5, 1.0]}},
+        {"method": "road", "params": {**quick, **weights}},
+    ]
+    spec = specification(path, methods=methods, equal_models=True)
+    table = run_sweep(spec)
+    assert table["method"].value_counts().to_dict() == {
+        "road": 4, "adversarial": 4, "unconstrained": 1,
+    }  # fmt: skip
+    compare(execute(spec.to_python(), tmp_path), table)
+
+
 def test_the_script_of_an_uploaded_table_reads_the_store(path):
     spec = specification(path)
     uploaded = spec.data.model_copy(update={"path": None, "table": "0f"})

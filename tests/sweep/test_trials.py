@@ -86,6 +86,35 @@ def test_a_plan_holds_every_trial_once(weights, seeds, max_models):
             assert (trial.method, trial.seed) == (stack.method, stack.seed)
 
 
+def test_stacks_are_as_large_as_the_device_holds():
+    many = {"fairness_weight": [i / 10 for i in range(40)], "tau": [0.1, 0.5, 1.0]}
+    grid = {"method": "road", "params": {**many, "batch_size": 1024}}
+    there = trials(grid)
+    assert {len(stack.trials) for stack in plan(there)} == {8}
+    assert [len(stack.trials) for stack in plan(there, device="cuda")] == [120]
+    small = {"method": "road", "params": {**many, "batch_size": 16}}
+    assert max(len(stack.trials) for stack in plan(trials(small))) <= 32
+
+
+def test_methods_get_equal_numbers_of_models_by_more_seeds():
+    zhang = {"method": "adversarial", "params": {"fairness_weight": [1, 2]}}
+    methods = [{"method": "unconstrained"}, zhang, WEIGHTS]
+    found = trials(*methods, seeds=[3, 0], equal_models=True)
+    seeds = {
+        name: sorted({t.seed for t in found if t.method == name})
+        for name in ("unconstrained", "adversarial", "road")
+    }
+    assert seeds == {
+        "unconstrained": [0, 3],
+        "adversarial": [0, 3, 4, 5, 6, 7],
+        "road": [0, 3],
+    }
+    counts = [sum(t.method == m for t in found) for m in ("adversarial", "road")]
+    assert counts == [12, 12]
+    plain = trials(*methods, seeds=[3, 0])
+    assert {t.key for t in plain} < {t.key for t in found}
+
+
 @pytest.mark.parametrize(
     "method, message",
     [
