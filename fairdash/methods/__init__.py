@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from fairdash.methods.fair_log_loss import FairLogLoss
     from fairdash.methods.fair_log_loss_cv import FairLogLossCV
     from fairdash.methods.hardt import HardtLogistic
+    from fairdash.methods.noisy_groups._dro import NoisyGroupsDRO
+    from fairdash.methods.noisy_groups._ideal import NoisyGroupsIdeal
+    from fairdash.methods.noisy_groups._naive import (
+        NoisyGroupsNaive,
+        NoisyGroupsUnconstrained,
+    )
+    from fairdash.methods.noisy_groups._soft_method import NoisyGroupsSoft
     from fairdash.methods.reductions import GridReductions, Reductions
     from fairdash.methods.reweighing import Reweighing
     from fairdash.methods.road import ROAD
@@ -54,6 +61,11 @@ __all__ = [
     "Method",
     "NearestNeighbours",
     "Network",
+    "NoisyGroupsDRO",
+    "NoisyGroupsIdeal",
+    "NoisyGroupsNaive",
+    "NoisyGroupsSoft",
+    "NoisyGroupsUnconstrained",
     "Param",
     "RandomForest",
     "Reductions",

@@ -8,6 +8,7 @@ from fairdash.methods._adversarial_entries import ADVERSARIAL_METHODS
 from fairdash.methods._base_model_entries import BASE_MODELS
 from fairdash.methods._classical_entries import CLASSICAL_METHODS
 from fairdash.methods._individual_entries import INDIVIDUAL_METHODS
+from fairdash.methods._noisy_entries import NOISY_METHODS
 
 CATALOG = {
     method.key: method
@@ -15,6 +16,7 @@ CATALOG = {
         *ADVERSARIAL_METHODS,
         *CLASSICAL_METHODS,
         *BASE_MODELS,
+        *NOISY_METHODS,
         *INDIVIDUAL_METHODS,
     )
 }

@@ -24,6 +24,11 @@ from fairdash.methods import (
     Logistic,
     LogisticCV,
     NearestNeighbours,
+    NoisyGroupsDRO,
+    NoisyGroupsIdeal,
+    NoisyGroupsNaive,
+    NoisyGroupsSoft,
+    NoisyGroupsUnconstrained,
     RandomForest,
     Reductions,
     Reweighing,
@@ -125,6 +130,26 @@ class PlainLogisticCV(AlternatingGroups, LogisticCV):
     pass
 
 
+class PlainNoisyUnconstrained(AlternatingGroups, NoisyGroupsUnconstrained):
+    pass
+
+
+class PlainNaive(AlternatingGroups, NoisyGroupsNaive):
+    pass
+
+
+class PlainDRO(AlternatingGroups, NoisyGroupsDRO):
+    pass
+
+
+class PlainSoft(AlternatingGroups, NoisyGroupsSoft):
+    pass
+
+
+class PlainIdeal(AlternatingGroups, NoisyGroupsIdeal):
+    pass
+
+
 class PlainROAD(AlternatingGroups, ROAD):
     pass
 
@@ -146,6 +171,11 @@ CHECKED = [
     PlainReweighing(),
     PlainCovariance(),
     PlainHardt(),
+    PlainNoisyUnconstrained(learning_rate=0.1, max_iter=300),
+    PlainNaive("demographic_parity", learning_rate=0.1, max_iter=300),
+    PlainDRO("demographic_parity", tv_radius=0.01, slack=0.5, learning_rate=0.1),
+    PlainSoft("demographic_parity", noise_level=0.01, slack=0.5, learning_rate=0.1),
+    PlainIdeal("demographic_parity", slack=0.5, learning_rate=0.1),
     PlainForest(n_estimators=10),
     PlainNeighbours(),
     PlainWideNetwork(batch_size=32),

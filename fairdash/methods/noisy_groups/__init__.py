@@ -11,6 +11,7 @@ from fairdash.methods.noisy_groups._certificate import (
     tv_certificate,
     violations,
 )
+from fairdash.methods.noisy_groups._choice import best_candidate, choose_model
 from fairdash.methods.noisy_groups._noise import (
     NoiseEstimate,
     estimate_noise,
@@ -33,7 +34,9 @@ from fairdash.methods.noisy_groups._tv import (
 
 __all__ = [
     "NoiseEstimate",
+    "best_candidate",
     "cell_probabilities",
+    "choose_model",
     "estimate_noise",
     "joint_soft_max",
     "project_simplex",

@@ -1,0 +1,200 @@
+"""Soft memberships with the paper's guarantee: a mixture of models."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fairdash._validation import check_non_negative, check_whole
+from fairdash.methods.noisy_groups._adam import Adam
+from fairdash.methods.noisy_groups._certificate import soft_certificate
+from fairdash.methods.noisy_groups._estimators import NoisyGroupsClassifier, column
+from fairdash.methods.noisy_groups._judges import soft_judge
+from fairdash.methods.noisy_groups._play import shrink, slopes
+from fairdash.methods.noisy_groups._rows import Codes, Float32, Rows, compress
+from fairdash.methods.noisy_groups._sides import SIDES
+from fairdash.methods.noisy_groups._soft_method import noises
+from fairdash.methods.noisy_groups._soft_opponents import PenalisedSoft, WorstSoft
+
+DESCENT_STEPS = 10  # of Adam for one approximate best response of the model
+PENALTY = 10.0  # R' = B' / gamma of the paper, whose constants are not known in advance
+
+
+class NoisyGroupsIdeal(NoisyGroupsClassifier):
+    r"""Constraints under soft memberships, by Algorithms 1 and 3: a mixture of models.
+
+    In each of T rounds the model responds to the multipliers in Q steps against
+    memberships that climb within the simplex of every cell, total probability being
+    relaxed to :math:`\tau` and enforced by a penalty; then the multipliers climb by the
+    exact worst violation of these responses, within
+    :math:`\lVert \lambda \rVert_1 \le T^{1/4}` and by steps of
+    :math:`T^{1/4} / (B \sqrt T)`. The result decides by one of the T x Q models, drawn
+    at random. Best responses are approximate, so the theorem holds up to their error.
+
+    Parameters
+    ----------
+    constraints, slack, hinge_slack, simulated_noise, learning_rate, random_state
+        As in `NoisyGroupsNaive`.
+    noise_level, group_given_noisy
+        As in `NoisyGroupsSoft`.
+    n_rounds, n_responses : int, default=20, 10
+        T and Q.
+    tolerance : float, default=0.01
+        :math:`\tau`, at least 0.
+
+    Attributes
+    ----------
+    coefs_, intercepts_ : ndarray of shape (n_models, n_features) and (n_models,)
+        Each decides with the same probability; ``predict_proba`` is the probability of
+        a positive decision.
+    violation_, feasible_ : float, bool
+        The largest exact 0/1 violation of each model on the training rows, averaged
+        over the mixture, and whether it is at most 0.
+    multiplier_, noise_, noisy_prior_, history_
+        As in `NoisyGroupsSoft`; one row per round, with the mean largest violation of
+        the hinge constraints.
+    constant_ : bool
+
+    References
+    ----------
+    Wang et al. (NeurIPS 2020), Algorithms 1 and 3, Theorems 4 and 5.
+    """
+
+    _stackable: ClassVar[tuple[str, ...]] = ()
+    network_: Any = None  # a mixture is not one network
+
+    def __init__(
+        self,
+        constraints: str = "true_positive_rate_parity",
+        *,
+        noise_level: float = 0.1,
+        group_given_noisy: Any = None,
+        slack: float = 0.05,
+        hinge_slack: float = 1.0,
+        simulated_noise: float = 0.0,
+        n_rounds: int = 20,
+        n_responses: int = 10,
+        tolerance: float = 0.01,
+        learning_rate: float = 0.01,
+        random_state: Any = None,
+    ) -> None:
+        self.constraints = constraints
+        self.noise_level = noise_level
+        self.group_given_noisy = group_given_noisy
+        self.slack = slack
+        self.hinge_slack = hinge_slack
+        self.simulated_noise = simulated_noise
+        self.n_rounds = n_rounds
+        self.n_responses = n_responses
+        self.tolerance = tolerance
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of deciding for each class."""
+        check_is_fitted(self, "coefs_")
+        rows = validate_data(self, X, dtype=np.float32, reset=False)
+        positive = (rows @ self.coefs_.T + self.intercepts_ > 0).mean(axis=1)
+        return np.column_stack([1 - positive, positive])
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return how far the probability of ``classes_[1]`` is above one half."""
+        scores: NDArray[np.float64] = self.predict_proba(X)[:, 1] - 0.5
+        return scores
+
+    def violation(
+        self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike
+    ) -> float:
+        """Return ``violation_`` of other rows: the models' exact largest, averaged."""
+        rows = validate_data(self, X, dtype=np.float32, reset=False)
+        outcome = np.searchsorted(self.classes_, np.asarray(y))
+        decided = rows @ self.coefs_.T + self.intercepts_ > 0
+        worst = [
+            soft_certificate(
+                outcome,
+                model.astype(int),
+                sensitive_features,
+                self.noise_,
+                constraints=self.constraints,
+                slack=self.slack,
+            )["worst_violation"].max()
+            for model in decided.T
+        ]
+        return float(np.mean(worst))
+
+    def _check_params(self) -> None:
+        self._check_shared()
+        check_whole("n_rounds", self.n_rounds, at_least=1)
+        check_whole("n_responses", self.n_responses, at_least=1)
+        check_non_negative("tolerance", self.tolerance)
+
+    def _fit_stack(self, stack: Any, X: Float32, target: Codes, codes: Codes) -> None:
+        for model in stack:
+            sides = SIDES[model.constraints]
+            rows = compress(X, target, codes, model.groups_, sides)
+            model._play_rounds(rows, noises([model]))
+
+    def _play_rounds(self, rows: Rows, b: Float32) -> None:
+        """Algorithm 1 around Algorithm 3."""
+        radius = self.n_rounds**0.25
+        climbers = [
+            PenalisedSoft(
+                side,
+                b,
+                tolerance=self.tolerance,
+                penalty=PENALTY,
+                rate=self.n_responses**-0.5,
+            )
+            for side in rows.sides
+        ]
+        worst = [WorstSoft(side, b) for side in rows.sides]
+        theta = np.zeros((1, rows.X.shape[1]), np.float32)
+        multiplier = np.zeros((1, b.shape[2] * len(rows.sides)), np.float32)
+        rate = np.array([[self.learning_rate]], np.float32)
+        descent = Adam(theta.shape, rate)
+        features = np.ascontiguousarray(rows.X.T)
+        mixture, history, steepest = [], [], 1.0
+        for _ in range(self.n_rounds):
+            gaps = []
+            for _ in range(self.n_responses):
+                for _ in range(DESCENT_STEPS):
+                    slope, _ = slopes(rows, climbers, theta @ features, multiplier)
+                    theta = theta - descent.step(slope @ rows.X)
+                phi = theta @ features
+                _climb(rows, climbers, phi, multiplier)
+                gaps.append(slopes(rows, worst, phi, multiplier)[1])
+                mixture.append(theta[0])
+            gap = np.mean(gaps, axis=0) - (self.slack + self.hinge_slack)
+            steepest = max(steepest, float(np.linalg.norm(gap)))
+            step = radius / (steepest * self.n_rounds**0.5)
+            multiplier = shrink(multiplier + np.float32(step) * gap, radius)
+            loss = float(np.maximum(1 - phi * rows.sign, 0)[0] @ rows.share)
+            history.append({"loss": loss, "violation": float(gap.max())})
+        models = np.stack(mixture)
+        self.coefs_, self.intercepts_ = models[:, :-1], models[:, -1]
+        self.multiplier_ = multiplier[0]
+        decided = models @ features > 0
+        judge = soft_judge(rows, np.repeat(b, len(models), 0), column([self], "slack"))
+        self.violation_ = float(judge(decided).mean())
+        self.feasible_ = self.violation_ <= 0
+        vote = decided.mean(axis=0) > 0.5
+        self.constant_ = bool(vote.all() or not vote.any())
+        self.n_iter_ = self.n_rounds
+        self.history_ = pd.DataFrame(history)
+        self.history_.insert(0, "epoch", np.arange(1, self.n_rounds + 1))
+        self.ratio_, self.ratio_history_ = None, None
+
+
+def _climb(
+    rows: Rows, climbers: list[PenalisedSoft], phi: Float32, multiplier: Float32
+) -> None:
+    """Let the memberships of all sides take their step."""
+    start = 0
+    for side, climber in zip(rows.sides, climbers, strict=True):
+        mine = multiplier[:, start : start + climber.n_groups]
+        start += climber.n_groups
+        here = phi[:, side.span]
+        signed = here if side.side.sign > 0 else -here
+        climber.climb(np.maximum(signed, -1), here > 0, mine)
