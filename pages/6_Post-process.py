@@ -10,7 +10,7 @@ probability of deciding 1: 0 before the ramp, 1 after it, in between by lot. Eac
 has its own start, so that all get the **target rate**.
 
 **Ramp width (γ)**: how gradual. **Tolerance (ε)**: the gap of rates that is allowed.
-Dotted: where Hardt's rule starts to decide 1.
+Dotted: Hardt's rule, which draws lots between two thresholds of each group.
 """
 HOW_TRADE = """
 Left is fairer, up is more accurate. The line is the ramp over its tolerances, the ring
@@ -26,25 +26,28 @@ control** gives the groups the same rate inside each subgroup, a different one i
 view = ui.page("Post-process", "Can thresholds mend it?", pick="run")
 dataset = ui.store().dataset(view.data) if view.data else None
 models = ui.known_models(view.data, view.run) if view.data else []
-sources = ui.post_sources(models, ui.score_columns(dataset) if dataset else [])
+columns = ui.score_columns(view.data) if view.data else []
+sources = ui.post_sources(models, columns, ui.uploads())
 if not sources:
     ui.empty(
         "No scores yet",
         "Thresholds are learned on the scores of a model. A plain one trains in "
-        "seconds; a column of probabilities in your table serves as well.",
+        "seconds; a column of probabilities in your table or a file of scores serves "
+        "as well.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
+    ui.upload_scores()
     ui.settle()
     st.stop()
 
-subgroups = ui.store().dataset_record(view.data).subgroups
+subgroups = ui.store().dataset_record(view.data).subgroups if view.data else None
 
 
 @st.fragment
 def post_process():
     """Draw everything that follows the controls."""
     facts = st.container()
-    source, crossed, target, center = ui.pick_post(sources, dataset, view.data)
+    source, crossed, target, center = ui.pick_post(sources, view.data)
     try:
         data = ui.scored(view.data, source, crossed)
     except ValueError as error:
@@ -58,41 +61,47 @@ def post_process():
         setting = ui.live_setting(data, hardt, target, center, (view.data, source))
     ramp = ui.solve(data, setting, center=center)
     with facts:
-        ui.context(*ramp.facts(dataset.name, source.label))
+        ui.context(*ramp.facts(source.label))
     with numbers:
         ui.kpi_row(ui.post_kpis(ramp.outcome, ramp.flips))
     with finding:
         ui.heading(plots.ramp_finding(ramp.starts, setting["tolerance"]), HOW_RAMP)
     with left:
         st.caption("Calibration rows, redrawn while a slider moves; cards: test rows.")
-        ui.post_downloads(ramp, dataset, crossed)
+        ui.post_downloads(ramp)
     with right:
-        curve = ui.ramp_curve(data, **setting, center=center)
-        ui.figure(
-            plots.plot_trade_off(methods, curve),
-            finding=plots.trade_off_finding(ramp.outcome),
-            caption=f"{ui.plural(len(ramp.h), 'test row')}, 95% Wilson and Newcombe "
-            "intervals. Line: the ramp over tolerances.",
-            alt=plots.describe_trade_off(methods, curve),
-            how=HOW_TRADE,
-            table=methods.drop(columns="kind"),
-            key="trade off",
+        if source.has_outcome:
+            curve = ui.ramp_curve(data, **setting, center=center)
+            ui.figure(
+                plots.plot_trade_off(methods, curve),
+                finding=plots.trade_off_finding(ramp.outcome),
+                caption=f"{ui.plural(len(ramp.h), 'test row')}, 95% Wilson and "
+                "Newcombe intervals. Line: the ramp over tolerances.",
+                alt=plots.describe_trade_off(methods, curve),
+                how=HOW_TRADE,
+                table=methods.drop(columns="kind"),
+                key="trade off",
+            )
+        else:
+            ui.flips_without_outcome(ramp)
+    if dataset is not None and source.upload is None:
+        cells, rows, left_out = ui.local_before_after(
+            view.data, source, crossed, ramp.h, ramp.gamma, subgroups
         )
-    cells, rows, left_out = ui.local_before_after(
-        view.data, source, crossed, ramp.h, ramp.gamma, subgroups
-    )
-    ui.figure(
-        plots.plot_local_di(cells, rows, groups=dataset.group_names),
-        finding=plots.before_after_finding(cells),
-        caption="Expected local DI by subgroup on test rows, 95% Newcombe intervals. "
-        f"Dashed: global DI.{ui.too_small(left_out)}",
-        alt=plots.describe_local_di(cells, rows),
-        how=HOW_LOCAL,
-        table=cells,
-        key="local",
-    )
+        ui.figure(
+            plots.plot_local_di(cells, rows, groups=dataset.group_names),
+            finding=plots.before_after_finding(cells),
+            caption="Expected local DI by subgroup on test rows, 95% Newcombe "
+            f"intervals. Dashed: global DI.{ui.too_small(left_out)}",
+            alt=plots.describe_local_di(cells, rows),
+            how=HOW_LOCAL,
+            table=cells,
+            key="local",
+        )
+    with st.expander("Apply to a new file", icon=":material/upload_file:"):
+        ui.apply_to_file(ramp, source, view.run)
     with st.expander("What theory promises", icon=":material/calculate:"):
-        ui.post_bounds(ramp, dataset, subgroups, view.data)
+        ui.post_bounds(ramp, source, view.data, subgroups)
 
 
 post_process()

@@ -61,8 +61,21 @@ def test_a_file_is_decided_as_in_memory_whatever_the_batches(
 @pytest.mark.parametrize(
     "change, message",
     [
-        (lambda t: t.assign(score=5.0), "must be margins in [-1, 1]"),
-        (lambda t: t.assign(sex="x"), "without learned thresholds"),
+        (
+            lambda t: t.assign(score=t["score"].where(t.index != 700, 5.0)),
+            "Column 'score' must hold margins in [-1, 1]; 1 rows do not, first row "
+            "701 with 5",
+        ),
+        (
+            lambda t: t.assign(
+                score=t["score"].astype(object).where(t.index != 2, "x")
+            ),
+            "Column 'score' must hold numbers; row 3 has x",
+        ),
+        (
+            lambda t: t.assign(sex=t["sex"].where(t.index != 4, "x")),
+            "Column 'sex × level' has 'x × ",
+        ),
         (lambda t: t.drop(columns="level"), "no columns ['level']"),
         (lambda t: t.assign(h=1), "already has columns ['h']"),
         (lambda t: t.iloc[:0], "no rows"),

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from fairdash.postprocessing import Thresholds, cross
+from fairdash.postprocessing import Thresholds, decide
 
 BATCH_ROWS = 65_536
 
@@ -41,12 +41,17 @@ def apply_file(
     try:
         with _Writer(partial, out.suffix) as writer:
             for batch in _batches(file, [score, *groups]):
-                try:
-                    added = _decide(thresholds, batch, score, groups, generator)
-                except ValueError as error:
-                    where = f"In the batch from row {done}, counted from there"
-                    raise ValueError(f"{where}: {error}") from error
-                writer.write(added)
+                decided = decide(
+                    thresholds,
+                    batch.column(score).to_pandas().rename(score),
+                    [batch.column(group).to_pandas().rename(group) for group in groups],
+                    random_state=generator,
+                    first_row=done + 1,
+                )
+                table = pa.Table.from_batches([batch])
+                for name in decided:
+                    table = table.append_column(name, pa.array(decided[name]))
+                writer.write(table)
                 done += len(batch)
     except pa.ArrowInvalid as error:
         partial.unlink(missing_ok=True)
@@ -59,23 +64,6 @@ def apply_file(
         raise ValueError("The file has no rows.")
     partial.replace(out)
     return done
-
-
-def _decide(
-    thresholds: Thresholds,
-    batch: Any,
-    score: str,
-    groups: Sequence[str],
-    generator: np.random.Generator,
-) -> Any:
-    scores = batch.column(score).to_numpy(zero_copy_only=False)
-    names = cross(*(batch.column(g).to_pandas() for g in groups))
-    h = thresholds.predict_proba(scores, sensitive_features=names)
-    decision = (generator.random(len(h)) < h).astype(np.int8)
-    table = pa.Table.from_batches([batch])
-    return table.append_column("h", pa.array(h)).append_column(
-        "decision", pa.array(decision)
-    )
 
 
 def _batches(file: Path, needed: Sequence[str]) -> Iterator[Any]:

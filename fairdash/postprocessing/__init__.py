@@ -16,11 +16,12 @@ from fairdash.postprocessing._bounds import (
     excess_risk_bound,
     impossibility_bound,
 )
-from fairdash.postprocessing._covariance import covariance_threshold
+from fairdash.postprocessing._covariance import CovarianceScores, covariance_threshold
 from fairdash.postprocessing._covariance_ramp import CovarianceRamp
+from fairdash.postprocessing._decide import decide
 from fairdash.postprocessing._hardt import HardtThreshold
 from fairdash.postprocessing._inputs import cross
-from fairdash.postprocessing._local import expected_local_di
+from fairdash.postprocessing._local import LocalRates, expected_local_di
 from fairdash.postprocessing._outcome import expected_flips, expected_outcome
 from fairdash.postprocessing._ramp import RampThreshold
 from fairdash.postprocessing._reject import RejectOption
@@ -32,9 +33,11 @@ from fairdash.postprocessing._target import balanced_rate
 __all__ = [
     "ByOutcome",
     "CovarianceRamp",
+    "CovarianceScores",
     "ExcessRisk",
     "HardtThreshold",
     "Impossibility",
+    "LocalRates",
     "RampThreshold",
     "RejectOption",
     "Rule",
@@ -45,6 +48,7 @@ __all__ = [
     "by_outcome",
     "covariance_threshold",
     "cross",
+    "decide",
     "excess_risk_bound",
     "expected_flips",
     "expected_local_di",

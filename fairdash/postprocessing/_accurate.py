@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairdash.postprocessing._sorted import Array, SortedScores
 
-_POINTS = 1024  # bends of a group that are looked at first
+_POINTS = 2048  # rows that give the bends looked at first
 _FINER = 32  # times as close are those of the next round
 _SLACK = 1e-12  # rounding of a gain, as a share of the weights
 
@@ -105,7 +105,7 @@ def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
     """
     curves = [_Curve.at(group, gamma, _ends(group, gamma)) for group in groups]
     low, high = np.zeros(1), np.ones(1)
-    step = max(1, round(max(group.n_rows for group in groups) / _POINTS))
+    step = max(1, round(sum(group.n_rows for group in groups) / _POINTS))
     while True:
         for k, curve in enumerate(curves):
             found = [v[::step] - shift for v, shift in curve.between(low, high)]

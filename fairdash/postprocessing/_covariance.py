@@ -1,5 +1,7 @@
 """Control of the covariance between decisions and a group inside one subgroup."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -58,37 +60,45 @@ def covariance_threshold(
     inside = binary_labels(in_group, margins) == 1
     weight = as_weights(sample_weight, margins)
     weight = np.ones(len(margins)) if weight is None else weight
-    share = float(weight[inside].sum() / weight.sum())
-    if not 0 < share < 1:
+    pair = CovarianceScores(
+        *(SortedScores(margins[rows], weight[rows]) for rows in (inside, ~inside))
+    )
+    if not 0 < pair.share < 1:
         raise ValueError(
             "`in_group` must be true for some rows and false for others; a covariance "
             "with a constant is 0 whatever the decisions."
         )
-    groups = [SortedScores(margins[m], weight[m]) for m in (inside, ~inside)]
-    return _solve(groups[0], groups[1], share, gamma, tolerance)
+    return pair.threshold(gamma, tolerance)
 
 
-def _solve(
-    members: SortedScores,
-    others: SortedScores,
-    share: float,
-    gamma: float,
-    tolerance: float,
-) -> float:
-    spread = share * (1 - share)
+class CovarianceScores(NamedTuple):
+    """Scores of one subgroup, those of the group and of all others each sorted."""
 
-    def covariance(t: float) -> float:
-        first = members.mean_h(t * (1 - share), gamma)
-        return spread * float(first - others.mean_h(-t * share, gamma))
+    members: SortedScores
+    others: SortedScores
 
-    def breaks(low: float, high: float) -> bool:
-        return members.has_breaks(
-            low * (1 - share), high * (1 - share), gamma
-        ) or others.has_breaks(-high * share, -low * share, gamma)
+    @property
+    def share(self) -> float:
+        """Share of the group."""
+        return self.members.total / (self.members.total + self.others.total)
 
-    at_zero = covariance(0.0)
-    if abs(at_zero) <= tolerance + _NOISE:
-        return 0.0
-    bound = (2 + gamma) / min(share, 1 - share)
-    target = float(np.sign(at_zero)) * tolerance
-    return reach(covariance, target, bound=bound, breaks=breaks)
+    def threshold(self, gamma: float, tolerance: float = 0.0) -> float:
+        """Return the multiplier of :func:`covariance_threshold`; both have rows."""
+        share, (members, others) = self.share, self
+        spread = share * (1 - share)
+
+        def covariance(t: float) -> float:
+            first = members.mean_h(t * (1 - share), gamma)
+            return spread * float(first - others.mean_h(-t * share, gamma))
+
+        def breaks(low: float, high: float) -> bool:
+            return members.has_breaks(
+                low * (1 - share), high * (1 - share), gamma
+            ) or others.has_breaks(-high * share, -low * share, gamma)
+
+        at_zero = covariance(0.0)
+        if abs(at_zero) <= tolerance + _NOISE:
+            return 0.0
+        bound = (2 + gamma) / min(share, 1 - share)
+        target = float(np.sign(at_zero)) * tolerance
+        return reach(covariance, target, bound=bound, breaks=breaks)

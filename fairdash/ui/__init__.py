@@ -42,17 +42,20 @@ from fairdash.ui._models import (
     reference_of,
 )
 from fairdash.ui._poll import follow
-from fairdash.ui._post import score_columns, scored
+from fairdash.ui._post_apply import apply_to_file
+from fairdash.ui._post_bounds import post_bounds
 from fairdash.ui._post_form import (
+    flips_without_outcome,
     pick_post,
-    post_bounds,
     post_downloads,
     post_kpis,
-    post_sources,
     too_small,
 )
+from fairdash.ui._post_local import local_before_after
 from fairdash.ui._post_ramp import live_setting, solve
-from fairdash.ui._post_tables import local_before_after, others, ramp_curve
+from fairdash.ui._post_source import post_sources, score_columns, scored
+from fairdash.ui._post_tables import others, ramp_curve
+from fairdash.ui._post_upload import upload_scores, uploads
 from fairdash.ui._results import (
     Setting,
     chance_worst,
@@ -111,6 +114,7 @@ __all__ = [
     "View",
     "add_sample",
     "ago",
+    "apply_to_file",
     "asked",
     "base_rate_kpis",
     "base_rates",
@@ -131,6 +135,7 @@ __all__ = [
     "figure",
     "find_top_rows",
     "first_look",
+    "flips_without_outcome",
     "follow",
     "heading",
     "interval",
@@ -195,6 +200,8 @@ __all__ = [
     "too_small",
     "train",
     "training_facts",
+    "upload_scores",
+    "uploads",
     "weight_kpis",
     "weighted_models",
 ]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from fairdash.postprocessing import SortedScores
+from fairdash.postprocessing import Rule, SortedScores
 
 KNOTS = 513
 BINS = 40
@@ -43,7 +43,7 @@ def live_ramp(
     groups: Sequence[dict[str, Any]],
     *,
     colours: Sequence[str],
-    hardt: Sequence[float | None],
+    hardt: Sequence[Rule | None],
     start: dict[str, float],
     rate: float | None,
     centred: bool,
@@ -57,8 +57,8 @@ def live_ramp(
         Of :func:`summarise`.
     colours : sequence of str
         Colour of every group as the browser writes it.
-    hardt : sequence of float or None
-        Threshold by group to compare with, as a margin.
+    hardt : sequence of Rule or None
+        Randomised thresholds by group to compare with.
     start : dict
         First values of "gamma", "rate" and "tolerance".
     rate : float or None
@@ -72,7 +72,7 @@ def live_ramp(
         data={
             "groups": list(groups),
             "colours": list(colours),
-            "hardt": list(hardt),
+            "hardt": [None if r is None else [r.score, r.probability] for r in hardt],
             "start": start,
             "rate": rate,
             "centred": centred,

@@ -1,61 +1,48 @@
-"""What Post-process shows: scores of calibration and test rows, and what rules do."""
+"""Scores by group, sorted once, and what ramps make of them on test rows."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 from numpy.typing import NDArray
 
-from fairdash.datasets import Dataset, split
 from fairdash.metrics import gap_interval, wilson_interval
 from fairdash.postprocessing import (
     ByOutcome,
-    RampThreshold,
     Rule,
     SortedScores,
     Thresholds,
     balanced_rate,
     by_outcome,
-    cross,
     expected_flips,
     expected_outcome,
     most_accurate_rate,
 )
 from fairdash.ui._live_ramp import summarise
-from fairdash.ui._state import store
 
 Array = NDArray[np.float64]
-_FEW_SCORES = 10
-
-
-class Source(NamedTuple):
-    """Where scores come from: a trial on a seed's split, or a column of the table.
-
-    A column comes from a model of somebody else, so all rows but the test rows serve
-    as calibration rows.
-    """
-
-    label: str
-    trial: str
-    column: str
-    seed: int
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows with scores: where they stand in the data set, margins, groups, outcome."""
+    """Rows with scores: where they stand in the table, margins, groups, outcome."""
 
     where: NDArray[np.int64]
     margins: Array
     codes: NDArray[np.int64]
-    y: NDArray[np.int8]
+    y: NDArray[np.int8] | None
 
     @property
     def before(self) -> NDArray[np.int8]:
         """Decisions without a correction."""
         return (self.margins > 0).astype(np.int8)
+
+    def sorted_by_outcome(self) -> list[ByOutcome] | None:
+        """Return the scores of every group by outcome, if outcomes are known."""
+        if self.y is None:
+            return None
+        return by_outcome(self.margins, self.codes, self.y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,32 +51,68 @@ class Scored:
 
     Attributes
     ----------
-    names : tuple of str
-        Groups, crossed from several columns if asked for.
+    name : str
+        Of the table.
+    names, columns : tuple of str
+        Groups, and the columns that they are crossed from.
+    row_number : ndarray of int64
+        Of every row, in the file.
     calibration, test : Part
         Thresholds are learned on the one, figures are of the other.
     groups : list of SortedScores
     summary : list of dict
         What the browser gets of each group.
-    told, judges : list of ByOutcome
+    told, judges : list of ByOutcome, or None
         Calibration and test rows by group, told apart by their outcome.
     """
 
+    name: str
     names: tuple[str, ...]
+    columns: tuple[str, ...]
+    row_number: NDArray[np.int64]
     calibration: Part
     test: Part
     groups: list[SortedScores]
     summary: list[dict[str, Any]] = field(repr=False)
-    told: list[ByOutcome]
-    judges: list[ByOutcome]
+    told: list[ByOutcome] | None
+    judges: list[ByOutcome] | None
     _rates: dict[tuple[str, float], float] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        names: tuple[str, ...],
+        columns: tuple[str, ...],
+        row_number: NDArray[np.int64],
+        calibration: Part,
+        test: Part,
+    ) -> "Scored":
+        """Sort the rows."""
+        margins, codes = calibration.margins, calibration.codes
+        groups = [SortedScores(margins[codes == k]) for k in range(len(names))]
+        return cls(
+            name,
+            names,
+            columns,
+            row_number,
+            calibration,
+            test,
+            groups,
+            [summarise(*pair) for pair in zip(names, groups, strict=True)],
+            calibration.sorted_by_outcome(),
+            test.sorted_by_outcome(),
+        )
+
     def rate(self, target: str, gamma: float) -> float:
-        """Return the target rate of ``fairdash.postprocessing.RampThreshold``."""
+        """Return the target rate of ``fairdash.postprocessing.RampThreshold``.
+
+        The most accurate one needs outcomes; without them it is the balanced one.
+        """
         if (target, gamma) not in self._rates:
             self._rates[target, gamma] = (
                 balanced_rate(self.groups, gamma)
-                if target == "balanced"
+                if target == "balanced" or self.told is None
                 else most_accurate_rate(self.told, gamma)
             )
         return self._rates[target, gamma]
@@ -105,12 +128,11 @@ class Scored:
 
     def h(self, starts: Array, gamma: float) -> Array:
         """Return the probability of a positive decision of every test row."""
-        margins, codes = self.test.margins, self.test.codes
-        h: Array = np.clip((margins - starts[codes]) / gamma, 0, 1)
-        return h
+        return ramp_h(self.test.margins, starts[self.test.codes], gamma)
 
     def judge(self, starts: Array, gamma: float) -> dict[str, float]:
         """Return accuracy and DI of test rows, with intervals, from sorted scores."""
+        assert self.judges is not None, "needs outcomes"
         right, rates = 0.0, []
         n = np.array([group.total for group in self.judges])
         for (negative, positive), start in zip(self.judges, starts, strict=True):
@@ -151,64 +173,7 @@ class Scored:
         return Thresholds(rules, method)
 
 
-def score_columns(dataset: Dataset) -> list[str]:
-    """Return the columns that may be scores: probabilities or margins."""
-    roles = dataset.roles
-    taken = {roles.target, roles.sensitive_feature}
-    frame = dataset.frame.select_dtypes("float")
-    return [
-        str(name)
-        for name in frame
-        if name not in taken
-        and frame[name].between(-1, 1).all()
-        and frame[name].nunique() > _FEW_SCORES
-    ]
-
-
-@st.cache_resource(max_entries=8, show_spinner="Sorting scores…")
-def scored(dataset_id: str, source: Source, crossed: tuple[str, ...]) -> Scored:
-    """Return the scores of a source by group; raises ValueError if groups are tiny."""
-    dataset = store().dataset(dataset_id)
-    parts = split(dataset, source.seed)
-    labels = dataset.sensitive_features
-    if crossed:
-        columns = [dataset.frame[c].astype(object).fillna("missing") for c in crossed]
-        labels = cross(labels, *columns)
-    if source.trial:
-        scores = store().artifact(source.trial).scores().astype(np.float64)
-        margins, calibration = 2 * scores - 1, parts.validation
-    else:
-        column = dataset.frame[source.column].to_numpy(dtype=np.float64)
-        margins = column if column.min() < 0 else 2 * column - 1
-        calibration = np.sort(np.concatenate([parts.train, parts.validation]))
-    # the estimator checks what the page then solves again and again
-    checked = RampThreshold(target_rate=0.5)
-    checked.fit(margins[calibration], sensitive_features=labels[calibration])
-    names: tuple[str, ...] = checked.groups_
-    if set(names) == set(dataset.group_names):
-        names = dataset.group_names  # the order, and so the colours, of other pages
-    codes = pd.Index(names).get_indexer(pd.Index(labels.astype(str)))
-    unseen = np.flatnonzero(codes[parts.test] < 0)
-    if len(unseen):
-        name = labels[parts.test[unseen[0]]]
-        raise ValueError(
-            f"{len(unseen)} test rows are in groups without calibration rows, such as "
-            f"{name!r}; cross fewer columns."
-        )
-
-    def part(where: NDArray[np.int64]) -> Part:
-        return Part(where, margins[where], codes[where], dataset.y[where])
-
-    rows = part(calibration)
-    groups = [SortedScores(rows.margins[rows.codes == k]) for k in range(len(names))]
-    summary = [summarise(n, group) for n, group in zip(names, groups, strict=True)]
-    test = part(parts.test)
-    return Scored(
-        names,
-        rows,
-        test,
-        groups,
-        summary,
-        told=by_outcome(rows.margins, rows.codes, rows.y),
-        judges=by_outcome(test.margins, test.codes, test.y),
-    )
+def ramp_h(margins: Array, starts: Array, gamma: float) -> Array:
+    """Return the probability of a positive decision of every row."""
+    h: Array = np.clip((margins - starts) / gamma, 0, 1)
+    return h

@@ -1,21 +1,18 @@
 """Controls, KPIs, bounds and downloads of the Post-process page."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
-from fairdash.datasets import Dataset, Subgroups
-from fairdash.postprocessing import excess_risk_bound, impossibility_bound
-from fairdash.ui._blocks import Kpi, code_tabs, more
+from fairdash.ui._blocks import Kpi, code_tabs, decimals, heading, more
 from fairdash.ui._format import change, count, interval, number, percent, plural, points
-from fairdash.ui._post import Array, Source
 from fairdash.ui._post_ramp import Ramp
+from fairdash.ui._post_source import Source
 from fairdash.ui._post_tables import decisions
-from fairdash.ui._results import Setting
+from fairdash.ui._post_upload import upload_scores
 from fairdash.ui._state import store
 
 TARGETS = {"accuracy": "Most accurate", "balanced": "Balanced", "": "By hand"}
@@ -42,67 +39,53 @@ fairdash apply fairdash-thresholds.json NEW_FILE.csv \\
 """
 
 
-def post_sources(models: Sequence[Setting], columns: Sequence[str]) -> list[Source]:
-    """Return what can be post-processed: trials of the models, then score columns."""
-    trials = [
-        Source(
-            model.label if len(model.trials) == 1 else f"{model.label}, seed {t.seed}",
-            t.key,
-            "",
-            t.seed,
-        )
-        for model in models
-        for t in model.trials
-    ]
-    return trials + [Source(f"Column {name}", "", name, 0) for name in columns]
-
-
 def pick_post(
-    sources: Sequence[Source], dataset: Dataset, dataset_id: str
+    sources: Sequence[Source], dataset_id: str
 ) -> tuple[Source, tuple[str, ...], str, bool]:
     """Draw the choice of scores, groups, target rate and rest position."""
     names = {source.label: source for source in sources}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         label = st.selectbox(
-            "Scores of", list(names), width=240, key=f"{dataset_id} scores"
+            "Scores of", list(names), width=240, key=f"{dataset_id} {sources[0]} scores"
         )
+        source = names[label]
+        targets = [t for t in TARGETS if source.has_outcome or t != "accuracy"]
         target: str = st.segmented_control(
             "Target rate (ρ)",
-            list(TARGETS),
-            default="accuracy",
+            targets,
+            default=targets[0],
             required=True,
             format_func=TARGETS.__getitem__,
-            help="The rate that all groups get. Most accurate: on calibration rows. "
-            "Balanced: where corrections cancel; needs no outcome. By hand: the "
-            "slider.",
-            key=f"{dataset_id} target",
+            help="The rate that all groups get. Most accurate: on calibration rows, by "
+            "their outcome. Balanced: where corrections cancel; needs no outcome. By "
+            "hand: the slider.",
+            key=f"{dataset_id} {source.has_outcome} target",
         )
-        with st.container(width=170), more("Groups"):
-            crossed = st.multiselect(
-                f"Cross {dataset.roles.sensitive_feature} with",
-                _crossable(dataset_id),
-                max_selections=2,
-                help="Every combination of values becomes a group of its own.",
-                key=f"{dataset_id} crossed",
-            )
+        with st.container(width=150), more("Groups"):
+            crossed = [] if source.upload else _pick_crossed(dataset_id)
             center = st.toggle(
                 "Middle of the ramp at 0",
                 help="Where tolerance leaves a group uncorrected, its ramp has its "
                 "middle at score 0 instead of its start.",
                 key=f"{dataset_id} center",
             )
-    return names[label], tuple(crossed), target, center
+        with st.container(width=170):
+            upload_scores()
+    return source, tuple(crossed), target, center
 
 
 def post_kpis(outcome: pd.DataFrame, flips: pd.DataFrame) -> list[Kpi]:
     """Return accuracy and DI with paired changes, and expected flips by group."""
     accuracy, gap = outcome.to_dict("records")
+    told = math.isfinite(accuracy["value"])
     cards = [
         Kpi(
             "Expected accuracy",
             percent(accuracy["value"]),
-            interval(accuracy["low"], accuracy["high"], percent),
-            delta=points(accuracy["change"]),
+            interval(accuracy["low"], accuracy["high"], percent)
+            if told
+            else "not known without an outcome",
+            delta=points(accuracy["change"]) if told else "",
             good=_good(accuracy, up=True),
             help="Share of right decisions on test rows when they are drawn with the "
             "probabilities of the ramp. Change: against no correction, paired.",
@@ -136,65 +119,33 @@ def post_kpis(outcome: pd.DataFrame, flips: pd.DataFrame) -> list[Kpi]:
     return cards
 
 
+def flips_without_outcome(ramp: Ramp) -> None:
+    """Draw the expected flips of all groups, where accuracy cannot be told."""
+    heading("What changes, group by group")
+    table = ramp.flips.drop(columns="sd")
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config=decimals(table[["rate_before", "rate"]])
+        | {
+            name: st.column_config.NumberColumn(format="%.0f")
+            for name in ("up", "down")
+        },
+    )
+    st.caption(
+        "Expected decisions of test rows: rates before and after, and how many go from "
+        "0 to 1 (up) and from 1 to 0 (down). Accuracy is not known without an outcome."
+    )
+
+
 def too_small(left_out: Sequence[str]) -> str:
     """Say which corrections the subgroups have too few rows for."""
     names = " and ".join(left_out)
     return f" Left out, subgroups too small: {names}." if left_out else ""
 
 
-def post_bounds(ramp: Ramp, dataset: Dataset, subgroups: Subgroups, key: str) -> None:
-    """Draw the two bounds as calculators, with what their terms mean."""
-    data, gamma = ramp.data, ramp.gamma
-    labels = subgroups.label(dataset.frame)
-    members = dataset.sensitive_features == dataset.group_names[0]
-    told = _share(labels, members)[data.test.where]
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.markdown("**Excess risk of the ramp, at most**")
-        one, two = st.columns(2)
-        assumed = one.number_input(
-            "Error of the scores", 0.0, 2.0, 0.05, 0.01,
-            help="Assumed E|2η − 1 − f|: how far scores are from true probabilities.",
-            key=f"{key} error",
-        )  # fmt: skip
-        delta = two.number_input(
-            "Failure risk (δ)", 0.001, 0.5, 0.05, 0.01, key=f"{key} delta"
-        )
-        n, k = len(data.calibration.margins), len(data.names)
-        risk = excess_risk_bound(n, k, gamma, delta=delta, score_error=assumed)
-        terms = {
-            "Scores are not true probabilities": risk.score_error,
-            f"Randomising, 2γ with γ = {gamma:g}": risk.ramp_width,
-            f"Sample of {count(n)} rows": risk.sample,
-            f"Learning the rates of {k} groups": risk.groups,
-            "Sum": risk.total,
-        }
-        st.dataframe(_terms(terms), hide_index=True)
-        if risk.total >= 1:
-            st.caption(
-                "A sum of 1 or more says nothing: the bound needs far more rows than "
-                "the ramp does in practice."
-            )
-    with right:
-        st.markdown("**Covariance that some subgroup must show**")
-        low = impossibility_bound(told, data.test.before)
-        terms = {
-            "How well subgroups tell the group": low.predictability,
-            "Smaller share of decisions": low.minority,
-            "Half the product": low.bound,
-        }
-        st.dataframe(_terms(terms), hide_index=True)
-        st.caption(
-            "For decisions without randomising: whatever is corrected in known "
-            "subgroups, some other subgroup has at least this covariance with "
-            f"{dataset.group_names[0]}. P(group | x) is taken as its share in the "
-            "chosen subgroups; finer ones can only raise the bound."
-        )
-
-
-def post_downloads(ramp: Ramp, dataset: Dataset, crossed: Sequence[str]) -> None:
+def post_downloads(ramp: Ramp) -> None:
     """Offer thresholds, decisions and the same call in Python and on a command line."""
-    columns = (dataset.roles.sensitive_feature, *crossed)
     script = {**ramp.setting, "center": ramp.center}
     with st.popover("Decisions and thresholds", icon=":material/download:"):
         st.download_button(
@@ -208,20 +159,31 @@ def post_downloads(ramp: Ramp, dataset: Dataset, crossed: Sequence[str]) -> None
         st.download_button(
             "Decisions and h of test rows (CSV)",
             # written when asked for: a million rows take seconds
-            lambda: decisions(ramp.data, ramp.h, dataset, 0).to_csv(index=False),
+            lambda: decisions(ramp.data, ramp.h, 0).to_csv(index=False),
             file_name="fairdash-decisions.csv",
             mime="text/csv",
             icon=":material/table:",
             type="tertiary",
             on_click="ignore",
         )
-        groups = "".join(f" --group {name}" for name in columns)
+        groups = "".join(f" --group {name}" for name in ramp.data.columns)
         code = {
             "Python": _SCRIPT.format(**script),
             "Bash": _COMMAND.format(groups=groups),
         }
         st.caption("The same, to copy; Bash decides a new file of any size")
         code_tabs(code)
+
+
+def _pick_crossed(dataset_id: str) -> list[str]:
+    roles = store().dataset_record(dataset_id).roles
+    return st.multiselect(
+        f"Cross {roles.sensitive_feature} with",
+        _crossable(dataset_id),
+        max_selections=2,
+        help="Every combination of values becomes a group of its own.",
+        key=f"{dataset_id} crossed",
+    )
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
@@ -244,15 +206,3 @@ def _good(row: dict[Any, Any], *, up: bool) -> bool | None:
     if row["change_low"] > 0:
         return up
     return not up if row["change_high"] < 0 else None
-
-
-def _terms(terms: dict[str, float]) -> pd.DataFrame:
-    values = [number(value) for value in terms.values()]
-    return pd.DataFrame({"Term": list(terms), "Value": values})
-
-
-def _share(labels: "pd.Series[Any]", members: NDArray[np.bool_]) -> Array:
-    """Return the share of ``members`` in the subgroup of every row."""
-    codes, _ = pd.factorize(labels, use_na_sentinel=False)
-    share: Array = (np.bincount(codes, members) / np.bincount(codes))[codes]
-    return share

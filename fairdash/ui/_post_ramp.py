@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash.plots import group_colours_of
-from fairdash.postprocessing import Thresholds
+from fairdash.postprocessing import Rule, Thresholds
 from fairdash.ui._format import plural
 from fairdash.ui._live_ramp import live_ramp
 from fairdash.ui._post import Array, Scored
@@ -48,15 +48,15 @@ class Ramp:
         """Width of the ramp."""
         return self.setting["gamma"]
 
-    def facts(self, name: str, label: str) -> tuple[str, ...]:
-        """Return the context line: data set, scores, rows."""
+    def facts(self, label: str) -> tuple[str, ...]:
+        """Return the context line: table, scores, rows."""
         rows = f"{len(self.data.calibration.margins):,} calibration"
-        return name, label, rows, plural(len(self.h), "test row")
+        return self.data.name, label, rows, plural(len(self.h), "test row")
 
 
 def live_setting(
     data: Scored,
-    hardt: Sequence[float | None],
+    hardt: Sequence[Rule | None],
     target: str,
     center: bool,
     identity: object,
@@ -66,8 +66,9 @@ def live_setting(
     A rate that the sliders do not choose is found for the width released last.
     """
     key = f"live {identity} {data.names}"
-    past = st.session_state.get(f"{key} gamma", START["gamma"])
-    rate = data.rate(target, past) if target else None
+    # what the hand released is known before the component is drawn again
+    released = dict(st.session_state.get(key, {}).get("setting") or START)
+    rate = data.rate(target, released["gamma"]) if target else None
     setting = live_ramp(
         data.summary,
         colours=group_colours_of(data.names, st.context.theme.type or "light"),
@@ -77,9 +78,6 @@ def live_setting(
         centred=center,
         key=key,
     )
-    if target and setting["gamma"] != past:
-        st.session_state[f"{key} gamma"] = setting["gamma"]
-        st.rerun(scope="fragment")
     return setting if rate is None else {**setting, "rate": rate}
 
 

@@ -55,6 +55,14 @@ function tallest(groups) {
   return Math.max(bars[0] > 3 * usual ? 1.5 * usual : bars[0], 0.01)
 }
 
+// corners of a rule from −1 to 1: two knots at one score are a jump
+function staircase([scores, probabilities]) {
+  const corners = [[-1, probabilities[0]]]
+  scores.forEach((score, i) => corners.push([Math.min(Math.max(score, -1), 1), probabilities[i]]))
+  corners.push([1, probabilities[probabilities.length - 1]])
+  return corners
+}
+
 function panel(group, colour, t, gamma, hardt, top, width, peak) {
   const inner = width - LEFT - RIGHT, base = top + PANEL
   const x = (score) => LEFT + ((Math.min(Math.max(score, -1), 1) + 1) / 2) * inner
@@ -76,7 +84,7 @@ function panel(group, colour, t, gamma, hardt, top, width, peak) {
   const corners = [-1, t, t + gamma, 1].map((s) => Math.min(Math.max(s, -1), 1))
   const line = corners.map((s) => `${x(s).toFixed(1)},${y(h(s)).toFixed(1)}`).join(" ")
   const mark = hardt == null ? "" :
-    `<line x1="${x(hardt)}" x2="${x(hardt)}" y1="${top + 4}" y2="${base}" stroke="currentColor" stroke-dasharray="2 3"/>`
+    `<polyline points="${staircase(hardt).map(([s, p]) => `${x(s).toFixed(1)},${y(p).toFixed(1)}`).join(" ")}" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="2 4"/>`
   const words = `starts at ${signed(t)}, ${percent(meanH(group, t, gamma))} decided 1`
   return `
     <text x="${LEFT}" y="${top - 8}"><tspan font-weight="600" style="fill:${colour}">${escaped(group.name)}</tspan>

@@ -121,3 +121,90 @@ def test_the_bounds_are_the_sum_of_their_terms(visit, run_id):
     error = widget(page, "number_input", "Error of the scores")
     error.set_value(0.25).run()
     assert not page.exception
+
+
+def scores_file(n=400, *, seed=0):
+    """Scores of another model, with an outcome that may be left out."""
+    rng = np.random.default_rng(seed)
+    team = rng.choice(["blue", "red"], n)
+    score = np.clip(rng.normal(0.45 + 0.1 * (team == "red"), 0.2, n), 0, 1).round(4)
+    paid = np.where(rng.random(n) < score, "yes", "no")
+    return pd.DataFrame({"score": score, "team": team, "paid": paid})
+
+
+def send(page, label, frame, name="scores.csv"):
+    content = frame.to_csv(index=False).encode()
+    box = next(one for one in page.get("file_uploader") if one.label == label)
+    box.upload(name, content, "text/csv").run()
+    return page
+
+
+def use(page, outcome=None):
+    if outcome is not None:
+        widget(page, "selectbox", "Outcome").set_value(outcome).run()
+    next(b for b in page.button if b.label == "Use these scores").click().run()
+    assert not page.exception
+    return page
+
+
+def test_uploaded_scores_without_an_outcome_have_no_accuracy(visit, inline):
+    page = use(send(visit("Post-process"), "File of scores", scores_file()))
+    shown = numbers(page)
+    assert shown["Expected accuracy"] == "–"
+    assert "not known without an outcome" in words(page)
+    options = widget(page, "button_group", "Target rate (ρ)").options
+    assert "Most accurate" not in [str(getattr(o, "content", o)) for o in options]
+    assert float(shown["DI, test rows"]) < 0.2
+    assert figures(page) == 0
+    assert any({"up", "down"} <= set(frame.value) for frame in page.dataframe)
+
+
+def test_uploaded_scores_with_an_outcome_are_judged_on_held_out_rows(visit, inline):
+    frame = scores_file(2000)
+    page = use(send(visit("Post-process"), "File of scores", frame), "paid")
+    shown = numbers(page)
+    before = ((frame["score"] > 0.5) == (frame["paid"] == "yes")).mean()
+    assert abs(float(shown["Expected accuracy"].rstrip("%")) / 100 - before) < 0.08
+    assert "1,600 calibration · 400 test rows" in words(page)
+    assert figures(page) == 1
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda f: f.assign(score=f["score"] * 9), "row"),
+        (lambda f: f.drop(columns="score"), "no column of numbers"),
+        (lambda f: f.drop(columns=["team", "paid"]), "no column of two to twenty"),
+    ],
+)
+def test_a_file_without_scores_or_groups_says_so(visit, inline, change, message):
+    page = send(visit("Post-process"), "File of scores", change(scores_file()))
+    use_buttons = [b for b in page.button if b.label == "Use these scores"]
+    if use_buttons:
+        use_buttons[0].click().run()
+    assert not page.exception
+    assert message in words(page)
+
+
+def test_a_new_file_is_decided_by_the_models_own_scores(visit, run_id):
+    page = visit("Post-process", run=run_id)
+    _, dataset = stored(run_id)
+    page = send(page, "New file", dataset.frame, "new.csv")
+    assert not page.exception
+    assert "600 rows decided" in page.success[0].value
+
+
+def test_a_new_file_of_scores_is_decided_or_its_first_bad_row_named(visit, run_id):
+    _, dataset = stored(run_id)
+    groups = dataset.frame["origin"].iloc[:50].to_numpy()
+    table = pd.DataFrame({"risk": np.linspace(0, 1, 50), "origin": groups})
+    page = send(visit("Post-process", run=run_id), "New file", table)
+    widget(page, "selectbox", "Scores").set_value("risk").run()
+    assert "50 rows decided" in page.success[0].value
+    table.loc[7, "origin"] = "elsewhere"
+    page = send(visit("Post-process", run=run_id), "New file", table)
+    widget(page, "selectbox", "Scores").set_value("risk").run()
+    assert not page.exception
+    assert "Column 'origin' has 'elsewhere' in row 8" in words(page).replace("\\", "")
+    page = send(visit("Post-process", run=run_id), "New file", table[["risk"]])
+    assert "no column 'origin'" in words(page).replace("\\", "")

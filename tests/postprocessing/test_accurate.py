@@ -32,7 +32,7 @@ def problem(seed):
     return margins, codes, y, weight, float(10 ** rng.uniform(-3, 0.3))
 
 
-@pytest.mark.parametrize("points", [4, 32, 1024])
+@pytest.mark.parametrize("points", [4, 32, 2048])
 @pytest.mark.parametrize("seed", range(30))
 def test_no_bend_is_more_accurate_than_the_rate_found(monkeypatch, seed, points):
     monkeypatch.setattr(_accurate, "_POINTS", points)  # rounds, even of few rows
