@@ -41,6 +41,22 @@ from fairdash.ui._models import (
     pick_seed,
     reference_of,
 )
+from fairdash.ui._noisy_certificate import (
+    certificate_table,
+    decided_models,
+    models_of_run,
+)
+from fairdash.ui._noisy_form import bounds_table, pick_noise
+from fairdash.ui._noisy_study import start_study, study_table
+from fairdash.ui._noisy_view import (
+    bounds_warning,
+    confusion_caption,
+    guarantee,
+    noisy_facts,
+    noisy_kpis,
+    pick_radius,
+    study_caption,
+)
 from fairdash.ui._poll import follow
 from fairdash.ui._post_apply import apply_to_file
 from fairdash.ui._post_bounds import post_bounds
@@ -118,14 +134,19 @@ __all__ = [
     "asked",
     "base_rate_kpis",
     "base_rates",
+    "bounds_table",
+    "bounds_warning",
+    "certificate_table",
     "chance_worst",
     "change",
     "check_list",
     "choose_table",
     "column_table",
+    "confusion_caption",
     "context",
     "controls",
     "count",
+    "decided_models",
     "decimals",
     "duration",
     "empty",
@@ -137,6 +158,7 @@ __all__ = [
     "first_look",
     "flips_without_outcome",
     "follow",
+    "guarantee",
     "heading",
     "interval",
     "is_sweep",
@@ -149,7 +171,10 @@ __all__ = [
     "local_result",
     "method_form",
     "model_label",
+    "models_of_run",
     "more",
+    "noisy_facts",
+    "noisy_kpis",
     "not_estimable",
     "number",
     "of_seed",
@@ -163,7 +188,9 @@ __all__ = [
     "pick_group",
     "pick_k",
     "pick_models",
+    "pick_noise",
     "pick_post",
+    "pick_radius",
     "pick_seed",
     "pick_share",
     "pick_weighted",
@@ -190,7 +217,10 @@ __all__ = [
     "show_run",
     "solve",
     "start_audit",
+    "start_study",
     "store",
+    "study_caption",
+    "study_table",
     "subgroup_form",
     "sweep_facts",
     "sweep_form",

@@ -18,6 +18,7 @@ PAGES = {
     "Weights": "pages/4_Weights.py",
     "Post-process": "pages/6_Post-process.py",
     "Sweep": "pages/5_Sweep.py",
+    "Noisy groups": "pages/7_Noisy_groups.py",
     "Runs": "pages/10_Runs.py",
 }
 

@@ -124,8 +124,8 @@ def simulate_noise(
     return noisy
 
 
-def symmetric_noise(noisy_prior: ArrayLike, level: float) -> Float:
-    r"""Return P(G = j | noisy group k) when every group is wrong equally often.
+def symmetric_noise(noisy_prior: ArrayLike, level: ArrayLike) -> Float:
+    r"""Return P(G = j | noisy group k) when a wrong group is any of the others.
 
     With :math:`P(\hat G = k | G = j)` equal to ``1 - level`` for k = j and the rest
     shared out evenly, the true shares follow from the noisy ones, and Bayes' rule turns
@@ -135,8 +135,9 @@ def symmetric_noise(noisy_prior: ArrayLike, level: float) -> Float:
     ----------
     noisy_prior : array-like of shape (n_groups,)
         P(noisy group k).
-    level : float
-        In [0, 1]; below 1 - 1/n_groups, where the noisy group says nothing.
+    level : float or array-like of shape (n_groups,)
+        P(noisy group is not j | G = j), for all groups or each; in [0, 1] and below
+        1 - 1/n_groups, where the noisy group says nothing.
 
     Returns
     -------
@@ -146,27 +147,25 @@ def symmetric_noise(noisy_prior: ArrayLike, level: float) -> Float:
     Raises
     ------
     ValueError
-        When the level is out of range or the shares are no distribution.
+        When a level is out of range or the shares are no distribution.
     """
     prior = check_distribution("noisy_prior", noisy_prior)
-    share, m = float(check_shares("level", level)), len(prior)
-    if m < 2 or share >= 1 - 1 / m:
+    m = len(prior)
+    levels = np.broadcast_to(check_shares("level", level), (m,))
+    if m < 2 or levels.max() >= 1 - 1 / m:
         message = (
-            f"`level` must be below 1 - 1/{m}, got {share:g}: beyond it the noisy group"
-            " says nothing of the true one."
+            f"`level` must be below 1 - 1/{m}, got {levels.max():g}: beyond it the "
+            "noisy group says nothing of the true one."
         )
         raise ValueError(message)
-    channel = np.full((m, m), share / (m - 1))
-    np.fill_diagonal(channel, 1 - share)
+    channel = np.repeat(levels[:, None] / (m - 1), m, axis=1)
+    np.fill_diagonal(channel, 1 - levels)
     # more noise than the shares allow would make a true share negative
     true_prior = np.maximum(np.linalg.solve(channel.T, prior), 0.0)
     joint = true_prior[:, None] * channel
-    reached = joint.sum(axis=0)
-    return np.where(
-        reached[:, None] > 0,
-        joint.T / np.where(reached > 0, reached, 1)[:, None],
-        np.eye(m),
-    )
+    reached = joint.sum(axis=0)[:, None]
+    given: Float = joint.T / np.where(reached > 0, reached, 1)
+    return np.where(reached > 0, given, np.eye(m))
 
 
 def _with_intervals(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:

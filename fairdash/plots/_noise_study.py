@@ -1,0 +1,130 @@
+"""What noise in the groups of the training rows does to violation and error."""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from fairdash.plots._rows import numbers, records
+from fairdash.plots._theme import INK, Spec, fade, finish, model_marks, text
+from fairdash.plots._words import fitting, number, percent
+
+_LEVEL = "share of wrong groups"
+_AXES = ("", "2", "3")
+
+
+def plot_noise_study(table: pd.DataFrame) -> go.Figure:
+    """Violation on true groups, on noisy groups, and error, against the noise.
+
+    Parameters
+    ----------
+    table : DataFrame
+        method, label, colour_role, level and, with ``_sd`` over seeds, ``true``,
+        ``noisy`` and ``error``.
+
+    Returns
+    -------
+    Figure: three panels side by side, in each one line per method
+    """
+    panels = ("true", "noisy", "error")
+    heads = ("violation, true groups", "violation, noisy groups", "error")
+    methods = list(dict.fromkeys(table["method"]))
+    roles = [
+        str(table.loc[table["method"] == name, "colour_role"].iloc[0])
+        for name in methods
+    ]
+    data: list[Spec] = []
+    for name, (colour, symbol) in zip(methods, model_marks(roles), strict=True):
+        mine = table[table["method"] == name].sort_values("level")
+        for axis, column in zip(_AXES, panels, strict=True):
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines+markers",
+                    "name": str(mine["label"].iloc[0]),
+                    "legendgroup": name,
+                    "showlegend": axis == "",
+                    "x": numbers(mine["level"]),
+                    "y": numbers(mine[column]),
+                    "xaxis": f"x{axis}",
+                    "yaxis": f"y{axis}",
+                    "line": {"color": colour, "width": 2},
+                    "marker": {"color": colour, "symbol": symbol, "size": 9},
+                    "error_y": {
+                        "type": "data",
+                        "array": numbers(mine[f"{column}_sd"]),
+                        "color": fade(colour, 0.55),
+                        "thickness": 2,
+                        "width": 0,
+                    },
+                    "hovertemplate": f"%{{y:.3f}} at %{{x:.0%}}<extra>{name}</extra>",
+                }
+            )
+    layout: Spec = {
+        "shapes": [zero_line("y"), zero_line("y", "2")],
+        "annotations": [],
+    }
+    for i, (axis, head) in enumerate(zip(_AXES, heads, strict=True)):
+        place = [i / 3 + 0.03 * (i > 0), (i + 1) / 3 - 0.02]
+        layout[f"xaxis{axis}"] = {
+            "domain": place,
+            "anchor": f"y{axis}",
+            "title": _LEVEL,
+            "tickformat": ".0%",
+            "nticks": 5,
+        }
+        layout[f"yaxis{axis}"] = {"anchor": f"x{axis}", "nticks": 6}
+        layout["annotations"].append(
+            text(
+                head,
+                xref=f"x{axis} domain",
+                yref="paper",
+                x=0,
+                y=1,
+                xanchor="left",
+                yanchor="bottom",
+            )
+        )
+    figure = finish(data, layout, height=390, top=74, bottom=10, legend=True)
+    return figure.update_layout(legend={"y": 1.1})
+
+
+def describe_noise_study(table: pd.DataFrame) -> str:
+    """Alt text: each method from the least to the most noise."""
+    lines = []
+    for name, mine in table.groupby("label", sort=False):
+        ends = records(mine.sort_values("level"))
+        first, last = ends[0], ends[-1]
+        lines.append(
+            f"{name}: {number(first['true'])} at {percent(first['level'])} noise, "
+            f"{number(last['true'])} at {percent(last['level'])}; error "
+            f"{percent(first['error'], 1)} to {percent(last['error'], 1)}"
+        )
+    return f"Largest violation on true groups against noise. {'; '.join(lines)}."
+
+
+def noise_finding(table: pd.DataFrame) -> str:
+    """Which method violates least on the true groups at the most noise."""
+    worst = table[table["level"] == table["level"].max()]
+    if worst["true"].isna().all():
+        return "True groups are not known"
+    best = records(worst.loc[[worst["true"].idxmin()]])[0]
+    at = percent(best["level"])
+    return fitting(
+        f"At {at} noise {best['label']} has the smallest violation on average",
+        f"{best['label']} violates least at {at} noise",
+    )
+
+
+def zero_line(axis: str, number: str = "") -> Spec:
+    """Return the line at 0, beyond which a constraint is broken."""
+    along, other = (axis, "y") if axis == "x" else (axis, "x")
+    return {
+        "type": "line",
+        f"{along}ref": f"{along}{number}",
+        f"{other}ref": f"{other}{number} domain",
+        f"{along}0": 0,
+        f"{along}1": 0,
+        f"{other}0": 0,
+        f"{other}1": 1,
+        "line": {"color": fade(INK, 0.6), "width": 1.5, "dash": "dash"},
+        "layer": "below",
+    }

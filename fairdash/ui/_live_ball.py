@@ -1,0 +1,82 @@
+"""A TV radius that follows the hand: solved in the browser, in closed form."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+
+@dataclass(frozen=True)
+class BallRow:
+    """What the worst rate of a group in a ball of any radius depends on.
+
+    Attributes
+    ----------
+    name : str
+        Group, and rate if there are several.
+    rate, overall : float
+        Of the noisy group and of all rows.
+    limit : float
+        The rate at which the constraint is broken.
+    share : float
+        Of the group's rows that the rate is over.
+    sign : int
+        -1 when a smaller rate is worse, 1 when a larger one is.
+    movable : bool
+        Whether any row is decided in the worse way.
+    """
+
+    name: str
+    rate: float
+    overall: float
+    limit: float
+    share: float
+    sign: int
+    movable: bool
+
+
+def live_ball(
+    rows: Sequence[BallRow], *, slack: float, start: float, most: float, key: str
+) -> float:
+    """Draw the slider with the worst case of every group; return the radius released.
+
+    Parameters
+    ----------
+    rows : sequence of BallRow
+    slack : float
+    start, most : float
+        First and largest radius.
+    key : str
+        Identity between reruns.
+    """
+    result = _component()(
+        data={
+            "rows": [asdict(row) for row in rows],
+            "slack": slack,
+            "start": start,
+            "most": most,
+            "title": "TV radius (γ)",
+            "help": "How far a true group may be from its noisy one: the share of its "
+            "people that would have to be exchanged.",
+            "words": {"limit": "all rows, less the slack", "found": "noisy group"},
+            "theme": st.context.theme.type or "light",
+        },
+        default={"radius": start},
+        key=key,
+        on_radius_change=lambda: None,
+    )
+    return float(result.radius)
+
+
+@cache
+def _component() -> Any:
+    here = Path(__file__)
+    return st.components.v2.component(
+        "fairdash.live_ball",
+        html='<div class="live_ball"></div>',
+        css=here.with_name("live_ball.css").read_text(),
+        js=here.with_name("live_ball.js").read_text(),
+    )

@@ -1,0 +1,83 @@
+// A radius that follows the hand: the exact worst case of one model, group by group.
+const ANSWER_MS = 2000 // until the server has repeated what it was told on release
+
+const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
+const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(3)
+
+// mass `radius` moves between rows of the group that are decided well and the worst rows
+function worst({ rate, overall, share, sign, movable }, radius, slack) {
+  const moved = movable ? Math.min(1, Math.max(0, rate + (sign * radius) / share)) : rate
+  return { rate: moved, violation: sign * (moved - overall) - slack }
+}
+
+function bar(row, { rate, violation }, words) {
+  const across = (x) => `${(100 * Math.min(1, Math.max(0, x))).toFixed(2)}%`
+  const tone = violation > 0 ? "broken" : "kept"
+  const [low, high] = [Math.min(rate, row.rate), Math.max(rate, row.rate)]
+  return `<div class="row"><span class="name">${escaped(row.name)}</span>
+    <span class="track"><span class="reach ${tone}" style="left:${across(low)};
+      width:${across(high - low)}"></span>
+    <span class="all" style="left:${across(row.limit)}" title="${words.limit}"></span>
+    <span class="mark" style="left:${across(row.rate)}" title="${words.found}"></span></span>
+    <span class="number ${tone}">${signed(violation)}</span></div>`
+}
+
+function redraw(state) {
+  state.frame = 0
+  const { data, root, input } = state
+  const radius = +input.value
+  const found = data.rows.map((row) => worst(row, radius, data.slack))
+  const largest = Math.max(...found.map(({ violation }) => violation))
+  const text = radius.toFixed(2)
+  input.setAttribute("aria-valuetext", text)
+  root.querySelector(".head b").textContent = text
+  root.querySelector(".value").textContent = signed(largest)
+  const note = largest > 0
+    ? `Groups this far from the noisy ones can break the constraint by ${signed(largest)}.`
+    : "No groups this close to the noisy ones break the constraint."
+  root.querySelector(".note").textContent = note
+  root.querySelector(".rows").innerHTML =
+    data.rows.map((row, i) => bar(row, found[i], data.words)).join("")
+  clearTimeout(state.speech)
+  state.speech = setTimeout(() => { root.querySelector(".said").textContent = note }, 400)
+}
+
+function build(root, { title, help, most }) {
+  root.innerHTML = `<label title="${escaped(help)}"><span class="head">
+    <span>${escaped(title)}</span><b aria-hidden="true"></b></span>
+    <input type="range" min="0" max="${most}" step="0.01" aria-label="${escaped(title)}">
+    </label><div class="answer"><span class="label">Largest possible violation</span>
+    <span class="value"></span><span class="note"></span></div>
+    <div class="rows"></div><p class="said" aria-live="polite"></p>`
+  return root.querySelector("input")
+}
+
+const mounted = new WeakMap()
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".live_ball")
+  const state = mounted.get(root) ?? { root, held: false, until: 0 }
+  if (!state.input) {
+    state.input = build(root, data)
+    mounted.set(root, state)
+    state.input.value = data.start
+  }
+  state.data = data
+  root.style.colorScheme = data.theme
+  // until the server repeats what it was told on release, it speaks of a radius before
+  if (data.start === state.told) state.until = 0
+  else if (!state.held && Date.now() >= state.until) state.input.value = data.start
+  state.input.onpointerdown = () => { state.held = true }
+  state.input.onpointerup = () => { state.held = false }
+  state.input.oninput = () => {
+    state.frame ||= requestAnimationFrame(() => redraw(state))
+  }
+  state.input.onchange = () => {
+    state.held = false
+    state.told = +state.input.value
+    state.until = Date.now() + ANSWER_MS
+    setStateValue("radius", state.told)
+  }
+  redraw(state)
+  return () => clearTimeout(state.speech)
+}

@@ -1,0 +1,158 @@
+import numpy as np
+import pandas as pd
+import pytest
+from reading import button, figures, labels, numbers, sent, words
+from toys import ROLES, people
+
+from fairdash import ui
+from fairdash.datasets import Subgroups, split
+from fairdash.methods.noisy_groups import (
+    estimate_noise,
+    robust_rates,
+    simulate_noise,
+    tv_certificate,
+    violations,
+)
+from fairdash.sweep import MethodGrid
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+
+
+@pytest.fixture
+def run_id(dataset_id):
+    return ui.train(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1)
+
+
+def widget(page, kind, label):
+    return next(one for one in page.get(kind) if one.label == label)
+
+
+def stored(run_id):
+    """Outcome, decisions, true and noisy groups of the test rows."""
+    store = ui.store()
+    (trial,) = store.snapshot(run_id).trials
+    dataset = store.dataset(store.run(run_id).dataset_id)
+    test = split(dataset, 0).test
+    groups = np.asarray(dataset.sensitive_features, dtype=object)
+    noisy = simulate_noise(groups, 0.1, random_state=0)
+    decided = (store.artifact(trial.key).scores() > 0.5).astype(int)
+    known = estimate_noise(groups.astype(str), noisy.astype(str))
+    return dataset.y[test], decided[test], groups[test], noisy[test], known
+
+
+def test_a_visit_without_anything_offers_the_sample(visit):
+    page = visit("Noisy groups")
+    assert not page.exception
+    assert "No groups to doubt yet" in words(page)
+    assert "Open the sample" in labels(page)
+
+
+def test_a_table_without_models_has_its_bounds(visit, dataset_id):
+    page = visit("Noisy groups", data=dataset_id)
+    assert not page.exception
+    assert "No model to certify yet" in words(page)
+    assert figures(page) == 1
+    assert "Lemma 1" in page.dataframe[0].value.columns
+
+
+def test_the_first_screen_has_the_exact_certificate_of_the_model(visit, run_id):
+    page = visit("Noisy groups", run=run_id)
+    assert not page.exception
+    y, decided, groups, noisy, known = stored(run_id)
+    radius = np.ceil(100 * known.bounds["general"].max()) / 100
+    table = tv_certificate(y, decided, noisy, radius, slack=0.05)
+    shown = numbers(page)
+    assert shown["Exact certificate"] == ui.change(table["worst_violation"].max())
+    assert shown["On noisy groups"] == ui.change(table["violation"].max())
+    assert shown["20 random draws"] == ui.change(table["drawn_violation"].max())
+    true = violations(y, decided, groups, slack=0.05)["violation"].max()
+    assert shown["On true groups"] == ui.change(true)
+    assert figures(page) == 2
+    assert "Not guaranteed" in words(page) or "Guaranteed" in words(page)
+
+
+def test_the_browser_gets_what_the_worst_rates_of_any_radius_follow_from(visit, run_id):
+    page = visit("Noisy groups", run=run_id)
+    y, decided, _, noisy, _ = stored(run_id)
+    data = sent(page, "live_ball")
+    for radius in (0.0, 0.03, 0.2, 0.6):
+        exact = robust_rates(y, decided, noisy, radius)["min_tpr"]
+        for row in data["rows"]:
+            moved = row["rate"] + row["sign"] * radius / row["share"]
+            worst = np.clip(moved, 0, 1) if row["movable"] else row["rate"]
+            assert worst == pytest.approx(exact[row["name"]])
+
+
+@pytest.mark.parametrize("constraint", ["Parity", "Equalized odds"])
+def test_another_constraint_is_followed(constraint, visit, run_id):
+    page = visit("Noisy groups", run=run_id)
+    widget(page, "selectbox", "Constraint").select(constraint).run()
+    assert not page.exception
+    y, decided, groups, _, _ = stored(run_id)
+    name = {"Parity": "demographic_parity"}.get(constraint, "equalized_odds")
+    true = violations(y, decided, groups, constraints=name, slack=0.05)
+    assert numbers(page)["On true groups"] == ui.change(true["violation"].max())
+
+
+def test_assumed_noise_leaves_true_groups_unknown(visit, run_id):
+    page = visit("Noisy groups", run=run_id)
+    widget(page, "selectbox", "Noise").select("Assumed").run()
+    assert not page.exception
+    assert numbers(page)["On true groups"] == "not known"
+    widget(page, "number_input", "Wrong among here").set_value(0.6).run()
+    assert "must be below 1 - 1/2" in words(page)
+
+
+def test_a_column_of_noisy_groups_is_compared_with_the_table_s_groups(inline, visit):
+    frame = people()
+    frame["guessed"] = simulate_noise(frame["origin"], 0.2, random_state=1)
+    table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
+    data = ui.store().add_dataset(
+        table, ROLES, "People", Subgroups(columns=("branch",))
+    )
+    page = visit("Noisy groups", data=data)
+    widget(page, "selectbox", "Noise").select("Column").run()
+    widget(page, "selectbox", "Noisy groups").select("guessed").run()
+    assert not page.exception
+    known = estimate_noise(frame["origin"], frame["guessed"]).bounds
+    shown = page.dataframe[0].value.set_index("Group")["Valid bound"]
+    pd.testing.assert_series_equal(shown, known["general"], check_names=False)
+
+
+def test_a_sample_asks_for_its_file_first(visit, run_id):
+    page = visit("Noisy groups", run=run_id)
+    widget(page, "selectbox", "Noise").select("Sample").run()
+    assert not page.exception
+    assert "No sample yet" in words(page)
+
+
+def test_the_study_trains_every_approach_and_shows_it_against_the_noise(
+    visit, dataset_id, run_id, monkeypatch
+):
+    from fairdash.ui import _noisy_study
+
+    monkeypatch.setattr(_noisy_study, "LEVELS", (0.2,))
+    monkeypatch.setattr(_noisy_study, "SEEDS", 2)
+    page = visit("Noisy groups", run=run_id)
+    button(page, "Run the study").click().run()
+    page = visit("Noisy groups", run=run_id)
+    assert not page.exception
+    assert figures(page) == 3
+    question = _noisy_study.Question("true_positive_rate_parity", 0.05)
+    table = ui.study_table(dataset_id, question).set_index(["label", "level"])
+    assert table.loc[("Naive", 0.0), "n_seeds"] == 2
+    assert {"Hinge", "Naive", "DRO", "Soft"} == set(table.index.get_level_values(0))
+    assert table.loc[("DRO", 0.2), "true"] == pytest.approx(by_hand(dataset_id))
+
+
+def by_hand(dataset_id):
+    """Mean true-group violation of DRO at 20% noise."""
+    store, dataset, found = ui.store(), ui.store().dataset(dataset_id), []
+    for trial in store.snapshot(store.runs(dataset_id)[0].id).trials:
+        if trial.method == "noisy_dro":
+            test = split(dataset, trial.seed).test
+            decided = (store.artifact(trial.key).scores()[test] > 0.5).astype(int)
+            groups = dataset.sensitive_features[test]
+            table = violations(dataset.y[test], decided, groups, slack=0.05)
+            found.append(table["violation"].max())
+    return np.mean(found)
