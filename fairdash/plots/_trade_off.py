@@ -135,13 +135,17 @@ def before_after_finding(cells: pd.DataFrame) -> str:
     worst = cells.groupby("label", sort=False)["local_di"].max().dropna()
     if worst.empty:
         return "No subgroup is estimable on test rows"
-    words = ["before", *(str(label).lower() for label in worst.index[1:])]
+    words = ["before", *(_short(str(label)) for label in worst.index[1:])]
     named = [f"{number(gap, 2)} {word}" for gap, word in zip(worst, words, strict=True)]
     return fitting(
-        f"Largest local DI: {', '.join(named)}",
-        f"Largest local DI: {', '.join([*named[:2], *named[3:]])}",
-        f"Largest local DI: {', '.join(named[:2])}",
+        f"Worst local DI: {', '.join(named)}",
+        f"Worst local DI: {', '.join(named[:2])}",
     )
+
+
+def _short(label: str) -> str:
+    """Return the word that tells a correction apart: ramp, crossed, covariance."""
+    return label.lower().removeprefix("ramp, ").removesuffix(" control")
 
 
 def _clear(row: Spec) -> bool:

@@ -76,7 +76,6 @@ def live_ramp(
             "start": start,
             "rate": rate,
             "centred": centred,
-            "theme": st.context.theme.type or "light",
         },
         default={"setting": start},
         key=key,

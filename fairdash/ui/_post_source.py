@@ -15,6 +15,7 @@ from fairdash.ui._results import Setting
 from fairdash.ui._state import store
 
 _FEW_SCORES = 10
+_PLAIN = ("unconstrained", "logistic", "logistic_cv", "forest", "neighbours")
 _HELD = 5  # every fifth row of an uploaded file is a test row
 _MISSING = "missing"
 
@@ -52,10 +53,12 @@ class Source(NamedTuple):
 def post_sources(
     models: Sequence[Setting], columns: Sequence[str], uploads: Sequence[Upload]
 ) -> list[Source]:
-    """Return what can be post-processed; files come first, since they were just sent.
+    """Return what can be post-processed, what one most likely wants first.
 
-    Then come trials of the models and score columns of the table.
+    Files come first, since they were just sent, then trials of plain models, of others,
+    and score columns of the table.
     """
+    models = sorted(models, key=lambda model: model.method not in _PLAIN)
     sent = [Source(f"File {u.name}, {u.score}", upload=u) for u in uploads]
     trials = [
         Source(

@@ -148,6 +148,8 @@ export default function ({ data, parentElement, setStateValue }) {
     for (const [name, { input, output }] of Object.entries(state.inputs)) {
       output.textContent = setting[name].toFixed(name === "gamma" ? 2 : 3)
       input.setAttribute("aria-valuetext", output.textContent)
+      const share = (setting[name] - input.min) / (input.max - input.min)
+      input.style.setProperty("--share", `${100 * share}%`)
     }
     const { svg, said } = picture(data, setting, Math.max(drawing.clientWidth, 240))
     drawing.innerHTML = svg
@@ -156,7 +158,6 @@ export default function ({ data, parentElement, setStateValue }) {
   }
   const soon = () => { state.frame ||= requestAnimationFrame(redraw) }
   if (first) for (const name in state.inputs) state.inputs[name].input.value = data.start[name]
-  root.querySelector(".sliders").style.colorScheme = data.theme
   const { rate } = state.inputs
   rate.input.disabled = data.rate != null
   if (data.rate != null) rate.input.value = data.rate

@@ -74,7 +74,11 @@ def test_findings_fit_above_their_figures():
         {"label": ["No correction", "Ramp"], "local_di": [0.3, 0.45], "subgroup": "a"}
     )
     finding = before_after_finding(cells)
-    assert finding == "Largest local DI: 0.30 before, 0.45 ramp"
+    assert finding == "Worst local DI: 0.30 before, 0.45 ramp"
+    labels = ["No correction", "Ramp", "Ramp, crossed", "Covariance control"]
+    whole = before_after_finding(pd.DataFrame({"label": labels, "local_di": 0.25}))
+    assert whole.endswith("0.25 ramp, 0.25 crossed, 0.25 covariance")
+    assert len(whole) <= 70
 
 
 def test_colours_of_a_component_are_those_of_the_theme():
