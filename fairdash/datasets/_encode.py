@@ -15,6 +15,7 @@ OTHER = "(other)"
 MISSING = "(missing)"
 MIN_LEVEL_ROWS = 10
 MAX_LEVELS = 50
+LARGEST = float(np.finfo(np.float32).max)
 
 
 class NumberEncoding(BaseModel):
@@ -133,6 +134,8 @@ class Encoder(BaseModel):
             scaled = column.values(frame[column.column])[:, kept]
             scaled -= np.array(self.shift[here])[kept]
             scaled /= np.array(self.scale[here])[kept]
+            # a row may lie any number of training deviations away
+            np.clip(scaled, -LARGEST, LARGEST, out=scaled)
             X[:, written : written + kept.sum()] = scaled
             read, written = here.stop, written + kept.sum()
         return X
