@@ -3,7 +3,6 @@
 import streamlit as st
 
 from fairdash import plots, ui
-from fairdash.datasets import check_table, make_dataset
 
 HOW = """
 Each row is a subgroup. A dot is the share of a group's rows in which the outcome is
@@ -24,13 +23,18 @@ if table is None:
 
 facts, numbers = st.container(), st.container()
 left, right = st.columns([1, 2], gap="medium")
-dataset, roles, subgroups = None, table.roles, table.subgroups
-with left, st.container(border=True):
+dataset, edited = None, False
+roles, subgroups = table.roles, table.subgroups
+with left, st.container(border=True, gap="xsmall"):
     st.subheader("Roles", anchor=False)
     try:
-        roles, subgroups = ui.roles_form(table.frame, roles, subgroups, table.key)
-        dataset = make_dataset(table.frame, roles, name=table.name, key=table.digest)
-        rates = ui.base_rates(dataset, subgroups)
+        frame = ui.prepared_table(table.digest, roles)
+        roles, subgroups, sizes = ui.roles_form(frame, roles, subgroups, table.key)
+        edited = ui.keep_edits(table, roles, subgroups)
+        dataset = ui.edited_dataset(table, roles)
+        rates = ui.edited_rates(table, roles, subgroups)
+        with sizes:
+            ui.show_sizes(rates)
     except ValueError as error:
         refused = error
     audit = st.button(
@@ -41,13 +45,13 @@ with left, st.container(border=True):
         disabled=dataset is None,
         help="Trains a network without a fairness term and shows where it is unfair.",
     )
-    changed = (roles, subgroups) != (table.roles, table.subgroups)
-    keep = (
-        changed
-        and dataset is not None
-        and st.button("Use these roles", width="stretch")
-    )
-checks = check_table(table.frame, roles)
+    keep = False
+    if edited:
+        with st.container(horizontal=True, gap="xsmall"):
+            keep = st.button("Use these roles", disabled=dataset is None)
+            if st.button("Discard", type="tertiary"):
+                ui.discard_edits(table)
+checks = ui.edited_checks(table, roles, subgroups)
 
 if dataset is None:
     with right:
@@ -77,11 +81,11 @@ else:
                 rates.cells,
                 rates.groups,
                 groups=dataset.group_names,
-                outcome=f"{roles.target} = {roles.positive}",
+                outcome=roles.outcome(),
             ),
             finding=plots.base_rates_finding(rates.cells),
-            caption=f"Share with {roles.target} = {roles.positive} by subgroup, with "
-            f"95% Wilson intervals. Dashed: the whole group. {ui.plural(used, 'row')}.",
+            caption=f"Share with {roles.outcome()} by subgroup, with 95% Wilson "
+            f"intervals. Dashed: the whole group. {ui.plural(used, 'row')}.",
             alt=plots.describe_base_rates(rates.cells, rates.groups),
             how=HOW,
             table=rates.cells,
@@ -89,18 +93,17 @@ else:
         )
 
 with view.export():
-    ui.table_download("Checks (CSV)", checks, "fairdash-checks.csv")
+    found = ui.readable_checks(checks)
+    ui.table_download("Checks (CSV)", found, "fairdash-checks.csv")
     if dataset is not None:
         ui.table_download("Base rates (CSV)", rates.cells, "fairdash-base-rates.csv")
 
 first, second, third = st.tabs([f"Checks ({len(checks)})", "Preview", "Columns"])
 with first:
-    ui.check_list(checks)
+    ui.check_panel(table, roles, subgroups, checks)
 with second:
-    st.dataframe(table.frame.head(200).rename(lambda row: row + 1))
-    st.caption(f"The first {min(200, len(table.frame))} of {len(table.frame):,} rows.")
+    ui.preview(table, roles)
 with third:
-    percent = {"Missing": st.column_config.NumberColumn(format="%.1f%%")}
-    columns = ui.column_table(table.frame, roles)
-    st.dataframe(columns, hide_index=True, column_config=percent)
+    ui.column_editor(table, roles, subgroups)
+ui.delete_button(table)
 ui.settle()

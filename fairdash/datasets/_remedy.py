@@ -95,10 +95,11 @@ class Remedy(BaseModel):
             case "missing":
                 return f"Read {some} in {column} as missing"
             case "recode":
-                new = _some(tuple(dict.fromkeys(self.changes.values())))
+                new = tuple(dict.fromkeys(self.changes.values()))
                 if len(self.changes) > _SHOWN:
-                    return f"Rewrite {len(self.changes):,} values of {column} as {new}"
-                return f"Write {_some(tuple(self.changes))} in {column} as {new}"
+                    into = f" as {new[0]!r}" if len(new) == 1 else ""
+                    return f"Rewrite {len(self.changes):,} values of {column}{into}"
+                return f"Write {_some(tuple(self.changes))} in {column} as {_some(new)}"
             case "convert":
                 kind = str(self.to).replace("_", "/")
                 rest = f", {some} as missing" if self.values else ""

@@ -3,7 +3,6 @@
 from fairdash.ui._audit import keep_dataset, start_audit, train
 from fairdash.ui._blocks import (
     Kpi,
-    check_list,
     context,
     controls,
     decimals,
@@ -14,6 +13,17 @@ from fairdash.ui._blocks import (
     more,
     problem,
     table_download,
+)
+from fairdash.ui._checks import check_panel, readable_checks
+from fairdash.ui._columns import column_editor, preview
+from fairdash.ui._delete import delete_button
+from fairdash.ui._draft import (
+    discard_edits,
+    edited_checks,
+    edited_dataset,
+    edited_rates,
+    keep_edits,
+    prepared_table,
 )
 from fairdash.ui._format import (
     UNDEFINED,
@@ -89,13 +99,13 @@ from fairdash.ui._run_view import (
     training_facts,
 )
 from fairdash.ui._runs import run_list
+from fairdash.ui._sizes import show_sizes
 from fairdash.ui._state import settle, store
 from fairdash.ui._subgroup_form import subgroup_form
 from fairdash.ui._summary import (
     BaseRates,
     base_rate_kpis,
     base_rates,
-    column_table,
     not_estimable,
 )
 from fairdash.ui._sweep_form import sweep_form
@@ -139,16 +149,21 @@ __all__ = [
     "certificate_table",
     "chance_worst",
     "change",
-    "check_list",
+    "check_panel",
     "choose_table",
-    "column_table",
+    "column_editor",
     "confusion_caption",
     "context",
     "controls",
     "count",
     "decided_models",
     "decimals",
+    "delete_button",
+    "discard_edits",
     "duration",
+    "edited_checks",
+    "edited_dataset",
+    "edited_rates",
     "empty",
     "estimate",
     "exists",
@@ -163,6 +178,7 @@ __all__ = [
     "interval",
     "is_sweep",
     "keep_dataset",
+    "keep_edits",
     "known_models",
     "kpi_row",
     "latest_result",
@@ -201,8 +217,11 @@ __all__ = [
     "post_downloads",
     "post_kpis",
     "post_sources",
+    "prepared_table",
+    "preview",
     "problem",
     "ramp_curve",
+    "readable_checks",
     "recent_runs",
     "reference_of",
     "roles_form",
@@ -215,6 +234,7 @@ __all__ = [
     "show_finished_sweep",
     "show_growing_sweep",
     "show_run",
+    "show_sizes",
     "solve",
     "start_audit",
     "start_study",

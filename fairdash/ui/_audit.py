@@ -19,7 +19,9 @@ _AUDIT = "audited run"
 
 def keep_dataset(table: OpenTable, roles: Roles, subgroups: Subgroups) -> str:
     """Keep the roles of a table and return the id of the data set."""
-    return store().add_dataset(table.digest, roles, table.name, subgroups)
+    data = store().add_dataset(table.digest, roles, table.name, subgroups)
+    store().drop_draft(table.place)
+    return data
 
 
 def train(

@@ -178,19 +178,6 @@ def problem(
     _remedies(remedies or {}, alignment="left")
 
 
-def check_list(checks: pd.DataFrame) -> None:
-    """List what `fairdash.datasets.check_table` found, the gravest first."""
-    if checks.empty:
-        st.caption("Nothing to remark.")
-    colours = {"error": "red", "warning": "orange", "note": "gray"}
-    for check in checks.to_dict("records"):
-        badge = f":{colours[check['severity']]}-badge[{check['severity']}]"
-        rows = ", ".join(f"{row:,}" for row in check["example_rows"])
-        first = "" if not rows else f" First rows: {rows}."
-        words = f"{plain(check['message'])} {plain(check['remedy'])}{first}"
-        st.markdown(f"{badge} {words}")
-
-
 def decimals(table: pd.DataFrame) -> dict[str, Any]:
     """Return the column configuration that shows three decimals of every share."""
     three = st.column_config.NumberColumn(format="%.3f")

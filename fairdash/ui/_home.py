@@ -97,7 +97,7 @@ def first_look() -> None:
                 rates.cells,
                 rates.groups,
                 groups=names,
-                outcome=f"{sample.roles.target} = {sample.roles.positive}",
+                outcome=sample.roles.outcome(),
             ),
             finding=plots.base_rates_finding(rates.cells),
             caption=f"The sample {sample.title}: {plural(sample.n_rows, 'row')}, 95% "

@@ -1,31 +1,42 @@
 """The form that says what the columns of a table mean."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 import streamlit as st
+from pydantic import ValidationError
+from streamlit.delta_generator import DeltaGenerator
 
-from fairdash._validation import value_label
+from fairdash._validation import explain_invalid
 from fairdash.datasets import Roles, Subgroups
+from fairdash.ui._bins_form import pick_bins
+from fairdash.ui._groups_form import pick_crossing, pick_groups
+from fairdash.ui._outcome_form import labels_of, pick_meaning, pick_positive
 
-_FEW = 4
-_MOST_GROUPS = 30
-_REST = "All others"
 _MISSING: dict[Literal["impute", "exclude"], str] = {
     "impute": "Keep",
     "exclude": "Leave out",
 }
 
 
+class Choice(NamedTuple):
+    """What the form says, and where the sizes of subgroups can be shown."""
+
+    roles: Roles
+    subgroups: Subgroups
+    sizes: DeltaGenerator
+
+
 def roles_form(
     frame: pd.DataFrame, roles: Roles, subgroups: Subgroups, key: str
-) -> tuple[Roles, Subgroups]:
+) -> Choice:
     """Draw the roles of a table, filled in with a first guess, and return the choice.
 
     Parameters
     ----------
     frame : DataFrame
+        Prepared, see `fairdash.datasets.prepare`.
     roles, subgroups : Roles, Subgroups
         What is filled in.
     key : str
@@ -38,12 +49,10 @@ def roles_form(
     """
     columns = [str(column) for column in frame.columns]
     target = st.selectbox(
-        "Outcome (y)",
-        columns,
-        index=columns.index(roles.target),
-        key=f"{key} target",
+        "Outcome (y)", columns, index=_position(columns, roles.target), key=f"{key} y"
     )
-    positive = _positive(frame[target], roles.positive, f"{key} {target}")
+    positive = pick_positive(frame[target], roles.positive, f"{key} {target}")
+    name, meaning = pick_meaning(roles, target, positive, f"{key} {target} {positive}")
     others = [column for column in columns if column != target]
     sensitive = st.selectbox(
         "Sensitive column",
@@ -52,8 +61,7 @@ def roles_form(
         help="Its values are the groups that are compared. No model sees it.",
         key=f"{key} sensitive",
     )
-    known = roles.groups if sensitive == roles.sensitive_feature else None
-    groups = _groups(frame[sensitive], known, f"{key} {sensitive}")
+    groups, cuts = pick_groups(frame[sensitive], roles, f"{key} {sensitive}")
     described = st.multiselect(
         "Subgroup columns",
         others,
@@ -62,16 +70,32 @@ def roles_form(
         help="Crossed, they make the subgroups in which fairness is looked at.",
         key=f"{key} subgroups",
     )
+    mend = st.container()
     with st.grid(columns=2, min_column_width=110, gap="xsmall"):
+        with st.popover("Groups", width="stretch"):
+            crossed, without = pick_crossing(frame, roles, sensitive, others, key)
+        with st.popover("Subgroups", width="stretch"), st.container(width=400):
+            chosen_subgroups = pick_bins(frame, described, subgroups, key)
+            sizes = st.container()
+        taken = (sensitive, *crossed)
+        clash = [column for column in described if column in taken]
+        if clash:
+            mend.button(
+                f"Take {', '.join(clash)} out of the subgroups",
+                icon=":material/build:",
+                width="stretch",
+                on_click=_choose,
+                args=(f"{key} subgroups", [c for c in described if c not in clash]),
+            )
         with st.popover("Features", width="stretch"):
-            free = [column for column in others if column != sensitive]
+            free = [column for column in others if column not in taken]
             features = st.multiselect(
                 "Columns the model sees",
                 free,
                 default=[c for c in roles.features if c in free],
-                key=f"{key} {target} {sensitive} features",
+                key=f"{key} {target} {taken} features",
             )
-        with st.popover("Rows, sizes", width="stretch"):
+        with st.popover("Rows", width="stretch"):
             keep = _keep(frame, roles.keep, key)
             missing = st.segmented_control(
                 "Rows with a missing feature",
@@ -83,65 +107,40 @@ def roles_form(
                 "median and a column that says so.",
                 key=f"{key} missing",
             )
-            widths, smallest = _sizes(frame, described, subgroups, key)
-    chosen = Roles(
+    chosen = _changed(
+        roles,
         target=target,
         positive=positive,
+        positive_name=name,
+        positive_is=meaning,
         sensitive_feature=sensitive,
         groups=groups,
+        sensitive_cuts=cuts,
+        crossed_with=crossed,
+        sensitive_missing=without,
         features=tuple(features),
         subgroup_columns=tuple(described),
         keep=keep,
         missing=missing,
+        left_out={c: why for c, why in roles.left_out.items() if c not in features},
     )
-    change = {"columns": tuple(described), "widths": widths, "min_size": smallest}
-    return chosen, Subgroups(**{**subgroups.model_dump(), **change})
+    return Choice(chosen, chosen_subgroups, sizes)
 
 
-def _positive(column: "pd.Series[Any]", known: str, key: str) -> str:
-    labels = sorted(_labels(column))
-    index = _position(labels, known, last=True)
-    if len(labels) <= _FEW:
-        chosen: str = st.segmented_control(
-            "Positive value",
-            labels,
-            default=labels[index],
-            required=True,
-            key=f"{key} positive",
-        )
-        return chosen
-    return st.selectbox("Positive value", labels, index=index, key=f"{key} positive")
+def _choose(widget: str, value: list[str]) -> None:
+    st.session_state[widget] = value
 
 
-def _groups(
-    column: "pd.Series[Any]", known: Mapping[str, tuple[str, ...]] | None, key: str
-) -> dict[str, tuple[str, ...]] | None:
-    """Return the group of the chosen values and that of the rest, or None for all."""
-    labels = _labels(column)[:_MOST_GROUPS]
-    if len(labels) <= 2:
-        return dict(known) if known else None
-    named = [v for v in _first_group(known) if v in labels]
-    chosen = st.pills(
-        "Compared with the rest",
-        labels,
-        selection_mode="multi",
-        default=named,
-        help="The chosen values are one group and all others the second. With nothing "
-        "chosen every value is a group of its own.",
-        key=f"{key} groups",
-    )
-    if set(chosen) == set(named):
-        return dict(known) if known else None
-    if not chosen or len(chosen) == len(labels):
-        return None
-    name = " or ".join(chosen)
-    return {name: tuple(chosen), f"Not {name}" if len(chosen) == 1 else _REST: ()}
-
-
-def _first_group(known: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...]:
-    """Return the values of the one group that is compared with all others."""
-    groups = list((known or {}).values())
-    return groups[0] if len(groups) == 2 and not groups[1] else ()
+def _changed(roles: Roles, **choice: Any) -> Roles:
+    fields = {
+        "preparation": roles.preparation,
+        "types": roles.types,
+        **choice,
+    }
+    try:
+        return Roles.model_validate(fields)
+    except ValidationError as error:
+        raise ValueError(explain_invalid(error)) from error
 
 
 def _keep(
@@ -150,12 +149,12 @@ def _keep(
     columns = st.multiselect(
         "Use only rows with certain values in",
         [str(column) for column in frame.columns],
-        default=list(known),
+        default=[column for column in known if column in frame],
         key=f"{key} keep",
     )
     keep = {}
     for column in columns:
-        labels = _labels(frame[column])
+        labels = labels_of(frame[column])
         values = st.multiselect(
             f"Values of {column} to keep",
             labels,
@@ -166,39 +165,5 @@ def _keep(
     return keep
 
 
-def _sizes(
-    frame: pd.DataFrame, columns: list[str], known: Subgroups, key: str
-) -> tuple[dict[str, float], int]:
-    widths = {}
-    for column in columns:
-        if not pd.api.types.is_numeric_dtype(frame[column]):
-            continue
-        width = st.number_input(
-            f"Width of the bins of {column}",
-            min_value=0.0,
-            value=known.widths.get(column),
-            placeholder="automatic",
-            key=f"{key} width {column}",
-        )
-        if width:
-            widths[column] = float(width)
-    smallest = st.number_input(
-        "Smallest subgroup (rows)",
-        min_value=1,
-        value=known.min_size,
-        step=10,
-        help="Gaps of smaller subgroups are not estimated.",
-        key=f"{key} smallest",
-    )
-    return widths, int(smallest)
-
-
-def _labels(column: "pd.Series[Any]") -> list[str]:
-    """Return the labels of a column, the commonest first."""
-    return list(dict.fromkeys(value_label(v) for v in column.value_counts().index))
-
-
-def _position(options: list[str], value: str, *, last: bool = False) -> int:
-    if value in options:
-        return options.index(value)
-    return len(options) - 1 if last else 0
+def _position(options: list[str], value: str) -> int:
+    return options.index(value) if value in options else 0

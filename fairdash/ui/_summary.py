@@ -1,12 +1,11 @@
-"""What the Data page says about a data set: base rates, rows left out, columns."""
+"""What the Data page says about a data set: base rates, estimable subgroups."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from fairdash._validation import value_label
-from fairdash.datasets import Dataset, Roles, Subgroups
+from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import (
     demographic_parity_difference,
     gap_interval,
@@ -17,8 +16,6 @@ from fairdash.metrics import (
 )
 from fairdash.ui._blocks import Kpi
 from fairdash.ui._format import count, interval, number, percent
-
-_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -98,44 +95,6 @@ def base_rate_kpis(rates: BaseRates, used: int, read: int) -> list[Kpi]:
             not_estimable(rates.local),
         ),
     ]
-
-
-def column_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
-    """Return one row per column: role, type, missing and different values, examples."""
-    return pd.DataFrame(
-        {
-            "Column": [str(name) for name in frame.columns],
-            "Role": [_role(str(name), roles) for name in frame.columns],
-            "Type": [_kind(frame[name]) for name in frame.columns],
-            "Missing": frame.isna().mean().to_numpy() * 100,
-            "Different values": frame.nunique().to_numpy(),
-            "Commonest": [_examples(frame[name]) for name in frame.columns],
-        }
-    )
-
-
-def _role(name: str, roles: Roles) -> str:
-    parts = {
-        "outcome": name == roles.target,
-        "sensitive": name == roles.sensitive_feature,
-        "feature": name in roles.features,
-        "subgroup": name in roles.subgroup_columns,
-        "row filter": name in roles.keep,
-    }
-    return ", ".join(part for part, is_so in parts.items() if is_so) or "not used"
-
-
-def _kind(column: "pd.Series[Any]") -> str:
-    if pd.api.types.is_bool_dtype(column):
-        return "yes/no"
-    if pd.api.types.is_numeric_dtype(column):
-        return "number"
-    return "time" if pd.api.types.is_datetime64_any_dtype(column) else "category"
-
-
-def _examples(column: "pd.Series[Any]") -> str:
-    values = column.value_counts().head(_EXAMPLES).index
-    return ", ".join(value_label(value) for value in values)
 
 
 def not_estimable(local: pd.DataFrame) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash.datasets import SAMPLES, Roles, Subgroups, guess_roles
+from fairdash.store import Draft
 from fairdash.ui._blocks import problem
 from fairdash.ui._frame import open_page
 from fairdash.ui._state import store
@@ -29,7 +30,12 @@ class OpenTable:
         Of the file, of the data set.
     frame : DataFrame
     roles, subgroups : Roles, Subgroups
-    key : str
+        As edited so far.
+    kept_roles, kept_subgroups : Roles, Subgroups
+        Those of the data set, or the first guess.
+    place : str
+        Where edits are kept: the id of the data set, or of the table.
+    version : int
         Changes with what fills in the form.
     """
 
@@ -39,32 +45,58 @@ class OpenTable:
     frame: pd.DataFrame
     roles: Roles
     subgroups: Subgroups
-    key: str
+    kept_roles: Roles
+    kept_subgroups: Subgroups
+    place: str
+    version: int
+
+    @property
+    def key(self) -> str:
+        """Identity of the form: with another one it is filled in anew."""
+        return f"{self.place} {self.version}"
+
+    @property
+    def is_dataset(self) -> bool:
+        """Whether it is kept with roles, and not only as a table."""
+        return self.place != self.digest
 
 
 def open_table(dataset_id: str | None) -> OpenTable | None:
     """Return the table the address names, by ``?data=`` or ``?table=``, or None."""
     if dataset_id:
         record = store().dataset_record(dataset_id)
-        return OpenTable(
-            record.table_sha256,
-            record.table_name,
-            record.name,
-            store().table(record.table_sha256),
-            record.roles.model_copy(
-                update={"subgroup_columns": record.subgroups.columns}
-            ),
-            record.subgroups,
-            dataset_id,
-        )
+        columns = {"subgroup_columns": record.subgroups.columns}
+        roles = record.roles.model_copy(update=columns)
+        file = (record.table_sha256, record.table_name, record.name)
+        return _with_draft(file, roles, record.subgroups, dataset_id)
     digest = st.query_params.get("table")
     known = {table.sha256: table.name for table in store().tables()}
     if digest not in known:
         return None
-    frame, roles = store().table(digest), _first_roles(store().table(digest))
-    subgroups = Subgroups(columns=roles.subgroup_columns)
-    name = _title(known[digest])
-    return OpenTable(digest, known[digest], name, frame, roles, subgroups, digest)
+    roles = _guessed(digest)
+    file = (digest, known[digest], _title(known[digest]))
+    return _with_draft(file, roles, Subgroups(columns=roles.subgroup_columns), digest)
+
+
+def _with_draft(
+    file: tuple[str, str, str], roles: Roles, subgroups: Subgroups, place: str
+) -> OpenTable:
+    draft = store().draft(place) or Draft(roles, subgroups)
+    return OpenTable(
+        *file,
+        frame=store().table(file[0]),
+        roles=draft.roles,
+        subgroups=draft.subgroups,
+        kept_roles=roles,
+        kept_subgroups=subgroups,
+        place=place,
+        version=draft.version,
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner="Guessing roles…")
+def _guessed(digest: str) -> Roles:
+    return _first_roles(store().table(digest))
 
 
 def choose_table() -> None:

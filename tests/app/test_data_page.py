@@ -9,6 +9,11 @@ def upload(page, content, name="people.csv"):
     return page.run()
 
 
+def findings(page):
+    (table,) = [d.value for d in page.dataframe if "Finding" in d.value]
+    return table.to_dict("records")
+
+
 def test_first_visit_asks_for_a_table(visit):
     page = visit("Data")
     assert not page.exception
@@ -90,7 +95,8 @@ def test_rows_left_out_are_counted(visit):
     assert not page.exception
     assert numbers(page)["Rows used"] == "590"
     assert "600 rows read · 10 left out, see Checks" in words(page)
-    assert "outcome missing" in words(page)
+    (row,) = [row for row in findings(page) if row["Check"] == "rows left out"]
+    assert "10 of 600 rows are left out: outcome missing" in row["Finding"]
 
 
 def test_an_audit_trains_the_plain_model(visit, dataset_id):

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.datasets import make_dataset
+from fairdash.datasets import Cut, load_sample, make_dataset
 
 
 def with_roles(roles, **changes):
@@ -181,3 +181,98 @@ def spoil(**columns):
 def test_unusable_tables_raise(people, roles, change, role_changes, message):
     with pytest.raises(ValueError, match=message):
         make_dataset(change(people), with_roles(roles, **role_changes), name="people")
+
+
+@pytest.mark.parametrize(
+    "name, key",
+    [
+        ("loans", "61dc46112a3eca46"),
+        ("hiring", "ce54d85e897d37d5"),
+        ("readmission", "2a5a3d562d9ef054"),
+    ],
+)
+def test_keys_of_data_sets_made_before_stand(name, key):
+    assert load_sample(name).key.startswith(key)
+
+
+def test_several_values_can_be_positive_together(people, roles):
+    chosen = {"target": "job", "positive": ("farm", "shop"), "features": ("age",)}
+    dataset = make_dataset(people, roles.model_copy(update=chosen), name="x")
+    assert (
+        dataset.y.tolist() == people["job"].isin(["farm", "shop"]).astype(int).tolist()
+    )
+    assert dataset.roles.outcome() == "job = farm or shop"
+
+
+@pytest.mark.parametrize(
+    "sign, compare, words",
+    [
+        (">", np.greater, "age > 40"),
+        (">=", np.greater_equal, "age ≥ 40"),
+        ("<", np.less, "age < 40"),
+        ("<=", np.less_equal, "age ≤ 40"),
+    ],
+)
+def test_a_number_is_cut_in_two_outcomes(people, roles, sign, compare, words):
+    frame = people.assign(age=people["age"].where(people.index % 10 > 0))
+    chosen = {"target": "age", "positive": Cut(sign=sign, value=40)}
+    chosen |= {"features": ("income",), "subgroup_columns": ()}
+    dataset = make_dataset(frame, roles.model_copy(update=chosen), name="x")
+    age = people["age"][people.index % 10 > 0]
+    assert dataset.y.tolist() == compare(age, 40).astype(int).tolist()
+    assert dataset.excluded["reason"].tolist() == ["outcome missing"]
+    assert dataset.roles.outcome() == words
+
+
+def test_groups_can_be_ranges_of_a_number(people, roles):
+    chosen = {"sensitive_feature": "age", "sensitive_cuts": (25.0, 45.0)}
+    chosen |= {"features": ("income",), "subgroup_columns": ()}
+    dataset = make_dataset(people, roles.model_copy(update=chosen), name="x")
+    assert dataset.group.tolist() == np.digitize(people["age"], [25, 45]).tolist()
+    assert dataset.group_names == ("age under 25", "age 25–44", "age 45 or more")
+
+
+def test_groups_of_several_columns_are_crossed(people, roles):
+    chosen = {"crossed_with": ("job",), "features": ("age", "income")}
+    dataset = make_dataset(people, roles.model_copy(update=chosen), name="x")
+    wanted = people["sex"] + " · " + people["job"]
+    assert dataset.sensitive_features.tolist() == wanted.tolist()
+    assert dataset.group_names == tuple(sorted(set(wanted)))
+
+
+def test_crossed_groups_leave_out_combinations_that_no_row_has(people, roles):
+    frame = people[(people["sex"] == "Male") | (people["job"] != "farm")]
+    chosen = {"crossed_with": ("job",), "features": ("age", "income")}
+    chosen["groups"] = {"women": ("Female",), "men": ()}
+    dataset = make_dataset(frame, roles.model_copy(update=chosen), name="x")
+    assert "women · farm" not in dataset.group_names
+    assert len(dataset.group_names) == 5
+    assert np.bincount(dataset.group).min() > 0
+
+
+def test_missing_groups_are_left_out_or_a_group_of_their_own(people, roles):
+    frame = people.assign(sex=people["sex"].where(people.index >= 60))
+    assert make_dataset(frame, roles, name="x").n_rows == 340
+    kept = roles.model_copy(update={"sensitive_missing": "group"})
+    dataset = make_dataset(frame, kept, name="x")
+    assert dataset.n_rows == 400
+    assert dataset.group_names == ("Female", "Male", "Missing")
+    assert (dataset.sensitive_features[:60] == "Missing").all()
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"target": "job", "positive": ("farm", "mine")}, "positive value 'mine'"),
+        ({"target": "job", "positive": ("farm", "shop", "office")}, "Every row has"),
+        ({"target": "job", "positive": Cut(value=1)}, "cut as a number but holds text"),
+        ({"target": "income", "positive": Cut(value=1e9)}, "0 of 400 rows have"),
+        ({"sensitive_feature": "job", "sensitive_cuts": (1,)}, "cut as a number"),
+        ({"sensitive_feature": "age", "sensitive_cuts": (99,)}, "one group only"),
+    ],
+)
+def test_outcomes_and_groups_that_do_not_fit_raise(people, roles, changes, message):
+    changes = {"features": ("person",), "subgroup_columns": (), **changes}
+    frame = people.assign(person=people["person"] % 7)
+    with pytest.raises(ValueError, match=message):
+        make_dataset(frame, roles.model_copy(update=changes), name="x")

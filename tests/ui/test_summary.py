@@ -5,6 +5,7 @@ from toys import ROLES, people
 
 from fairdash import ui
 from fairdash.datasets import Subgroups, make_dataset
+from fairdash.ui._sizes import size_table
 
 
 @pytest.fixture
@@ -26,13 +27,16 @@ def test_base_rates_are_shares_of_the_table(dataset):
     np.testing.assert_allclose(got.sort_index(), cells.sort_index())
 
 
-def test_every_column_is_listed_with_its_role():
-    table = ui.column_table(people().assign(hired=None), ROLES).set_index("Column")
-    assert table.loc["age", "Role"] == "feature, subgroup"
-    assert table.loc["origin", "Role"] == "sensitive"
-    assert table.loc["hired", "Missing"] == 100
-    assert table.loc["branch", "Type"] == "category"
-    assert table.loc["skill", "Type"] == "number"
+def test_the_sizes_of_groups_are_told_for_every_subgroup(dataset):
+    rates = ui.base_rates(dataset, Subgroups(columns=("branch",), min_size=310))
+    table = size_table(rates).set_index("Subgroup")
+    counts = pd.crosstab(people()["branch"], people()["origin"])
+    assert table[["here", "there"]].to_numpy().tolist() == counts.to_numpy().tolist()
+    assert table["Rows"].tolist() == counts.sum(axis=1).tolist()
+    small = table["Rows"] < 310
+    assert small.any()
+    assert (table["Estimable"] == ~small).all()
+    assert table.loc[small, "Why not"].str.contains("rows").all()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,145 @@
+"""Edited roles that survive a refresh, and what was computed for them."""
+
+import pandas as pd
+import streamlit as st
+
+from fairdash.datasets import (
+    Dataset,
+    Remedy,
+    Roles,
+    Subgroups,
+    apply_remedy,
+    check_table,
+    left_out_reasons,
+    make_dataset,
+    prepare,
+    undo_remedy,
+)
+from fairdash.store import Draft
+from fairdash.ui._state import store
+from fairdash.ui._summary import BaseRates, base_rates
+from fairdash.ui._table import OpenTable
+
+_TABLES = 4  # of each kind kept in memory
+
+
+def keep_edits(table: OpenTable, roles: Roles, subgroups: Subgroups) -> bool:
+    """Keep what the form says, if it says anything new; return whether it is edited."""
+    edited = (roles, subgroups) != (table.kept_roles, table.kept_subgroups)
+    if (roles, subgroups) != (table.roles, table.subgroups):
+        draft = Draft(roles, subgroups, table.version)
+        store().keep_draft(table.place, draft)
+    return edited
+
+
+def change_roles(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
+    """Keep roles that were changed beside the form, fill it in anew and rerun."""
+    store().keep_draft(table.place, Draft(roles, subgroups, table.version + 1))
+    st.rerun()
+
+
+def discard_edits(table: OpenTable) -> None:
+    """Go back to the roles of the data set, or to the guess."""
+    change_roles(table, table.kept_roles, table.kept_subgroups)
+
+
+def apply_remedies(
+    table: OpenTable, roles: Roles, subgroups: Subgroups, remedies: list[Remedy]
+) -> None:
+    """Apply remedies to edited roles, one after the other, and rerun.
+
+    Raises
+    ------
+    ValueError
+        If one cannot be applied to the table; none is then.
+    """
+    for remedy in remedies:
+        frame = prepared_table(table.digest, roles)
+        roles = apply_remedy(roles, remedy, frame)
+    _change_checked(table, roles, subgroups)
+
+
+def take_back(
+    table: OpenTable, roles: Roles, subgroups: Subgroups, remedy: Remedy
+) -> None:
+    """Undo a remedy and rerun; ValueError if the others need it."""
+    _change_checked(table, undo_remedy(roles, remedy), subgroups)
+
+
+def _change_checked(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
+    prepare(table.frame, roles)  # raises what would stand in the way of everything
+    columns = {"columns": roles.subgroup_columns}
+    change_roles(table, roles, subgroups.model_copy(update=columns))
+
+
+def prepared_table(digest: str, roles: Roles) -> pd.DataFrame:
+    """Return a table after the changes its roles ask for.
+
+    Raises
+    ------
+    ValueError
+        If a change does not fit the table.
+    """
+    if not roles.preparation and not roles.types:
+        return store().table(digest)
+    steps = roles.model_dump_json(include={"preparation", "types"})
+    return _prepared(digest, steps, roles).copy(deep=False)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner=False)
+def _prepared(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
+    return prepare(store().table(digest), _roles)
+
+
+def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
+    """Return the data set of edited roles, not yet kept.
+
+    Raises
+    ------
+    ValueError
+        If the roles do not fit the table.
+    """
+    return _dataset(table.digest, roles.model_dump_json(), table.name)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner=False)
+def _dataset(digest: str, roles: str, name: str) -> Dataset:
+    known = Roles.model_validate_json(roles)
+    return make_dataset(store().table(digest), known, name=name, key=digest)
+
+
+def edited_rates(table: OpenTable, roles: Roles, subgroups: Subgroups) -> BaseRates:
+    """Return the base rates under edited roles; ValueError if these do not fit."""
+    return _rates(
+        table.digest,
+        roles.model_dump_json(),
+        subgroups.model_dump_json(),
+        table.name,
+    )
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner="Counting rows…")
+def _rates(digest: str, roles: str, subgroups: str, name: str) -> BaseRates:
+    dataset = _dataset(digest, roles, name)
+    return base_rates(dataset, Subgroups.model_validate_json(subgroups))
+
+
+def edited_checks(table: OpenTable, roles: Roles, subgroups: Subgroups) -> pd.DataFrame:
+    """Return the findings about a table under edited roles."""
+    # roles that could only be guessed in part may not pass validation again
+    text = roles.model_dump_json(warnings=False)
+    found = _checks(table.digest, text, subgroups.model_dump_json(), roles)
+    return found.copy(deep=False)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner="Checking…")
+def _checks(digest: str, roles: str, subgroups: str, _roles: Roles) -> pd.DataFrame:
+    known = Subgroups.model_validate_json(subgroups)
+    return check_table(store().table(digest), _roles, known)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner=False)
+def unused_columns(digest: str, roles: str) -> dict[str, str]:
+    """Return why each column without a role is left out."""
+    known = Roles.model_validate_json(roles)
+    return left_out_reasons(prepared_table(digest, known), known)

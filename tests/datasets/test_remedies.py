@@ -1,0 +1,235 @@
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from fairdash.datasets import (
+    Remedy,
+    Roles,
+    applied_remedies,
+    apply_remedy,
+    make_dataset,
+    prepare,
+    set_type,
+    undo_remedy,
+)
+
+
+def prepared(frame, roles, **remedy):
+    before = frame.copy()
+    changed = prepare(frame, apply_remedy(roles, Remedy(**remedy)))
+    pd.testing.assert_frame_equal(frame, before)
+    return changed
+
+
+def equal(got, wanted):
+    pd.testing.assert_frame_equal(got, wanted, check_dtype=False)
+
+
+def test_values_read_as_missing_are_missing(people, roles):
+    frame = people.assign(income=people["income"].where(people.index % 9 > 0, -999))
+    got = prepared(frame, roles, kind="missing", column="income", values=(-999,))
+    equal(got, frame.assign(income=frame["income"].replace(-999, np.nan)))
+    got = prepared(people, roles, kind="missing", column="job", values=("farm",))
+    equal(got, people.assign(job=people["job"].where(people["job"] != "farm")))
+
+
+def test_infinite_values_read_as_missing_make_the_table_usable(people, roles):
+    frame = people.assign(income=people["income"].where(people.index > 4, -np.inf))
+    remedy = Remedy(kind="missing", column="income", values=("inf", "-inf"))
+    with pytest.raises(ValueError, match="infinite"):
+        make_dataset(frame, roles, name="x")
+    dataset = make_dataset(frame, apply_remedy(roles, remedy), name="x")
+    assert dataset.frame["income"].isna().sum() == 5
+
+
+def test_values_are_recoded_and_merged(people, roles):
+    changes = {"farm": "outside", "shop": "outside"}
+    got = prepared(people, roles, kind="recode", column="job", changes=changes)
+    equal(got, people.assign(job=people["job"].replace(changes)))
+
+
+def test_recoded_numbers_stay_numbers_unless_a_value_is_text(people, roles):
+    ages = {"18": "20", "19": "20"}
+    got = prepared(people, roles, kind="recode", column="age", changes=ages)
+    equal(got, people.assign(age=people["age"].replace({18: 20, 19: 20})))
+    got = prepared(people, roles, kind="recode", column="age", changes={"18": "young"})
+    wanted = people["age"].astype(str).replace("18", "young")
+    equal(got, people.assign(age=wanted))
+
+
+def test_text_is_read_as_numbers_with_its_words_as_missing(people, roles):
+    spoiled = people["age"].astype(str).where(people.index % 40 > 0, "not said")
+    remedy = {"kind": "convert", "column": "age", "to": "number"}
+    frame = people.assign(age=spoiled)
+    got = prepared(frame, roles, **remedy, values=("not said",))
+    equal(got, people.assign(age=people["age"].where(people.index % 40 > 0)))
+    with pytest.raises(ValueError, match="10 rows of 'age' are not a number"):
+        prepared(frame, roles, **remedy)
+
+
+def test_a_date_becomes_its_parts(people, roles):
+    dates = pd.Series(pd.date_range("2020-01-30", periods=400, freq="D"))
+    frame = people.assign(since=dates.dt.strftime("%Y-%m-%d"))
+    roles = roles.model_copy(update={"features": ("age", "since")})
+    changed = apply_remedy(roles, Remedy(kind="date_parts", column="since"))
+    names = ("since year", "since month", "since weekday")
+    assert changed.features == ("age", *names)
+    parts = [dates.dt.year, dates.dt.month, dates.dt.day_of_week + 1]
+    wanted = frame.assign(**dict(zip(names, parts, strict=True)))
+    equal(prepare(frame, changed), wanted)
+    assert undo_remedy(changed, changed.preparation[0]).features == ("age",)
+
+
+def test_repeated_rows_are_left_out_and_counted(people, roles):
+    frame = pd.concat([people, people.iloc[[3, 7, 3]]], ignore_index=True)
+    changed = apply_remedy(roles, Remedy(kind="drop_duplicates"))
+    dataset = make_dataset(frame, changed, name="x")
+    assert dataset.row_number.tolist() == list(range(400))
+    assert dataset.excluded["reason"].tolist() == ["repeats an earlier row"]
+    assert dataset.excluded["example_rows"].tolist() == [(401, 402, 403)]
+    equal(dataset.frame, people)
+
+
+def test_small_groups_are_merged_by_value(people, roles):
+    roles = roles.model_copy(
+        update={"sensitive_feature": "job", "features": ("age", "income")}
+    )
+    remedy = Remedy(
+        kind="merge_groups", column="job", values=("farm", "shop"), into="All others"
+    )
+    changed = apply_remedy(roles, remedy, people)
+    assert changed.groups == {"office": ("office",), "All others": ("farm", "shop")}
+    dataset = make_dataset(people, changed, name="x")
+    wanted = people["job"].replace({"farm": "All others", "shop": "All others"})
+    assert dataset.sensitive_features.tolist() == wanted.tolist()
+    rest = roles.model_copy(
+        update={"groups": {"office": ("office",), "shop": ("shop",), "Rest": ()}}
+    )
+    into = Remedy(kind="merge_groups", column="job", values=("shop",), into="Rest")
+    merged = apply_remedy(rest, into, people)
+    assert merged.groups == {"office": ("office",), "Rest": ()}
+
+
+def test_remedies_are_applied_in_their_order(people, roles):
+    first = Remedy(kind="recode", column="job", changes={"farm": "shop"})
+    second = Remedy(kind="missing", column="job", values=("shop",))
+    both = apply_remedy(apply_remedy(roles, first), second)
+    swapped = apply_remedy(apply_remedy(roles, second), first)
+    assert set(prepare(people, both)["job"].dropna()) == {"office"}
+    assert set(prepare(people, swapped)["job"].dropna()) == {"office", "shop"}
+
+
+def test_a_column_left_out_has_its_reason_and_comes_back(roles):
+    remedy = Remedy(kind="leave_out", column="income", reason="one value in all rows")
+    changed = apply_remedy(roles, remedy)
+    assert changed.features == ("age", "job")
+    assert changed.left_out == {"income": "one value in all rows"}
+    assert applied_remedies(changed) == [remedy]
+    back = undo_remedy(changed, remedy)
+    assert set(back.features) == set(roles.features)
+    assert back.left_out == {}
+    out = Remedy(kind="not_a_subgroup", column="age")
+    assert apply_remedy(roles, out).subgroup_columns == ()
+
+
+def test_undo_gives_back_the_roles_before(roles):
+    steps = [
+        Remedy(kind="missing", column="job", values=("farm",)),
+        Remedy(kind="drop_duplicates"),
+    ]
+    changed = roles
+    for step in steps:
+        changed = apply_remedy(changed, step)
+    assert applied_remedies(changed) == steps
+    assert undo_remedy(undo_remedy(changed, steps[0]), steps[1]) == roles
+    with pytest.raises(ValueError, match="is not applied"):
+        undo_remedy(roles, steps[0])
+
+
+def test_types_read_columns_as_another_kind(people, roles):
+    coded = set_type(roles, "age", "category")
+    assert prepare(people, coded)["age"].tolist() == people["age"].astype(str).tolist()
+    (convert,) = applied_remedies(coded)
+    assert undo_remedy(coded, convert) == roles
+    text = set_type(roles, "job", "text")
+    assert text.features == ("age", "income")
+    assert text.left_out == {"job": "free text"}
+    with pytest.raises(ValueError, match="'job' are not a number"):
+        prepare(people, set_type(roles, "job", "number"))
+
+
+def test_an_identifier_that_is_said_to_be_a_number_is_used(people, roles):
+    roles = roles.model_copy(update={"features": ("person", "age")})
+    with pytest.raises(ValueError, match="different in every one"):
+        make_dataset(people, roles, name="x")
+    assert make_dataset(people, set_type(roles, "person", "number"), name="x").n_rows
+
+
+def test_roles_with_remedies_survive_yaml(people, roles):
+    changed = apply_remedy(roles, Remedy(kind="missing", column="job", values=("x",)))
+    changed = set_type(
+        apply_remedy(changed, Remedy(kind="drop_duplicates")), "age", "category"
+    )
+    text = yaml.safe_dump(changed.model_dump(mode="json", exclude_none=True))
+    assert Roles.model_validate(yaml.safe_load(text)) == changed
+    again = make_dataset(people, Roles.model_validate(yaml.safe_load(text)), name="x")
+    assert again.key == make_dataset(people, changed, name="x").key
+
+
+def test_preparation_changes_the_key_and_words_do_not(people, roles):
+    plain = make_dataset(people, roles, name="x", key="file")
+    steps = apply_remedy(roles, Remedy(kind="drop_duplicates"))
+    assert make_dataset(people, steps, name="x", key="file").key != plain.key
+    told = {"positive_name": "granted", "positive_is": "favourable"}
+    told["left_out"] = {"person": "identifier"}
+    words = roles.model_copy(update=told)
+    assert make_dataset(people, words, name="x", key="file").key == plain.key
+
+
+@pytest.mark.parametrize(
+    "remedy, message",
+    [
+        ({"kind": "missing", "column": "a"}, "needs"),
+        ({"kind": "recode", "column": "a"}, "changes"),
+        ({"kind": "convert", "column": "a"}, "to"),
+        ({"kind": "leave_out"}, "column"),
+        ({"kind": "explode", "column": "a"}, "kind"),
+    ],
+)
+def test_remedies_without_what_they_need_raise(remedy, message):
+    with pytest.raises(ValidationError, match=message):
+        Remedy(**remedy)
+
+
+def test_a_change_of_a_column_that_is_gone_says_so(people, roles):
+    changed = apply_remedy(roles, Remedy(kind="missing", column="job", values=("a",)))
+    with pytest.raises(ValueError, match="no column 'job' to change"):
+        prepare(people.drop(columns="job"), changed)
+
+
+def test_the_last_feature_cannot_be_left_out(roles):
+    one = roles.model_copy(update={"features": ("age",)})
+    with pytest.raises(ValueError, match="`features` is empty; choose at least one"):
+        apply_remedy(one, Remedy(kind="leave_out", column="age"))
+
+
+@pytest.mark.parametrize(
+    "remedy, words",
+    [
+        ({"kind": "leave_out", "column": "a"}, "Leave out a"),
+        ({"kind": "drop_duplicates"}, "Leave out repeated rows"),
+        (
+            {"kind": "missing", "column": "a", "values": ["?", "x", "y", "z"]},
+            "Read '?', 'x', 'y' and 1 more in a as missing",
+        ),
+        (
+            {"kind": "recode", "column": "a", "changes": {"x": "y"}},
+            "Write 'x' in a as 'y'",
+        ),
+        ({"kind": "convert", "column": "a", "to": "yes_no"}, "Read a as yes/no"),
+    ],
+)
+def test_remedies_say_what_they_do(remedy, words):
+    assert Remedy(**remedy).words() == words
