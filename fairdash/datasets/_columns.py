@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fairdash._validation import value_label
 
 N_EXAMPLES = 5
+PROBED_ROWS = 10_000
 BARE_WORDS = {"yes", "no", "true", "false", "y", "n"}
 
 
@@ -86,14 +87,21 @@ def is_bare(label: str) -> bool:
     return label.lower() in BARE_WORDS or not any(c.isalpha() for c in label)
 
 
+def _may_number(column: "pd.Series[Any]") -> bool:
+    """Tell whether the first values of a number are whole; text may always."""
+    return not is_number(column) or is_whole(column.head(PROBED_ROWS))
+
+
 def is_identifier(column: "pd.Series[Any]") -> bool:
     """Tell whether a column numbers or names its rows: no value twice, and no measure.
 
     Whole numbers count as identifiers when they only rise or fall down the table or
     when the column's name says so; text counts whenever no value comes twice.
     """
+    if not column.head(PROBED_ROWS).dropna().is_unique:
+        return False  # at little cost, for most columns of large tables
     present = column.dropna()
-    if len(present) < 20 or not present.is_unique:
+    if len(present) < 20 or not (_may_number(column) and present.is_unique):
         return False
     if not is_number(column):
         return not pd.api.types.is_datetime64_any_dtype(column)
