@@ -59,15 +59,22 @@ def infer_kind(column: "pd.Series[Any]") -> tuple[ColumnKind, str]:
         return "date", "stored as dates"
     if pd.api.types.is_bool_dtype(column):
         return "yes_no", "stored as true and false"
+    if is_number(column) and len(column.head(PROBE).dropna().unique()) > 2:
+        return _infer_number(column)  # without a look at each of millions of values
     values = pd.Series(column.dropna().unique(), name=column.name)
-    labels = values.map(value_label).str.strip().str.lower()
-    if len(labels) == 2 and labels.isin(YES).any() and labels.isin(NO).any():
-        return "yes_no", f"holds {labels.min()} and {labels.max()}"
+    if len(values) == 2:
+        labels = values.map(value_label).str.strip().str.lower()
+        if labels.isin(YES).any() and labels.isin(NO).any():
+            return "yes_no", f"holds {labels.min()} and {labels.max()}"
     if is_number(column):
-        if is_identifier(column):
-            return "id", "whole numbers, different in every row"
-        return "number", f"numbers from {values.min():g} to {values.max():g}"
+        return _infer_number(column)
     return _infer_text(column, values.map(str).str.strip())
+
+
+def _infer_number(column: "pd.Series[Any]") -> tuple[ColumnKind, str]:
+    if is_identifier(column):
+        return "id", "whole numbers, different in every row"
+    return "number", f"numbers from {column.min():g} to {column.max():g}"
 
 
 def _infer_text(

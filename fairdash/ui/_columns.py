@@ -23,6 +23,7 @@ from fairdash.ui._state import store
 from fairdash.ui._table import OpenTable
 
 _EXAMPLES = 3
+_PROBED, _MANY = 1000, 20  # more different values are told by their range
 _KINDS: dict[ColumnKind, str] = {kind: kind.replace("_", "/") for kind in COLUMN_KINDS}
 _NAMES = {name: kind for kind, name in _KINDS.items()}
 _BY_HAND = "left out by hand"
@@ -97,7 +98,7 @@ def _column_table(digest: str, text: str) -> pd.DataFrame:
             "Not a feature because": [reasons.get(name, "") for name in names],
             "Missing": frame.isna().mean().to_numpy() * 100,
             "Different values": frame.nunique().to_numpy(),
-            "Commonest": [_examples(frame[name]) for name in names],
+            "Values": [_examples(frame[name]) for name in names],
         }
     )
 
@@ -154,6 +155,10 @@ def _role(name: str, roles: Roles) -> str:
 
 
 def _examples(column: "pd.Series[Any]") -> str:
+    """Return the commonest values, or from where to where most-varied numbers go."""
+    number = pd.api.types.is_numeric_dtype(column)
+    if number and column.head(_PROBED).nunique() > _MANY:
+        return f"{column.min():,g} to {column.max():,g}"
     values = column.value_counts().head(_EXAMPLES).index
     return ", ".join(value_label(value) for value in values)
 

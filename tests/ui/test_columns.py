@@ -64,4 +64,4 @@ def test_text_is_left_out_and_the_outcome_is_no_feature(digest):
 def test_a_remedy_changes_what_is_listed(digest):
     remedy = Remedy(kind="recode", column="branch", changes={"works": "office"})
     table = column_table(digest, apply_remedy(ROLES, remedy)).set_index("Column")
-    assert table.loc["branch", "Commonest"] == "office"
+    assert table.loc["branch", "Values"] == "office"
