@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fairdash.methods._fair_multiplier import fair_log_loss_multiplier
+from fairdash.methods._held import hold_multiplier
 from fairdash.methods._method import STACKED_ROWS, Device, Effort, Method, Param
 from fairdash.methods._network import Network
 from fairdash.methods._truncation import TruncatedLogistic
@@ -77,6 +78,7 @@ __all__ = [
     "Unconstrained",
     "WideNetwork",
     "fair_log_loss_multiplier",
+    "hold_multiplier",
     "training_device",
 ]
 

@@ -1,5 +1,6 @@
 """The search for the saddle point of fair log-loss."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,12 @@ ROUNDING = 1e-14  # of values of the game, which are about 1
 FINEST_STEP = 1e-12
 SOFTEST, STIFFEST = 1e-6, 1e12  # damping, of the curvature's trace, and absolute
 
+Stopped = Callable[[], bool]
+
+
+def _never() -> bool:
+    return False
+
 
 class Solution(NamedTuple):
     """Where the search ended, and how many Hessians it took."""
@@ -23,26 +30,37 @@ class Solution(NamedTuple):
 
 
 def solve(
-    game: Saddle, theta: Float, multiplier: Float, *, tol: float, max_iter: int
+    game: Saddle,
+    theta: Float,
+    multiplier: Float,
+    *,
+    tol: float,
+    max_iter: int,
+    stopped: Stopped = _never,
 ) -> Solution:
     """Return the saddle point, or the best position found in ``max_iter`` steps.
+
+    ``stopped`` is asked before every step, and ends the search.
 
     Both players move at once by Newton, while that shrinks the residual. Where the
     kinks of truncation stop it, theta is minimised for every multiplier, and the
     multiplier maximises the minimum, a concave function: slower, and sure.
     """
-    best, used = _together(game.at(theta, multiplier), tol, max_iter)
+    best, used = _together(game.at(theta, multiplier), tol, max_iter, stopped)
     if best.residual > tol:
-        nested, more = _nested(best, tol, max_iter - used)
-        nested, last = _together(nested, tol, max(0, max_iter - used - more))
+        nested, more = _nested(best, tol, max_iter - used, stopped)
+        left = max(0, max_iter - used - more)
+        nested, last = _together(nested, tol, left, stopped)
         used += more + last
         best = min(best, nested, key=lambda position: position.residual)
     return Solution(best, used)
 
 
-def _together(here: Position, tol: float, max_iter: int) -> tuple[Position, int]:
+def _together(
+    here: Position, tol: float, max_iter: int, stopped: Stopped
+) -> tuple[Position, int]:
     for used in range(max_iter):
-        if here.residual <= tol:
+        if here.residual <= tol or stopped():
             return here, used
         step, share = here.newton(), 1.0
         there = here.moved(step, share)
@@ -55,14 +73,16 @@ def _together(here: Position, tol: float, max_iter: int) -> tuple[Position, int]
     return here, max_iter
 
 
-def _nested(here: Position, tol: float, max_iter: int) -> tuple[Position, int]:
+def _nested(
+    here: Position, tol: float, max_iter: int, stopped: Stopped
+) -> tuple[Position, int]:
     """Maximise D, the minimum over theta, by damped Newton in the multipliers."""
-    here, used = _minimised(here, tol / 10, max_iter)
+    here, used = minimise(here, tol / 10, max_iter, stopped)
     damping = DAMPING
-    while used < max_iter and np.abs(here.gap).max() > tol:
+    while used < max_iter and np.abs(here.gap).max() > tol and not stopped():
         change = here.newton(damping).multiplier  # theta is at its best: a step of D
         start = here.moved(Step(np.zeros_like(here.theta), change), 1.0)
-        there, more = _minimised(start, tol / 10, max_iter - used)
+        there, more = minimise(start, tol / 10, max_iter - used, stopped)
         used += more + 1
         moved = there.multiplier - here.multiplier
         ahead, promised = float(there.gap @ moved), float(here.gap @ moved)
@@ -75,10 +95,12 @@ def _nested(here: Position, tol: float, max_iter: int) -> tuple[Position, int]:
     return here, used
 
 
-def _minimised(here: Position, tol: float, max_iter: int) -> tuple[Position, int]:
+def minimise(
+    here: Position, tol: float, max_iter: int, stopped: Stopped = _never
+) -> tuple[Position, int]:
     """Move theta alone to its minimum."""
     for used in range(max_iter):
-        if np.abs(here.slope).max() <= tol:
+        if np.abs(here.slope).max() <= tol or stopped():
             return here, used
         step = Step(here.descent(), np.zeros_like(here.multiplier))
         promised = -float(here.slope @ step.theta)

@@ -19,19 +19,14 @@ from fairdash._validation import (
     check_whole,
     encode_binary_target,
     encode_groups,
-    value_label,
 )
+from fairdash.methods._constraints import bounds, scales
 from fairdash.methods._grouped import GroupedClassifier
 from fairdash.methods._newton import solve
 from fairdash.methods._saddle import Saddle
 from fairdash.methods._truncation import Float, TruncatedLogistic
 
 ACCEPTED = 1e-6  # residual above which a fit warns
-OUTCOMES = {
-    "demographic_parity": ((0, 1),),
-    "true_positive_rate_parity": ((1,),),
-    "equalized_odds": ((1,), (0,)),
-}
 
 
 class FairLogLoss(GroupedClassifier):
@@ -181,18 +176,26 @@ class FairLogLoss(GroupedClassifier):
         rows, y = validate_data(self, X, y, dtype=np.float64)
         classes, target = encode_binary_target(y)
         groups, codes = encode_groups(sensitive_features, rows)
-        table = _scales(target, codes, groups, models[0].constraints)
+        table = scales(target, codes, groups, models[0].constraints)
         scale, labels = table[target, codes], target.astype(np.float64)
-        bound = _bounds(labels, models[0].constraints, len(groups))
+        bound = bounds(labels, models[0].constraints, len(groups))
         design = np.column_stack([rows, np.ones(len(rows))])
         theta, multiplier = np.zeros(design.shape[1]), np.zeros(scale.shape[1])
         root = self._init_callback_context(max_subtasks=len(models))
         root.call_on_fit_task_begin(estimator=self, X=X, y=y)
         for model in sorted(models, key=lambda model: -model.alpha):
             game = Saddle(design, labels, scale, bound, model.alpha)
+            ask = _Asked(self, root.subcontext("alpha", max_subtasks=None))
             found, model.n_iter_ = solve(
-                game, theta, multiplier, tol=model.tol, max_iter=model.max_iter
+                game,
+                theta,
+                multiplier,
+                tol=model.tol,
+                max_iter=model.max_iter,
+                stopped=ask,
             )
+            if ask.answer:
+                break
             theta, multiplier = found.theta, found.multiplier
             model.n_features_in_ = self.n_features_in_
             if hasattr(self, "feature_names_in_"):
@@ -218,43 +221,16 @@ class FairLogLoss(GroupedClassifier):
         root.call_on_fit_task_end(estimator=self, X=X, y=y)
 
 
-def _bounds(labels: Float, constraints: str, n_groups: int) -> Float:
-    """Return the share of the rows that each multiplier's constraint compares."""
-    shares = [np.isin(labels, outcomes).mean() for outcomes in OUTCOMES[constraints]]
-    return np.repeat(np.array(shares), n_groups - 1)
+class _Asked:
+    """Ask the callbacks, once a step, whether to stop; a yes is final."""
 
+    def __init__(self, estimator: FairLogLoss, context: Any) -> None:
+        self.estimator = estimator
+        self.context = context
+        self.answer = False
 
-def _scales(
-    target: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    groups: NDArray[Any],
-    constraints: str,
-) -> Float:
-    """Return what each multiplier counts for in each cell, (2, n_groups, multipliers).
-
-    One over the share of the cell in all rows: positive for the compared group,
-    negative for the first group, 0 elsewhere.
-
-    Raises
-    ------
-    ValueError
-        When a cell is empty.
-    """
-    columns = []
-    for outcomes in OUTCOMES[constraints]:
-        chosen = np.isin(target, outcomes)
-        sizes = np.bincount(codes[chosen], minlength=len(groups))
-        if not sizes.all():
-            empty = value_label(groups[sizes.argmin()])
-            message = (
-                f"Group {empty} has no rows with outcome class {outcomes[0]}, so "
-                f"{constraints} compares nothing; leave the group "
-                "out, join it with another, or use demographic_parity."
-            )
-            raise ValueError(message)
-        for group in range(1, len(groups)):
-            column = np.zeros((2, len(groups)))
-            column[list(outcomes), group] = len(codes) / sizes[group]
-            column[list(outcomes), 0] = -len(codes) / sizes[0]
-            columns.append(column)
-    return np.stack(columns, axis=-1)
+    def __call__(self) -> bool:
+        if not self.answer:
+            step = self.context.subcontext("step")
+            self.answer = step.call_on_fit_task_end(estimator=self.estimator)
+        return self.answer

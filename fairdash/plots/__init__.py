@@ -79,6 +79,12 @@ from fairdash.plots._truncation import (
     plot_truncation,
     truncation_finding,
 )
+from fairdash.plots._two_features import describe_two_features, plot_two_features
+from fairdash.plots._violations import (
+    describe_violations,
+    plot_violations,
+    violations_finding,
+)
 from fairdash.plots._weights import (
     describe_ratio_against_di,
     describe_ratio_by_epoch,
@@ -114,6 +120,8 @@ __all__ = [
     "describe_training",
     "describe_traits",
     "describe_truncation",
+    "describe_two_features",
+    "describe_violations",
     "front_finding",
     "grid_finding",
     "group_colours_of",
@@ -140,6 +148,8 @@ __all__ = [
     "plot_training",
     "plot_traits",
     "plot_truncation",
+    "plot_two_features",
+    "plot_violations",
     "ramp_finding",
     "ratio_by_tau_finding",
     "ratio_finding",
@@ -149,4 +159,5 @@ __all__ = [
     "training_finding",
     "traits_finding",
     "truncation_finding",
+    "violations_finding",
 ]

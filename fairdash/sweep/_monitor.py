@@ -82,16 +82,22 @@ class Monitor:
     def on_fit_task_end(
         self, estimator: Any, context: Any, *, fitted_estimator: Any = None
     ) -> bool:
-        """Look after an epoch, if it is time to; return True to stop the stack."""
-        if context.task_name != "epoch":
+        """Look after an epoch, if it is time to; return True to stop the fit.
+
+        Exact solvers have steps instead of epochs: they are only asked to stop.
+        """
+        if context.task_name not in ("epoch", "step"):
             return False
-        stack = fitted_estimator.stack_
+        if context.task_name == "epoch":
+            self._look_in_time(fitted_estimator.stack_)
+        self.was_stopped = self.was_stopped or self.stopped()
+        return self.was_stopped
+
+    def _look_in_time(self, stack: Any) -> None:
         if self._is_time(stack.epoch, stack.n_epochs):
             began = time.monotonic()
             self._look(stack)
             self._looked += time.monotonic() - began
-        self.was_stopped = self.was_stopped or self.stopped()
-        return self.was_stopped
 
     def table(self, point: int) -> pd.DataFrame:
         """Return what was seen of the model at a point, one row per epoch looked at."""

@@ -18,6 +18,7 @@ from fairdash.ui._results import BASELINE, single_values
 from fairdash.ui._state import store
 from fairdash.ui._training import runtime, usual_seconds
 from fairdash.ui._truncation import show_truncation
+from fairdash.ui._violations import show_violations
 from fairdash.ui._watch import show_curves, show_progress
 
 _DEFAULT = "road"
@@ -84,6 +85,7 @@ def show_run(snapshot: Snapshot) -> None:
     if done:
         show_result(snapshot)
         show_truncation(snapshot)
+        show_violations(snapshot)
         _next_pages(snapshot)
         show_curves(snapshot)
 

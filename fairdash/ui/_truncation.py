@@ -14,6 +14,7 @@ from fairdash.sweep import SweepSpec
 from fairdash.ui._blocks import figure
 from fairdash.ui._format import number, plural
 from fairdash.ui._state import store
+from fairdash.ui._two_features import show_two_features
 
 _METHOD = "fair_log_loss"
 _BOTH = -1  # outcomes, where the constraint does not tell them apart
@@ -71,6 +72,7 @@ def show_truncation(snapshot: Snapshot) -> None:
             table=points,
             key="truncation",
         )
+    show_two_features()
 
 
 def _players(

@@ -10,7 +10,12 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from fairdash.methods import FairLogLoss, TruncatedLogistic, fair_log_loss_multiplier
+from fairdash.methods import (
+    FairLogLoss,
+    TruncatedLogistic,
+    fair_log_loss_multiplier,
+    hold_multiplier,
+)
 from fairdash.methods._saddle import Saddle
 from fairdash.methods._truncation import play
 
@@ -61,10 +66,10 @@ def game(seed, constraints):
     """The saddle function of a random problem, and a place in it."""
     X, y, s, alpha = problem(seed)
     model = FairLogLoss(constraints, alpha=alpha).fit(X, y, sensitive_features=s)
-    from fairdash.methods.fair_log_loss import _bounds, _scales
+    from fairdash.methods._constraints import bounds, scales
 
-    scale = _scales(y, s, np.unique(s), constraints)[y, s]
-    bound = _bounds(y.astype(float), constraints, s.max() + 1)
+    scale = scales(y, s, np.unique(s), constraints)[y, s]
+    bound = bounds(y.astype(float), constraints, s.max() + 1)
     design = np.column_stack([X, np.ones(len(X))])
     saddle = Saddle(design, y.astype(float), scale, bound, alpha)
     rng = np.random.default_rng(seed)
@@ -375,3 +380,61 @@ def test_an_empty_cell_names_group_and_outcome():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         FairLogLoss().fit(X, y, sensitive_features=s)
+
+
+class StopAt:
+    """A callback that ends the fit at a step."""
+
+    def __init__(self, step):
+        self.step, self.seen = step, 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        self.seen += context.task_name == "step"
+        return self.seen >= self.step
+
+
+def test_a_callback_ends_a_path_between_two_steps():
+    X, y, s, _ = problem(0)
+    stop = StopAt(4)
+    model = FairLogLoss()
+    model.set_callbacks(stop)
+    points = [{"alpha": alpha} for alpha in (0.5, 0.1, 0.01)]
+    models = model.fit_many(points, X, y, sensitive_features=s)
+    assert stop.seen == 4
+    assert not hasattr(models[-1], "coef_")
+
+
+@pytest.mark.parametrize("seed", [0, 2, 7])
+def test_a_held_multiplier_gives_the_best_coefficients_for_it(seed):
+    X, y, s, _ = problem(seed)
+    alpha = 0.05
+    fitted = FairLogLoss(alpha=alpha).fit(X, y, sensitive_features=s)
+    if len(fitted.multiplier_) > 1:
+        pytest.skip("two groups")
+    same = hold_multiplier(X, y, s, float(fitted.multiplier_[0]), alpha=alpha)
+    np.testing.assert_allclose(same.coefficients, fitted.coef_[0], atol=1e-7)
+    np.testing.assert_allclose(same.pulls, fitted.network_.pulls, atol=1e-12)
+    plain = hold_multiplier(X, y, s, 0.0, alpha=alpha)
+    theirs = minimize(
+        lambda t: (
+            np.mean(np.logaddexp(0, X @ t[:-1] + t[-1]) - y * (X @ t[:-1] + t[-1]))
+            + alpha / 2 * t @ t
+        ),
+        np.zeros(X.shape[1] + 1),
+    )
+    np.testing.assert_allclose(plain.coefficients, theirs.x[:-1], atol=1e-4)
+
+
+def test_a_multiplier_beyond_its_bound_is_refused():
+    X, y, s, _ = problem(0)
+    with pytest.raises(ValueError, match="`multiplier` must lie in"):
+        hold_multiplier(X, y, s, 1.5)

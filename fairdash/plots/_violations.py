@@ -1,0 +1,119 @@
+"""Error against violation of the constraint, method by method, over splits."""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from fairdash.plots._rows import numbers, records
+from fairdash.plots._theme import Spec, fade, finish, model_marks, text
+from fairdash.plots._words import fitting, listing, number, percent
+
+_PANELS = (("expected", "As probabilities"), ("rounded", "Rounded at one half"))
+
+
+def plot_violations(table: pd.DataFrame) -> go.Figure:
+    """Two panels, before and after rounding; left and low is better.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per model: label, colour_role, and error and violation, each with the
+        suffixes ``_expected`` and ``_rounded``, as mean, and with ``_sd`` behind.
+
+    Returns
+    -------
+    Figure: one trace per model and panel, with a standard deviation to every side
+    """
+    marks = model_marks(table["colour_role"].tolist())
+    data: list[Spec] = []
+    layout: Spec = {"annotations": []}
+    for i, (kind, title) in enumerate(_PANELS):
+        name = "" if i == 0 else "2"
+        at = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
+        for row, (colour, symbol) in zip(records(table), marks, strict=True):
+            data.append(_mark(row, kind, colour, symbol, first=i == 0) | at)
+        layout[f"xaxis{name}"] = {
+            "title": "violation (← fairer)",
+            "domain": [0.54 * i, 0.46 + 0.54 * i],
+            "showgrid": True,
+            "rangemode": "tozero",
+            "nticks": 5,
+        }
+        layout[f"yaxis{name}"] = {
+            "title": "error" if i == 0 else "",
+            "tickformat": ".0%",
+            "anchor": f"x{name}",
+            "nticks": 6,
+        }
+        layout["annotations"].append(
+            text(
+                title,
+                xref=f"x{name} domain",
+                yref=f"y{name} domain",
+                x=0,
+                y=1.02,
+                xanchor="left",
+                yanchor="bottom",
+            )
+        )
+    figure = finish(data, layout, height=400, legend=True, top=60)
+    figure.update_layout(legend={"y": 1.1})
+    return figure
+
+
+def describe_violations(table: pd.DataFrame) -> str:
+    """Alt text: error and violation of every model, before and after rounding."""
+    rows = [
+        f"{row['label']}: error {percent(row['error_expected'], 1)}, violation "
+        f"{number(row['violation_expected'])} as probabilities; "
+        f"{percent(row['error_rounded'], 1)} and {number(row['violation_rounded'])} "
+        "rounded"
+        for row in records(table)
+    ]
+    return f"Error against violation. {'; '.join(rows)}."
+
+
+def violations_finding(table: pd.DataFrame) -> str:
+    """Say which model violates least before and after rounding."""
+    ranked = [
+        table.dropna(subset=f"violation_{kind}").sort_values(f"violation_{kind}")
+        for kind, _ in _PANELS
+    ]
+    least = [str(one["label"].iloc[0]) for one in ranked if len(one)]
+    if not least:
+        return "No violation can be told: a group has no rows to compare"
+    if len(set(least)) == 1:
+        return fitting(
+            f"Least violation before and after rounding: {least[0]}",
+            "One model has the least violation before and after rounding",
+        )
+    return fitting(
+        f"Least violation: {least[0]}; after rounding: {least[-1]}",
+        f"Rounding changes who violates least: {listing(least)}",
+        "Rounding changes which model violates least",
+    )
+
+
+def _mark(row: Spec, kind: str, colour: str, symbol: str, *, first: bool) -> Spec:
+    error, violation = f"error_{kind}", f"violation_{kind}"
+    label = row["label"]
+    spec: Spec = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": label,
+        "legendgroup": label,
+        "showlegend": first,
+        "x": numbers(pd.Series([row[violation]])),
+        "y": numbers(pd.Series([row[error]])),
+        "cliponaxis": False,
+        "marker": {"color": colour, "symbol": symbol, "size": 11},
+        "hovertemplate": f"{label}: %{{y:.1%}} error, violation %{{x:.3f}}"
+        "<extra></extra>",
+    }
+    thin: Spec = {"type": "data", "width": 0, "thickness": 1.5}
+    thin["color"] = fade(colour, 0.45)
+    for axis, name in (("x", violation), ("y", error)):
+        spec[f"error_{axis}"] = {
+            **thin,
+            "array": numbers(pd.Series([row[f"{name}_sd"]])),
+        }
+    return spec
