@@ -48,7 +48,8 @@ if view.data is None:
 
 dataset = ui.store().dataset(view.data)
 columns = ui.score_columns(view.data)
-models = ui.decided_models(ui.models_of_run(view.data, view.run)[:MOST], columns)
+trained = ui.models_of_run(view.data, view.run)
+models = ui.decided_models(trained[:MOST], columns)
 
 
 def show_noise(noise):
@@ -65,19 +66,17 @@ def show_noise(noise):
         st.caption("The groupings differ, so only the soft certificate applies.")
         return
     ui.heading("How far apart groups can be", HOW_BOUNDS)
-    bounds = ui.bounds_table(noise.bounds)
-    st.dataframe(bounds, hide_index=True, column_config=ui.decimals(bounds))
+    st.dataframe(ui.bounds_table(noise.bounds), hide_index=True)
     if warning := ui.bounds_warning(noise):
         st.warning(warning, icon=":material/warning:")
 
 
-def show_certificates(noise, question):
+def show_certificates(noise, question, left, right):
     """Draw the radius, what it means for one model, and every model beside it."""
     numbers = st.container()
-    left, right = st.columns([2, 3], gap="medium")
     with left:
         name = st.selectbox("Model", list(models), key=f"{view.run} noisy model")
-        radius = ui.pick_radius(models[name][0], view.data, noise, question)
+        radius = ui.pick_radius(models[name], view.data, noise, question)
     table = ui.certificate_table(models, view.data, noise, radius, question)
     chosen = table[table["label"] == name].iloc[0]
     with numbers:
@@ -87,12 +86,21 @@ def show_certificates(noise, question):
         ui.figure(
             plots.plot_certificates(table),
             finding=plots.certificate_finding(table),
-            caption="Largest violation over groups on test rows, mean over seeds.",
+            caption=ui.certificate_caption(len(models), len(trained) + len(columns)),
             alt=plots.describe_certificates(table),
             how=HOW_CERTAIN,
             table=table,
             key="certificates",
         )
+
+
+def show_no_model():
+    """Say what a certificate takes."""
+    ui.empty(
+        "No model to certify yet",
+        "A plain one trains in seconds; the bounds below hold for any.",
+        {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
+    )
 
 
 def show_study(question):
@@ -129,18 +137,16 @@ def noisy_groups():
         if noise is None:
             ui.empty("No sample yet", "Upload a file that has both groups.", {})
             return
-        if models:
-            show_certificates(noise, question)
+        top = st.container()
+        left, right = st.columns([2, 3], gap="medium")
+        with top:
+            if models:
+                show_certificates(noise, question, left, right)
+            else:
+                show_no_model()
     except ValueError as error:
         ui.problem("Nothing can be said of these groups", error)
         return
-    if not models:
-        ui.empty(
-            "No model to certify yet",
-            "A plain one trains in seconds; the bounds below hold for any.",
-            {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
-        )
-    left, right = st.columns([2, 3], gap="medium")
     with left:
         show_noise(noise)
     with right:

@@ -23,6 +23,7 @@ SIMULATED_NOISE = Param(
     "Simulated noise",
     "float",
     0.0,
+    letter="η",
     high=0.6,
     step=0.05,
     help="Share of the training rows whose group is replaced at random.",
@@ -150,8 +151,8 @@ NOISY_METHODS = (
         title="Constraints under soft group assignments",
         class_name="NoisyGroupsSoft",
         module=f"{FOLDER}._soft_method",
-        summary="Asks the constraints of all memberships that agree with P(G | noisy "
-        "group).",
+        summary="Asks the constraints of all memberships that agree with what is known "
+        "of each noisy group.",
         source=f"{PAPER}, Eq. 7 and Algorithm 4",
         colour_role="noisy_soft",
         params=(

@@ -80,7 +80,7 @@ def plot_certificates(table: pd.DataFrame) -> go.Figure:
         },
         "yaxis": {
             "tickvals": places,
-            "ticktext": [wrap(str(label), 18) for label in table["label"]],
+            "ticktext": [wrap(str(label), 26) for label in table["label"]],
             "range": [len(places) - 0.5, -0.5],
             "showgrid": False,
         },

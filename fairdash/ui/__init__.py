@@ -60,6 +60,7 @@ from fairdash.ui._noisy_form import bounds_table, pick_noise
 from fairdash.ui._noisy_study import start_study, study_table
 from fairdash.ui._noisy_view import (
     bounds_warning,
+    certificate_caption,
     confusion_caption,
     guarantee,
     noisy_facts,
@@ -146,6 +147,7 @@ __all__ = [
     "base_rates",
     "bounds_table",
     "bounds_warning",
+    "certificate_caption",
     "certificate_table",
     "chance_worst",
     "change",

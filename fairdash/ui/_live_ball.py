@@ -39,13 +39,20 @@ class BallRow:
 
 
 def live_ball(
-    rows: Sequence[BallRow], *, slack: float, start: float, most: float, key: str
+    seeds: Sequence[Sequence[BallRow]],
+    *,
+    slack: float,
+    start: float,
+    most: float,
+    key: str,
 ) -> float:
     """Draw the slider with the worst case of every group; return the radius released.
 
     Parameters
     ----------
-    rows : sequence of BallRow
+    seeds : sequence of sequences of BallRow
+        One entry for each group, in the same order for every seed; the largest
+        violation is that of each seed, averaged.
     slack : float
     start, most : float
         First and largest radius.
@@ -54,7 +61,7 @@ def live_ball(
     """
     result = _component()(
         data={
-            "rows": [asdict(row) for row in rows],
+            "seeds": [[asdict(row) for row in rows] for rows in seeds],
             "slack": slack,
             "start": start,
             "most": most,

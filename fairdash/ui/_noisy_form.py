@@ -7,6 +7,7 @@ import streamlit as st
 
 from fairdash.datasets import Dataset
 from fairdash.ui._blocks import controls, more
+from fairdash.ui._format import interval, number
 from fairdash.ui._noisy import (
     Noise,
     Question,
@@ -165,11 +166,13 @@ def _sample(dataset: Dataset, key: str) -> Noise | None:
 
 def bounds_table(bounds: pd.DataFrame) -> pd.DataFrame:
     """Return the bounds as they are shown: both versions, with their intervals."""
-    shown = {"Group": [str(name) for name in bounds.index]}
-    table = pd.DataFrame(shown)
+    table = pd.DataFrame({"Group": [str(name) for name in bounds.index]})
     for column, title in (("paper", "Lemma 1"), ("general", "Valid bound")):
-        table[title] = bounds[column].to_numpy()
-        if f"{column}_high" in bounds:
-            table[f"{title}, at most"] = bounds[f"{column}_high"].to_numpy()
+        cells = [number(value) for value in bounds[column]]
+        if f"{column}_low" in bounds:
+            ends = zip(bounds[f"{column}_low"], bounds[f"{column}_high"], strict=True)
+            inner = [interval(low, high) for low, high in ends]
+            cells = [f"{a} ({b})" for a, b in zip(cells, inner, strict=True)]
+        table[title] = cells
     table["Equal shares"] = bounds["equal_priors"].to_numpy()
     return table

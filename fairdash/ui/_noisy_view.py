@@ -1,6 +1,7 @@
 """What Noisy groups says of one model in numbers and in plain words."""
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -29,17 +30,17 @@ def noisy_facts(
 
 
 def pick_radius(
-    one: Decided, dataset_id: str, noise: Noise, question: Question
+    trials: Sequence[Decided], dataset_id: str, noise: Noise, question: Question
 ) -> float:
     """Draw the radius, which the worst case of one model follows; return it on release.
 
     It starts at the bound that is known to hold, or at 0.1.
     """
-    rows = ball_rows(one, dataset_id, noise, question)
+    seeds = [ball_rows(one, dataset_id, noise, question) for one in trials]
     limit = noise.largest_bound
     start = 0.1 if math.isnan(limit) else min(0.6, math.ceil(100 * limit) / 100)
-    key = f"{dataset_id} {noise.key} {question} {one.key} radius"
-    return live_ball(rows, slack=question.slack, start=start, most=0.6, key=key)
+    key = f"{dataset_id} {noise.key} {question} {trials[0].key} radius"
+    return live_ball(seeds, slack=question.slack, start=start, most=0.6, key=key)
 
 
 def confusion_caption(noise: Noise) -> str:
@@ -48,6 +49,12 @@ def confusion_caption(noise: Noise) -> str:
     if total <= 1 + 1e-9:
         return "Shares implied by the noise assumed."
     return f"{count(round(total))} rows with both groups."
+
+
+def certificate_caption(shown: int, n: int) -> str:
+    """Return what the marks are, and how many models are left out."""
+    left_out = f" The first {shown} of {n} models." if shown < n else ""
+    return f"Largest violation over groups on test rows, mean over seeds.{left_out}"
 
 
 def study_caption(table: pd.DataFrame) -> str:

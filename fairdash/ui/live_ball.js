@@ -10,6 +10,16 @@ function worst({ rate, overall, share, sign, movable }, radius, slack) {
   return { rate: moved, violation: sign * (moved - overall) - slack }
 }
 
+const mean = (values) => values.reduce((sum, x) => sum + x, 0) / values.length
+
+// one row of each seed: their means
+function joined(rows, found) {
+  const row = { name: rows[0].name, rate: mean(rows.map((r) => r.rate)) }
+  row.limit = mean(rows.map((r) => r.limit))
+  return [row, { rate: mean(found.map((f) => f.rate)),
+    violation: mean(found.map((f) => f.violation)) }]
+}
+
 function bar(row, { rate, violation }, words) {
   const across = (x) => `${(100 * Math.min(1, Math.max(0, x))).toFixed(2)}%`
   const tone = violation > 0 ? "broken" : "kept"
@@ -26,8 +36,9 @@ function redraw(state) {
   state.frame = 0
   const { data, root, input } = state
   const radius = +input.value
-  const found = data.rows.map((row) => worst(row, radius, data.slack))
-  const largest = Math.max(...found.map(({ violation }) => violation))
+  const found = data.seeds.map((rows) => rows.map((row) => worst(row, radius, data.slack)))
+  const most = found.map((rows) => Math.max(...rows.map(({ violation }) => violation)))
+  const largest = mean(most)
   const text = radius.toFixed(2)
   input.setAttribute("aria-valuetext", text)
   root.querySelector(".head b").textContent = text
@@ -37,7 +48,8 @@ function redraw(state) {
     : "No groups this close to the noisy ones break the constraint."
   root.querySelector(".note").textContent = note
   root.querySelector(".rows").innerHTML =
-    data.rows.map((row, i) => bar(row, found[i], data.words)).join("")
+    data.seeds[0].map((_, i) => bar(...joined(data.seeds.map((rows) => rows[i]),
+      found.map((rows) => rows[i])), data.words)).join("")
   clearTimeout(state.speech)
   state.speech = setTimeout(() => { root.querySelector(".said").textContent = note }, 400)
 }

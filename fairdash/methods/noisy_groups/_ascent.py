@@ -7,7 +7,7 @@ from fairdash.methods.noisy_groups._opponents import Answer, Mask
 from fairdash.methods.noisy_groups._rows import Float32, SideRows
 
 NEWTON_STEPS = 40
-NEAR = np.float32(1e-6)  # of the mass, at which a level is found
+NEAR = np.float32(1e-5)  # of the mass, at which a level is found; sums are float32
 
 
 class AscentInBall:
@@ -90,7 +90,7 @@ def _level(
             held = np.maximum(above, 0)
             active = above > 0
         else:
-            held = np.clip(above, 0, caps)
+            held = np.minimum(np.maximum(above, 0), caps)
             active = (above > 0) & (above < caps)
         excess = (held * counts).sum(axis=-1) - mass
         if (np.abs(excess) <= NEAR * np.maximum(mass, NEAR)).all():
@@ -100,5 +100,8 @@ def _level(
         slope = (active * counts).sum(axis=-1)
         step = level + excess / np.maximum(slope, 1e-12)
         middle = np.where(np.isfinite(low), (low + high) / 2, high - 1)
-        level = np.where((slope > 0) & (step > low) & (step < high), step, middle)
+        step = np.where((slope > 0) & (step > low) & (step < high), step, middle)
+        if np.array_equal(step, level):  # as close as float32 gets
+            break
+        level = step
     return np.asarray(level, dtype=np.float32)
