@@ -80,19 +80,29 @@ def _nested(
     here, used = minimise(here, tol / 10, max_iter, stopped)
     damping = DAMPING
     while used < max_iter and np.abs(here.gap).max() > tol and not stopped():
-        change = here.newton(damping).multiplier  # theta is at its best: a step of D
-        start = here.moved(Step(np.zeros_like(here.theta), change), 1.0)
+        # theta is at its best, so this is a step of D, with theta along its tangent
+        start = here.moved(here.newton(damping), 1.0)
         there, more = minimise(start, tol / 10, max_iter - used, stopped)
         used += more + 1
         moved = there.multiplier - here.multiplier
         ahead, promised = float(there.gap @ moved), float(here.gap @ moved)
         if _improved(there.value - here.value, ahead, promised):
             here, damping = there, max(DAMPING, damping / 16)
-        elif damping > STIFFEST:  # rounding hides what is left to gain
-            break
-        else:
+            continue
+        while damping <= STIFFEST:  # until the step is clearly shorter
             damping = max(8 * damping, SOFTEST * np.trace(here.eliminated.curvature))
+            if _reach(here, damping) <= np.abs(moved).max() / 2:
+                break
+        else:  # rounding hides what is left to gain
+            break
     return here, used
+
+
+def _reach(here: Position, damping: float) -> float:
+    """Return how far a damped step moves the multipliers within their bounds."""
+    bound = here.game.bound
+    aim = np.clip(here.multiplier + here.newton(damping).multiplier, -bound, bound)
+    return float(np.abs(aim - here.multiplier).max())
 
 
 def minimise(
