@@ -10,8 +10,9 @@ from fairdash.methods._fair_multiplier import fair_log_loss_multiplier
 from fairdash.methods._held import hold_multiplier
 from fairdash.methods._method import STACKED_ROWS, Device, Effort, Method, Param
 from fairdash.methods._network import Network
+from fairdash.methods._plane import Plane, PlaneNetwork, SettingRange
 from fairdash.methods._truncation import TruncatedLogistic
-from fairdash.methods.catalog import CATALOG
+from fairdash.methods.catalog import CATALOG, PLANES
 
 if TYPE_CHECKING:
     from fairdash.methods._base import training_device
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         NoisyGroupsUnconstrained,
     )
     from fairdash.methods.noisy_groups._soft_method import NoisyGroupsSoft
+    from fairdash.methods.plane import AdversarialPlane, ROADPlane
     from fairdash.methods.reductions import GridReductions, Reductions
     from fairdash.methods.reweighing import Reweighing
     from fairdash.methods.road import ROAD
@@ -47,9 +49,11 @@ __all__ = [
     "BROAD",
     "CATALOG",
     "CLP",
+    "PLANES",
     "ROAD",
     "STACKED_ROWS",
     "AdversarialDebiasing",
+    "AdversarialPlane",
     "CovarianceConstraint",
     "Device",
     "Effort",
@@ -68,11 +72,15 @@ __all__ = [
     "NoisyGroupsSoft",
     "NoisyGroupsUnconstrained",
     "Param",
+    "Plane",
+    "PlaneNetwork",
+    "ROADPlane",
     "RandomForest",
     "Reductions",
     "Reweighing",
     "SenSR",
     "SenSeI",
+    "SettingRange",
     "StackView",
     "TruncatedLogistic",
     "Unconstrained",

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from fairdash._validation import check_one_of
 
 Scalar = str | int | float
-Effort = Literal["fast", "paper"]
+Effort = Literal["fast", "paper", "plane"]
 Device = Literal["cpu", "cuda"]
 STACKED_ROWS: dict[Device, int] = {  # models x batch rows trained at once
     "cpu": 8_192,  # activations stay in a core's cache
@@ -80,6 +80,9 @@ class Method:
         Whether its ``predict`` takes ``sensitive_features``, as its ``fit`` does.
     needs_names : bool
         Whether it has a parameter ``feature_names`` for the encoded columns.
+    approximates : str
+        Key of the method of which this one covers all settings by one network; such a
+        plane is trained once for all points of a stack.
     """
 
     key: str
@@ -95,6 +98,7 @@ class Method:
     gives_weights: bool = False
     needs_groups: bool = False
     needs_names: bool = False
+    approximates: str = ""
 
     def estimator_class(self) -> type[Any]:
         """Return the estimator's class; loads torch if it must."""

@@ -38,24 +38,39 @@ class AdversarialTrainer:
         self.fairness_weight = torch.tensor(
             [[float(model.fairness_weight)] for model in models], device=device
         )
+        self.importance = torch.ones_like(self.fairness_weight)
         n_groups = rows.groups.n_groups
-        self.n_models = len(models)
-        self.predictor = StackedNetwork(
+        self.predictor = self.make_network(
             (rows.X.shape[1], *hidden_layers(first.predictor_layers), 1),
-            self.n_models,
+            models,
             seed=seeds[0],
-            learning_rate=first.learning_rate,
             device=device,
         )
-        self.adversary = StackedNetwork(
+        self.adversary = self.make_network(
             (
                 1 + self.knows_target,
                 *hidden_layers(first.adversary_layers),
                 1 if n_groups == 2 else n_groups,
             ),
-            self.n_models,
+            models,
             seed=seeds[1],
-            learning_rate=first.learning_rate,
+            device=device,
+        )
+
+    def make_network(
+        self,
+        sizes: Sequence[int],
+        models: Sequence[Any],
+        *,
+        seed: int,
+        device: torch.device,
+    ) -> StackedNetwork:
+        """Return a network of this shape for every model."""
+        return StackedNetwork(
+            sizes,
+            len(models),
+            seed=seed,
+            learning_rate=models[0].learning_rate,
             device=device,
         )
 
@@ -94,7 +109,8 @@ class AdversarialTrainer:
         if log_ratio is not None:
             through_adversary = through_adversary * log_ratio.exp()
         gradient = gradient - self.fairness_weight * through_adversary
-        self.predictor.backward(gradient[..., None] / len(batch))
+        gradient = gradient * self.importance / len(batch)
+        self.predictor.backward(gradient[..., None])
         self.predictor.step()
         return loss
 

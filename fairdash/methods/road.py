@@ -9,7 +9,6 @@ from torch import Tensor
 from fairdash._validation import check_one_of, check_positive, check_whole
 from fairdash.methods._base import hidden_layers
 from fairdash.methods._groups import Groups
-from fairdash.methods._stacked import StackedNetwork
 from fairdash.methods._training import Batch
 from fairdash.methods.adversarial import AdversarialDebiasing, AdversarialTrainer
 
@@ -52,15 +51,10 @@ class RoadTrainer(ReweightedTrainer):
         super().__init__(models, rows, seeds=seeds, device=device)
         first = models[0]
         self.n_ratio_steps = first.n_ratio_steps
-        self.ratio = StackedNetwork(
-            (
-                self.ratio_inputs(rows).shape[1],
-                *hidden_layers(first.ratio_layers),
-                1,
-            ),
-            self.n_models,
+        self.ratio = self.make_network(
+            (self.ratio_inputs(rows).shape[1], *hidden_layers(first.ratio_layers), 1),
+            models,
             seed=seeds[2],
-            learning_rate=first.learning_rate,
             device=device,
         )
 

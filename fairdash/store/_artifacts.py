@@ -22,6 +22,9 @@ ABANDONED_SECONDS = 3600.0
 class Artifact:
     """The files of one trial; no format here can run code when it is read.
 
+    So are those of a plane, from which trials are taken: a network and a history
+    without scores. Its trials name it in their row, see `plane`.
+
     Parameters
     ----------
     folder : Path
@@ -39,6 +42,11 @@ class Artifact:
         """Return what the trial is: method, params, seed, seconds."""
         row: dict[str, Any] = json.loads((self.folder / "row.json").read_text())
         return row
+
+    def plane(self) -> str | None:
+        """Return the key of the plane that the trial was taken from, if it was."""
+        key: str | None = self.row().get("plane")
+        return key
 
     def scores(self) -> NDArray[np.float32]:
         """Return the probability of the positive outcome of every row of the data."""
@@ -68,21 +76,22 @@ class Artifact:
         self,
         *,
         row: Mapping[str, Any],
-        scores: NDArray[np.float32],
         history: pd.DataFrame,
         network: Mapping[str, NDArray[np.float32]],
+        scores: NDArray[np.float32] | None = None,
         ratio: NDArray[np.float32] | None = None,
         ratio_history: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
         """Write all files at once: beside, synced, renamed. The first writer wins."""
         files = {
             "row.json": json.dumps(row, sort_keys=True).encode(),
-            "scores.npy": _npy(scores.astype(np.float32)),
             "history.parquet": history.to_parquet(index=False),
             "network.safetensors": safetensors.save(
                 {name: np.ascontiguousarray(array) for name, array in network.items()}
             ),
         }
+        if scores is not None:
+            files["scores.npy"] = _npy(scores.astype(np.float32))
         if ratio is not None:
             files["ratio.npy"] = _npy(ratio.astype(np.float32))
         if ratio_history is not None:

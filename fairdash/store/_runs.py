@@ -104,7 +104,7 @@ class Runs(Database):
             connection.execute(_open_run(run_id).values(**change))
 
     def delete_run(self, run_id: str) -> None:
-        """Delete a run, with the models and artifacts that no other run uses.
+        """Delete a run, with the models, planes and files that no other run uses.
 
         Raises
         ------
@@ -127,12 +127,24 @@ class Runs(Database):
             for key in keys:
                 connection.execute(sa.delete(TRIALS).where(TRIALS.c.key == key))
                 connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
-            for key in keys:  # within the lock: a run added meanwhile trains anew
+            # within the lock: a run added meanwhile trains anew
+            planes = self._planes(keys)
+            for key in keys:
                 remove_folder(self.artifact(key).folder)
+            if planes:
+                left = connection.execute(sa.select(TRIALS.c.key)).scalars()
+                for key in planes - self._planes(left):
+                    remove_folder(self.artifact(key).folder)
 
     def artifact(self, key: str) -> Artifact:
         """Return the files of a trial, whether or not they exist yet."""
         return Artifact(self.home / "artifacts" / key[:2] / key)
+
+    def _planes(self, keys: Iterable[str]) -> set[str]:
+        """Return the planes that trials with these keys were taken from."""
+        artifacts = (self.artifact(key) for key in keys)
+        planes = {found.plane() for found in artifacts if found.exists()}
+        return {key for key in planes if key is not None}
 
     def tidy(self) -> None:
         """Remove unfinished files of processes that died more than an hour ago."""

@@ -9,10 +9,12 @@ from fairdash.sweep._front import (
     pareto_front,
     within,
 )
+from fairdash.sweep._plane import TrainedPlane, take_points, train_plane
+from fairdash.sweep._result import TrialResult
 from fairdash.sweep._run import load_dataset, run_sweep, source_file
 from fairdash.sweep._score import score
 from fairdash.sweep._spec import DataSource, MethodGrid, SweepSpec
-from fairdash.sweep._train import TrialResult, train_stack
+from fairdash.sweep._train import train_stack
 from fairdash.sweep._trials import Stack, Trial, expand, method_seeds, plan, trial_key
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "MethodGrid",
     "Stack",
     "SweepSpec",
+    "TrainedPlane",
     "Trial",
     "TrialResult",
     "expand",
@@ -37,6 +40,8 @@ __all__ = [
     "score",
     "select",
     "source_file",
+    "take_points",
+    "train_plane",
     "train_stack",
     "trial_key",
     "within",

@@ -131,7 +131,7 @@ class Monitor:
     def _tell(self, stack: Any, seconds: float) -> None:
         ratios = stack.ratios()
         for model, point in enumerate(stack.points):
-            seen = _thin(self.curves[point])
+            seen = thin(self.curves[point])
             ratio = None
             if ratios is not None:
                 ratio = summarise_ratio(ratios[model], self.groups)
@@ -187,7 +187,7 @@ def summarise_ratio(
     return {"edges": edges.tolist(), "density": density, "quantiles": quantiles}
 
 
-def _thin(values: list[dict[str, float]]) -> list[dict[str, float]]:
+def thin(values: list[dict[str, float]]) -> list[dict[str, float]]:
     """Return at most MAX_POINTS entries, evenly spread, with the first and the last."""
     if len(values) <= MAX_POINTS:
         return values

@@ -16,6 +16,7 @@ from pydantic import (
 
 from fairdash._validation import explain_invalid
 from fairdash.datasets import SAMPLES, Roles, Subgroups
+from fairdash.methods import CATALOG, PLANES, Effort
 
 Scalar = int | float | str
 MOST_VALUES = 1000  # of an axis
@@ -78,13 +79,32 @@ class MethodGrid(_Frozen):
         A value, or the list of values to try, by name. A list may also be given as
         ``{linear: [0, 5, 20]}`` or ``{log: [0.1, 10, 5]}``: first, last and number of
         values. The other parameters are at the method's defaults for ``effort``.
-    effort : {"fast", "paper"}
-        Length of training: quick, or as in the method's paper.
+    effort : {"fast", "paper", "plane"}
+        Length of training: quick, or as in the method's paper. ``"plane"``: one network
+        for all values of λ and τ, an approximation; ``method`` becomes the key of its
+        own in the catalog, such as "road_plane".
     """
 
     method: str
     params: dict[str, Scalar | tuple[Scalar, ...]] = {}
-    effort: Literal["fast", "paper"] = "fast"
+    effort: Effort = "fast"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_the_plane(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        method = CATALOG.get(given.get("method", ""))
+        if method is None:
+            return given
+        if method.approximates:
+            return given | {"effort": "plane"}
+        if given.get("effort") != "plane":
+            return given
+        if method.key not in PLANES:
+            message = f"`effort` 'plane' is for {sorted(PLANES)}, not {method.key!r}"
+            raise ValueError(message)
+        return given | {"method": PLANES[method.key].key}
 
     @field_validator("params", mode="before")
     @classmethod

@@ -2,47 +2,14 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
-
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
+from typing import Literal
 
 from fairdash.datasets import Dataset, Subgroups, encode, split
 from fairdash.methods import CATALOG
 from fairdash.sweep._monitor import Event, Monitor, validation_metrics
-from fairdash.sweep._trials import Stack, Trial
-
-
-@dataclass(frozen=True)
-class TrialResult:
-    """A trained model.
-
-    Attributes
-    ----------
-    trial : Trial
-    scores : ndarray of shape (n_rows,)
-        Probability of the positive outcome of all rows of the data set, float32.
-    history : DataFrame
-        One row per epoch: losses, and the validation metrics where they were looked at.
-    network : dict of str to ndarray
-        Parameters of the predictor; empty where it is a mixture of many.
-    ratio : ndarray of shape (n_train,) or None
-        Weights of the training rows of `fairdash.datasets.split`.
-    ratio_history : dict or None
-        ``epoch`` (k,) and ``ratio`` (k, n_train).
-    seconds : float
-        Its share of the time of its stack.
-    """
-
-    trial: Trial
-    scores: NDArray[np.float32]
-    history: pd.DataFrame
-    network: dict[str, NDArray[np.floating]]
-    ratio: NDArray[np.float32] | None
-    ratio_history: dict[str, NDArray[Any]] | None
-    seconds: float
+from fairdash.sweep._plane import take_points, train_plane
+from fairdash.sweep._result import TrialResult, begun, finite
+from fairdash.sweep._trials import Stack
 
 
 def train_stack(
@@ -79,8 +46,15 @@ def train_stack(
     ValueError
         When a parameter is out of range or training diverged.
     """
+    if stack.is_plane:
+        trained = train_plane(
+            stack, dataset, scaling=scaling, report=report, stopped=stopped
+        )
+        if trained is None:
+            return None
+        return take_points(stack, trained, dataset, scaling=scaling, report=report)
     for trial in stack.trials:
-        report(_begun(trial))
+        report(begun(trial))
     train, validation, _ = split(dataset, stack.seed)
     encoded = encode(dataset, train, scaling=scaling)
     groups = dataset.sensitive_features
@@ -116,7 +90,7 @@ def train_stack(
     return [
         TrialResult(
             trial=trial,
-            scores=_scores(trial, model.predict_proba(encoded.X, **known)[:, 1]),
+            scores=finite(trial, model.predict_proba(encoded.X, **known)[:, 1]),
             history=model.history_.merge(monitor.table(i), on="epoch", how="left"),
             network={} if model.network_ is None else model.network_.arrays(),
             ratio=model.ratio_,
@@ -125,22 +99,3 @@ def train_stack(
         )
         for i, (trial, model) in enumerate(zip(stack.trials, models, strict=True))
     ]
-
-
-def _begun(trial: Trial) -> Event:
-    return {
-        "key": trial.key,
-        "epoch": 0,
-        "n_epochs": trial.params.get("n_epochs", 1),
-        "seconds": 0.0,
-        "curves": {},
-        "ratio": None,
-    }
-
-
-def _scores(trial: Trial, scores: NDArray[np.float64]) -> NDArray[np.float32]:
-    broken = ~np.isfinite(scores)
-    if broken.any():
-        message = f"Training diverged: {broken.sum()} scores are not finite"
-        raise ValueError(f"{message} at {trial.params}; lower `learning_rate`.")
-    return scores.astype(np.float32)

@@ -1,6 +1,7 @@
 """From a specification to trials, and from trials to stacks trained at once."""
 
 import json
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -45,6 +46,27 @@ class Stack:
     def key(self) -> str:
         """Identity, from those of the trials."""
         return _hash([trial.key for trial in self.trials])
+
+    @property
+    def is_plane(self) -> bool:
+        """Whether one training serves all trials, and any other point."""
+        return bool(CATALOG[self.method].approximates)
+
+    def plane_key(self, *, data: str, scaling: str) -> str:
+        """Return the identity of that training: all of a trial but its point."""
+        return trial_key(
+            method=self.method,
+            params=self.params,
+            seed=self.seed,
+            data=data,
+            scaling=scaling,
+        )
+
+    def work(self, *, n_rows: int, n_features: int) -> float:
+        """Return about how many multiply-adds the stack takes: see `work`."""
+        one = self.trials[0].params
+        n_models = one["n_settings"] if self.is_plane else len(self.trials)
+        return float(n_models) * work(one, n_rows=n_rows, n_features=n_features)
 
     @property
     def points(self) -> list[dict[str, Scalar]]:
@@ -159,7 +181,9 @@ def plan(
 
 
 def _fitting(trial: Trial, device: Device) -> int:
-    """Return how many models like this one fit a device together."""
+    """Return how many models like this one fit a device together; of a plane all."""
+    if CATALOG[trial.method].approximates:
+        return sys.maxsize
     batch_size = int(trial.params.get("batch_size", 0))
     return max(1, min(MAX_MODELS[device], STACKED_ROWS[device] // max(1, batch_size)))
 
@@ -179,8 +203,7 @@ def _deal(members: list[Trial], most: int) -> Iterator[list[Trial]]:
 
 
 def _length(stack: Stack) -> float:
-    one = work(stack.trials[0].params, n_rows=1, n_features=USUAL_FEATURES)
-    return one * len(stack.trials)
+    return stack.work(n_rows=1, n_features=USUAL_FEATURES)
 
 
 def _fixed(trial: Trial) -> dict[str, Scalar]:

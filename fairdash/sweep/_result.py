@@ -1,0 +1,62 @@
+"""What training a trial leaves behind."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash.sweep._monitor import Event
+from fairdash.sweep._trials import Trial
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """A trained model.
+
+    Attributes
+    ----------
+    trial : Trial
+    scores : ndarray of shape (n_rows,)
+        Probability of the positive outcome of all rows of the data set, float32.
+    history : DataFrame
+        One row per epoch: losses, and the validation metrics where they were looked at.
+    network : dict of str to ndarray
+        Parameters of the predictor; empty where it is a mixture of many.
+    ratio : ndarray of shape (n_train,) or None
+        Weights of the training rows of `fairdash.datasets.split`.
+    ratio_history : dict or None
+        ``epoch`` (k,) and ``ratio`` (k, n_train).
+    seconds : float
+        Its share of the time of its stack.
+    """
+
+    trial: Trial
+    scores: NDArray[np.float32]
+    history: pd.DataFrame
+    network: dict[str, NDArray[np.floating]]
+    ratio: NDArray[np.float32] | None
+    ratio_history: dict[str, NDArray[Any]] | None
+    seconds: float
+
+
+def begun(trial: Trial) -> Event:
+    """Return the event that says a trial has begun."""
+    return {
+        "key": trial.key,
+        "epoch": 0,
+        "n_epochs": trial.params.get("n_epochs", 1),
+        "seconds": 0.0,
+        "curves": {},
+        "ratio": None,
+    }
+
+
+def finite(trial: Trial, scores: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return scores as they are kept; a ValueError when training diverged."""
+    broken = ~np.isfinite(scores)
+    if broken.any():
+        message = f"Training diverged: {broken.sum()} scores are not finite"
+        raise ValueError(f"{message} at {trial.params}; lower `learning_rate`.")
+    return scores.astype(np.float32)
