@@ -7,7 +7,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.datasets._columns import is_nested, is_number, label_codes, words
-from fairdash.datasets._giveaway import giveaway, gives_group_away, is_score
+from fairdash.datasets._giveaway import (
+    SCREEN_ROWS,
+    giveaway,
+    gives_group_away,
+    is_score,
+)
 from fairdash.datasets._groups import outcomes
 from fairdash.datasets._labels import Cut
 from fairdash.datasets._meaning import concept
@@ -112,7 +117,7 @@ def _by_name(column: "pd.Series[Any]", target: str) -> str:
         return "about the file, not the case"
     if is_score(name):
         return "output of another model"
-    if named & outcome and (column.nunique() == 2 or named & TIME_WORDS):
+    if named & outcome and (named & TIME_WORDS or column.nunique() == 2):
         return "another coding of the outcome"
     return "a date" if named & DATE_WORDS and not is_number(column) else ""
 
@@ -120,7 +125,7 @@ def _by_name(column: "pd.Series[Any]", target: str) -> str:
 def _by_kind(column: "pd.Series[Any]") -> str:
     if is_nested(column):
         return "holds lists or records"
-    if len(column.dropna().unique()) < 2:
+    if _has_few(column, 1):
         return "one value in all rows" if column.notna().any() else "no values"
     kind, why = infer_kind(column)
     if is_number(column) and "id" in words(str(column.name)):
@@ -130,7 +135,7 @@ def _by_kind(column: "pd.Series[Any]") -> str:
 
 def _by_copy(frame: pd.DataFrame, column: "pd.Series[Any]", features: list[str]) -> str:
     """Return why a column says nothing new beside the features so far."""
-    few = len(column.dropna().unique()) <= MOST_RENAMED
+    few = _has_few(column, MOST_RENAMED)
     for feature in features:
         earlier = frame[feature]
         if column.equals(earlier):
@@ -138,6 +143,13 @@ def _by_copy(frame: pd.DataFrame, column: "pd.Series[Any]", features: list[str])
         if few and _is_renaming(column, earlier):
             return f"another coding of {feature}"
     return ""
+
+
+def _has_few(column: "pd.Series[Any]", most: int) -> bool:
+    """Tell whether there are at most so many values; the first rows may settle it."""
+    if column.head(SCREEN_ROWS).nunique() > most:
+        return False
+    return column.nunique() <= most
 
 
 def _is_renaming(column: "pd.Series[Any]", other: "pd.Series[Any]") -> bool:
@@ -159,6 +171,8 @@ def _is_function_of(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
     So for a flag of one group: the commonest value of each group finds 99 % of the rows
     that have another than the commonest of all.
     """
+    if not _has_few(column, MOST_CODES):
+        return False
     codes, labels = label_codes(column)
     known = (codes >= 0) & (group >= 0)
     if not 2 <= len(labels) <= MOST_CODES or not known.any():
