@@ -67,6 +67,8 @@ def _number_codes(
     """Yield -999 and its like where it lies farther off than all else spreads."""
     values = column.to_numpy(dtype=float, na_value=np.nan)
     values = np.where(np.isinf(values), np.nan, values)
+    if np.isnan(values).all():
+        return
     low, high = np.nanmin(values), np.nanmax(values)
     for code in (low, high):
         if code not in CODES:

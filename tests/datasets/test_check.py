@@ -1,8 +1,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
-from fairdash.datasets import check_table, make_dataset
+from fairdash.datasets import (
+    Subgroups,
+    apply_remedy,
+    check_table,
+    make_dataset,
+    rank_proxies,
+)
+from fairdash.datasets._prepare import repeated_rows
 
 COLUMNS = [
     "severity",
@@ -158,3 +166,168 @@ def test_the_gravest_findings_come_first(people, roles):
 def test_a_table_without_the_columns_is_described(roles):
     findings = check_table(pd.DataFrame(), roles)
     assert findings["column"].tolist() == list(roles.columns())
+
+
+def applied(frame, roles, check, **changes):
+    """Return the finding, and the findings after its remedy was applied."""
+    row = finding(frame, roles, check, **changes)
+    changed = roles.model_copy(update=changes)
+    after = check_table(frame, apply_remedy(changed, row["action"], frame))
+    return row, after["check"].tolist()
+
+
+def test_every_remedy_of_a_spoiled_table_is_gone_once_applied(people, roles):
+    n = np.arange(400)
+    frame = people.assign(
+        income=people["income"].where(n > 2, np.inf),
+        age=people["age"].where(n % 50 > 0, -999),
+        job=people["job"].where(n % 40 > 0, "Shop "),
+        height=pd.Series(n % 60 + 140).astype(str).where(n % 80 > 0, "tall"),
+        weight=(n % 50 + 50).astype(str),
+        sure=np.where(n % 30 > 0, "yes", "?"),
+        same=1,
+        none=np.nan,
+        since=pd.date_range("2020-01-01", periods=400),
+        copy=people["age"] + 1,
+        again=people["age"] + 1,
+    )
+    frame = frame.rename(columns={"copy": "Unnamed: 7"})
+    names = [c for c in frame if c not in ("person", "sex", "granted")]
+    wanted = {
+        "infinite values": "income",
+        "looks missing": "age",
+        "spellings": "job",
+        "mixed types": "height",
+        "numbers as text": "weight",
+        "constant": "same",
+        "all missing": "none",
+        "date": "since",
+        "copied column": "again",
+        "unnamed column": "Unnamed: 7",
+    }
+    changed = roles.model_copy(update={"features": tuple(names)})
+    found = check_table(frame, changed)
+    for check, column in wanted.items():
+        rows = found[(found["check"] == check) & (found["column"] == column)]
+        assert len(rows) == 1, check
+        changed = apply_remedy(changed, rows["action"].iloc[0], frame)
+    after = check_table(frame, changed)
+    left = set(zip(after["check"], after["column"], strict=True))
+    assert not left & set(wanted.items())
+    assert "error" not in set(after["severity"])
+    make_dataset(frame, changed, name="mended")
+
+
+def test_cells_with_question_marks_and_codes_are_counted(people, roles):
+    frame = people.assign(
+        job=people["job"].where(people.index != 4, "N/A"),
+        age=people["age"].where(people.index > 1, 999),
+    )
+    found = check_table(frame, roles)
+    found = found[found["check"] == "looks missing"].set_index("column")
+    assert found.loc["job", "rows"] == 1
+    assert found.loc["job", "example_rows"] == (5,)
+    assert found.loc["age", "rows"] == 2
+    assert found.loc["age", "action"].words() == "Read '999' in age as missing"
+
+
+def test_large_ordinary_numbers_do_not_look_missing(people, roles):
+    frame = people.assign(income=np.where(people.index % 2, 999, people.index * 3))
+    assert "looks missing" not in set(check_table(frame, roles)["check"])
+
+
+def test_repeated_rows_are_found_and_left_out(people, roles):
+    frame = pd.concat([people, people.head(20)], ignore_index=True)
+    row, after = applied(frame, roles, "repeated rows")
+    assert (row["severity"], row["rows"]) == ("warning", 20)
+    assert row["example_rows"] == (401, 402, 403, 404, 405)
+    assert "repeated rows" not in after
+    assert "rows left out" in after
+
+
+def test_repeats_that_few_columns_make_by_chance_are_a_note(people, roles):
+    few = people[["sex", "job", "granted"]]
+    chosen = {"features": ("job",), "subgroup_columns": ()}
+    row = finding(few, roles, "repeated rows", **chosen)
+    assert row["severity"] == "note"
+
+
+def test_small_groups_have_a_remedy_that_merges_them(people, roles):
+    kind = np.where(people.index < 30, "a", np.where(people.index < 70, "b", "c"))
+    frame = people.assign(sex=np.where(people.index > 200, "d", kind))
+    found = check_table(frame, roles)
+    small = found[found["check"] == "small group"]
+    assert small["rows"].tolist() == [30, 40]
+    changed = apply_remedy(roles, small["action"].iloc[0], frame)
+    assert changed.groups["All others"] == ("a", "b")
+    assert "small group" not in set(check_table(frame, changed)["check"])
+
+
+def test_outcomes_that_are_rare_in_a_group_are_named(people, roles):
+    woman = people["sex"] == "Female"
+    granted = people["granted"].where(~woman, "no")
+    granted[woman.to_numpy().nonzero()[0][:4]] = "yes"
+    row = finding(people.assign(granted=granted), roles, "small cell")
+    assert "Only 4 of" in row["message"]
+    assert row["rows"] == 4
+
+
+def test_cells_of_subgroup_group_and_outcome_are_counted(people, roles):
+    subgroups = Subgroups(columns=("job",), min_size=10)
+    found = check_table(people, roles, subgroups)
+    counts = pd.crosstab([people["job"], people["sex"]], people["granted"])
+    thin = counts.min(axis=1) < 10
+    assert ("small cells" in set(found["check"])) == thin.any()
+    frame = people.assign(
+        granted=people["granted"].where(people["job"] != "farm", "no")
+    )
+    (row,) = (
+        check_table(frame, roles, subgroups)
+        .query("check == 'small cells'")
+        .to_dict("records")
+    )
+    assert "farm (0 rows)" in row["message"]
+
+
+def test_subgroups_that_tell_the_group_are_taken_out_by_a_click(people, roles):
+    frame = people.assign(title=np.where(people["sex"] == "Male", "Mr", "Mrs"))
+    row, after = applied(
+        frame, roles, "subgroups by group", subgroup_columns=("age", "title")
+    )
+    assert row["column"] == "title"
+    assert "subgroups by group" not in after
+
+
+def test_a_change_that_does_not_fit_is_an_error_and_no_traceback(people, roles):
+    broken = roles.model_copy(update={"types": {"job": "number"}})
+    (row,) = check_table(people, broken).to_dict("records")
+    assert (row["severity"], row["check"]) == ("error", "change does not fit")
+    assert "'job' are not a number" in row["message"]
+
+
+def test_proxies_are_ranked_by_a_small_model(people, roles):
+    rng = np.random.default_rng(1)
+    woman = (people["sex"] == "Female").to_numpy()
+    frame = people.assign(
+        strong=woman + rng.normal(0, 0.4, 400),
+        weak=woman + rng.normal(0, 1.2, 400),
+        town=np.where(rng.random(400) < 0.85, woman, ~woman).astype(str),
+    )
+    chosen = roles.model_copy(update={"features": ("age", "weak", "strong", "town")})
+    ranked = rank_proxies(frame, chosen)
+    assert ranked["column"].tolist()[0] == "strong"
+    assert ranked["column"].tolist()[-1] == "(all together)"
+    area = ranked.set_index("column")["auc"]
+    direct = roc_auc_score(woman, frame["strong"])
+    assert abs(area["strong"] - direct) < 0.08
+    assert area["town"] == pytest.approx(0.85, abs=0.08)
+    assert abs(area["age"] - 0.5) < 0.12
+    found = check_table(frame, chosen)
+    told = found[found["check"] == "tells the group"]
+    assert told["column"].tolist()[0] == "strong"
+    assert f"AUC {area['strong']:.2f}" in told["message"].iloc[0]
+
+
+def test_repeated_rows_equal_those_of_pandas(people):
+    few = people[["sex", "job"]].assign(x=np.arange(400) % 3)
+    assert repeated_rows(few).tolist() == few.duplicated().tolist()
