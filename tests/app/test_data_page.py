@@ -1,7 +1,10 @@
+import numpy as np
+import pytest
 from reading import button, figures, labels, numbers, words
 from toys import people, people_csv
 
 from fairdash import ui
+from fairdash.ui import _checks
 
 
 def upload(page, content, name="people.csv"):
@@ -10,8 +13,8 @@ def upload(page, content, name="people.csv"):
 
 
 def findings(page):
-    (table,) = [d.value for d in page.dataframe if "Finding" in d.value]
-    return table.to_dict("records")
+    tables = [d.value for d in page.dataframe if "Finding" in d.value]
+    return [row for table in tables for row in table.to_dict("records")]
 
 
 def test_first_visit_asks_for_a_table(visit):
@@ -131,3 +134,110 @@ def test_many_groups_and_odd_names_need_no_special_care(visit):
     button(page, "Audit a plain model").click().run()
     assert not page.exception
     assert ui.store().runs()[0].status == "finished"
+
+
+def spoiled_csv():
+    table = people()
+    table["skill"] = table["skill"].where(table.index % 60 > 0, -999)
+    table["branch"] = table["branch"].where(table.index % 30 > 0, "Works")
+    return table.to_csv(index=False).encode()
+
+
+@pytest.fixture
+def choose(monkeypatch):
+    """Return a function that chooses findings by their check, as clicks do."""
+    draw = _checks._selected
+
+    def choose_checks(*names):
+        def selected(checks, key):
+            draw(checks, key)
+            return [i for i, name in enumerate(checks["check"]) if name in names]
+
+        monkeypatch.setattr(_checks, "_selected", selected)
+
+    return choose_checks
+
+
+def test_a_chosen_finding_is_mended_and_the_remedy_taken_back(visit, choose):
+    page = upload(visit("Data"), spoiled_csv())
+    choose("spellings")
+    page.run()
+    button(page, "Write 'Works' in branch as 'works'").click().run()
+    assert not page.exception
+    assert "spellings" not in [row["Check"] for row in findings(page)]
+    assert "**Applied (1)**" in words(page)
+    (record,) = ui.store().datasets()
+    assert record.roles.preparation == ()
+    button(page, "Undo").click().run()
+    assert not page.exception
+    assert "spellings" in [row["Check"] for row in findings(page)]
+    assert "Use these roles" not in labels(page)
+
+
+def test_several_remedies_become_part_of_the_data_set(visit, choose):
+    page = upload(visit("Data"), spoiled_csv())
+    choose("spellings", "looks missing")
+    page.run()
+    button(page, "Apply 2 remedies").click().run()
+    button(page, "Use these roles").click().run()
+    assert not page.exception
+    newest = ui.store().datasets()[0]
+    kinds = {remedy.kind for remedy in newest.roles.preparation}
+    assert kinds == {"missing", "recode"}
+    frame = ui.store().dataset(newest.id).frame
+    assert set(frame["branch"]) == {"office", "works"}
+    assert frame["skill"].isna().sum() == 10
+
+
+def test_edited_roles_survive_a_refresh_until_they_are_discarded(visit, dataset_id):
+    page = visit("Data", data=dataset_id)
+    page.multiselect[0].set_value([]).run()
+    again = visit("Data", data=dataset_id)
+    assert not again.exception
+    assert numbers(again)["Subgroups estimable"] == "1 of 1"
+    assert "Use these roles" in labels(again)
+    button(again, "Discard").click().run()
+    assert "Use these roles" not in labels(again)
+    assert numbers(again)["Subgroups estimable"] == "2 of 2"
+
+
+def test_an_outcome_of_several_values_gets_its_positive_set(visit):
+    table = people()
+    table["hired"] = table["hired"].where(table["age"] < 50, "maybe")
+    table["old"] = np.where(table["age"] > 40, "yes", "no")
+    page = upload(visit("Data"), table.to_csv(index=False).encode())
+    next(s for s in page.selectbox if s.label == "Outcome (y)").set_value("hired").run()
+    (pills,) = [p for p in page.button_group if p.label == "Positive values"]
+    pills.set_value(["yes", "maybe"]).run()
+    assert not page.exception
+    assert not page.error
+    rate = table["hired"].isin(["yes", "maybe"]).mean()
+    assert numbers(page)["Base rate P(y = 1)"] == f"{rate:.1%}"
+
+
+def test_a_number_is_cut_into_an_outcome(visit, dataset_id):
+    page = visit("Data", data=dataset_id)
+    next(s for s in page.selectbox if s.label == "Outcome (y)").set_value("skill").run()
+    next(n for n in page.number_input if n.label == "this value").set_value(0.5).run()
+    assert not page.exception
+    assert not page.error
+    rate = (people()["skill"] > 0.5).mean()
+    assert numbers(page)["Base rate P(y = 1)"] == f"{rate:.1%}"
+
+
+def test_a_subgroup_column_that_is_sensitive_is_taken_out_by_a_click(visit, dataset_id):
+    page = visit("Data", data=dataset_id)
+    page.multiselect[0].set_value(["branch", "origin"]).run()
+    assert not page.exception
+    assert "subgroups by it would hold one group each" in words(page)
+    button(page, "Take origin out of the subgroups").click().run()
+    assert not page.exception
+    assert not page.error
+    assert page.multiselect[0].value == ["branch"]
+
+
+def test_a_data_set_is_deleted_after_saying_what_goes_with_it(visit, dataset_id):
+    page = visit("Data", data=dataset_id)
+    button(page, "Delete this data set").click().run()
+    assert not page.exception
+    assert "The uploaded table goes too" in words(page)
