@@ -84,7 +84,11 @@ def _main_groups(
         for value in roles.groups[name]
     }
     lookup = np.array([*(group_of.get(label, rest) for label in values), -1])
-    return lookup.astype(np.int64)[codes], names
+    group = lookup.astype(np.int64)[codes]
+    if rest < 0 or (group == rest).any():
+        return group, names
+    # no value remains, so there is no group of the remaining ones
+    return group - (group > rest), (*names[:rest], *names[rest + 1 :])
 
 
 def _clear(column: str, names: tuple[str, ...]) -> list[str]:

@@ -250,6 +250,16 @@ def test_crossed_groups_leave_out_combinations_that_no_row_has(people, roles):
     assert np.bincount(dataset.group).min() > 0
 
 
+def test_a_group_of_remaining_values_is_none_when_none_remain(people, roles):
+    groups = {"Rest": (), "men": ("Male",), "women": ("Female",)}
+    dataset = make_dataset(
+        people, roles.model_copy(update={"groups": groups}), name="x"
+    )
+    assert dataset.group_names == ("men", "women")
+    women = (people["sex"] == "Female").astype(int)
+    assert dataset.group.tolist() == women.tolist()
+
+
 def test_missing_groups_are_left_out_or_a_group_of_their_own(people, roles):
     frame = people.assign(sex=people["sex"].where(people.index >= 60))
     assert make_dataset(frame, roles, name="x").n_rows == 340
