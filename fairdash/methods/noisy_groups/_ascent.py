@@ -32,10 +32,11 @@ class AscentInBall:
             self._base[j, n] = 1 / sizes[j]
             self._counts[j, n] = sizes[j] - inside[j]
             self._counts[j, n + 1] = (sizes.sum() - inside.sum()) - self._counts[j, n]
+        self._each = np.repeat(np.arange(n), rows.counts.astype(int))
+        # decrease takes place where the group has mass: its rows and those beyond
+        self._own = [np.append(np.arange(n)[mine], n) for mine in rows.groups]
         self._p = np.repeat(self._base[None], k, axis=0)
         self._adam = Adam((k, m, n), rate[:, None, None])
-        self._up = np.full((k, m), np.inf, np.float32)
-        self._down = np.full((k, m), np.inf, np.float32)
 
     def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
         """Return means and weights at the distributions reached, then climb."""
@@ -53,55 +54,67 @@ class AscentInBall:
     def _project(self) -> None:
         """Replace every distribution by the closest one in its ball."""
         up = self._p - self._base
-        self._up = _level(up, self._counts, self._radius, self._up)
-        self._down = _level(-up, self._counts, self._radius, self._down, self._base)
-        within = self._up + self._down < 0  # the ball does not bind
-        rise = np.maximum(up - self._up[:, :, None], 0)
-        fall = np.clip(-up - self._down[:, :, None], 0, self._base)
-        moved = self._base + rise - fall
+        level = self._rise(up)
+        moved = self._base + np.maximum(up - level[:, :, None], 0)
+        binding = np.empty(level.shape, bool)
+        for j, own in enumerate(self._own):
+            down, cap = -up[:, j, own], self._base[j, own[0]]
+            below = _fall(down, self._counts[j, own], cap, self._radius[:, j])
+            binding[:, j] = level[:, j] + below >= 0
+            moved[:, j, own] -= np.clip(down - below[:, None], 0, cap)
+        within = ~binding
         if within.any():
             inner, groups = self._p[within], np.nonzero(within)[1]
-            ones = np.ones((len(inner), 1), np.float32)
-            start = np.full_like(ones, np.inf)
-            counts = self._counts[groups]
-            level = _level(inner[:, None], counts[:, None], ones, start)
-            moved[within] = np.maximum(inner - level, 0)
+            one, start = np.ones(len(inner), np.float32), np.full(len(inner), np.inf)
+            height = _level(inner, self._counts[groups], one, start)
+            moved[within] = np.maximum(inner - height[:, None], 0)
         self._p = moved
 
+    def _rise(self, up: Float32) -> Float32:
+        """Return the level above which the increase has the mass of the radius.
 
-def _level(
-    values: Float32,
-    counts: Float32,
-    mass: Float32,
-    start: Float32,
-    caps: Float32 | None = None,
-) -> Float32:
-    """Return the level above which ``values`` hold ``mass``, by Newton's method.
+        Exact by sorting, as long as the rows that the rate is not over stay below it.
+        """
+        ranked = -np.sort(-up[:, :, self._each], axis=2)
+        number = np.arange(1, ranked.shape[2] + 1)
+        mean = np.cumsum(ranked, axis=2, dtype=np.float64)
+        mean -= self._radius[:, :, None]
+        mean /= number
+        held = np.maximum((ranked > mean).sum(axis=2, keepdims=True), 1)
+        level = np.take_along_axis(mean, held - 1, 2)[:, :, 0].astype(np.float32)
+        short = (up[:, :, -2:] > level[:, :, None]).any(axis=2)
+        if short.any():
+            counts, start = self._counts[np.nonzero(short)[1]], level[short]
+            level[short] = _level(up[short], counts, self._radius[short], start)
+        return level
 
-    Capped values make the sum neither convex nor concave; a bracket keeps the steps.
+
+def _fall(down: Float32, counts: Float32, cap: np.float32, mass: Float32) -> Float32:
+    """Return the level above which values, each cut off at ``cap``, hold ``mass``.
+
+    The caps are so narrow that the sum is nearly a staircase, on which Newton's method
+    gains nothing: exact, by sorting where its slope changes.
     """
-    high = values.max(axis=-1)
-    low = np.full_like(high, -np.inf)
-    level = np.minimum(start, high - NEAR)
-    level = np.where(np.isfinite(level), level, high - mass / counts.sum(axis=-1))
+    kinks = np.concatenate([down, down - cap], axis=1)
+    order = np.argsort(-kinks, axis=1)
+    at = np.take_along_axis(kinks, order, 1)
+    slope = np.cumsum(np.append(counts, -counts)[order], axis=1, dtype=np.float64)
+    reached = np.zeros(at.shape)
+    np.cumsum(slope[:, :-1] * -np.diff(at, axis=1), axis=1, out=reached[:, 1:])
+    last = (reached <= mass[:, None]).sum(axis=1, keepdims=True) - 1
+    short = mass - np.take_along_axis(reached, last, 1)[:, 0]
+    steep = np.maximum(np.take_along_axis(slope, last, 1)[:, 0], 1)
+    level = np.take_along_axis(at, last, 1)[:, 0] - short / steep
+    return np.asarray(level, dtype=np.float32)
+
+
+def _level(values: Float32, counts: Float32, mass: Float32, start: Float32) -> Float32:
+    """Return the level above which ``values`` hold ``mass``, by Newton's method."""
+    level = np.minimum(start, values.max(axis=-1) - NEAR)
     for _ in range(NEWTON_STEPS):
         above = values - level[..., None]
-        if caps is None:
-            held = np.maximum(above, 0)
-            active = above > 0
-        else:
-            held = np.minimum(np.maximum(above, 0), caps)
-            active = (above > 0) & (above < caps)
-        excess = (held * counts).sum(axis=-1) - mass
+        excess = (np.maximum(above, 0) * counts).sum(axis=-1) - mass
         if (np.abs(excess) <= NEAR * np.maximum(mass, NEAR)).all():
             break
-        low = np.where(excess > 0, level, low)
-        high = np.where(excess > 0, high, level)
-        slope = (active * counts).sum(axis=-1)
-        step = level + excess / np.maximum(slope, 1e-12)
-        middle = np.where(np.isfinite(low), (low + high) / 2, high - 1)
-        step = np.where((slope > 0) & (step > low) & (step < high), step, middle)
-        if np.array_equal(step, level):  # as close as float32 gets
-            break
-        level = step
+        level = level + excess / ((above > 0) * counts).sum(axis=-1)
     return np.asarray(level, dtype=np.float32)
