@@ -28,6 +28,7 @@ from fairdash.methods import (
     NoisyGroupsUnconstrained,
 )
 from fairdash.methods.noisy_groups import (
+    best_candidate,
     choose_model,
     estimate_noise,
     soft_certificate,
@@ -118,6 +119,10 @@ def one(
     decided = model.predict(X[test])
     asked: dict[str, Any] = {"constraints": case.constraints, "slack": case.slack}
     true = violations(case.y[test], decided, case.groups[test], **asked)
+    peeked = by_true_groups(case, models, X, validation)
+    beyond = violations(
+        case.y[test], peeked.predict(X[test]), case.groups[test], **asked
+    )
     row = {
         "data": case.name,
         "seed": seed,
@@ -128,8 +133,30 @@ def one(
         "error": float(np.mean(decided != case.y[test])),
         "constant": model.constant_,
         "violations": true["violation"].tolist(),
+        "peeked_error": float(np.mean(peeked.predict(X[test]) != case.y[test])),
+        "peeked_violations": beyond["violation"].tolist(),
     }
     return row | certificates(case, level or 0.0, test, decided, noisy, asked)
+
+
+def by_true_groups(
+    case: Case, models: list[Any], X: NDArray[np.float32], rows: NDArray[np.int64]
+) -> Any:
+    """Return the model that true groups of validation rows would choose.
+
+    The rule that the paper states forbids it and its public code does it: a column of
+    its own shows how much of the published figures this explains.
+    """
+    y, groups = case.y[rows], case.groups[rows]
+    errors, worst = [], []
+    for model in models:
+        decided = model.predict(X[rows])
+        errors.append(float(np.mean(decided != y)))
+        table = violations(
+            y, decided, groups, constraints=case.constraints, slack=case.slack
+        )
+        worst.append(float(table["violation"].max()))
+    return models[best_candidate(errors, worst)]
 
 
 def certificates(
@@ -157,19 +184,22 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     for (data, method, noise), part in rows.fillna({"noise": 0.0}).groupby(
         ["data", "method", "noise"], sort=False
     ):
-        by_group = np.array(part["violations"].tolist())
-        worst = by_group[:, by_group.mean(axis=0).argmax()]
-        known = PUBLISHED.get((data, method, noise or None))
+        worst, peeked = (
+            of_worst_group(part[name]) for name in ("violations", "peeked_violations")
+        )
+        known = PUBLISHED.get((data, method, round(noise, 6) or None))
         lines.append(
             {
                 "data": data,
                 "method": method,
-                "noise": noise,
+                "noise": round(noise, 6),
                 "splits": len(part),
                 "error": with_error(part["error"]),
                 "published error": f"{known[0]:.4g}" if known else "",
                 "max violation": with_error(worst, sign=True),
                 "published violation": f"{known[1]:+.4g}" if known else "",
+                "chosen by true groups": f"{part['peeked_error'].mean():.4f}, "
+                f"{peeked.mean():+.4f}",
                 "TV exact": f"{part['tv_worst'].mean():+.3f}",
                 "TV 20 draws": f"{part['tv_drawn'].mean():+.3f}",
                 "soft exact": f"{part['soft_worst'].mean():+.3f}",
@@ -177,6 +207,12 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines).sort_values(["data", "noise"], kind="stable")
+
+
+def of_worst_group(values: pd.Series) -> NDArray[np.float64]:
+    """Return, by split, the violation of the group with the largest mean."""
+    by_group = np.array(values.tolist())
+    return by_group[:, by_group.mean(axis=0).argmax()]
 
 
 def markdown(frame: pd.DataFrame) -> str:
