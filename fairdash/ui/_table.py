@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairdash.datasets import SAMPLES, Roles, Subgroups, guess_roles
+from fairdash.datasets import SAMPLES, Roles, Subgroups, guess_roles, read_table
 from fairdash.store import Draft
 from fairdash.ui._blocks import problem
 from fairdash.ui._frame import open_page
@@ -15,7 +15,9 @@ from fairdash.ui._state import store
 
 _PAGE = "pages/1_Data.py"
 _FEWEST_COLUMNS = 3
-_TYPES = ["csv", "gz", "parquet", "tsv", "txt"]
+_TYPES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
+_TYPES += ["json", "jsonl", "ndjson"]
+_CHOOSE = "choose one with `sheet`"  # what the reader asks of a file of several tables
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,9 @@ def _guessed(digest: str) -> Roles:
 def choose_table() -> None:
     """Draw the upload and the samples; a choice opens it on the Data page."""
     uploaded = st.file_uploader(
-        "Upload a table: CSV, gzip-compressed CSV or Parquet, one row a case",
+        "Upload a table, one row a case: CSV, Excel, JSON or Parquet, plain or packed",
         type=_TYPES,
-        max_upload_size=200,
+        max_upload_size=500,
     )
     if uploaded is not None:
         _load(uploaded.getvalue(), uploaded.name)
@@ -148,7 +150,28 @@ def _load(content: bytes, file: str) -> None:
         digest = store().add_table(content, file)
     except ValueError as error:
         problem(f"{file} was not loaded", error)
+        if _CHOOSE in str(error):
+            _load_sheet(content, file)
         return
+    _open(digest, file)
+
+
+def _load_sheet(content: bytes, file: str) -> None:
+    """Ask which table of a workbook or an archive is meant, and load that one."""
+    sheet = st.text_input("Which one?", placeholder="a name from the list above")
+    if not sheet:
+        return
+    try:
+        frame = read_table(content, name=file, sheet=sheet.strip())
+        title = f"{_title(file)} {_title(sheet)}.parquet"
+        digest = store().add_table(frame.to_parquet(index=False), title)
+    except ValueError as error:
+        problem(f"{sheet} was not loaded", error)
+        return
+    _open(digest, title)
+
+
+def _open(digest: str, file: str) -> None:
     frame = store().table(digest)
     if len(frame.columns) < _FEWEST_COLUMNS:
         body = "An outcome, a sensitive column and a feature are needed: three columns."

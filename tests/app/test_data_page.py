@@ -1,3 +1,6 @@
+import io
+import zipfile
+
 import numpy as np
 import pytest
 from reading import button, figures, labels, numbers, words
@@ -50,6 +53,19 @@ def test_a_file_that_is_no_table_is_refused_with_its_reason(visit):
     assert page.error[0].proto.title == "broken.csv was not loaded"
     assert "row 2" in page.error[0].value
     assert ui.store().datasets() == []
+
+
+def test_a_table_in_an_archive_of_several_is_asked_for(visit):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("first.csv", people_csv())
+        archive.writestr("second.csv", people_csv(300))
+    page = upload(visit("Data"), packed.getvalue(), "both.zip")
+    assert not page.exception
+    assert "'first.csv', 'second.csv'" in words(page)
+    page.text_input[0].set_value("second.csv").run()
+    assert not page.exception
+    assert numbers(page)["Rows used"] == "300"
 
 
 def test_a_table_of_one_column_is_refused(visit):
