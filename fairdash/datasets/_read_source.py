@@ -27,6 +27,7 @@ NOT_TABLES = {
     b"BZh": "compressed with bzip2; compress it with gzip",
     b"\xfd7zXZ": "compressed with xz; compress it with gzip",
     b"\x28\xb5\x2f\xfd": "compressed with zstd; compress it with gzip",
+    b"PK\x05\x06": "an empty ZIP archive; put the table into it",
     b"7z\xbc\xaf": "a 7z archive; make it a ZIP archive",
     b"Rar!": "a RAR archive; make it a ZIP archive",
     b"\x89HDF": "an HDF5 file; save the table as Parquet",

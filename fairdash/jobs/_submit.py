@@ -36,7 +36,7 @@ def queue(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
     table = spec.data.table
     if table is None:
         path = source_file(spec.data)
-        table = store.add_table(path.read_bytes(), path.name)
+        table = store.add_table(path, path.name)
     dataset_id = store.add_dataset(
         table, spec.data.roles, spec.data.name, spec.subgroups
     )

@@ -83,7 +83,7 @@ class Artifact:
         ratio_history: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
         """Write all files at once: beside, synced, renamed. The first writer wins."""
-        files = {
+        files: dict[str, bytes | Path] = {
             "row.json": json.dumps(row, sort_keys=True).encode(),
             "history.parquet": history.to_parquet(index=False),
             "network.safetensors": safetensors.save(
@@ -108,15 +108,21 @@ class Artifact:
         return array
 
 
-def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make ``folder`` with ``files`` appear at once, unless it is there already."""
+def write_folder(folder: Path, files: Mapping[str, bytes | Path]) -> None:
+    """Make ``folder`` with ``files`` appear at once, unless it is there already.
+
+    A file given as a path is moved, from the same disk.
+    """
     if folder.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=WRITING, dir=folder.parent))
     try:
         for name, content in files.items():
-            with open(beside / name, "wb") as file:
+            if isinstance(content, Path):
+                os.rename(content, beside / name)
+                content = b""
+            with open(beside / name, "ab") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())

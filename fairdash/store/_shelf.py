@@ -1,21 +1,33 @@
 """Uploaded tables and the data sets made from them."""
 
+import json
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 import sqlalchemy as sa
 
-from fairdash.datasets import Dataset, Roles, Subgroups, make_dataset, read_table
-from fairdash.store._artifacts import write_folder
+from fairdash.datasets import (
+    Dataset,
+    Roles,
+    Subgroups,
+    TableFormat,
+    convert_table,
+    load_table,
+    make_dataset,
+)
+from fairdash.store._artifacts import WRITING, write_folder
 from fairdash.store._database import Database
 from fairdash.store._records import DatasetRecord, TableRecord
 from fairdash.store._schema import DATASETS, TABLES
 
+TABLE_FILE, FORMAT_FILE = "table.parquet", "format.json"
 LOADED = 8  # tables and data sets kept in memory, each
 ID_LENGTH = 16  # of the key of a data set; enough to be unique, short in an address
 
@@ -28,33 +40,52 @@ class Shelf(Database):
         self._table = lru_cache(LOADED)(self._read_table)
         self._dataset = lru_cache(LOADED)(self._make_dataset)
 
-    def add_table(self, content: bytes, name: str) -> str:
+    def add_table(
+        self,
+        source: bytes | Path,
+        name: str,
+        *,
+        sheet: str | None = None,
+        table_format: TableFormat | None = None,
+    ) -> str:
         """Keep an uploaded file and return its sha256; twice the same is once.
+
+        The table is written as Parquet while it is read, so that memory holds a few
+        rows only. Another sheet or another format makes another table.
 
         Raises
         ------
         ValueError
             When the file cannot be read as a table.
         """
-        digest = sha256(content).hexdigest()
+        digest = _digest(source, sheet, table_format)
         if self._known_table(digest):
             return digest
-        frame = read_table(content, name=name)
-        write_folder(
-            self._table_folder(digest),
-            {"table.parquet": frame.to_parquet(index=False)},
-        )
+        self.home.joinpath("tables").mkdir(exist_ok=True)
+        with TemporaryDirectory(prefix=WRITING, dir=self.home / "tables") as beside:
+            path = Path(beside) / TABLE_FILE
+            known = convert_table(
+                source, path, name=name, sheet=sheet, table_format=table_format
+            )
+            form = json.dumps(asdict(known.table_format)).encode()
+            files: dict[str, bytes | Path] = {TABLE_FILE: path, FORMAT_FILE: form}
+            write_folder(self._table_folder(digest), files)
         record = {
             "sha256": digest,
             "name": name,
-            "n_rows": len(frame),
-            "n_columns": frame.shape[1],
-            "size": len(content),
+            "n_rows": known.n_rows,
+            "n_columns": known.n_columns,
+            "size": len(source) if isinstance(source, bytes) else source.stat().st_size,
             "created": time.time(),
         }
         with self.writing() as connection:
             self.upsert(connection, TABLES, [record])
         return digest
+
+    def table_format(self, digest: str) -> TableFormat | None:
+        """Return how an uploaded file was read, or None where that was not kept."""
+        path = self._table_folder(digest) / FORMAT_FILE
+        return TableFormat(**json.loads(path.read_text())) if path.exists() else None
 
     def tables(self) -> list[TableRecord]:
         """Return all uploaded files, newest first."""
@@ -155,7 +186,7 @@ class Shelf(Database):
     def _read_table(self, digest: str) -> pd.DataFrame:
         if not self._known_table(digest):
             raise ValueError(f"No table {digest!r} was uploaded to {self.home}.")
-        return pd.read_parquet(self._table_folder(digest) / "table.parquet")
+        return load_table(self._table_folder(digest) / TABLE_FILE)
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
         known = Roles.model_validate_json(roles)
@@ -171,3 +202,14 @@ def _record(row: Mapping[Any, Any]) -> DatasetRecord:
     known["roles"] = Roles.model_validate_json(known["roles"])
     known["subgroups"] = Subgroups.model_validate_json(known["subgroups"])
     return DatasetRecord(**known)
+
+
+def _digest(source: bytes | Path, sheet: str | None, form: TableFormat | None) -> str:
+    """Return the sha256 of a file, and of how it is read where that was chosen."""
+    with (
+        io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file
+    ):
+        digest = file_digest(file, "sha256").hexdigest()
+    if sheet is None and form is None:
+        return digest
+    return sha256(f"{digest} {sheet!r} {form!r}".encode()).hexdigest()

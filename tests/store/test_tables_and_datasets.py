@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from toys import ROLES, people, people_csv
 
-from fairdash.datasets import Subgroups
+from fairdash.datasets import Subgroups, TableFormat
 from fairdash.store import open_store
 
 
@@ -107,3 +109,23 @@ def test_one_changed_label_in_50_000_rows_is_another_dataset(store):
     one, two = map(store.dataset, ids)
     assert one.key != two.key
     assert (one.y != two.y).nonzero()[0].tolist() == [row]
+
+
+def test_a_path_is_the_same_table_as_its_content(store, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(people_csv())
+    assert store.add_table(path, path.name) == store.add_table(people_csv(), "again")
+    assert len(store.tables()) == 1
+    assert path.read_bytes() == people_csv()
+
+
+def test_how_a_file_was_read_is_kept_and_another_way_is_another_table(store):
+    digest = store.add_table(people_csv(), "people.csv")
+    form = store.table_format(digest)
+    assert form == TableFormat(delimiter=",")
+    other = store.add_table(
+        people_csv(), "people.csv", table_format=replace(form, header=False)
+    )
+    assert other != digest
+    assert len(store.table(other)) == len(store.table(digest)) + 1
+    assert store.table_format("unknown") is None

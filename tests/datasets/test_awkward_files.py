@@ -1,0 +1,311 @@
+"""Small awkward files: each is read as documented or refused with the way out."""
+
+import bz2
+import codecs
+import csv
+import gzip
+import io
+import json
+import lzma
+import zipfile
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+
+from fairdash.datasets import read_table, sniff_table
+
+CITIES = {"city": ["Zürich", "Łódź"], "n": [1, 2]}
+
+
+def packed(**files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def workbook(**sheets):
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def parquet(**columns):
+    buffer = io.BytesIO()
+    pd.DataFrame(columns).to_parquet(buffer)
+    return buffer.getvalue()
+
+
+AB = {"a": [1, 3], "b": [2, 4]}
+XY = {"a": ["x", "y"], "b": [1, 2]}
+READ = {
+    "comma": (b"a,b\n1,2\n3,4\n", AB),
+    "semicolon": (b"a;b\n1;2\n3;4\n", AB),
+    "tab": (b"a\tb\n1\t2\n3\t4\n", AB),
+    "bar": (b"a|b\n1|2\n3|4\n", AB),
+    "spaces, all rows alike": (
+        b"a b c\n1 2 x\n3 4 y\n",
+        {**AB, "c": ["x", "y"]},
+    ),
+    "space after the delimiter": (b"a, b\nx, 1\ny, 2\n", XY),
+    "space before a quote": (b'a, b\n"x", 1\n"y", 2\n', XY),
+    "windows line ends": (b"a,b\r\n1,2\r\n3,4\r\n", AB),
+    "old mac line ends": (b"a,b\r1,2\r3,4\r", AB),
+    "mixed line ends": (b"a,b\r\n1,2\n3,4\r\n", AB),
+    "no line end at the end": (b"a,b\n1,2\n3,4", AB),
+    "blank lines": (b"\n\na,b\n\n1,2\n\n3,4\n\n", AB),
+    "byte order mark": (codecs.BOM_UTF8 + b"a,b\n1,2\n3,4\n", AB),
+    "byte order mark and quotes": (codecs.BOM_UTF8 + b'"a","b"\n1,2\n3,4\n', AB),
+    "utf-16": ("a,b\n1,2\n3,4\n".encode("utf-16"), AB),
+    "utf-16 without a mark": ("a,b\n1,2\n3,4\n".encode("utf-16-le"), AB),
+    "big-endian utf-16": ("a,b\n1,2\n3,4\n".encode("utf-16-be"), AB),
+    "utf-8": ("city,n\nZürich,1\nŁódź,2\n".encode(), CITIES),
+    "windows-1252": ("p,n\n5 €,1\nZoë,2\n".encode("cp1252"), {"p": ["5 €", "Zoë"]}),
+    "latin-1": (b"p,n\n\xe9\x81,1\nb,2\n", {"p": ["é\x81", "b"]}),
+    "late accents": (
+        b"p\n" + b"plain\n" * 300_000 + "é\n".encode("cp1252"),
+        {"p": ["plain"] * 300_000 + ["é"]},
+    ),
+    "decimal comma": (b"a;b\n1,5;2\n3;4,25\n", {"a": [1.5, 3], "b": [2, 4.25]}),
+    "quoted decimal comma": (b'a,b\n"0,5",2\n"3,25",4\n', {"a": [0.5, 3.25]}),
+    "thousands": (b'a,b\n"1,234",2\n"1,000,000",4\n', {"a": [1234, 1_000_000]}),
+    "points between thousands": (b"a;b\n1.234,5;2\n3,0;4\n", {"a": [1234.5, 3.0]}),
+    "a point among decimal commas": (b"a;b\n1,5;1.5\n3;2\n", {"b": ["1.5", "2"]}),
+    "scientific": (b"a,b\n1e3,2\n-2.5E-1,4\n", {"a": [1000.0, -0.25]}),
+    "infinite": (b"a,b\ninf,2\n1,4\n", {"a": [np.inf, 1.0]}),
+    "leading zeros": (b"a,b\n007,2\n123,4\n", {"a": ["007", "123"], "b": [2, 4]}),
+    "hexadecimal": (b"a,b\n0x1F,2\n0x20,4\n", {"a": ["0x1F", "0x20"]}),
+    "numbers of 19 digits": (
+        b"a,b\n12345678901234567890,2\n1,4\n",
+        {"a": ["12345678901234567890", "1"]},
+    ),
+    "numbers with spaces": (b"a,b\n 1,2\n3 ,4\n", AB),
+    "a late word": (
+        b"a\n" + b"1\n" * 2_000_000 + b"none\n",
+        {"a": ["1"] * 2_000_000 + ["none"]},
+    ),
+    "true and false": (b"a,b\nTrue,2\nFALSE,4\n", {"a": [True, False]}),
+    "missing marks": (b"a,b\n?,2\nNA,4\n1,null\n", {"a": [np.nan, np.nan, 1.0]}),
+    "None is a value": (b"a,b\nNone,2\nx,4\n", {"a": ["None", "x"]}),
+    "only spaces are missing": (b"a,b\n  ,2\nx,4\n", {"a": [np.nan, "x"]}),
+    "an empty column": (b"a,b\n,2\n,4\n", {"a": [np.nan, np.nan], "b": [2, 4]}),
+    "quoted newlines": (b'a,b\n"x\ny",1\nz,2\n', {"a": ["x\ny", "z"], "b": [1, 2]}),
+    "a quoted newline in the header": (b'"a\nb",c\nx,1\ny,2\n', {"a\nb": ["x", "y"]}),
+    "quoted quotes": (b'a,b\n"x ""y""",1\nz,2\n', {"a": ['x "y"', "z"]}),
+    "a lone quote in a cell": (b'a,b\n5" disk,1\nz,2\n', {"a": ['5" disk', "z"]}),
+    "quotes alone at the end": (b'a,b\nx,"""y"""\n', {"b": ['"y"']}),
+    "single quotes": (b"'a','b'\n'x,1',1\n'y',2\n", {"a": ["x,1", "y"], "b": [1, 2]}),
+    "comments above": (b"# made by hand\n# in May\na,b\n1,2\n3,4\n", AB),
+    "comments below": (b"# above\na,b\n1,2\n# between\n3,4\n# the end\n", AB),
+    "a header that begins with #": (b"#id,b\n1,2\n3,4\n", {"#id": [1, 3]}),
+    "a row that begins with #": (b"a,b\n#1,2\n3,4\n", {"a": ["#1", "3"]}),
+    "sep line": (b"sep=;\na;b\n1;2\n3;4\n", AB),
+    "no header": (
+        b"31,x,1\n45,y,2\n31,x,1\n45,y,2\n",
+        {"column 1": [31, 45, 31, 45], "column 2": ["x", "y", "x", "y"]},
+    ),
+    "years as header": (b"land,2019,2020\nKenya,1,2\nPeru,3,4\n", {"2019": [1, 3]}),
+    "unnamed column": (b",b\n1,2\n3,4\n", {"Unnamed: 0": [1, 3], "b": [2, 4]}),
+    "copied column": (b"a,a\n1,1\n3,3\n", {"a": [1, 3], "a.1": [1, 3]}),
+    "copies beside a taken name": (b"a,a,a.1\n1,1,5\n", {"a": [1], "a.2": [1]}),
+    "spaces around names": (b" a ,b \n1,2\n3,4\n", AB),
+    "gzip": (gzip.compress(b"a,b\n1,2\n3,4\n"), AB),
+    "zip": (packed(**{"t.csv": b"a,b\n1,2\n3,4\n"}), AB),
+    "zip with a folder and notes": (
+        packed(**{"d/t.csv": b"a,b\n1,2\n3,4\n", "__MACOSX/x": b"", "notes": b"hi"}),
+        AB,
+    ),
+    "gzip in zip": (packed(**{"t.gz": gzip.compress(b"a,b\n1,2\n3,4\n")}), AB),
+    "json lines": (b'{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n', AB),
+    "json array": (b'[{"a": 1, "b": 2},\n {"a": 3, "b": 4}]', AB),
+    "json over several lines": (b'{\n"a": 1, "b": 2\n}\n{"a": 3,\n"b": 4}', AB),
+    "json with a missing key": (
+        b'{"a": 1}\n{"a": 3, "b": 4.5}\n',
+        {"a": [1, 3], "b": [np.nan, 4.5]},
+    ),
+    "excel": (workbook(One=[["a", "b"], [1, 2], [3, 4]]), AB),
+    "excel beside an empty sheet": (
+        workbook(One=[], Two=[["a", "b"], [1, 2], [3, 4]]),
+        AB,
+    ),
+    "excel with blank rows": (workbook(One=[[], ["a", "b"], [], [1, 2], [3, 4]]), AB),
+    "parquet": (parquet(a=[1, 3], b=[2, 4]), AB),
+    "parquet with dates": (
+        parquet(a=pd.to_datetime(["2024-01-31", "2024-02-29"]), b=[2, 4]),
+        {"b": [2, 4]},
+    ),
+}
+REFUSED = {
+    "nothing": (b"", "is empty"),
+    "only blank lines": (b" \n\r\n", "is empty"),
+    "only a header": (b"a,b\n", "a header but no rows"),
+    "a short row": (b"a,b\n1,2\n3\n", "row 2 (line 3) has 1 cells"),
+    "a long row": (b"a,b\n1,2,3\n4,5\n", "row 1 (line 2) has 3 cells"),
+    "a short row after a quoted newline": (
+        b'a,b\n"x\ny",2\n3\n',
+        "row 2 (line 4) has 1 cells",
+    ),
+    "a short row under comments": (
+        b"# one\n# two\na,b\n1,2\n3\n",
+        "row 2 (line 5) has 1 cells",
+    ),
+    "an open quote": (b'a,b\n1,2\n3,"4\n', "quote is never closed"),
+    "an open quote at the end": (b'a,b\n1,2\n3,"', "quote is never closed"),
+    "two columns of one name": (b"a,a\n1,2\n", "two different columns named 'a'"),
+    "binary": (b"a,b\n1,\x00\n", "is a binary file"),
+    "a picture": (b"\x89PNG\r\n\x1a\n\x00\x00", "is a binary file"),
+    "a web page": (b"<!DOCTYPE html><table></table>", "is a web page"),
+    "a pdf": (b"%PDF-1.7 ...", "is a PDF"),
+    "old excel": (b"\xd0\xcf\x11\xe0\xa1\xb1", "save it as .xlsx"),
+    "bzip2": (bz2.compress(b"a,b\n1,2\n"), "compress it with gzip"),
+    "xz": (lzma.compress(b"a,b\n1,2\n"), "compress it with gzip"),
+    "half a gzip": (gzip.compress(b"a,b\n1,2\n" * 99)[:-12], "is a damaged gzip file"),
+    "half a zip": (packed(**{"t.csv": b"a,b\n1,2\n"})[:-30], "is a damaged ZIP file"),
+    "an empty zip": (packed(), "is an empty ZIP archive"),
+    "two tables in a zip": (
+        packed(**{"one.csv": b"a,b\n1,2\n", "two.csv": b"a,b\n1,2\n"}),
+        "choose one with `sheet`: 'one.csv', 'two.csv'",
+    ),
+    "half a parquet": (parquet(a=[1])[:-20], "is a damaged Parquet file"),
+    "two sheets": (
+        workbook(One=[["a"], [1]], Two=[["b"], [2]]),
+        "choose one with `sheet`: 'One', 'Two'",
+    ),
+    "an empty workbook": (workbook(One=[]), "no sheet has a cell"),
+    "a cell beyond the header": (
+        workbook(One=[["a"], [1, "x"]]),
+        "row 1 has the cell 'x' beyond the 1 columns",
+    ),
+    "broken json": (b'{"a": 1}\n{"a": \n', "is no valid JSON after row 1"),
+    "an open json array": (b'[{"a": 1}', "is no valid JSON after row 1"),
+    "a list in json": (b'{"a": [1, 2]}\n', "row 1 holds a list or record in 'a'"),
+    "a number among records": (b'{"a": 1}\n2\n', "row 2 is no record"),
+    "a key twice": (b'{"a": 1, "a": 2}\n', "has 'a' twice"),
+    "an empty json array": (b"[]", "no columns"),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_an_awkward_file_is_read_as_documented(name):
+    content, expected = READ[name]
+    table = read_table(content)
+    for column, values in expected.items():
+        wanted = pd.Series(values, name=column)
+        found = table[column]
+        assert pd.api.types.is_bool_dtype(found) == pd.api.types.is_bool_dtype(wanted)
+        pd.testing.assert_series_equal(found, wanted, check_dtype=False)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_awkward_file_is_refused_with_the_reason(name):
+    content, words = REFUSED[name]
+    with pytest.raises(ValueError) as caught:
+        read_table(content, name="upload")
+    assert words in str(caught.value)
+
+
+def test_a_sheet_and_a_file_of_an_archive_are_chosen_by_name():
+    book = workbook(One=[["a"], [1]], Two=[["b"], [2]])
+    assert read_table(book, sheet="Two")["b"].tolist() == [2]
+    archive = packed(**{"one.csv": b"a,b\n1,2\n", "two.csv": b"a,b\n3,4\n"})
+    assert read_table(archive, sheet="two.csv")["a"].tolist() == [3]
+    with pytest.raises(ValueError, match="none of them 'Three'"):
+        read_table(book, sheet="Three")
+    with pytest.raises(ValueError, match="no sheets"):
+        read_table(b"a,b\n1,2\n", sheet="One")
+
+
+def test_what_was_understood_is_said_in_words():
+    content = "größe;b\n1,5;2\n".encode("cp1252")
+    said = "Read as semicolon-separated, decimal comma, Windows-1252."
+    assert sniff_table(content).describe() == said
+    said = "Read as comma-separated, UTF-8, 1 line above the table left out."
+    assert sniff_table(b"# x\na,b\n1,2\n").describe() == said
+
+
+words = st.text(
+    st.sampled_from("abcäß €\"'#;,|\t\n\\-_.z"), min_size=1, max_size=8
+).filter(lambda text: text.strip() == text and any(c in "abz" for c in text))
+names = st.text(st.sampled_from("abcdefgä_"), min_size=1, max_size=6)
+numbers = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3))
+columns = st.one_of(
+    st.tuples(st.just("int64"), st.lists(st.integers(-999, 999), min_size=5)),
+    st.tuples(st.just("float64"), st.lists(numbers, min_size=5)),
+    st.tuples(st.just("str"), st.lists(words, min_size=5)),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    table=st.dictionaries(names, columns, min_size=2, max_size=5),
+    delimiter=st.sampled_from(",;\t|"),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
+    decimal=st.sampled_from(".,"),
+    newline=st.sampled_from(["\n", "\r\n"]),
+    pack=st.sampled_from([bytes, gzip.compress, lambda c: packed(**{"t.csv": c})]),
+)
+def test_any_frame_comes_back_from_any_dialect(
+    table, delimiter, quoting, encoding, decimal, newline, pack
+):
+    frame = pd.DataFrame(
+        {name: pd.Series(v[:5], dtype=kind) for name, (kind, v) in table.items()}
+    )
+    text = frame.to_csv(
+        index=False,
+        sep=delimiter,
+        quoting=quoting,
+        decimal=decimal,
+        lineterminator=newline,
+    )
+    read = read_table(pack(text.encode(encoding)))
+    floats = frame.select_dtypes("float")
+    if delimiter == "," and decimal == "," and quoting == csv.QUOTE_NONNUMERIC:
+        read, frame = read.drop(columns=floats), frame.drop(columns=floats)
+    assert_frame_equal(read, frame, check_dtype=False)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
+def test_no_bytes_whatever_end_in_anything_but_a_table_or_a_value_error(content):
+    try:
+        table = read_table(content)
+    except ValueError as error:
+        assert (
+            "The file" in str(error) or "column" in str(error) or "twice" in str(error)
+        )
+    else:
+        assert len(table)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(sorted(READ)), st.integers(0, 400), st.binary(max_size=3))
+def test_no_damaged_file_ends_in_anything_but_a_value_error(name, at, patch):
+    content = READ[name][0]
+    if len(content) > 10_000:
+        return
+    damaged = content[:at] + patch + content[at + 1 :]
+    try:
+        read_table(damaged)
+    except ValueError as error:
+        assert str(error)
+
+
+def test_json_text_and_a_frame_agree():
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": [0.5, 1.5]})
+    lines = frame.to_json(orient="records", lines=True).encode()
+    array = json.dumps(json.loads(frame.to_json(orient="records"))).encode()
+    assert_frame_equal(read_table(lines), frame)
+    assert_frame_equal(read_table(array), frame)
