@@ -206,10 +206,11 @@ def _record(row: Mapping[Any, Any]) -> DatasetRecord:
 
 def _digest(source: bytes | Path, sheet: str | None, form: TableFormat | None) -> str:
     """Return the sha256 of a file, and of how it is read where that was chosen."""
-    with (
-        io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as file
-    ):
-        digest = file_digest(file, "sha256").hexdigest()
+    if isinstance(source, bytes):
+        digest = sha256(source).hexdigest()
+    else:
+        with open(source, "rb") as file:
+            digest = file_digest(file, "sha256").hexdigest()
     if sheet is None and form is None:
         return digest
     return sha256(f"{digest} {sheet!r} {form!r}".encode()).hexdigest()
