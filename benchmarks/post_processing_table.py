@@ -1,4 +1,4 @@
-"""Post-processing of four base models on real data, like Table 1 of the ramp paper.
+"""Post-processing of the catalog's base models on real data, like the paper's Table 1.
 
 Adult (sex) and credit default (sex; training rows whose sex and outcome disagree are
 dropped with probability one half). Base models learn on 60 % of the rows, thresholds on
@@ -15,12 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegressionCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.neural_network import MLPClassifier
 
 from fairdash.datasets import encode, guess_roles, make_dataset, read_table, split
+from fairdash.methods import CATALOG
 from fairdash.postprocessing import (
     HardtThreshold,
     RampThreshold,
@@ -35,24 +32,13 @@ CREDIT = {
     "positive": "1",
     "sensitive_feature": "sex",
 }
+BASE_MODELS = ("forest", "neighbours", "wide_network", "logistic_cv")
 METHODS = {
     "ramp": RampThreshold(0.1),
     "Hardt": HardtThreshold(),
     "reject option": RejectOption(),
     "shift inference": ShiftInference(),
 }
-
-
-def base_models(seed):
-    return {
-        "random forest": RandomForestClassifier(max_depth=10, random_state=seed),
-        "10 nearest neighbours": KNeighborsClassifier(10),
-        "network of 128": MLPClassifier(128, early_stopping=True, random_state=seed),
-        "logistic, C by CV": LogisticRegressionCV(
-            Cs=5, cv=3, max_iter=500, scoring="neg_log_loss",
-            l1_ratios=(0,), use_legacy_attributes=False,
-        ),
-    }  # fmt: skip
 
 
 def load(folder, name, roles):
@@ -74,14 +60,16 @@ def one_seed(dataset, seed, *, biased):
     X = encode(dataset, train).X
     groups, y = dataset.sensitive_features, dataset.y
     fit, test = parts.validation, parts.test
-    for name, model in base_models(seed).items():
-        model.fit(X[train], y[train])
+    for key in BASE_MODELS:
+        method = CATALOG[key]
+        name, model = method.label, method.estimator(method.settings({}), seed)
+        model.fit(X[train], y[train], sensitive_features=groups[train])
         margins = 2 * model.predict_proba(X).astype(np.float64)[:, 1] - 1
         margins = np.clip(margins, -1, 1)
         decided = {"original": (margins[test] > 0).astype(float)}
-        for label, method in METHODS.items():
-            method.fit(margins[fit], y=y[fit], sensitive_features=groups[fit])
-            decided[label] = method.predict_proba(
+        for label, rule in METHODS.items():
+            rule.fit(margins[fit], y=y[fit], sensitive_features=groups[fit])
+            decided[label] = rule.predict_proba(
                 margins[test], sensitive_features=groups[test]
             )
         for label, h in decided.items():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog, minimize_scalar
+from scipy.optimize import linprog, minimize, minimize_scalar
 
 from fairdash.postprocessing import covariance_threshold, ramp_threshold
 
@@ -83,6 +83,82 @@ def test_random_ramps_have_the_rate_and_the_least_objective(seed):
         dual, bounds=(-1 - gamma, 1 + gamma), method="bounded", options={"xatol": 1e-11}
     )
     assert objective(h, scores, gamma, weight) == pytest.approx(-found.fun, abs=1e-8)
+
+
+def least_objective(scores, codes, weight, gamma, rate, tolerance):
+    """The quadratic program of all groups at once, by a general solver.
+
+    With weight w, minimise the sum of w (gamma h^2 / 2 - f h) over 0 <= h <= 1 with
+    every group's weighted mean of h within half the tolerance of the rate.
+    """
+    sums = np.array([(codes == k) * weight for k in np.unique(codes)])
+    means = sums / sums.sum(axis=1, keepdims=True)
+    scale = gamma * weight.sum()
+    limits = [{"type": "eq", "fun": lambda h: means @ h - rate, "jac": lambda h: means}]
+    if tolerance:
+        limits = [
+            {
+                "type": "ineq",
+                "fun": lambda h, side=side: tolerance / 2 - side * (means @ h - rate),
+                "jac": lambda h, side=side: -side * means,
+            }
+            for side in (-1, 1)
+        ]
+    found = minimize(
+        lambda h: weight @ (gamma / 2 * h**2 - scores * h) / scale,
+        np.full(len(scores), rate),
+        jac=lambda h: weight * (gamma * h - scores) / scale,
+        bounds=[(0, 1)] * len(scores),
+        constraints=limits,
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 2000},
+    )
+    assert found.success or found.status == 8, found.message
+    return found.fun * scale
+
+
+@pytest.mark.parametrize("n_groups", [2, 5, 20])
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 2.0])
+@pytest.mark.parametrize("tolerance", [0.0, 0.1])
+def test_all_groups_together_meet_a_general_solver(gamma, n_groups, tolerance):
+    rng = np.random.default_rng(n_groups)
+    n = 3 * n_groups
+    codes = np.arange(n) % n_groups
+    scores = rng.uniform(-1, 1, n).round(1)  # ties
+    weight = rng.choice([0.5, 1.0, 2.0], n)
+    rate = 0.45
+    h = np.empty(n)
+    for k in range(n_groups):
+        rows = codes == k
+        t = ramp_threshold(scores[rows], gamma, rate, tolerance, weight[rows])
+        h[rows] = ramp(scores[rows], t, gamma)
+        mean = np.average(h[rows], weights=weight[rows])
+        assert abs(mean - rate) <= tolerance / 2 + 1e-10
+    best = least_objective(scores, codes, weight, gamma, rate, tolerance)
+    assert objective(h, scores, gamma, weight) == pytest.approx(best, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_optimality_conditions_hold_to_rounding(seed):
+    scores, weight, gamma, rate = draw_problem(seed)
+    tolerance = float(np.random.default_rng(seed).choice([0.0, 0.05, 0.3]))
+    t = ramp_threshold(scores, gamma, rate, tolerance, weight)
+    h = ramp(scores, t, gamma)
+    heavy = weight > 0
+    mean = np.average(h, weights=weight)
+    # stationary: gamma h - f + t is 0 inside, pushes outwards at the bounds
+    slope = (gamma * h - scores + t)[heavy]
+    inside = (h[heavy] > 1e-12) & (h[heavy] < 1 - 1e-12)
+    assert np.abs(slope[inside]).max(initial=0) < 1e-12
+    assert (slope[h[heavy] <= 1e-12] >= -1e-12).all()
+    assert (slope[h[heavy] >= 1 - 1e-12] <= 1e-12).all()
+    # complementary: a multiplier only where its side of the band is touched
+    low, high = max(rate - tolerance / 2, 0.0), min(rate + tolerance / 2, 1.0)
+    assert low - 1e-10 <= mean <= high + 1e-10
+    if t > 0:
+        assert mean == pytest.approx(high, abs=1e-10)
+    if t < 0:
+        assert mean == pytest.approx(low, abs=1e-10)
 
 
 def test_a_narrow_ramp_is_as_good_as_the_linear_program():
