@@ -90,6 +90,16 @@ EFFORTS: dict[Effort, dict[str, Scalar]] = {
     "paper": {"max_iter": 750},
 }
 
+ROBUST = (
+    SIMULATED_NOISE,
+    MODE,
+    SLACK,
+    LEARNING_RATE,
+    MULTIPLIER_RATE,
+    ADVERSARY_RATE,
+    ITERATIONS,
+)
+
 NOISY_METHODS = (
     Method(
         key="hinge",
@@ -132,17 +142,7 @@ NOISY_METHODS = (
         "radius of the noisy groups.",
         source=f"{PAPER}, Eq. 3 and Algorithm 2",
         colour_role="noisy_dro",
-        params=(
-            NOISY_CONSTRAINT,
-            TV_RADIUS,
-            SIMULATED_NOISE,
-            MODE,
-            SLACK,
-            LEARNING_RATE,
-            MULTIPLIER_RATE,
-            ADVERSARY_RATE,
-            ITERATIONS,
-        ),
+        params=(NOISY_CONSTRAINT, TV_RADIUS, *ROBUST),
         efforts=EFFORTS,
     ),
     Method(
@@ -155,17 +155,7 @@ NOISY_METHODS = (
         "of each noisy group.",
         source=f"{PAPER}, Eq. 7 and Algorithm 4",
         colour_role="noisy_soft",
-        params=(
-            NOISY_CONSTRAINT,
-            NOISE_LEVEL,
-            SIMULATED_NOISE,
-            MODE,
-            SLACK,
-            LEARNING_RATE,
-            MULTIPLIER_RATE,
-            ADVERSARY_RATE,
-            ITERATIONS,
-        ),
+        params=(NOISY_CONSTRAINT, NOISE_LEVEL, *ROBUST),
         efforts=EFFORTS,
     ),
     Method(

@@ -30,11 +30,11 @@ METHODS = {
     "covariance": ("#000009", "bowtie"),
     "hardt": ("#000009", "star-diamond"),
     # the study of noisy groups has its own page: plain, naive, robust, soft
-    "noisy_unconstrained": ("#000005", "square"),
-    "noisy_naive": ("#000006", "triangle-up"),
-    "noisy_dro": ("#000007", "diamond"),
-    "noisy_soft": ("#000008", "circle"),
-    "noisy_ideal": ("#000010", "hexagon"),
+    "noisy_unconstrained": ("#000005", "hourglass"),
+    "noisy_naive": ("#000006", "square"),
+    "noisy_dro": ("#000007", "triangle-up"),
+    "noisy_soft": ("#000008", "square"),
+    "noisy_ideal": ("#000010", "star"),
     # and other plain models that of the unconstrained network
     "forest": ("#000005", "triangle-up"),
     "neighbours": ("#000005", "diamond"),
