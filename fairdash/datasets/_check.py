@@ -16,12 +16,11 @@ from fairdash.datasets._problems import (
     Problem,
     error,
     find_errors,
-    row_reasons,
-    used_rows,
 )
 from fairdash.datasets._proxies import proxy_findings
 from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
+from fairdash.datasets._rows import row_reasons, used_rows
 from fairdash.datasets._subgroups import Subgroups
 
 MANY_REPEATS = 0.01

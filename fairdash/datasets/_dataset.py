@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from fairdash.datasets._columns import example_rows
 from fairdash.datasets._groups import group_codes, outcomes
 from fairdash.datasets._prepare import prepare
-from fairdash.datasets._problems import find_errors, row_reasons
+from fairdash.datasets._problems import find_errors
 from fairdash.datasets._roles import Roles
+from fairdash.datasets._rows import row_reasons
 
 
 @dataclass(frozen=True)

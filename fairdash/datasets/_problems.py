@@ -17,9 +17,9 @@ from fairdash.datasets._columns import (
 )
 from fairdash.datasets._groups import group_codes, outcomes
 from fairdash.datasets._labels import Cut
-from fairdash.datasets._prepare import has_row_rule, repeated_rows
 from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
+from fairdash.datasets._rows import used_rows
 
 # errors of single features, which leave the rest of the table usable
 FEATURE_ERRORS = {"identifier", "infinite values", "equals the target"}
@@ -51,34 +51,6 @@ def error(
 ) -> Problem:
     """Return a finding that makes the table unusable."""
     return Problem("error", check, column, rows, examples, message, remedy, action)
-
-
-def row_reasons(
-    frame: pd.DataFrame, roles: Roles
-) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    """Yield why rows are left out: the reason, its column and a flag per row."""
-    for column, values in roles.keep.items():
-        codes, labels = label_codes(frame[column])
-        kept = np.isin(codes, [i for i, label in enumerate(labels) if label in values])
-        yield "outside the row filter", column, ~kept
-    yield "outcome missing", roles.target, _missing(frame[roles.target])
-    if roles.sensitive_missing == "exclude":
-        for column in roles.sensitive_columns():
-            yield "sensitive feature missing", column, _missing(frame[column])
-    codes, _ = group_codes(frame, roles)
-    yield "value in no group", roles.sensitive_feature, codes < 0
-    if has_row_rule(roles):
-        yield "repeats an earlier row", "", repeated_rows(frame)
-    if roles.missing == "exclude":
-        for column in roles.features:
-            yield "feature missing", column, _missing(frame[column])
-
-
-def used_rows(frame: pd.DataFrame, roles: Roles) -> NDArray[np.bool_]:
-    """Return a flag per row: no reason to leave it out."""
-    reasons = [flags for _, _, flags in row_reasons(frame, roles)]
-    used: NDArray[np.bool_] = ~np.any(reasons, axis=0)
-    return used
 
 
 def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
@@ -266,7 +238,3 @@ def _is_renaming(feature: "pd.Series[Any]", y: NDArray[np.int8]) -> bool:
         return False
     codes, labels = label_codes(feature)
     return len(labels) == 2 and bool((codes == y).all() or (codes != y).all())
-
-
-def _missing(column: "pd.Series[Any]") -> NDArray[np.bool_]:
-    return column.isna().to_numpy()

@@ -55,7 +55,9 @@ def subgroup_form(
     widths = {}
     for place, name in zip([bar[0], *[options] * 4], binned, strict=False):
         with place:
-            widths[name] = _width(frame[name], start.widths.get(name), key)
+            chosen = name in start.cuts or name in start.quantiles
+            without = "as chosen" if chosen else "auto"
+            widths[name] = _width(frame[name], start.widths.get(name), without, key)
     with bar[1]:
         smallest = st.select_slider(
             "Smallest subgroup",
@@ -67,9 +69,12 @@ def subgroup_form(
         )
     if preset is not None:
         return preset.model_copy(update={"min_size": smallest})
+    kept = {name for name in columns if not widths.get(name)}
     return Subgroups(
         columns=tuple(columns),
         widths={name: width for name, width in widths.items() if width},
+        quantiles={name: n for name, n in start.quantiles.items() if name in kept},
+        cuts={name: points for name, points in start.cuts.items() if name in kept},
         where=start.where,
         min_size=smallest,
     )
@@ -94,14 +99,16 @@ def _preset(frame: pd.DataFrame, key: str) -> Subgroups | None:
     return known[st.selectbox("Subgroups", list(known), key=f"{key} preset")]
 
 
-def _width(column: "pd.Series[Any]", start: float | None, key: str) -> float | None:
-    """Draw the bin width of a number; None leaves it to the data."""
+def _width(
+    column: "pd.Series[Any]", start: float | None, without: str, key: str
+) -> float | None:
+    """Draw the bin width of a number; None, called ``without``, sets no width."""
     known = {*_widths(column), start or 0.0} - {0.0}
     return st.select_slider(
         f"{str(column.name).capitalize()} band",
         [None, *sorted(known)],
         value=start,
-        format_func=lambda width: "auto" if width is None else f"{width:g}",
+        format_func=lambda width: without if width is None else f"{width:g}",
         key=f"{key} width {column.name}",
         persist_state="session",
     )
