@@ -9,6 +9,7 @@ from fairdash.sweep._front import (
     pareto_front,
     within,
 )
+from fairdash.sweep._monitor import summarise_ratio
 from fairdash.sweep._plane import TrainedPlane, take_points, train_plane
 from fairdash.sweep._result import TrialResult
 from fairdash.sweep._run import load_dataset, run_sweep, source_file
@@ -40,6 +41,7 @@ __all__ = [
     "score",
     "select",
     "source_file",
+    "summarise_ratio",
     "take_points",
     "train_plane",
     "train_stack",

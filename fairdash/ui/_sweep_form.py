@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from fairdash.jobs import submit
-from fairdash.methods import CATALOG, Effort
+from fairdash.methods import CATALOG, PLANES, Effort
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui._audit import source
 from fairdash.ui._blocks import controls, problem
@@ -49,7 +49,7 @@ def swept_methods() -> list[str]:
     return [
         key
         for key, method in CATALOG.items()
-        if "fairness_weight" in method.stackable()
+        if "fairness_weight" in method.stackable() and not method.approximates
     ]
 
 
@@ -65,13 +65,18 @@ def sweep_spec(
     """Return the grid of every method, with the unconstrained model beside them."""
     record = store().dataset_record(dataset_id)
     values = {"fairness_weight": axes.weights, "tau": axes.taus}
-    grids = [MethodGrid(method=BASELINE, effort=effort)]
+    exact: Effort = "fast" if effort == "plane" else effort
+    grids = [MethodGrid(method=BASELINE, effort=exact)]
     for method in methods:
         known = CATALOG[method].stackable()
         params: dict[str, Any] = {
             name: axis for name, axis in values.items() if name in known
         }
-        grids.append(MethodGrid(method=method, params=params, effort=effort))
+        if effort == "plane" and method in PLANES:
+            params |= plane_range(method, axes)
+            grids.append(MethodGrid(method=method, params=params, effort="plane"))
+        else:
+            grids.append(MethodGrid(method=method, params=params, effort=exact))
     return SweepSpec(
         data=source(record),
         methods=tuple(grids),
@@ -79,6 +84,24 @@ def sweep_spec(
         subgroups=record.subgroups,
         equal_models=equal,
     )
+
+
+def plane_range(method: str, axes: Axes) -> dict[str, Any]:
+    """Return the range of a plane that holds the axes: the usual or the whole one.
+
+    Two ranges only, so that most grids share a plane.
+    """
+    known = {param.name: param for param in CATALOG[method].params}
+    usual = {param.name: param.default for param in PLANES[method].params}
+    weight = known["fairness_weight"]
+    wide: dict[str, Any] = {}
+    if max(axes.weights) > float(usual["max_fairness_weight"]):
+        wide["max_fairness_weight"] = weight.high
+    if "tau" in known and min(axes.taus) < float(usual["min_tau"]):
+        wide["min_tau"] = known["tau"].low
+    if "tau" in known and max(axes.taus) > float(usual["max_tau"]):
+        wide["max_tau"] = known["tau"].high
+    return wide
 
 
 def sweep_form(dataset_id: str) -> None:
@@ -107,11 +130,12 @@ def sweep_form(dataset_id: str) -> None:
         )
         effort: Effort = st.segmented_control(
             "Effort",
-            ["fast", "paper"],
+            ["fast", "paper", "plane"],
             format_func=str.capitalize,
             default="fast",
             required=True,
-            help="Fast: fewer epochs, larger steps. Paper: the published schedule.",
+            help="Fast: fewer epochs, larger steps. Paper: the published schedule. "
+            "Plane: one network for all λ and τ, an approximation.",
             key=f"{dataset_id} sweep effort",
             persist_state="session",
         )
@@ -137,6 +161,9 @@ def sweep_form(dataset_id: str) -> None:
         key=f"{dataset_id} equal",
         persist_state="session",
     )
+    exact = [CATALOG[m].label for m in chosen if m not in PLANES]
+    if effort == "plane" and exact:
+        st.caption(f"No plane of {', '.join(exact)}: trained at every setting, fast.")
     try:
         spec = sweep_spec(
             dataset_id, chosen, axes, effort=effort, n_seeds=n_seeds, equal=equal

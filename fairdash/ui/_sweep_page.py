@@ -24,6 +24,7 @@ from fairdash.ui._sweep_figures import (
 from fairdash.ui._sweep_form import SWEEP
 from fairdash.ui._sweep_live import draw_inside, draw_sliders
 from fairdash.ui._sweep_numbers import find_model
+from fairdash.ui._sweep_plane import draw_planes
 from fairdash.ui._sweep_point import carry
 from fairdash.ui._training import runtime, seconds_left
 
@@ -102,6 +103,7 @@ def show_finished_sweep(run_id: str) -> None:
     if sweep is None or not sweep.methods:
         return
     _explore(run, sweep)
+    draw_planes(run, sweep)
 
 
 @st.fragment
