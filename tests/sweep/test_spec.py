@@ -1,7 +1,14 @@
 import pytest
 from toys import ROLES, people_csv, specification
 
-from fairdash.datasets import SAMPLES
+from fairdash.datasets import (
+    SAMPLES,
+    Cut,
+    Remedy,
+    apply_remedy,
+    make_dataset,
+    read_table,
+)
 from fairdash.sweep import DataSource, SweepSpec
 
 MINIMAL = """
@@ -131,3 +138,31 @@ def test_an_axis_that_makes_no_sense_is_refused(axis, message):
     )
     with pytest.raises(ValueError, match=message):
         SweepSpec.from_yaml(text)
+
+
+def test_remedies_cuts_and_types_survive_yaml_and_the_script(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(people_csv(200))
+    roles = ROLES.model_copy(
+        update={
+            "target": "skill",
+            "positive": Cut(sign=">=", value=0.5),
+            "features": ("age", "branch"),
+            "crossed_with": ("hired",),
+            "types": {"age": "category"},
+        }
+    )
+    roles = apply_remedy(
+        roles, Remedy(kind="recode", column="branch", changes={"works": "plant"})
+    )
+    spec = specification(path).model_copy(
+        update={"data": DataSource(path=str(path), roles=roles, name="People")}
+    )
+    assert SweepSpec.from_yaml(spec.to_yaml()) == spec
+    script = spec.to_python()
+    names: dict = {}
+    exec(script[: script.index("subgroups =")], names)
+    table = read_table(path)
+    wanted = make_dataset(table, roles, name="People")
+    assert names["dataset"].key == wanted.key
+    assert set(names["dataset"].frame["branch"]) == {"office", "plant"}
