@@ -51,23 +51,11 @@ from fairdash.ui._models import (
     pick_seed,
     reference_of,
 )
-from fairdash.ui._noisy_certificate import (
-    certificate_table,
-    decided_models,
-    models_of_run,
-)
-from fairdash.ui._noisy_form import bounds_table, pick_noise
-from fairdash.ui._noisy_study import start_study, study_table
-from fairdash.ui._noisy_view import (
-    bounds_warning,
-    certificate_caption,
-    confusion_caption,
-    guarantee,
-    noisy_facts,
-    noisy_kpis,
-    pick_radius,
-    study_caption,
-)
+from fairdash.ui._noisy_blocks import show_certificates, show_noise, show_study
+from fairdash.ui._noisy_certificate import decided_models, models_of_run
+from fairdash.ui._noisy_form import pick_noise
+from fairdash.ui._noisy_study import study_table
+from fairdash.ui._noisy_view import noisy_facts
 from fairdash.ui._poll import follow
 from fairdash.ui._post_apply import apply_to_file
 from fairdash.ui._post_bounds import post_bounds
@@ -145,16 +133,11 @@ __all__ = [
     "asked",
     "base_rate_kpis",
     "base_rates",
-    "bounds_table",
-    "bounds_warning",
-    "certificate_caption",
-    "certificate_table",
     "chance_worst",
     "change",
     "check_panel",
     "choose_table",
     "column_editor",
-    "confusion_caption",
     "context",
     "controls",
     "count",
@@ -175,7 +158,6 @@ __all__ = [
     "first_look",
     "flips_without_outcome",
     "follow",
-    "guarantee",
     "heading",
     "interval",
     "is_sweep",
@@ -192,7 +174,6 @@ __all__ = [
     "models_of_run",
     "more",
     "noisy_facts",
-    "noisy_kpis",
     "not_estimable",
     "number",
     "of_seed",
@@ -208,7 +189,6 @@ __all__ = [
     "pick_models",
     "pick_noise",
     "pick_post",
-    "pick_radius",
     "pick_seed",
     "pick_share",
     "pick_weighted",
@@ -233,15 +213,16 @@ __all__ = [
     "scored",
     "settings",
     "settle",
+    "show_certificates",
     "show_finished_sweep",
     "show_growing_sweep",
+    "show_noise",
     "show_run",
     "show_sizes",
+    "show_study",
     "solve",
     "start_audit",
-    "start_study",
     "store",
-    "study_caption",
     "study_table",
     "subgroup_form",
     "sweep_facts",

@@ -97,6 +97,15 @@ def test_assumed_noise_is_bayes_rule_on_the_simulated_one():
     np.testing.assert_allclose(assumed.sum(axis=1), 1)
 
 
+def test_assumed_noise_may_differ_for_each_group():
+    prior, levels = np.array([0.6, 0.3, 0.1]), np.array([0.05, 0.2, 0.3])
+    channel = np.full((3, 3), 1.0) * levels[:, None] / 2
+    channel[np.diag_indices(3)] = 1 - levels
+    joint = prior[:, None] * channel
+    assumed = symmetric_noise(joint.sum(axis=0), levels)
+    np.testing.assert_allclose(assumed, (joint / joint.sum(axis=0)).T)
+
+
 @pytest.mark.parametrize(
     "call, message",
     [
