@@ -32,6 +32,7 @@ METHODS = {
     # a plane has the colour of the method it approximates
     "adversarial_plane": ("#000006", "triangle-up-dot"),
     "road_plane": ("#000008", "circle-dot"),
+    "chosen": ("#000037", "cross"),  # the setting under sliders, in ink
     # the study of noisy groups has its own page: plain, naive, robust, soft
     "noisy_unconstrained": ("#000005", "hourglass"),
     "noisy_naive": ("#000006", "square"),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -156,7 +157,7 @@ def _draw_front(
     limit = float(run.spec.get("di_limit", 0.05))
     models = sweep.points(_AXES, limit, "validation", single=False)
     models = models[models["method"] == CATALOG[method].label]
-    for model in (exact, shown):
+    for model in (exact, replace(shown, colour_role="chosen")):
         if model is not None:
             models = pd.concat([models, _mark(model, limit)], ignore_index=True)
     figure(
