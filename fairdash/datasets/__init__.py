@@ -3,8 +3,8 @@
 from fairdash.datasets._check import check_table
 from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._decode import decode
-from fairdash.datasets._decode import decode
 from fairdash.datasets._encode import Encoded, Encoder, encode
+from fairdash.datasets._fetch import fetch
 from fairdash.datasets._format import TableFormat
 from fairdash.datasets._guess import guess_roles
 from fairdash.datasets._guess_features import left_out_reasons
@@ -12,6 +12,7 @@ from fairdash.datasets._labels import Cut
 from fairdash.datasets._meaning import guess_meaning
 from fairdash.datasets._prepare import prepare
 from fairdash.datasets._proxies import rank_proxies
+from fairdash.datasets._public import PUBLIC, PublicTable
 from fairdash.datasets._read import (
     TableFile,
     convert_table,
@@ -40,12 +41,14 @@ from fairdash.datasets._types import (
 
 __all__ = [
     "COLUMN_KINDS",
+    "PUBLIC",
     "SAMPLES",
     "ColumnKind",
     "Cut",
     "Dataset",
     "Encoded",
     "Encoder",
+    "PublicTable",
     "Remedy",
     "Roles",
     "Sample",
@@ -57,11 +60,11 @@ __all__ = [
     "apply_remedy",
     "as_kind",
     "check_table",
-    "decode",
     "convert_table",
     "date_parts",
     "decode",
     "encode",
+    "fetch",
     "guess_meaning",
     "guess_roles",
     "infer_kind",
