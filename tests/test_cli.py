@@ -207,8 +207,28 @@ def test_a_sweep_writes_parquet_and_resumes_by_its_id(home, config, folder):
     wait_until_no_engine(home)
 
 
+def test_run_and_sweep_give_the_same_rows(home, config, folder):
+    tables = []
+    for command in ("run", "sweep"):
+        out = folder / f"{command}.csv"
+        done = call(command, config, "--inline", "--out", out)
+        assert done.exit_code == 0, done.output
+        tables.append(pd.read_csv(out))
+    pd.testing.assert_frame_equal(*tables)
+
+
+def test_a_file_that_is_neither_csv_nor_parquet_is_refused_before_training(
+    home, config, folder
+):
+    done = call("run", config, "--inline", "--out", folder / "rows.xlsx")
+    assert done.exit_code == 2
+    assert "`--out` must be one of" in done.stderr
+    assert not (home / "artifacts").exists()
+
+
 def test_a_sweep_needs_a_file_or_a_run_that_exists(home, config):
-    for arguments in ([], [config, "--resume", "x"], ["--resume", "nothing"]):
+    both = [config, "--inline", "--scheduler", "tcp://nowhere:1"]
+    for arguments in ([], [config, "--resume", "x"], ["--resume", "nothing"], both):
         done = call("sweep", *arguments)
         assert done.exit_code == 2
         assert one_line(done.stderr)

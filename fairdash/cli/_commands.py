@@ -2,14 +2,14 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fairdash import __version__
 from fairdash.cli._apply import apply_file
 from fairdash.cli._check import check_file
-from fairdash.cli._run import run_config, run_sweep
+from fairdash.cli._run import train
 from fairdash.store import home_folder
 
 UNUSABLE = 2  # exit status when a file or a configuration cannot be used
@@ -22,6 +22,11 @@ Home = Annotated[
     Path | None,
     typer.Option(help="Folder of all data. Default: $FAIRDASH_HOME or ~/.fairdash."),
 ]
+Out = Annotated[
+    Path | None, typer.Option(help="CSV or Parquet file to write all rows to.")
+]
+Name = Annotated[str | None, typer.Option(help="Title of the run.")]
+Inline = Annotated[bool, typer.Option("--inline", help="Train in this process.")]
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 
 
@@ -59,28 +64,18 @@ def serve(
 @app.command()
 def run(
     config: File,
-    out: Annotated[
-        Path | None, typer.Option(help="CSV file to write all results to.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Title of the run.")] = None,
-    inline: Annotated[
-        bool, typer.Option("--inline", help="Train in this process.")
-    ] = False,
+    out: Out = None,
+    name: Name = None,
+    inline: Inline = False,
     home: Home = None,
 ) -> None:
-    """Train every setting of a YAML configuration and print the results.
+    """Train a YAML configuration and print the results: a sweep, or a single model.
 
     The run appears in the app as well; Ctrl-C cancels it. The exit status is 0 when
     all trials have finished, 1 when one failed or the run was cancelled, 2 when the
     configuration cannot be used.
     """
-    try:
-        status = run_config(
-            config, home or home_folder(), out=out, name=name, inline=inline
-        )
-    except ValueError as error:
-        raise _refuse(error, config) from error
-    raise typer.Exit(0 if status == "finished" else 1)
+    _train(config, home, inline=inline, out=out, name=name)
 
 
 @app.command("apply")
@@ -123,31 +118,28 @@ def sweep(
         str | None,
         typer.Option(help="Address of a Dask scheduler; see `fairdash worker`."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="CSV or Parquet file to write all rows to.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Title of the run.")] = None,
+    out: Out = None,
+    name: Name = None,
+    inline: Inline = False,
     home: Home = None,
 ) -> None:
-    """Train a grid of settings, here or on a cluster; finished models are kept.
+    """As `run`, on a cluster as well, or going on with what an earlier run left.
 
-    Ctrl-C cancels the sweep; `--resume` goes on with it and trains nothing twice. The
-    exit status is that of `run`.
+    Finished models are kept: `--resume` trains nothing twice.
     """
     if (config is None) == (resume is None):
         raise _refuse(ValueError("Give either a configuration or --resume ID."))
-    try:
-        status = run_sweep(
-            home or home_folder(),
-            config=config,
-            resume=resume,
-            scheduler=scheduler,
-            out=out,
-            name=name,
-        )
-    except ValueError as error:
-        raise _refuse(error, config) from error
-    raise typer.Exit(0 if status == "finished" else 1)
+    if inline and scheduler:
+        raise _refuse(ValueError("Give either --inline or --scheduler."))
+    _train(
+        config,
+        home,
+        resume=resume,
+        scheduler=scheduler,
+        inline=inline,
+        out=out,
+        name=name,
+    )
 
 
 @app.command()
@@ -189,6 +181,14 @@ def check(
     raise typer.Exit(
         UNUSABLE if "error" in severities else int("warning" in severities)
     )
+
+
+def _train(config: Path | None, home: Path | None, **options: Any) -> None:
+    try:
+        status = train(home or home_folder(), config=config, **options)
+    except ValueError as error:
+        raise _refuse(error, config) from error
+    raise typer.Exit(0 if status == "finished" else 1)
 
 
 def _refuse(error: ValueError, file: Path | None = None) -> typer.Exit:

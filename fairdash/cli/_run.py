@@ -1,4 +1,4 @@
-"""Run a configuration and follow it to its end."""
+"""Train a configuration and follow it to its end."""
 
 import os
 import time
@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fairdash._validation import check_one_of
 from fairdash.jobs import attach, engine_lives, queue, run_open, wake
 from fairdash.store import Snapshot, Store, open_store
 from fairdash.sweep import SweepSpec
@@ -25,38 +26,29 @@ SHOWN = (
 )
 
 
-def run_config(
-    config: Path, home: Path, *, out: Path | None, name: str | None, inline: bool
-) -> str:
-    """Run a configuration, print its results and return the status of the run.
-
-    Raises
-    ------
-    ValueError
-        When the configuration does not fit the catalog or its data.
-    """
-    spec = SweepSpec.from_yaml(config)
-    store = open_store(home)
-    return _run(store, spec, out=out, name=name, inline=inline)
-
-
-def run_sweep(
+def train(
     home: Path,
     *,
     config: Path | None,
-    resume: str | None,
-    scheduler: str | None,
+    resume: str | None = None,
+    scheduler: str | None = None,
+    inline: bool = False,
     out: Path | None,
     name: str | None,
 ) -> str:
-    """Run a configuration, or what is left of a run, and return the status.
+    """Train a configuration, or what is left of a run, and return the run's status.
+
+    Prints the results, and writes all rows to ``out``.
 
     Raises
     ------
     ValueError
-        When the run does not exist, the configuration does not fit, or an engine that
-        works for another scheduler is still at work.
+        When the run does not exist, the configuration does not fit the catalog or its
+        data, ``out`` is neither CSV nor Parquet, or an engine that works for another
+        scheduler is still at work.
     """
+    if out is not None:
+        check_one_of("--out", out.suffix, (".csv", ".parquet"))
     store = open_store(home)
     if resume is None:
         assert config is not None
@@ -69,12 +61,6 @@ def run_sweep(
             message = "An engine is at work in this home folder already"
             raise ValueError(f"{message}; close its app or wait until its runs end.")
         os.environ["FAIRDASH_SCHEDULER"] = scheduler  # for the engine to come
-    return _run(store, spec, out=out, name=name, inline=False)
-
-
-def _run(
-    store: Store, spec: SweepSpec, *, out: Path | None, name: str | None, inline: bool
-) -> str:
     with attach(store.home):
         run_id = queue(store, spec, name=name)
         snapshot = _follow(store, run_id, inline=inline)
