@@ -32,6 +32,14 @@ from fairdash.plots._grid import (
     plot_ratio_by_tau,
     ratio_by_tau_finding,
 )
+from fairdash.plots._individual import (
+    consistency_finding,
+    describe_consistency,
+    describe_fair_metric,
+    fair_metric_finding,
+    plot_consistency,
+    plot_fair_metric,
+)
 from fairdash.plots._local import MOST_MODELS, describe_local_di, plot_local_di
 from fairdash.plots._models import (
     describe_comparison,
@@ -103,11 +111,14 @@ __all__ = [
     "certificate_finding",
     "comparison_finding",
     "confusion_finding",
+    "consistency_finding",
     "correlation_finding",
     "describe_base_rates",
     "describe_certificates",
     "describe_comparison",
     "describe_confusion",
+    "describe_consistency",
+    "describe_fair_metric",
     "describe_front",
     "describe_grid",
     "describe_local_di",
@@ -122,6 +133,7 @@ __all__ = [
     "describe_truncation",
     "describe_two_features",
     "describe_violations",
+    "fair_metric_finding",
     "front_finding",
     "grid_finding",
     "group_colours_of",
@@ -134,6 +146,8 @@ __all__ = [
     "plot_certificates",
     "plot_comparison",
     "plot_confusion",
+    "plot_consistency",
+    "plot_fair_metric",
     "plot_front",
     "plot_grid",
     "plot_local_di",

@@ -41,6 +41,21 @@ from fairdash.ui._format import (
 )
 from fairdash.ui._frame import View, exists, open_page, page
 from fairdash.ui._home import first_look, latest_result, recent_runs
+from fairdash.ui._individual import (
+    audited,
+    certificates,
+    fair_metric,
+    has_network,
+)
+from fairdash.ui._individual_form import (
+    audit_of,
+    audit_table,
+    facts_of,
+    individual_kpis,
+    pick_individual,
+    trial_of,
+    worst_people,
+)
 from fairdash.ui._local import LocalResult, local_result
 from fairdash.ui._method_form import method_form
 from fairdash.ui._models import (
@@ -131,8 +146,12 @@ __all__ = [
     "ago",
     "apply_to_file",
     "asked",
+    "audit_of",
+    "audit_table",
+    "audited",
     "base_rate_kpis",
     "base_rates",
+    "certificates",
     "chance_worst",
     "change",
     "check_panel",
@@ -153,12 +172,16 @@ __all__ = [
     "estimate",
     "exists",
     "export_run",
+    "facts_of",
+    "fair_metric",
     "figure",
     "find_top_rows",
     "first_look",
     "flips_without_outcome",
     "follow",
+    "has_network",
     "heading",
+    "individual_kpis",
     "interval",
     "is_sweep",
     "keep_dataset",
@@ -185,6 +208,7 @@ __all__ = [
     "percent",
     "pick_epoch",
     "pick_group",
+    "pick_individual",
     "pick_k",
     "pick_models",
     "pick_noise",
@@ -233,8 +257,10 @@ __all__ = [
     "too_small",
     "train",
     "training_facts",
+    "trial_of",
     "upload_scores",
     "uploads",
     "weight_kpis",
     "weighted_models",
+    "worst_people",
 ]

@@ -19,6 +19,7 @@ PAGES = {
     "Post-process": "pages/6_Post-process.py",
     "Sweep": "pages/5_Sweep.py",
     "Noisy groups": "pages/7_Noisy_groups.py",
+    "Individual fairness": "pages/8_Individual_fairness.py",
     "Runs": "pages/10_Runs.py",
 }
 
