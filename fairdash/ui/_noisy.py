@@ -48,8 +48,14 @@ class Noise:
 
     @property
     def largest_bound(self) -> float:
-        """The radius within which all groups are known to be; NaN if not known."""
-        return np.nan if self.bounds is None else float(self.bounds["general"].max())
+        """The radius within which all groups are known to be; NaN if not known.
+
+        Of a sample it is the upper end of the interval.
+        """
+        if self.bounds is None:
+            return np.nan
+        sampled = self.true is None and "general_high" in self.bounds
+        return float(self.bounds["general_high" if sampled else "general"].max())
 
 
 class Question(NamedTuple):

@@ -124,7 +124,9 @@ def guarantee(
             "by the bound below that needs no equal shares."
         )
     else:
-        premise = f"The premise holds: no group is more than {number(limit, 2)} away."
+        premise = (
+            f"Over all rows of the table no group is more than {number(limit, 2)} away."
+        )
     soft = (
         f"Knowing P(G | Ĝ) instead, the violation is at most {number(row['soft'])}."
         if row["soft"] > 0
