@@ -84,7 +84,7 @@ function panel(group, colour, t, gamma, hardt, top, width, peak) {
   const corners = [-1, t, t + gamma, 1].map((s) => Math.min(Math.max(s, -1), 1))
   const line = corners.map((s) => `${x(s).toFixed(1)},${y(h(s)).toFixed(1)}`).join(" ")
   const mark = hardt == null ? "" :
-    `<polyline points="${staircase(hardt).map(([s, p]) => `${x(s).toFixed(1)},${y(p).toFixed(1)}`).join(" ")}" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="2 4"/>`
+    `<path d="M${staircase(hardt).map(([s, p]) => `${x(s).toFixed(1)},${y(p).toFixed(1)}`).join("L")}" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="2 4"/>`
   const words = `starts at ${signed(t)}, ${percent(meanH(group, t, gamma))} decided 1`
   return `
     <text x="${LEFT}" y="${top - 8}"><tspan font-weight="600" style="fill:${colour}">${escaped(group.name)}</tspan>
