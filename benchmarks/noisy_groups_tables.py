@@ -144,8 +144,7 @@ def by_true_groups(
 ) -> Any:
     """Return the model that true groups of validation rows would choose.
 
-    The rule that the paper states forbids it and its public code does it: a column of
-    its own shows how much of the published figures this explains.
+    The paper excludes it: a column of its own shows how much the choice alone decides.
     """
     y, groups = case.y[rows], case.groups[rows]
     errors, worst = [], []
