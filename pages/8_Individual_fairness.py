@@ -75,8 +75,11 @@ def individual():
     people = ui.worst_people(model, alike, radius)
     st.dataframe(people, hide_index=True, column_config=ui.decimals(people))
     st.caption(
-        "The worst counterpart found within the fair radius, as a possible person."
+        "The worst counterpart found within the fair radius, rounded to a possible "
+        "person, whose own squared fair distance is given."
     )
+    ui.heading("What if this person were different?")
+    ui.what_if(model, alike, people)
     if len(networks) < len(models):
         left_out = ", ".join(m.label for m in models if m not in networks)
         st.caption(f"Not stored as a network of the features: {left_out}.")

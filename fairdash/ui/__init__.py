@@ -54,6 +54,7 @@ from fairdash.ui._individual_form import (
     individual_kpis,
     pick_individual,
     trial_of,
+    what_if,
     worst_people,
 )
 from fairdash.ui._local import LocalResult, local_result
@@ -262,5 +263,6 @@ __all__ = [
     "uploads",
     "weight_kpis",
     "weighted_models",
+    "what_if",
     "worst_people",
 ]

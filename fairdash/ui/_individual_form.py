@@ -1,16 +1,19 @@
 """Controls of Individual fairness, and the tables that follow from them."""
 
 from collections.abc import Sequence
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from fairdash._validation import value_label
 from fairdash.datasets import Dataset, decode
 from fairdash.methods import CATALOG
 from fairdash.metrics import DIFCertificate, LossRatio
 from fairdash.store import TrialRecord
-from fairdash.ui._blocks import Kpi, more
+from fairdash.ui._blocks import Kpi, kpi_row, more
 from fairdash.ui._format import change, interval, number, percent, plural
 from fairdash.ui._individual import (
     Alike,
@@ -137,11 +140,10 @@ def individual_kpis(
         Kpi(
             "DIF certificate",
             number(certificate.value, 2),
-            f"with sampling {number(limit, 2)}; proved below "
-            f"{number(certificate.bound, 1)}",
+            f"{number(limit, 2)} with sampling",
             help="Mean squared change of logits that people within the fair radius can "
-            "meet: found by search, with its one-sided 95% limit, and the bound that "
-            "the norms of the layers prove.",
+            "meet: found by search, with its one-sided 95% limit. The norms of the "
+            f"layers prove at most {number(certificate.bound, 1)}.",
         ),
     ]
 
@@ -150,31 +152,65 @@ def worst_people(model: Audited, alike: Alike, radius: float) -> pd.DataFrame:
     """Return the people whose probability moves most, and what was changed.
 
     Counterparts are decoded to the columns of the table and scored again, so that
-    every line is a possible person.
+    every line is a possible person; as levels are rounded, its fair distance is given.
     """
-    case = worst(model, fair_metric(model, alike), radius)
+    metric = fair_metric(model, alike)
+    case = worst(model, metric, radius)
     before = model.frame.reset_index(drop=True)
     after = decode(model.encoder, case.X, like=model.dataset.frame)
     p, q = model.probability(before), model.probability(after)
+    distance = metric.distance(model.X, model.encoder.transform(after))
     order = np.argsort(-np.abs(q - p), kind="stable")[:_LISTED]
-    rows = []
-    for i in order:
-        changed = [
-            f"{name}: {before[name][i]} → {after[name][i]}"
-            for name in before
-            if str(after[name][i]) != str(before[name][i])
-            and not _same(before[name][i], after[name][i])
-        ]
-        rows.append(
+    numbered = model.dataset.row_number[model.where]
+    return pd.DataFrame(
+        [
             {
-                "row": int(model.dataset.row_number[model.where[i]]) + 1,
+                "row": int(numbered[i]) + 1,
                 "P(1)": p[i],
                 "changed so": q[i],
                 "change": change(q[i] - p[i], 2),
-                "what changes": "; ".join(changed) or "nothing visible",
+                "fair distance": distance[i],
+                "what changes": _changes(before.iloc[i], after.iloc[i]),
             }
+            for i in order
+        ]
+    )
+
+
+def what_if(model: Audited, alike: Alike, people: pd.DataFrame) -> None:
+    """Draw one person to edit, and what becomes of prediction and fair distance."""
+    numbered = {
+        int(n) + 1: i for i, n in enumerate(model.dataset.row_number[model.where])
+    }
+    row = st.selectbox(
+        "Person",
+        [int(n) for n in people["row"]],
+        format_func=lambda n: f"row {n:,}",
+        width=200,
+        key=f"{model.key} person",
+    )
+    person = model.frame.iloc[[numbered[row]]].reset_index(drop=True)
+    levels = {
+        name: st.column_config.SelectboxColumn(
+            options=sorted(model.dataset.frame[name].dropna().unique().tolist())
         )
-    return pd.DataFrame(rows)
+        for name in map(str, person)
+        if not pd.api.types.is_numeric_dtype(person[name])
+    }
+    edited = st.data_editor(
+        person, hide_index=True, column_config=levels, key=f"{model.key} {row} edited"
+    )
+    p, q = model.probability(person)[0], model.probability(edited)[0]
+    distance = fair_metric(model, alike).distance(
+        model.encoder.transform(person), model.encoder.transform(edited)
+    )[0]
+    kpi_row(
+        [
+            Kpi("P(1) as it is", number(p), "decided 1" if p > 0.5 else "decided 0"),
+            Kpi("P(1) as edited", number(q), "decided 1" if q > 0.5 else "decided 0"),
+            Kpi("Fair distance", number(distance), "squared; 0 is alike"),
+        ]
+    )
 
 
 def facts_of(model: Audited, label: str) -> tuple[str, ...]:
@@ -183,7 +219,19 @@ def facts_of(model: Audited, label: str) -> tuple[str, ...]:
     return model.dataset.name, f"{people} of {model.n_test:,}", label
 
 
-def _same(one: object, other: object) -> bool:
-    if isinstance(one, str) or isinstance(other, str) or one is None or other is None:
+def _changes(before: "pd.Series[Any]", after: "pd.Series[Any]") -> str:
+    """Return "sector: transport → care; age: 22 → 26"."""
+    changed = [
+        f"{name}: {value_label(before[name])} → {value_label(after[name])}"
+        for name in before.index
+        if value_label(before[name]) != value_label(after[name])
+        and not _close(before[name], after[name])
+    ]
+    return "; ".join(changed) or "nothing visible"
+
+
+def _close(one: object, other: object) -> bool:
+    """Tell whether two numbers differ by rounding alone."""
+    if not isinstance(one, Real) or not isinstance(other, Real):
         return False
-    return bool(np.isclose(float(one), float(other), rtol=1e-4))  # type: ignore[arg-type]
+    return bool(np.isclose(float(one), float(other), rtol=1e-4))

@@ -43,10 +43,15 @@ def test_the_first_screen_audits_a_model(visit, run_id):
         "CTF score",
         "Loss ratio, at least",
         "DIF certificate",
+        "P(1) as it is",
+        "P(1) as edited",
+        "Fair distance",
     }
+    assert shown["P(1) as it is"] == shown["P(1) as edited"]
+    assert shown["Fair distance"] == "0.000"
     assert figures(page) == 2
     assert "People · 120 test rows of 120" in words(page)
-    people = page.dataframe[-1].value
+    people = next(t.value for t in page.dataframe if "changed so" in t.value)
     moved = np.abs(people["changed so"] - people["P(1)"])
     assert (np.diff(moved) <= 1e-12).all()
 
