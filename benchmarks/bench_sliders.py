@@ -60,7 +60,8 @@ WATCH = """() => {
   };
   const watcher = new MutationObserver(look);
   const all = { subtree: true, childList: true, characterData: true, attributes: true };
-  [document.body, ...roots.filter(Boolean)].forEach((root) => watcher.observe(root, all));
+  const trees = [document.body, ...roots.filter(Boolean)];
+  trees.forEach((root) => watcher.observe(root, all));
   setInterval(() => {
     if (location.href === address) return;
     address = location.href;
