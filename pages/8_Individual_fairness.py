@@ -76,7 +76,8 @@ def individual():
     st.dataframe(people, hide_index=True, column_config=ui.decimals(people))
     st.caption(
         "The worst counterpart found within the fair radius, rounded to a possible "
-        "person, whose own squared fair distance is given."
+        "person. Rounding categories leaves the radius: the squared fair distance is "
+        "that of the person shown."
     )
     ui.heading("What if this person were different?")
     ui.what_if(model, alike, people)
