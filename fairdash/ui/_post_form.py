@@ -44,10 +44,12 @@ def pick_post(
 ) -> tuple[Source, tuple[str, ...], str, bool]:
     """Draw the choice of scores, groups, target rate and rest position."""
     names = {source.label: source for source in sources}
+    key = f"{dataset_id} {sources[0]} scores"
+    carried = st.session_state.pop(f"{dataset_id} scores", None)  # from the Sweep page
+    if carried in names:
+        st.session_state[key] = carried
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        label = st.selectbox(
-            "Scores of", list(names), width=240, key=f"{dataset_id} {sources[0]} scores"
-        )
+        label = st.selectbox("Scores of", list(names), width=240, key=key)
         source = names[label]
         targets = [t for t in TARGETS if source.has_outcome or t != "accuracy"]
         target: str = st.segmented_control(
