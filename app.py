@@ -30,4 +30,6 @@ else:
     ui.first_look()
 st.subheader("Start from a sample with a planted, known bias", anchor=False)
 ui.sample_cards()
+st.subheader("Or from a public table, fetched from its publisher", anchor=False)
+ui.public_cards()
 ui.settle()

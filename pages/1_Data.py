@@ -18,6 +18,8 @@ table = ui.open_table(view.data)
 if table is None:
     ui.context("Nothing leaves this machine.")
     ui.choose_table()
+    st.subheader("Or fetch a public table from its publisher", anchor=False)
+    ui.public_cards()
     ui.settle()
     st.stop()
 

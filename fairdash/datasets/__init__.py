@@ -4,7 +4,7 @@ from fairdash.datasets._check import check_table
 from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._decode import decode
 from fairdash.datasets._encode import Encoded, Encoder, encode
-from fairdash.datasets._fetch import fetch
+from fairdash.datasets._fetch import fetch, fetch_table
 from fairdash.datasets._format import TableFormat
 from fairdash.datasets._guess import guess_roles
 from fairdash.datasets._guess_features import left_out_reasons
@@ -65,6 +65,7 @@ __all__ = [
     "decode",
     "encode",
     "fetch",
+    "fetch_table",
     "guess_meaning",
     "guess_roles",
     "infer_kind",

@@ -3,6 +3,8 @@
 import logging
 from pathlib import Path
 
+import pandas as pd
+
 from fairdash._validation import check_one_of
 from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._public import PUBLIC, PublicTable
@@ -34,6 +36,31 @@ def fetch(
         If there is no such table or variant, the file is not the published one, or it
         cannot be downloaded; the message says which file to put where.
     """
+    table = fetch_table(name, data_home, variant)
+    public = PUBLIC[name]
+    key = f"{public.sha256}:{variant or next(iter(public.variants))}"
+    return make_dataset(table, public.roles, name=public.title, key=key)
+
+
+def fetch_table(
+    name: str, data_home: str | Path | None = None, variant: str | None = None
+) -> pd.DataFrame:
+    """Return a public table as the variant filters it, before roles are applied.
+
+    Parameters
+    ----------
+    name, data_home, variant
+        As of `fetch`.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    ValueError
+        As `fetch`.
+    """
     check_one_of("name", name, PUBLIC)
     public = PUBLIC[name]
     variant = variant or next(iter(public.variants))
@@ -45,8 +72,7 @@ def fetch(
             f"{public.title} ({variant}) has {len(table):,} rows where "
             f"{public.n_rows[variant]:,} were expected; delete {path} and try again."
         )
-    key = f"{public.sha256}:{variant}"
-    return make_dataset(table, public.roles, name=public.title, key=key)
+    return table
 
 
 def download(public: PublicTable, data_home: str | Path | None = None) -> Path:

@@ -87,6 +87,7 @@ from fairdash.ui._post_ramp import live_setting, solve
 from fairdash.ui._post_source import post_sources, score_columns, scored
 from fairdash.ui._post_tables import others, ramp_curve
 from fairdash.ui._post_upload import upload_scores, uploads
+from fairdash.ui._public_data import public_cards
 from fairdash.ui._results import (
     Setting,
     chance_worst,
@@ -227,6 +228,7 @@ __all__ = [
     "prepared_table",
     "preview",
     "problem",
+    "public_cards",
     "ramp_curve",
     "readable_checks",
     "recent_runs",

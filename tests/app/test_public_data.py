@@ -1,0 +1,128 @@
+import functools
+import hashlib
+import http.server
+import threading
+from dataclasses import replace
+
+import pooch
+import pytest
+from reading import labels, numbers, words
+
+from fairdash import ui
+from fairdash.datasets import PUBLIC, fetch
+
+CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 10
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """The folder in which the original files are looked for."""
+    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / project)
+    return tmp_path / "fairdash"
+
+
+@pytest.fixture
+def law(cache, monkeypatch):
+    """A small law table whose publisher cannot be reached."""
+    law = PUBLIC["law"]
+    columns = {"features": ("lsat",), "subgroup_columns": ()}
+    table = replace(
+        law,
+        url="http://127.0.0.1:9/law.csv",
+        sha256=hashlib.sha256(CONTENT).hexdigest(),
+        roles=law.roles.model_copy(update=columns),
+        n_rows={"road": 40},
+    )
+    monkeypatch.setitem(PUBLIC, "law", table)
+    return table
+
+
+@pytest.fixture
+def publisher(law, tmp_path, monkeypatch):
+    """A server on this machine that publishes the small law table."""
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    (shelf / "law.csv").write_bytes(CONTENT)
+    handler = functools.partial(Quiet, directory=shelf)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/law.csv"
+    monkeypatch.setitem(PUBLIC, "law", replace(law, url=url))
+    yield
+    server.shutdown()
+    server.server_close()
+
+
+def fetch_law(page):
+    return page.button(key="fetch law").click().run()
+
+
+@pytest.mark.parametrize("name", ["Home", "Data"])
+def test_first_visit_offers_every_variant_with_its_rows_and_source(visit, name):
+    page = visit(name)
+    assert not page.exception
+    assert labels(page).count("Fetch") == len(PUBLIC)
+    assert page.selectbox(key="variant compas").options == [
+        "road: 6,167 rows",
+        "propublica: 6,172 rows",
+        "all: 7,214 rows",
+    ]
+    for public in PUBLIC.values():
+        assert public.url in words(page)
+    assert not page.error
+
+
+def test_a_table_is_fetched_and_opened_with_its_roles(visit, publisher, cache):
+    page = fetch_law(visit("Data"))
+    assert not page.exception
+    assert not page.error
+    (record,) = ui.store().datasets()
+    assert page.query_params["data"] in (record.id, [record.id])
+    assert (record.name, record.table_name) == (
+        "Law school",
+        "lawschool_road.csv, road",
+    )
+    assert record.roles == PUBLIC["law"].roles
+    assert numbers(page)["Rows used"] == "40"
+    kept = ui.store().dataset(record.id)
+    direct = fetch("law", cache)
+    assert (kept.y == direct.y).all()
+    assert (kept.sensitive_features == direct.sensitive_features).all()
+
+
+def test_the_chosen_variant_is_fetched(visit, law, cache, monkeypatch):
+    variants = {"road": lambda table: table, "half": lambda table: table[20:]}
+    two = replace(law, variants=variants, n_rows={"road": 40, "half": 20})
+    monkeypatch.setitem(PUBLIC, "law", two)
+    cache.mkdir()
+    (cache / law.file).write_bytes(CONTENT)
+    page = visit("Home")
+    page.selectbox(key="variant law").set_value("half").run()
+    page = fetch_law(page)
+    assert not page.exception
+    assert [data.name for data in ui.store().datasets()] == ["Law school (half)"]
+    assert numbers(page)["Rows used"] == "20"
+
+
+def test_offline_the_page_says_what_to_put_where(visit, law, cache):
+    page = fetch_law(visit("Data"))
+    assert not page.exception
+    assert page.error[0].proto.title == "Law school was not fetched"
+    (shown,) = [error.value.replace("\\", "") for error in page.error]
+    for part in (law.url, law.file, str(cache)):
+        assert part in shown
+    assert ui.store().datasets() == []
+
+
+def test_a_file_that_is_not_the_published_one_is_refused(visit, law, cache):
+    cache.mkdir()
+    (cache / law.file).write_bytes(b"mine")
+    page = fetch_law(visit("Data"))
+    assert not page.exception
+    assert "is not the published file" in page.error[0].value
+    assert ui.store().tables() == []
