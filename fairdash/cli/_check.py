@@ -8,7 +8,7 @@ import yaml
 from fairdash.datasets import Roles, check_table, guess_roles, read_table
 
 
-def check_file(file: Path, roles_file: Path | None) -> set[str]:
+def check_file(file: Path, roles_file: Path | None, sheet: str | None) -> set[str]:
     """Print the findings about a table and return their severities.
 
     Raises
@@ -16,7 +16,7 @@ def check_file(file: Path, roles_file: Path | None) -> set[str]:
     ValueError
         When a file cannot be read.
     """
-    frame = read_table(file)
+    frame = read_table(file, sheet=sheet)
     roles = guess_roles(frame) if roles_file is None else _read_roles(roles_file)
     typer.echo(f"{file.name}: {len(frame)} rows, {frame.shape[1]} columns")
     typer.echo(f"outcome {roles.target!r}, positive value {roles.positive!r}")

@@ -9,13 +9,15 @@ import typer
 from fairdash import __version__
 from fairdash.cli._apply import apply_file
 from fairdash.cli._check import check_file
+from fairdash.cli._fetch import fetch_files
 from fairdash.cli._run import train
+from fairdash.datasets import PUBLIC
 from fairdash.store import home_folder
 
 UNUSABLE = 2  # exit status when a file or a configuration cannot be used
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
-data = typer.Typer(no_args_is_help=True, help="Look at a table before using it.")
+data = typer.Typer(no_args_is_help=True, help="Check a table, or fetch a public one.")
 app.add_typer(data, name="data")
 
 Home = Annotated[
@@ -168,6 +170,10 @@ def check(
             help="YAML file of the roles; else they are guessed.", exists=True
         ),
     ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option(help="Sheet of a workbook, or file of an archive, of several."),
+    ] = None,
 ) -> None:
     """Check a table and print what to change.
 
@@ -175,12 +181,33 @@ def check(
     when there are errors or a file cannot be read.
     """
     try:
-        severities = check_file(file, roles)
+        severities = check_file(file, roles, sheet)
     except ValueError as error:
         raise _refuse(error, file) from error
     raise typer.Exit(
         UNUSABLE if "error" in severities else int("warning" in severities)
     )
+
+
+@data.command("fetch")
+def fetch_public(
+    name: Annotated[str, typer.Argument(help=f"Public table: {', '.join(PUBLIC)}.")],
+    variant: Annotated[
+        str | None, typer.Option(help="A paper's filter of the rows; see docs/data.md.")
+    ] = None,
+    to: Annotated[
+        Path, typer.Option(help="Folder of the original file and of what is written.")
+    ] = Path(),
+) -> None:
+    """Download a public table, or find it in the folder, and write it with its roles.
+
+    The table is written as Parquet and its roles as YAML, for `fairdash data check`.
+    The exit status is 2 when the table or the variant is unknown or cannot be fetched.
+    """
+    try:
+        fetch_files(name, variant, to)
+    except ValueError as error:
+        raise _refuse(error) from error
 
 
 def _train(config: Path | None, home: Path | None, **options: Any) -> None:

@@ -1,0 +1,96 @@
+"""`fairdash data`: public tables as files, and one table of several."""
+
+import hashlib
+import zipfile
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+import yaml
+from toys import people, people_csv
+from typer.testing import CliRunner
+
+from fairdash.cli import app
+from fairdash.datasets import PUBLIC, Roles
+
+CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 30
+
+
+@pytest.fixture
+def law(monkeypatch):
+    """A small law table whose publisher cannot be reached."""
+    law = PUBLIC["law"]
+    columns = {"features": ("lsat",), "subgroup_columns": ()}
+    table = replace(
+        law,
+        url="http://127.0.0.1:9/law.csv",
+        sha256=hashlib.sha256(CONTENT).hexdigest(),
+        roles=law.roles.model_copy(update=columns),
+        variants={"road": lambda frame: frame, "half": lambda frame: frame[60:]},
+        n_rows={"road": 120, "half": 60},
+    )
+    monkeypatch.setitem(PUBLIC, "law", table)
+    return table
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["data", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    "options, variant, n_rows", [([], "road", 120), (["--variant", "half"], "half", 60)]
+)
+def test_a_table_is_written_with_its_roles(law, tmp_path, options, variant, n_rows):
+    (tmp_path / law.file).write_bytes(CONTENT)
+    done = call("fetch", "law", "--to", tmp_path, *options)
+    assert done.exit_code == 0, done.output
+    assert f"Law school ({variant}): {n_rows} rows, from {law.url}" in done.stdout
+    table, roles = (tmp_path / f"law-{variant}{end}" for end in (".parquet", ".yaml"))
+    assert str(table) in done.stdout
+    expected = pd.read_csv(tmp_path / law.file).tail(n_rows).reset_index(drop=True)
+    pd.testing.assert_frame_equal(pd.read_parquet(table), expected)
+    assert Roles.model_validate(yaml.safe_load(roles.read_text())) == law.roles
+    checked = call("check", table, "--roles", roles)
+    assert checked.exit_code in (0, 1), checked.output
+    assert f"{n_rows} rows, 3 columns" in checked.stdout
+
+
+def test_offline_one_line_says_what_to_put_where(law, tmp_path):
+    done = call("fetch", "law", "--to", tmp_path / "new")
+    assert done.exit_code == 2
+    assert f"put it into {tmp_path / 'new'}" in done.stderr
+    assert "\n" not in done.stderr.strip()
+    assert list(tmp_path.rglob("*.parquet")) == []
+
+
+@pytest.mark.parametrize("wrong", [["iris"], ["law", "--variant", "whole"]])
+def test_an_unknown_table_or_variant_is_refused(law, tmp_path, wrong):
+    done = call("fetch", *wrong, "--to", tmp_path)
+    assert done.exit_code == 2
+    assert "must be one of" in done.stderr
+
+
+def test_one_file_of_an_archive_is_checked(tmp_path):
+    packed = tmp_path / "both.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("first.csv", people_csv())
+        archive.writestr("second.csv", people_csv(300))
+    unsaid = call("check", packed)
+    assert unsaid.exit_code == 2
+    assert "choose one with `sheet`" in unsaid.stderr
+    said = call("check", packed, "--sheet", "second.csv")
+    assert said.exit_code in (0, 1), said.output
+    assert "300 rows, 5 columns" in said.stdout
+
+
+def test_one_sheet_of_a_workbook_is_checked(tmp_path):
+    book = tmp_path / "people.xlsx"
+    with pd.ExcelWriter(book) as writer:
+        people().to_excel(writer, sheet_name="2023", index=False)
+        people(300).to_excel(writer, sheet_name="2024", index=False)
+    said = call("check", book, "--sheet", "2024")
+    assert said.exit_code in (0, 1), said.output
+    assert "300 rows, 5 columns" in said.stdout
+    missing = call("check", book, "--sheet", "2025")
+    assert missing.exit_code == 2
+    assert "'2023', '2024'" in missing.stderr
