@@ -12,6 +12,7 @@ from fairdash.methods._method import STACKED_ROWS, Device, Effort, Method, Param
 from fairdash.methods._network import Network
 from fairdash.methods._plane import Plane, PlaneNetwork, SettingRange
 from fairdash.methods._truncation import TruncatedLogistic
+from fairdash.methods._two_features import two_feature_networks, two_feature_people
 from fairdash.methods.catalog import CATALOG, PLANES
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ __all__ = [
     "fair_log_loss_multiplier",
     "hold_multiplier",
     "training_device",
+    "two_feature_networks",
+    "two_feature_people",
 ]
 
 _LAZY = {method.class_name: method.module for method in CATALOG.values()}

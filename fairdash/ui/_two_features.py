@@ -6,12 +6,16 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from fairdash import plots
-from fairdash.methods import FairLogLoss, TruncatedLogistic, hold_multiplier
+from fairdash.methods import (
+    FairLogLoss,
+    TruncatedLogistic,
+    hold_multiplier,
+    two_feature_people,
+)
 from fairdash.ui._blocks import Kpi, figure, kpi_row
 from fairdash.ui._format import number, percent
 
 _GROUPS = ("Group 0", "Group 1")
-_ROWS = 150  # of each group
 _AXIS = np.linspace(-4, 4, 61)
 _ALPHAS = (0.001, 0.005, 0.02, 0.1, 0.5)
 _HOW = r"""
@@ -31,7 +35,7 @@ def show_two_features() -> None:
 
 @st.fragment
 def _demo() -> None:
-    X, y, group = _people()
+    X, y, group = two_feature_people()
     left, right = st.columns(2, gap="medium")
     alpha = right.select_slider(
         "Ridge penalty (α)", _ALPHAS, value=0.005, key="two features alpha"
@@ -125,18 +129,8 @@ def _chord(model: TruncatedLogistic, margin: float) -> dict[str, float] | None:
     return {"x0": x0, "y0": y0, "x1": x1, "y1": y1}
 
 
-@st.cache_data(show_spinner=False)
-def _people() -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    rng = np.random.default_rng(0)
-    group = np.repeat([0, 1], _ROWS)
-    X = rng.normal(size=(2 * _ROWS, 2)) + np.where(group[:, None] == 1, 0.35, -0.35)
-    logit = X @ np.array([1.4, 0.8]) + 0.3 * (2 * group - 1)
-    y = (rng.random(2 * _ROWS) < 1 / (1 + np.exp(-logit))).astype(np.int64)
-    return X, y, group
-
-
 @st.cache_data(max_entries=20, show_spinner=False)
 def _fair_multiplier(alpha: float) -> float:
-    X, y, group = _people()
+    X, y, group = two_feature_people()
     model = FairLogLoss(alpha=alpha).fit(X, y, sensitive_features=group)
     return float(model.multiplier_[0])
