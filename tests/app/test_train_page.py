@@ -39,6 +39,7 @@ def test_the_form_offers_every_parameter_of_the_catalog(visit, dataset_id, metho
         *page.slider,
         *page.number_input,
         *page.selectbox,
+        *page.text_input,
         *page.get("button_group"),
     ]
     offered = {widget.label for widget in widgets}
@@ -60,7 +61,7 @@ def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
     assert numbers(page)["Accuracy"] == f"{road['test_accuracy']:.1%}"
     assert numbers(page)["Worst-1-DI"] == f"{road['test_worst_1_di']:.3f}"
     assert page.metric[0].delta.endswith("pt")
-    assert figures(page) == 3
+    assert figures(page) == 4  # loss, r, what changed, error against violation
 
 
 def test_a_second_tab_shows_the_same_run_and_its_settings(visit, run_id):
