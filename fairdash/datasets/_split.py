@@ -53,6 +53,71 @@ def split(
     return Split(*(np.sort(dealt[part == i]) for i in range(3)))
 
 
+def training_rows(
+    dataset: Dataset, seed: int = 0, n_rows: int | None = None
+) -> NDArray[np.int64]:
+    """Return the rows a model is trained on: those of `split`, or a `subsample`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    seed : int, default=0
+        Of the split, and of the subsample within it.
+    n_rows : int, optional
+        Most rows; by default, and where there are no more, all training rows.
+    """
+    train = split(dataset, seed).train
+    if n_rows is None or n_rows >= len(train):
+        return train
+    return subsample(dataset, train, n_rows, seed)
+
+
+def subsample(
+    dataset: Dataset, rows: NDArray[np.int64], n_rows: int, seed: int = 0
+) -> NDArray[np.int64]:
+    """Draw some of the rows at random, stratified by outcome and group.
+
+    A cell (outcome x group) of m rows gets ``m * n_rows / len(rows)`` of them, rounded
+    up or down. A cell that would get none gets one, which the largest cells give.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    rows : ndarray of int64
+        Indices to draw from.
+    n_rows : int
+        How many to draw.
+    seed : int, default=0
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_rows,)
+        Sorted; the same for the same arguments.
+
+    Raises
+    ------
+    ValueError
+        When ``n_rows`` is larger than ``rows`` or smaller than the number of cells.
+    """
+    cell = dataset.group[rows] * 2 + dataset.y[rows]
+    sizes = np.bincount(cell)
+    n_cells = np.count_nonzero(sizes)
+    if not n_cells <= n_rows <= len(rows):
+        raise ValueError(
+            f"`n_rows` must be {n_cells} (one row of each outcome in each group) to "
+            f"{len(rows)}, got {n_rows}."
+        )
+    ends = np.cumsum(sizes) * n_rows / len(rows)
+    counts = np.diff(np.floor(ends + 0.5).astype(np.int64), prepend=0)
+    counts = np.maximum(counts, sizes > 0)
+    for _ in range(counts.sum() - n_rows):
+        counts[counts.argmax()] -= 1
+    shuffled = np.random.default_rng(seed).permutation(len(rows))
+    dealt = shuffled[np.argsort(cell[shuffled], kind="stable")]
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(rows[dealt[place < np.repeat(counts, sizes)]])
+
+
 def _sequence(n: int, fractions: tuple[float, ...]) -> NDArray[np.int64]:
     """Return n part numbers, spread evenly in proportion to ``fractions``."""
     turns = [(np.arange(n) + 0.5) / fraction for fraction in fractions]

@@ -42,6 +42,7 @@ def queue(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
     )
     dataset = store.dataset(dataset_id)
     spec.subgroups.label(dataset.frame)
+    spec = spec.fitted_to(dataset)
     trials = expand(spec, dataset.key)
     return store.add_run(
         spec.model_dump(mode="json", exclude_none=True),

@@ -76,7 +76,7 @@ def work(
         if results is None:
             return None
         for result in results:
-            _keep(store, result, _plane_key(part, dataset, spec))
+            _keep(store, result, spec.train_rows, _plane_key(part, dataset, spec))
     lost = {outcome.key for outcome in failed}
     keys = [trial.key for trial in stack.trials if trial.key not in lost]
     return failed + _measure(store, dataset, stack.seed, keys, spec)
@@ -91,7 +91,11 @@ def _train(
     store: Store, stack: Stack, dataset: Dataset, spec: SweepSpec, link: Link
 ) -> list[TrialResult] | None:
     """Train a stack, or take its trials from a plane that is on disk by then."""
-    how: dict[str, Any] = {"scaling": spec.scaling, "report": link.report}
+    how: dict[str, Any] = {
+        "scaling": spec.scaling,
+        "train_rows": spec.train_rows,
+        "report": link.report,
+    }
     key = _plane_key(stack, dataset, spec)
     if key is None:
         return train_stack(
@@ -123,7 +127,9 @@ def _train(
 def _plane_key(stack: Stack, dataset: Dataset, spec: SweepSpec) -> str | None:
     if not stack.is_plane:
         return None
-    return stack.plane_key(data=dataset.key, scaling=spec.scaling)
+    return stack.plane_key(
+        data=dataset.key, scaling=spec.scaling, train_rows=spec.train_rows
+    )
 
 
 def _plane_failed(
@@ -134,7 +140,9 @@ def _plane_failed(
     return key is not None and not store.artifact(key).exists()
 
 
-def _keep(store: Store, result: TrialResult, plane: str | None) -> None:
+def _keep(
+    store: Store, result: TrialResult, train_rows: int | None, plane: str | None
+) -> None:
     trial = result.trial
     store.artifact(trial.key).write(
         row={
@@ -144,6 +152,7 @@ def _keep(store: Store, result: TrialResult, plane: str | None) -> None:
             "seed": trial.seed,
             "data_key": trial.data_key,
             "seconds": result.seconds,
+            **({"train_rows": train_rows} if train_rows else {}),
             **({"plane": plane} if plane else {}),
         },
         scores=result.scores,

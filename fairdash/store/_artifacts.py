@@ -48,6 +48,11 @@ class Artifact:
         key: str | None = self.row().get("plane")
         return key
 
+    def train_rows(self) -> int | None:
+        """Return how many training rows were drawn to train on, or None for all."""
+        n_rows: int | None = self.row().get("train_rows")
+        return n_rows
+
     def scores(self) -> NDArray[np.float32]:
         """Return the probability of the positive outcome of every row of the data."""
         return self._array("scores")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pandas as pd
 from scipy.special import expit
 
-from fairdash.datasets import Dataset, encode, split
+from fairdash.datasets import Dataset, encode, split, training_rows
 from fairdash.methods import CATALOG, Plane
 from fairdash.sweep._monitor import REPORT_SECONDS, Event, summarise_ratio, thin
 from fairdash.sweep._result import TrialResult, begun, finite
@@ -38,6 +38,7 @@ def train_plane(
     dataset: Dataset,
     *,
     scaling: Literal["standard", "minmax"] = "standard",
+    train_rows: int | None = None,
     report: Callable[[Event], None] = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> TrainedPlane | None:
@@ -47,8 +48,8 @@ def train_plane(
     """
     for trial in stack.trials:
         report(begun(trial))
-    train, _, _ = split(dataset, stack.seed)
-    encoded = encode(dataset, train, scaling=scaling)
+    encoded = encode(dataset, split(dataset, stack.seed).train, scaling=scaling)
+    train = training_rows(dataset, stack.seed, train_rows)
     # the estimator wants a point of its own: any corner of the range
     corner = {"fairness_weight": 0.0}
     if "min_tau" in stack.params:
@@ -76,6 +77,7 @@ def take_points(
     dataset: Dataset,
     *,
     scaling: Literal["standard", "minmax"] = "standard",
+    train_rows: int | None = None,
     report: Callable[[Event], None] = lambda event: None,
 ) -> list[TrialResult]:
     """Return every trial of a stack as its plane has it.
@@ -86,8 +88,8 @@ def take_points(
         When a trial lies outside the range of the plane, or training diverged.
     """
     began = time.monotonic()
-    train, _, _ = split(dataset, stack.seed)
-    encoded = encode(dataset, train, scaling=scaling)
+    encoded = encode(dataset, split(dataset, stack.seed).train, scaling=scaling)
+    train = training_rows(dataset, stack.seed, train_rows)
     groups = dataset.sensitive_features[train]
     results = []
     for trial, point in zip(stack.trials, stack.points, strict=True):

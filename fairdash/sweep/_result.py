@@ -25,7 +25,7 @@ class TrialResult:
     network : dict of str to ndarray
         Parameters of the predictor; empty where it is a mixture of many.
     ratio : ndarray of shape (n_train,) or None
-        Weights of the training rows of `fairdash.datasets.split`.
+        Weights of the rows of `fairdash.datasets.training_rows`.
     ratio_history : dict or None
         ``epoch`` (k,) and ``ratio`` (k, n_train).
     seconds : float

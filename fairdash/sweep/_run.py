@@ -45,6 +45,7 @@ def run_sweep(
         When the specification does not fit the catalog or the data.
     """
     dataset = dataset or load_dataset(spec.data)
+    spec = spec.fitted_to(dataset)
     trials = expand(spec, dataset.key)
     rows = {}
     for stack in plan(trials, device=methods.training_device()):
@@ -53,6 +54,7 @@ def run_sweep(
             dataset,
             scaling=spec.scaling,
             subgroups=spec.subgroups,
+            train_rows=spec.train_rows,
             report=report,
         )
         assert results is not None, "nobody stops it here"

@@ -34,8 +34,8 @@ labels = subgroups.label(dataset.frame)
 rows = []
 for seed in {seeds}:
     parts = split(dataset, seed)
-    train = parts.train
-    X = encode(dataset, train, scaling={scaling}).X
+    train = {train}
+    X = encode(dataset, parts.train, scaling={scaling}).X
     models = []
 
 {models}
@@ -88,15 +88,21 @@ def script(spec: SweepSpec) -> str:
         else f"if seed in {seeds[stack.method]}:\n{indent(_models(stack), '    ')}"
         for stack in stacks
     )
+    names = (*names, "Subgroups", "encode", "split")
+    train = "parts.train"
+    if spec.train_rows is not None:
+        names = (*names, "training_rows")
+        train = f"training_rows(dataset, seed, {spec.train_rows})"
     return SCRIPT.format(
         title=spec.data.name,
         version=__version__,
-        dataset_names=", ".join(sorted({*names, "Subgroups", "encode", "split"})),
+        dataset_names=", ".join(sorted(set(names))),
         method_names=", ".join(classes),
         more_imports=imports,
         data=data,
         subgroups=_call("Subgroups", _chosen(spec.subgroups)),
         seeds=every_seed,
+        train=train,
         scaling=_literal(spec.scaling),
         models=indent(models, "    "),
     )

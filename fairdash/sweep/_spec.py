@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from fairdash._validation import explain_invalid
-from fairdash.datasets import SAMPLES, Roles, Subgroups
+from fairdash.datasets import SAMPLES, Dataset, Roles, Subgroups, split
 from fairdash.methods import CATALOG, PLANES, Effort
 
 Scalar = int | float | str
@@ -164,6 +164,10 @@ class SweepSpec(_Frozen):
     equal_models : bool
         Whether methods with fewer settings get more seeds, until all that have an axis
         have as many models: a front over single runs flatters the method with most.
+    train_rows : int, optional
+        Most rows to train on, for large data: `fairdash.datasets.subsample` of the
+        training rows of each seed. Features are encoded as by all training rows, and
+        every metric is over all validation or test rows.
     """
 
     data: DataSource
@@ -173,6 +177,7 @@ class SweepSpec(_Frozen):
     scaling: Literal["standard", "minmax"] = "standard"
     di_limit: float = Field(default=0.05, ge=0.0, le=1.0)
     equal_models: bool = False
+    train_rows: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -207,6 +212,26 @@ class SweepSpec(_Frozen):
             return cls.model_validate(given)
         except ValidationError as error:
             raise ValueError(explain_invalid(error)) from error
+
+    def fitted_to(self, dataset: Dataset) -> Self:
+        """Return it without ``train_rows`` where the data have no more training rows.
+
+        So the same models have the same keys, however they were asked for.
+
+        Raises
+        ------
+        ValueError
+            When ``train_rows`` is too small for a row of each outcome in each group.
+        """
+        if self.train_rows is None:
+            return self
+        least = 2 * len(dataset.group_names)
+        if self.train_rows < least:
+            message = f"`train_rows` must be at least {least}, so that each outcome in"
+            raise ValueError(f"{message} each group has a row, got {self.train_rows}.")
+        if self.train_rows < len(split(dataset, self.seeds[0]).train):
+            return self
+        return self.model_copy(update={"train_rows": None})
 
     def to_yaml(self) -> str:
         """Return the specification as YAML that `from_yaml` reads back equal."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from fairdash.datasets import Dataset, Subgroups, encode, split
+from fairdash.datasets import Dataset, Subgroups, encode, split, training_rows
 from fairdash.methods import CATALOG
 from fairdash.sweep._monitor import Event, Monitor, validation_metrics
 from fairdash.sweep._plane import take_points, train_plane
@@ -18,6 +18,7 @@ def train_stack(
     *,
     scaling: Literal["standard", "minmax"] = "standard",
     subgroups: Subgroups,
+    train_rows: int | None = None,
     report: Callable[[Event], None] = lambda event: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> list[TrialResult] | None:
@@ -31,6 +32,8 @@ def train_stack(
         Of numeric features.
     subgroups : Subgroups
         Of the local metrics in the curves; they have no part in training.
+    train_rows : int, optional
+        Most rows to train on, as in `SweepSpec`.
     report : callable, optional
         Receives progress events: plain dicts, ready for JSON.
     stopped : callable, optional
@@ -48,15 +51,29 @@ def train_stack(
     """
     if stack.is_plane:
         trained = train_plane(
-            stack, dataset, scaling=scaling, report=report, stopped=stopped
+            stack,
+            dataset,
+            scaling=scaling,
+            train_rows=train_rows,
+            report=report,
+            stopped=stopped,
         )
         if trained is None:
             return None
-        return take_points(stack, trained, dataset, scaling=scaling, report=report)
+        return take_points(
+            stack,
+            trained,
+            dataset,
+            scaling=scaling,
+            train_rows=train_rows,
+            report=report,
+        )
     for trial in stack.trials:
         report(begun(trial))
-    train, validation, _ = split(dataset, stack.seed)
-    encoded = encode(dataset, train, scaling=scaling)
+    parts = split(dataset, stack.seed)
+    validation = parts.validation
+    encoded = encode(dataset, parts.train, scaling=scaling)
+    train = training_rows(dataset, stack.seed, train_rows)
     groups = dataset.sensitive_features
     monitor = Monitor(
         [trial.key for trial in stack.trials],

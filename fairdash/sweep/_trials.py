@@ -52,15 +52,12 @@ class Stack:
         """Whether one training serves all trials, and any other point."""
         return bool(CATALOG[self.method].approximates)
 
-    def plane_key(self, *, data: str, scaling: str) -> str:
-        """Return the identity of that training: all of a trial but its point."""
-        return trial_key(
-            method=self.method,
-            params=self.params,
-            seed=self.seed,
-            data=data,
-            scaling=scaling,
-        )
+    def plane_key(self, **data: Any) -> str:
+        """Return the identity of that training: all of a trial but its point.
+
+        ``data`` is the rest of the question of `trial_key`: data, scaling, train_rows.
+        """
+        return trial_key(method=self.method, params=self.params, seed=self.seed, **data)
 
     def work(self, *, n_rows: int, n_features: int) -> float:
         """Return about how many multiply-adds the stack takes: see `work`."""
@@ -84,6 +81,8 @@ class Stack:
 def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
     """Return all trials of a specification, each once, seed by seed in its order.
 
+    The specification is one that is `SweepSpec.fitted_to` the data.
+
     Raises
     ------
     ValueError
@@ -100,6 +99,7 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
                 seed=seed,
                 data=dataset_key,
                 scaling=spec.scaling,
+                train_rows=spec.train_rows,
             )
             trial = Trial(key, grid.method, params, seed, dataset_key)
             trials.setdefault(key, trial)
@@ -127,8 +127,13 @@ def method_seeds(spec: SweepSpec) -> dict[str, tuple[int, ...]]:
     }
 
 
-def trial_key(**question: Any) -> str:
-    """Return the identity of a trial: a hash of canonical JSON, never of an object."""
+def trial_key(*, train_rows: int | None = None, **question: Any) -> str:
+    """Return the identity of a trial: a hash of canonical JSON, never of an object.
+
+    Training on all rows is no part of the question: keys are older than the choice.
+    """
+    if train_rows is not None:
+        question["train_rows"] = train_rows
     return _hash({**question, "version": RESULTS_VERSION})
 
 

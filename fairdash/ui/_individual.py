@@ -6,13 +6,14 @@ keys of trial and data set and by the choice of what does not count.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from fairdash.datasets import Dataset, Encoder, encode, split
+from fairdash.datasets import Dataset, Encoder, encode, split, training_rows
 from fairdash.methods import CATALOG, Network
 from fairdash.metrics import (
     DIFCertificate,
@@ -33,6 +34,7 @@ from fairdash.metrics import (
 )
 from fairdash.store import TrialRecord
 from fairdash.sweep import trial_key
+from fairdash.ui._individual_pairs import LabelledPairs, Pairs, metric_of_pairs
 from fairdash.ui._results import Setting
 from fairdash.ui._state import store
 
@@ -51,10 +53,14 @@ class Alike:
         Features whose values do not count; also those that are flipped.
     predicts_group : bool
         Whether the direction that predicts the group does not count either.
+    pairs : UploadedPairs or LabelledPairs, optional
+        How people of a pair differ does not count either; a metric of labelled pairs
+        is used alone.
     """
 
     columns: tuple[str, ...] = ()
     predicts_group: bool = True
+    pairs: Pairs | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,12 +138,13 @@ def has_network(model: Setting) -> bool:
 def scaling_of(trial: TrialRecord, dataset: Dataset) -> str:
     """Return how the features of a trial were scaled: its key knows."""
     for scaling in ("standard", "minmax"):
-        question = {
+        question: dict[str, Any] = {
             "method": trial.method,
             "params": trial.params,
             "seed": trial.seed,
             "data": dataset.key,
             "scaling": scaling,
+            "train_rows": store().artifact(trial.key).train_rows(),
         }
         if trial_key(**question) == trial.key:
             return scaling
@@ -152,6 +159,7 @@ def audited(dataset_id: str, key: str, _trial: TrialRecord) -> Audited:
     """Return the network of a trial with its training and test rows."""
     dataset = store().dataset(dataset_id)
     rows = split(dataset, _trial.seed)
+    train = training_rows(dataset, _trial.seed, store().artifact(key).train_rows())
     scaling = scaling_of(_trial, dataset)
     encoded = encode(dataset, rows.train, scaling=scaling)  # type: ignore[arg-type]
     rng = np.random.default_rng(_trial.seed)
@@ -163,8 +171,8 @@ def audited(dataset_id: str, key: str, _trial: TrialRecord) -> Audited:
         network=Network.from_arrays(_arrays(key)),
         encoder=encoded.encoder,
         dataset=dataset,
-        train=encoded.X[rows.train],
-        train_groups=dataset.sensitive_features[rows.train],
+        train=encoded.X[train],
+        train_groups=dataset.sensitive_features[train],
         X=encoded.X[where],
         y=dataset.y[where],
         where=where,
@@ -178,18 +186,28 @@ def fair_metric(model: Audited, alike: Alike) -> FairMetric:
     Raises
     ------
     ValueError
-        When nothing was chosen or a column is not a feature of the model.
+        When nothing was chosen, a column is not a feature of the model, or pairs do
+        not align.
     """
     names = model.encoder.feature_names
+    if isinstance(alike.pairs, LabelledPairs):
+        return _of_pairs(model.key, alike.pairs, model)
+    chosen = []
     if alike.predicts_group:
-        return group_directions(
-            model.train, model.train_groups, names, columns=alike.columns
+        chosen.append(
+            group_directions(
+                model.train, model.train_groups, names, columns=alike.columns
+            )
         )
-    if alike.columns:
-        return ignore_columns(alike.columns, names)
+    elif alike.columns:
+        chosen.append(ignore_columns(alike.columns, names))
+    if alike.pairs:
+        chosen.append(_of_pairs(model.key, alike.pairs, model))
+    if chosen:
+        return reduce(or_, chosen)
     raise ValueError(
-        "There is no sensitive direction. Choose columns that should not count, or the "
-        "direction that predicts the group."
+        "There is no sensitive direction. Choose columns that should not count, the "
+        "direction that predicts the group, or pairs of people."
     )
 
 
@@ -258,6 +276,11 @@ def _values(dataset: Dataset, name: str) -> list[object]:
 def _probability(network: Network, X: NDArray[np.floating]) -> NDArray[np.float64]:
     p: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(network.logits(X), -500, 500)))
     return p
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _of_pairs(key: str, pairs: Pairs, _model: Audited) -> FairMetric:
+    return metric_of_pairs(pairs, _model.encoder, _model.dataset.frame)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

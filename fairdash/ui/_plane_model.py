@@ -10,7 +10,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from fairdash.datasets import encode, split
+from fairdash.datasets import encode, split, training_rows
 from fairdash.methods import CATALOG, Effort, Plane
 from fairdash.metrics import local_di, mean_local_di
 from fairdash.store import RunRecord, TrialRecord
@@ -51,7 +51,7 @@ def weights_at(
 ) -> tuple[NDArray[np.float32] | None, NDArray[np.object_]]:
     """Return r of the training rows at a setting, and the group of each."""
     X, dataset = _features(run.dataset_id, trial.seed, spec_of(run).scaling)
-    train = split(dataset, trial.seed).train
+    train = training_rows(dataset, trial.seed, spec_of(run).train_rows)
     groups = dataset.sensitive_features[train]
     ratio = _plane(trial).weights(
         list(point.values()), X[train], dataset.y[train], sensitive_features=groups

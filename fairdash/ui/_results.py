@@ -8,14 +8,14 @@ JSON: all of them name contents, so an entry can never be stale.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from fairdash.datasets import Subgroups, split
+from fairdash.datasets import Subgroups, split, training_rows
 from fairdash.methods import CATALOG
 from fairdash.metrics import compare, evaluate, noise_floor, summarise_seeds
 from fairdash.store import TrialRecord
@@ -177,15 +177,25 @@ class Rows:
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def rows_of(
-    dataset_id: str,
-    seed: int,
-    subgroups: str,
-    part: Literal["train", "test"] = "test",
-) -> Rows:
-    """Return training or test rows of a seed under subgroups given as JSON."""
+def rows_of(dataset_id: str, seed: int, subgroups: str) -> Rows:
+    """Return the test rows of a seed under subgroups given as JSON."""
+    where = split(store().dataset(dataset_id), seed).test
+    return _rows(dataset_id, where, subgroups)
+
+
+def rows_trained_on(dataset_id: str, seed: int, key: str, subgroups: str) -> Rows:
+    """Return the rows a trial was trained on, in the order of its weights."""
+    return _trained_on(dataset_id, seed, store().artifact(key).train_rows(), subgroups)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _trained_on(dataset_id: str, seed: int, n_rows: int | None, subgroups: str) -> Rows:
+    where = training_rows(store().dataset(dataset_id), seed, n_rows)
+    return _rows(dataset_id, where, subgroups)
+
+
+def _rows(dataset_id: str, where: NDArray[np.int64], subgroups: str) -> Rows:
     dataset = store().dataset(dataset_id)
-    where = getattr(split(dataset, seed), part)
     chosen = Subgroups.model_validate_json(subgroups)
     groups = {
         "sensitive_features": dataset.sensitive_features[where],

@@ -22,7 +22,7 @@ from fairdash.metrics import (
 from fairdash.store import TrialRecord
 from fairdash.ui._blocks import Kpi
 from fairdash.ui._format import count, interval, number, percent, plural
-from fairdash.ui._results import Rows, Setting, rows_of
+from fairdash.ui._results import Rows, Setting, rows_trained_on
 from fairdash.ui._state import store
 
 EVERYBODY = "All"
@@ -181,7 +181,8 @@ def find_top_rows(
 
 def _training_rows(weighted: Weighted) -> Rows:
     everybody = Subgroups().model_dump_json()
-    return rows_of(weighted.dataset_id, weighted.trial.seed, everybody, "train")
+    trial = weighted.trial
+    return rows_trained_on(weighted.dataset_id, trial.seed, trial.key, everybody)
 
 
 def _short(value: float) -> str:
@@ -203,7 +204,7 @@ def _history(key: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def _quantiles(key: str, dataset_id: str, seed: int) -> pd.DataFrame:
-    rows = rows_of(dataset_id, seed, Subgroups().model_dump_json(), "train")
+    rows = rows_trained_on(dataset_id, seed, key, Subgroups().model_dump_json())
     return ratio_quantiles(*_history(key), rows.groups["sensitive_features"])
 
 
@@ -211,7 +212,7 @@ def _quantiles(key: str, dataset_id: str, seed: int) -> pd.DataFrame:
 def _related(
     key: str, reference: str, dataset_id: str, seed: int, epoch: int, subgroups: str
 ) -> tuple[pd.DataFrame, Correlation]:
-    rows = rows_of(dataset_id, seed, subgroups, "train")
+    rows = rows_trained_on(dataset_id, seed, key, subgroups)
     epochs, history = _history(key)
     ratio = history[list(epochs).index(epoch)]
     predictions = rows.predictions(reference)

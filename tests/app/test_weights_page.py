@@ -3,9 +3,10 @@ import pytest
 from reading import button, figures, numbers, words
 
 from fairdash import ui
-from fairdash.datasets import split
+from fairdash.datasets import training_rows
+from fairdash.jobs import submit
 from fairdash.metrics import effective_rows
-from fairdash.sweep import MethodGrid
+from fairdash.sweep import MethodGrid, SweepSpec
 
 QUICK = {"n_epochs": 4, "batch_size": 128, "fairness_weight": 3.0}
 
@@ -19,14 +20,14 @@ def widget(page, kind, label):
     return next(one for one in page.get(kind) if one.label == label)
 
 
-def stored(run_id, seed=0):
+def stored(run_id, seed=0, train_rows=None):
     """Weights and training rows of a seed of ROAD."""
     store = ui.store()
     trials = store.snapshot(run_id).trials
     trial = next(t for t in trials if t.method == "road" and t.seed == seed)
     dataset = store.dataset(store.run(run_id).dataset_id)
     ratio = np.asarray(store.artifact(trial.key).ratio(), dtype=float)
-    return ratio, dataset, split(dataset, seed).train
+    return ratio, dataset, training_rows(dataset, seed, train_rows)
 
 
 def test_without_a_method_that_weighs_rows_the_page_says_so(visit, dataset_id):
@@ -103,3 +104,28 @@ def test_an_earlier_epoch_shows_earlier_weights(visit, run_id):
     key = next(t.key for t in trials if t.method == "road" and t.seed == 0)
     first = store.artifact(key).ratio_history()["ratio"][0]
     assert np.allclose(page.dataframe[-1].value["r"].max(), first.max())
+
+
+def test_weights_of_a_subsample_belong_to_its_rows(visit):
+    spec = SweepSpec.model_validate(
+        {
+            "data": {"sample": "loans"},
+            "methods": [{"method": "road", "params": QUICK}],
+            "train_rows": 1500,
+        }
+    )
+    run = submit(ui.store(), spec)
+    page = visit("Weights", run=run)
+    assert not page.exception
+    ratio, dataset, rows = stored(run, train_rows=1500)
+    assert ratio.shape == rows.shape == (1500,)
+    assert "1,500 training rows" in words(page)
+    # weights are of mean one in each group over the rows they belong to
+    assert numbers(page)["Mean r by group"] == "1.00"
+    groups = dataset.sensitive_features[rows]
+    means = [ratio[groups == name].mean() for name in dataset.group_names]
+    assert np.allclose(means, 1, atol=1e-4)
+    top = page.dataframe[-1].value
+    largest = rows[np.argsort(-ratio, kind="stable")[: len(top)]]
+    for column in (dataset.roles.sensitive_feature, *dataset.roles.features):
+        assert top[column].tolist() == dataset.frame[column].iloc[largest].tolist()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.datasets import Roles, make_dataset, split
+from fairdash.datasets import Roles, make_dataset, split, subsample, training_rows
 
 ROLES = Roles(target="y", positive=1, sensitive_feature="s", features=("x",))
 
@@ -73,3 +73,55 @@ def test_other_fractions_are_kept():
 def test_impossible_fractions_raise(fractions):
     with pytest.raises(ValueError, match="three numbers > 0 that add up to 1"):
         split(dataset_of([5, 5, 5, 5]), fractions=fractions)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 60), min_size=4, max_size=8),
+    st.floats(0, 1),
+    st.integers(0, 2**32 - 1),
+)
+def test_a_subsample_has_every_cell_in_proportion(cells, share, seed):
+    cells = np.array(cells[: len(cells) // 2 * 2])
+    dataset = dataset_of(cells)
+    rows = np.arange(cells.sum())
+    n_rows = len(cells) + round(share * (len(rows) - len(cells)))
+    drawn = subsample(dataset, rows, n_rows, seed)
+    assert len(drawn) == n_rows
+    assert (np.diff(drawn) > 0).all()
+    counts = cell_counts(dataset, drawn)
+    assert counts.min() >= 1
+    exact = cells * n_rows / len(rows)
+    if exact.min() >= 1:
+        assert np.abs(counts - exact).max() < 1 + 1e-9
+
+
+def test_a_cell_too_small_for_a_row_keeps_one_and_the_largest_gives_it():
+    dataset = dataset_of([2, 1000, 3, 5000])
+    counts = cell_counts(dataset, subsample(dataset, np.arange(6005), 100))
+    assert counts.tolist() == [1, 17, 1, 81]
+
+
+def test_each_row_of_a_subsample_is_as_likely():
+    dataset = dataset_of([10, 10, 10, 10])
+    drawn = np.zeros(40)
+    for seed in range(600):
+        drawn[subsample(dataset, np.arange(40), 8, seed)] += 1
+    assert np.abs(drawn - 120).max() < 4.5 * 9.8
+
+
+def test_training_rows_are_those_of_the_split_or_some_of_them():
+    dataset = dataset_of([100, 200, 300, 400])
+    train = split(dataset, 3).train
+    np.testing.assert_array_equal(training_rows(dataset, 3), train)
+    np.testing.assert_array_equal(training_rows(dataset, 3, 600), train)
+    some = training_rows(dataset, 3, 60)
+    assert np.isin(some, train).all()
+    assert cell_counts(dataset, some).tolist() == [6, 12, 18, 24]
+    np.testing.assert_array_equal(some, training_rows(dataset, 3, 60))
+
+
+@pytest.mark.parametrize("n_rows", [3, 41])
+def test_an_impossible_subsample_raises(n_rows):
+    with pytest.raises(ValueError, match=r"`n_rows` must be 4 .* to 40, got"):
+        subsample(dataset_of([10, 10, 10, 10]), np.arange(40), n_rows)

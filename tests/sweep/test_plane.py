@@ -101,6 +101,17 @@ def test_another_point_of_a_plane_on_disk_is_not_trained(path, store, monkeypatc
     assert folders(store) == {}
 
 
+def test_a_plane_of_a_subsample_is_another_and_weighs_its_rows(path, store):
+    submit(store, planes(path, [2], taus=[0.6]))
+    some = planes(path, [2], taus=[0.6]).model_copy(update={"train_rows": 100})
+    (trial,) = store.snapshot(submit(store, some)).trials
+    assert len(folders(store)) == 4  # two trials, each of a plane of its own
+    artifact = store.artifact(trial.key)
+    assert artifact.row()["train_rows"] == 100
+    assert len(artifact.ratio()) == 100
+    assert artifact.scores().shape == (600,)
+
+
 def test_points_outside_the_range_fail_and_the_others_do_not(path, store):
     trials = store.snapshot(submit(store, planes(path, [1, 7]))).trials
     by_weight = {t.params["fairness_weight"]: t for t in trials}

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from toys import people_csv, specification
 
-from fairdash.datasets import SAMPLES, Subgroups, encode, split
+from fairdash.datasets import SAMPLES, Subgroups, encode, split, training_rows
 from fairdash.methods import Network
 from fairdash.metrics import evaluate
 from fairdash.sweep import (
@@ -221,6 +221,23 @@ def test_the_script_trains_methods_with_fewer_settings_on_more_seeds(path, tmp_p
     assert table["method"].value_counts().to_dict() == {
         "road": 4, "adversarial": 4, "unconstrained": 1,
     }  # fmt: skip
+    compare(execute(spec.to_python(), tmp_path), table)
+
+
+def test_a_subsample_trains_and_all_other_rows_are_measured(path, tmp_path):
+    spec = specification(path, seeds=[0, 1], train_rows=100)
+    assert SweepSpec.from_yaml(spec.to_yaml()) == spec
+    table = run_sweep(spec)
+    dataset, results = train(spec, train_rows=100)
+    parts = split(dataset, 0)
+    assert (table["test_n"] == len(parts.test)).all()
+    assert (table["validation_n"] == len(parts.validation)).all()
+    road = next(one for one in results if one.ratio is not None)
+    assert road.scores.shape == (dataset.n_rows,)
+    assert len(road.ratio) == 100
+    groups = dataset.sensitive_features[training_rows(dataset, road.trial.seed, 100)]
+    for name in dataset.group_names:
+        assert road.ratio[groups == name].mean() == pytest.approx(1, abs=1e-5)
     compare(execute(spec.to_python(), tmp_path), table)
 
 

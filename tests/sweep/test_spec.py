@@ -8,8 +8,9 @@ from fairdash.datasets import (
     apply_remedy,
     make_dataset,
     read_table,
+    split,
 )
-from fairdash.sweep import DataSource, SweepSpec
+from fairdash.sweep import DataSource, SweepSpec, expand, load_dataset, run_sweep
 
 MINIMAL = """
 data:
@@ -166,3 +167,18 @@ def test_remedies_cuts_and_types_survive_yaml_and_the_script(tmp_path):
     wanted = make_dataset(table, roles, name="People")
     assert names["dataset"].key == wanted.key
     assert set(names["dataset"].frame["branch"]) == {"office", "plant"}
+
+
+def test_as_many_rows_as_there_are_is_the_same_question(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(people_csv())
+    plain = specification(path, methods=[{"method": "fair_log_loss"}])
+    dataset = load_dataset(plain.data)
+    assert len(split(dataset, 0).train) == 360
+    for n_rows, same in ((359, False), (360, True), (10_000, True)):
+        spec = plain.model_copy(update={"train_rows": n_rows})
+        assert (spec.fitted_to(dataset) == plain) is same
+    key = run_sweep(plain.model_copy(update={"train_rows": 360}))["key"]
+    assert key.tolist() == [expand(plain, dataset.key)[0].key]
+    with pytest.raises(ValueError, match="`train_rows` must be at least 4"):
+        run_sweep(plain.model_copy(update={"train_rows": 3}))

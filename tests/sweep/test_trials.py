@@ -48,8 +48,15 @@ def test_every_part_of_the_question_is_in_the_key():
         trials({"method": "road"}, scaling="minmax")[0].key,
         trials({"method": "broad"})[0].key,
         trials({"method": "road", "params": {"tau": 0.4}})[0].key,
+        trials({"method": "road"}, train_rows=100)[0].key,
+        trials({"method": "road"}, train_rows=101)[0].key,
     }
-    assert len(keys) == 6
+    assert len(keys) == 8
+
+
+def test_keys_are_those_of_before_there_was_a_choice_of_rows():
+    (trial,) = trials({"method": "road"})
+    assert trial.key == "27354c96ec33160ec15d56c9764d02c9"
 
 
 def test_subgroups_are_not_in_the_key():
