@@ -7,14 +7,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from fairdash.plots._rows import numbers
+from fairdash.plots._surface import EDGE, heat_map, marks
 from fairdash.plots._theme import Spec, finish, text
 from fairdash.plots._words import number
 
 _GAP = 0.07  # between maps
 _SYMBOLS = ("circle-open", "circle")  # by outcome
-_COLOURS = [[0.0, "#2166ac"], [0.5, "#f7f7f7"], [1.0, "#b2182b"]]
-_EDGE = "#262730"  # on a light map in both themes
 
 
 def plot_two_features(
@@ -50,25 +48,19 @@ def plot_two_features(
         name = "" if k == 0 else str(k + 1)
         at = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
         data.append(
-            {
-                "type": "heatmap",
-                "x": axis.tolist(),
-                "y": axis.tolist(),
-                "z": surfaces[k].round(4).tolist(),
-                "zmin": 0,
-                "zmax": 1,
-                "colorscale": _COLOURS,
-                "showscale": k == len(groups) - 1,
-                "colorbar": {
-                    "title": {"text": "P"},
-                    "thickness": 12,
-                    "tickformat": ".0%",
-                },
-                "hovertemplate": f"{group}: %{{z:.1%}}<extra></extra>",
+            heat_map(
+                surfaces[k],
+                axis,
+                showscale=k == len(groups) - 1,
+                hovertemplate=f"{group}: %{{z:.1%}}<extra></extra>",
                 **at,
-            }
+            )
         )
-        data += [_rows(points, group, outcome, at) for outcome in (0, 1)]
+        mine = points[points["group"] == group]
+        data += [
+            marks(mine[mine["outcome"] == outcome], symbol, **at)
+            for outcome, symbol in enumerate(_SYMBOLS)
+        ]
         data += [_line(lines, group, kind, at) for kind in ("decision", "truncation")]
         span = [float(axis[0]), float(axis[-1])]
         layout[f"xaxis{name}"] = {
@@ -107,24 +99,6 @@ def describe_two_features(gap: float, multiplier: float) -> str:
     )
 
 
-def _rows(points: pd.DataFrame, group: str, outcome: int, at: Spec) -> Spec:
-    mine = points[(points["group"] == group) & (points["outcome"] == outcome)]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": numbers(mine["x"]),
-        "y": numbers(mine["y"]),
-        "marker": {
-            "symbol": _SYMBOLS[outcome],
-            "size": 5,
-            "color": _EDGE,
-            "opacity": 0.55,
-        },
-        "hoverinfo": "skip",
-        **at,
-    }
-
-
 def _line(lines: pd.DataFrame, group: str, kind: str, at: Spec) -> Spec:
     mine = lines[(lines["group"] == group) & (lines["kind"] == kind)]
     xs: list[float | None] = []
@@ -138,7 +112,7 @@ def _line(lines: pd.DataFrame, group: str, kind: str, at: Spec) -> Spec:
         "mode": "lines",
         "x": xs,
         "y": ys,
-        "line": {"color": _EDGE, "width": 2.5, "dash": dash},
+        "line": {"color": EDGE, "width": 2.5, "dash": dash},
         "hovertemplate": f"{kind} boundary<extra></extra>",
         **at,
     }
