@@ -34,7 +34,6 @@ from fairdash.metrics import (
 )
 from fairdash.store import TrialRecord
 from fairdash.sweep import trial_key
-from fairdash.ui._individual_pairs import LabelledPairs, Pairs, metric_of_pairs
 from fairdash.ui._results import Setting
 from fairdash.ui._state import store
 
@@ -53,14 +52,10 @@ class Alike:
         Features whose values do not count; also those that are flipped.
     predicts_group : bool
         Whether the direction that predicts the group does not count either.
-    pairs : UploadedPairs or LabelledPairs, optional
-        How people of a pair differ does not count either; a metric of labelled pairs
-        is used alone.
     """
 
     columns: tuple[str, ...] = ()
     predicts_group: bool = True
-    pairs: Pairs | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,28 +181,18 @@ def fair_metric(model: Audited, alike: Alike) -> FairMetric:
     Raises
     ------
     ValueError
-        When nothing was chosen, a column is not a feature of the model, or pairs do
-        not align.
+        When nothing was chosen or a column is not a feature of the model.
     """
     names = model.encoder.feature_names
-    if isinstance(alike.pairs, LabelledPairs):
-        return _of_pairs(model.key, alike.pairs, model)
-    chosen = []
     if alike.predicts_group:
-        chosen.append(
-            group_directions(
-                model.train, model.train_groups, names, columns=alike.columns
-            )
+        return group_directions(
+            model.train, model.train_groups, names, columns=alike.columns
         )
-    elif alike.columns:
-        chosen.append(ignore_columns(alike.columns, names))
-    if alike.pairs:
-        chosen.append(_of_pairs(model.key, alike.pairs, model))
-    if chosen:
-        return reduce(or_, chosen)
+    if alike.columns:
+        return ignore_columns(alike.columns, names)
     raise ValueError(
-        "There is no sensitive direction. Choose columns that should not count, the "
-        "direction that predicts the group, or pairs of people."
+        "There is no sensitive direction. Choose columns that should not count, or the "
+        "direction that predicts the group."
     )
 
 
@@ -276,11 +261,6 @@ def _values(dataset: Dataset, name: str) -> list[object]:
 def _probability(network: Network, X: NDArray[np.floating]) -> NDArray[np.float64]:
     p: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(network.logits(X), -500, 500)))
     return p
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _of_pairs(key: str, pairs: Pairs, _model: Audited) -> FairMetric:
-    return metric_of_pairs(pairs, _model.encoder, _model.dataset.frame)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
