@@ -25,6 +25,7 @@ if not networks:
         "network of the features. A plain one trains in seconds.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
+    ui.show_individual_demo()
     ui.settle()
     st.stop()
 
@@ -87,5 +88,6 @@ def individual():
 
 
 individual()
+ui.show_individual_demo()
 ui.export_run(view)
 ui.settle()

@@ -47,6 +47,7 @@ from fairdash.ui._individual import (
     fair_metric,
     has_network,
 )
+from fairdash.ui._individual_demo import show_individual_demo
 from fairdash.ui._individual_form import (
     audit_of,
     audit_table,
@@ -243,6 +244,7 @@ __all__ = [
     "show_certificates",
     "show_finished_sweep",
     "show_growing_sweep",
+    "show_individual_demo",
     "show_noise",
     "show_run",
     "show_sizes",
