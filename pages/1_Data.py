@@ -74,7 +74,8 @@ else:
         left_out = (
             f"{ui.count(read - used)} left out, see Checks" if used < read else ""
         )
-        ui.context(table.file, f"{ui.plural(read, 'row')} read", left_out)
+        rows = f"{ui.plural(read, 'row')} read"
+        ui.context(table.file, rows, left_out, ui.how_read(table))
     with numbers:
         ui.kpi_row(ui.base_rate_kpis(rates, used, read))
     with right:
@@ -104,6 +105,7 @@ first, second, third = st.tabs([f"Checks ({len(checks)})", "Preview", "Columns"]
 with first:
     ui.check_panel(table, roles, subgroups, checks)
 with second:
+    ui.reread(table)
     ui.preview(table, roles)
 with third:
     ui.column_editor(table, roles, subgroups)

@@ -5,7 +5,13 @@ from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._decode import decode
 from fairdash.datasets._encode import Encoded, Encoder, encode
 from fairdash.datasets._fetch import fetch, fetch_table
-from fairdash.datasets._format import TableFormat
+from fairdash.datasets._format import (
+    DECIMALS,
+    DELIMITERS,
+    ENCODINGS,
+    THOUSANDS,
+    TableFormat,
+)
 from fairdash.datasets._guess import guess_roles
 from fairdash.datasets._guess_features import left_out_reasons
 from fairdash.datasets._labels import Cut
@@ -41,8 +47,12 @@ from fairdash.datasets._types import (
 
 __all__ = [
     "COLUMN_KINDS",
+    "DECIMALS",
+    "DELIMITERS",
+    "ENCODINGS",
     "PUBLIC",
     "SAMPLES",
+    "THOUSANDS",
     "ColumnKind",
     "Cut",
     "Dataset",

@@ -80,6 +80,10 @@ class TableFormat:
 
     def describe(self) -> str:
         """Return how the file was read, such as "Read as comma-separated, UTF-8."."""
+        return f"Read as {self.words()}."
+
+    def words(self) -> str:
+        """Return the format alone: "semicolon-separated, decimal comma, UTF-8"."""
         parts = [
             {
                 "excel": "an Excel sheet",
@@ -102,4 +106,4 @@ class TableFormat:
                 parts.append(f"{lines} above the table left out")
             if not self.header:
                 parts.append("no header")
-        return f"Read as {', '.join(parts)}."
+        return ", ".join(parts)

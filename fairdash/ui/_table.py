@@ -7,17 +7,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairdash.datasets import SAMPLES, Roles, Subgroups, guess_roles, read_table
+from fairdash.datasets import SAMPLES, Roles, Subgroups, guess_roles
 from fairdash.store import Draft
-from fairdash.ui._blocks import problem
 from fairdash.ui._frame import open_page
 from fairdash.ui._state import store
 
 _PAGE = "pages/1_Data.py"
-_FEWEST_COLUMNS = 3
-_TYPES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
-_TYPES += ["json", "jsonl", "ndjson"]
-_CHOOSE = "choose one with `sheet`"  # what the reader asks of a file of several tables
 
 
 @dataclass(frozen=True)
@@ -76,7 +71,7 @@ def open_table(dataset_id: str | None) -> OpenTable | None:
     if digest not in known:
         return None
     roles = _guessed(digest)
-    file = (digest, known[digest], _title(known[digest]))
+    file = (digest, known[digest], title_of(known[digest]))
     return _with_draft(file, roles, Subgroups(columns=roles.subgroup_columns), digest)
 
 
@@ -98,20 +93,7 @@ def _with_draft(
 
 @st.cache_resource(max_entries=8, show_spinner="Guessing roles…")
 def _guessed(digest: str) -> Roles:
-    return _first_roles(store().table(digest))
-
-
-def choose_table() -> None:
-    """Draw the upload and the samples; a choice opens it on the Data page."""
-    uploaded = st.file_uploader(
-        "Upload a table, one row a case: CSV, Excel, JSON or Parquet, plain or packed",
-        type=_TYPES,
-        max_upload_size=500,
-    )
-    if uploaded is not None:
-        _load(uploaded.getvalue(), uploaded.name)
-    st.subheader("Or start from a sample with a planted, known bias", anchor=False)
-    sample_cards()
+    return first_roles(store().table(digest))
 
 
 def sample_cards() -> None:
@@ -145,46 +127,7 @@ def add_sample(name: str) -> str:
     return store().add_dataset(digest, sample.roles, sample.title, sample.subgroups)
 
 
-def _load(content: bytes, file: str) -> None:
-    try:
-        digest = store().add_table(content, file)
-    except ValueError as error:
-        problem(f"{file} was not loaded", error)
-        if _CHOOSE in str(error):
-            _load_sheet(content, file)
-        return
-    _open(digest, file)
-
-
-def _load_sheet(content: bytes, file: str) -> None:
-    """Ask which table of a workbook or an archive is meant, and load that one."""
-    sheet = st.text_input("Which one?", placeholder="a name from the list above")
-    if not sheet:
-        return
-    try:
-        frame = read_table(content, name=file, sheet=sheet.strip())
-        title = f"{_title(file)} {_title(sheet)}.parquet"
-        digest = store().add_table(frame.to_parquet(index=False), title)
-    except ValueError as error:
-        problem(f"{sheet} was not loaded", error)
-        return
-    _open(digest, title)
-
-
-def _open(digest: str, file: str) -> None:
-    frame = store().table(digest)
-    if len(frame.columns) < _FEWEST_COLUMNS:
-        body = "An outcome, a sensitive column and a feature are needed: three columns."
-        problem(f"{file} was not loaded: it has too few columns", body)
-        return
-    try:
-        data = store().add_dataset(digest, _first_roles(frame), _title(file))
-    except ValueError:
-        open_page(_PAGE, table=digest)  # the form shows what is wrong with the guess
-    open_page(_PAGE, data=data)
-
-
-def _first_roles(frame: pd.DataFrame) -> Roles:
+def first_roles(frame: pd.DataFrame) -> Roles:
     """Return guessed roles, or some roles to correct when none could be guessed."""
     try:
         return guess_roles(frame)
@@ -196,6 +139,7 @@ def _first_roles(frame: pd.DataFrame) -> Roles:
         )
 
 
-def _title(file: str) -> str:
+def title_of(file: str) -> str:
+    """Return the name of a data set made of a file."""
     name = Path(file).name
     return name.split(".")[0].replace("_", " ") or name
