@@ -124,8 +124,8 @@ from fairdash.ui._sweep_page import (
 )
 from fairdash.ui._table import (
     OpenTable,
+from fairdash.ui._upload import choose_table, how_read, reread
     add_sample,
-    choose_table,
     open_table,
     sample_cards,
 )
@@ -180,6 +180,7 @@ __all__ = [
     "figure",
     "find_top_rows",
     "first_look",
+    "how_read",
     "flips_without_outcome",
     "follow",
     "has_network",
@@ -230,6 +231,7 @@ __all__ = [
     "preview",
     "problem",
     "public_cards",
+    "reread",
     "ramp_curve",
     "readable_checks",
     "recent_runs",
