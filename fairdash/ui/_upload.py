@@ -69,7 +69,8 @@ def reread(table: OpenTable) -> None:
             "roles guessed anew; this one stays as it is."
         )
         if uploaded is not None and chosen != form:
-            _load(uploaded.getvalue(), uploaded.name, form=chosen)
+            content, file = uploaded.getvalue(), uploaded.name
+            _load(content, file, sheet=chosen.sheet, form=chosen)
 
 
 def _found(table: OpenTable) -> TableFormat | None:

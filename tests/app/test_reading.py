@@ -1,0 +1,124 @@
+"""The Data page says how a file was read, and reads it as the reader says."""
+
+import io
+import zipfile
+
+from reading import numbers, words
+from toys import people, people_csv
+
+from fairdash import ui
+
+GERMAN = people().assign(skill=people()["skill"].round(3))
+
+
+def upload(page, content, name="people.csv", place=0):
+    page.file_uploader[place].upload(name, content, "text/csv")
+    return page.run()
+
+
+def german_csv(encoding="cp1252"):
+    table = GERMAN.replace({"branch": {"office": "Büro"}})
+    text = table.to_csv(index=False, sep=";", decimal=",")
+    return text.encode(encoding)
+
+
+def pick(page, label):
+    (found,) = [box for box in page.selectbox if box.label == label]
+    return found
+
+
+def newest():
+    data = ui.store().datasets()[0]
+    return ui.store().table(data.table_sha256)
+
+
+def test_the_page_says_how_the_file_was_read(visit):
+    page = upload(visit("Data"), german_csv())
+    assert not page.exception
+    said = "semicolon-separated, decimal comma, Windows-1252"
+    assert f"600 rows read · {said}" in words(page)
+    assert f"Read as {said}." in words(page)
+    for label, value in [
+        ("Cells", "semicolon-separated"),
+        ("Letters", "Windows-1252"),
+        ("Numbers", "decimal comma"),
+        ("Thousands", "no thousands separator"),
+    ]:
+        assert pick(page, label).value == value
+    assert (newest()["skill"] == GERMAN["skill"]).all()
+
+
+def test_a_file_is_read_as_the_reader_says(visit):
+    content = people_csv().replace(b"office", "Łódź".encode())
+    page = upload(visit("Data"), content)
+    assert page.file_uploader[0].proto.disabled
+    pick(page, "Letters").set_value("Latin-1").run()
+    assert not page.file_uploader[0].proto.disabled
+    page = upload(page, content)
+    assert not page.exception
+    assert len(ui.store().datasets()) == 2
+    assert "comma-separated, Latin-1" in words(page)
+    assert "Łódź".encode().decode("latin-1") in set(newest()["branch"])
+
+
+def test_a_mark_for_two_things_is_refused(visit):
+    page = upload(visit("Data"), people_csv())
+    pick(page, "Numbers").set_value("decimal comma").run()
+    pick(page, "Thousands").set_value("comma").run()
+    assert not page.exception
+    assert page.error[0].proto.title == "The file cannot be read like this"
+    assert "`decimal` and `thousands` cannot both be ','" in words(page)
+    assert numbers(page)["Rows used"] == "600"
+
+
+def test_a_file_that_was_refused_can_be_read_as_said(visit):
+    # at first every row has as many commas as a table of seven columns would
+    place = "branch, town, street, house, floor, desk, chair"
+    table = people().rename(columns={"branch": place})
+    table[place] = "A, B, C, 1, 2, 3, 4"
+    table.loc[300:, place] = "elsewhere"
+    content = table.to_csv(index=False, sep="|").encode()
+    page = upload(visit("Data"), content)
+    assert page.error[0].proto.title == "people.csv was not loaded"
+    assert "Read as comma-separated, UTF-8. Is it written differently?" in words(page)
+    pick(page, "Cells").set_value("bar-separated")
+    (press,) = [b for b in page.button if b.label == "Read it like this"]
+    press.click().run()
+    assert not page.exception
+    assert numbers(page)["Rows used"] == "600"
+    assert set(newest()[place]) == {"A, B, C, 1, 2, 3, 4", "elsewhere"}
+
+
+def test_a_file_of_an_archive_is_read_again_as_the_reader_says(visit):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("first.csv", people_csv())
+        archive.writestr("second.csv", people_csv(300))
+    page = upload(visit("Data"), packed.getvalue(), "both.zip")
+    page.text_input[0].set_value("second.csv").run()
+    assert "Read as comma-separated from 'second.csv', UTF-8." in words(page)
+    pick(page, "Letters").set_value("Latin-1").run()
+    page = upload(page, packed.getvalue(), "both.zip")
+    assert not page.exception
+    assert [data.name for data in ui.store().datasets()] == ["both second"] * 2
+    assert "comma-separated from 'second.csv', Latin-1" in words(page)
+    assert numbers(page)["Rows used"] == "300"
+
+
+def test_a_format_that_does_not_fit_is_refused_with_its_reason(visit):
+    page = upload(visit("Data"), b"a,b\n1,2\n3\n", "broken.csv")
+    pick(page, "Cells").set_value("semicolon-separated")
+    (press,) = [b for b in page.button if b.label == "Read it like this"]
+    press.click().run()
+    assert not page.exception
+    assert "It has too few columns, 1" in words(page)
+    assert ui.store().datasets() == []
+
+
+def test_a_file_that_says_how_it_is_written_asks_nothing(visit, tmp_path):
+    people().to_parquet(tmp_path / "people.parquet", index=False)
+    content = (tmp_path / "people.parquet").read_bytes()
+    page = upload(visit("Data"), content, "people.parquet")
+    assert not page.exception
+    assert "Read as" not in words(page)
+    assert not page.file_uploader
