@@ -1,5 +1,6 @@
 """The only Streamlit code of the package: page frame, blocks, polling, forms."""
 
+from fairdash.ui._alike import fair_metric
 from fairdash.ui._audit import keep_dataset, start_audit, train
 from fairdash.ui._blocks import (
     Kpi,
@@ -41,12 +42,7 @@ from fairdash.ui._format import (
 )
 from fairdash.ui._frame import View, exists, open_page, page
 from fairdash.ui._home import first_look, latest_result, recent_runs
-from fairdash.ui._individual import (
-    audited,
-    certificates,
-    fair_metric,
-    has_network,
-)
+from fairdash.ui._individual import audited, certificates, has_network
 from fairdash.ui._individual_demo import show_individual_demo
 from fairdash.ui._individual_form import (
     audit_of,

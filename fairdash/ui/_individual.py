@@ -25,8 +25,6 @@ from fairdash.metrics import (
     dif_certificate,
     evaluate,
     flip_columns,
-    group_directions,
-    ignore_columns,
     loss_ratio,
     prediction_consistency,
     wilson_interval,
@@ -40,22 +38,6 @@ from fairdash.ui._state import store
 AUDITED_ROWS = 600
 _FEW_VALUES = 12
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-
-@dataclass(frozen=True)
-class Alike:
-    """What does not count when two people are compared.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Features whose values do not count; also those that are flipped.
-    predicts_group : bool
-        Whether the direction that predicts the group does not count either.
-    """
-
-    columns: tuple[str, ...] = ()
-    predicts_group: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,27 +154,6 @@ def audited(dataset_id: str, key: str, _trial: TrialRecord) -> Audited:
         y=dataset.y[where],
         where=where,
         n_test=len(rows.test),
-    )
-
-
-def fair_metric(model: Audited, alike: Alike) -> FairMetric:
-    """Return the metric of a choice, learned on the training rows.
-
-    Raises
-    ------
-    ValueError
-        When nothing was chosen or a column is not a feature of the model.
-    """
-    names = model.encoder.feature_names
-    if alike.predicts_group:
-        return group_directions(
-            model.train, model.train_groups, names, columns=alike.columns
-        )
-    if alike.columns:
-        return ignore_columns(alike.columns, names)
-    raise ValueError(
-        "There is no sensitive direction. Choose columns that should not count, or the "
-        "direction that predicts the group."
     )
 
 

@@ -13,17 +13,11 @@ from fairdash.datasets import Dataset, decode
 from fairdash.methods import CATALOG
 from fairdash.metrics import DIFCertificate, LossRatio
 from fairdash.store import TrialRecord
+from fairdash.ui._alike import Alike, fair_metric
 from fairdash.ui._blocks import Kpi, kpi_row, more
 from fairdash.ui._format import change, interval, number, percent, plural
-from fairdash.ui._individual import (
-    Alike,
-    Audit,
-    Audited,
-    audit,
-    audited,
-    fair_metric,
-    worst,
-)
+from fairdash.ui._individual import Audit, Audited, audit, audited, worst
+from fairdash.ui._individual_pairs import pick_pairs
 from fairdash.ui._models import MEAN
 from fairdash.ui._results import Setting
 
@@ -67,7 +61,9 @@ def pick_individual(
                 key=f"{dataset_id} free direction",
                 persist_state="session",
             )
-    return labels[chosen], Alike(tuple(columns), group), float(radius)
+        seed = trial_of(labels[chosen]).seed
+        pairs = pick_pairs(dataset, dataset_id, seed)
+    return labels[chosen], Alike(tuple(columns), group, pairs), float(radius)
 
 
 def trial_of(model: Setting, seed: int = MEAN) -> TrialRecord:
