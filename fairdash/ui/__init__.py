@@ -120,11 +120,11 @@ from fairdash.ui._sweep_page import (
 )
 from fairdash.ui._table import (
     OpenTable,
-from fairdash.ui._upload import choose_table, how_read, reread
     add_sample,
     open_table,
     sample_cards,
 )
+from fairdash.ui._upload import choose_table, how_read, reread
 from fairdash.ui._weights import find_top_rows, weight_kpis, weighted_models
 from fairdash.ui._weights_form import (
     pick_epoch,
@@ -176,11 +176,11 @@ __all__ = [
     "figure",
     "find_top_rows",
     "first_look",
-    "how_read",
     "flips_without_outcome",
     "follow",
     "has_network",
     "heading",
+    "how_read",
     "individual_kpis",
     "interval",
     "is_sweep",
@@ -227,11 +227,11 @@ __all__ = [
     "preview",
     "problem",
     "public_cards",
-    "reread",
     "ramp_curve",
     "readable_checks",
     "recent_runs",
     "reference_of",
+    "reread",
     "roles_form",
     "run_list",
     "sample_cards",
