@@ -22,7 +22,7 @@ if view.data is None:
 ui.context(*ui.training_facts(view.data))
 form, result = st.columns([1, 3], gap="medium")
 with form, st.container(border=True):
-    start, n_seeds = ui.asked(view.run)
+    start, n_seeds, n_rows = ui.asked(view.run)
     grid = ui.method_form(start, f"{view.run}")
     seeds = st.number_input(
         "Seeds",
@@ -32,16 +32,17 @@ with form, st.container(border=True):
         help="Each seed splits the rows anew and trains anew.",
         key=f"{view.run} seeds",
     )
+    train_rows = ui.train_rows_input(view.data, f"{view.run}", start=n_rows)
     pressed = st.button(
         "Train" if seeds == 1 else f"Train {seeds} models",
         type="primary",
         icon=":material/play_arrow:",
         width="stretch",
     )
-    st.caption(ui.estimate(view.data, grid))
+    st.caption(ui.estimate(view.data, grid, train_rows))
 if pressed:
     try:
-        run = ui.train(view.data, grid, seeds)
+        run = ui.train(view.data, grid, seeds, train_rows=train_rows)
     except ValueError as error:
         with result:
             ui.problem("Nothing was trained: the settings do not fit", error)

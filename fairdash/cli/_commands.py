@@ -28,6 +28,10 @@ Out = Annotated[
     Path | None, typer.Option(help="CSV or Parquet file to write all rows to.")
 ]
 Name = Annotated[str | None, typer.Option(help="Title of the run.")]
+TrainRows = Annotated[
+    int | None,
+    typer.Option(min=1, help="Train on a stratified subsample; measure all rows."),
+]
 Inline = Annotated[bool, typer.Option("--inline", help="Train in this process.")]
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 
@@ -68,6 +72,7 @@ def run(
     config: File,
     out: Out = None,
     name: Name = None,
+    train_rows: TrainRows = None,
     inline: Inline = False,
     home: Home = None,
 ) -> None:
@@ -77,7 +82,7 @@ def run(
     all trials have finished, 1 when one failed or the run was cancelled, 2 when the
     configuration cannot be used.
     """
-    _train(config, home, inline=inline, out=out, name=name)
+    _train(config, home, inline=inline, out=out, name=name, train_rows=train_rows)
 
 
 @app.command("apply")

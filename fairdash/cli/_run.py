@@ -35,10 +35,12 @@ def train(
     inline: bool = False,
     out: Path | None,
     name: str | None,
+    train_rows: int | None = None,
 ) -> str:
     """Train a configuration, or what is left of a run, and return the run's status.
 
-    Prints the results, and writes all rows to ``out``.
+    Prints the results, and writes all rows to ``out``. ``train_rows`` takes the place
+    of the one in the configuration.
 
     Raises
     ------
@@ -56,6 +58,8 @@ def train(
     else:
         old = store.run(resume)
         spec, name = SweepSpec.model_validate(old.spec), name or old.name
+    if train_rows is not None:
+        spec = spec.model_copy(update={"train_rows": train_rows})
     if scheduler is not None:
         if engine_lives(home):
             message = "An engine is at work in this home folder already"

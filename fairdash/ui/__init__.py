@@ -124,6 +124,7 @@ from fairdash.ui._table import (
     open_table,
     sample_cards,
 )
+from fairdash.ui._train_rows import train_rows_input
 from fairdash.ui._upload import choose_table, how_read, reread
 from fairdash.ui._weights import find_top_rows, weight_kpis, weighted_models
 from fairdash.ui._weights_form import (
@@ -259,6 +260,7 @@ __all__ = [
     "time_left",
     "too_small",
     "train",
+    "train_rows_input",
     "training_facts",
     "trial_of",
     "upload_scores",

@@ -25,7 +25,12 @@ def keep_dataset(table: OpenTable, roles: Roles, subgroups: Subgroups) -> str:
 
 
 def train(
-    dataset_id: str, grid: MethodGrid, seeds: int, *, beside: str = BASELINE
+    dataset_id: str,
+    grid: MethodGrid,
+    seeds: int,
+    *,
+    beside: str = BASELINE,
+    train_rows: int | None = None,
 ) -> str:
     """Submit a run of a method and, on the same splits, of the one it is held to.
 
@@ -38,6 +43,8 @@ def train(
     beside : str, default="unconstrained"
         Key of the method to compare with, at the settings both have; trained before,
         its results are used again.
+    train_rows : int, optional
+        Most rows to train on, as in `SweepSpec`.
 
     Returns
     -------
@@ -60,6 +67,7 @@ def train(
         methods=tuple(methods),
         seeds=tuple(range(seeds)),
         subgroups=record.subgroups,
+        train_rows=train_rows,
     )
     known = CATALOG[grid.method].settings(single_values(grid.params), grid.effort)
     label = model_label(grid.method, known)

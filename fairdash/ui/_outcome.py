@@ -21,6 +21,7 @@ from fairdash.ui._results import (
     test_table,
 )
 from fairdash.ui._state import store
+from fairdash.ui._train_rows import trained_on
 
 _HOW = """
 Test rows only: no model was trained or chosen on them. **DI** is the largest minus the
@@ -52,7 +53,8 @@ def show_result(snapshot: Snapshot) -> None:
     figure(
         plots.plot_comparison(table),
         finding=_finding(main, changes, row, floor),
-        caption=_caption(row, changes),
+        caption=f"{_caption(row, changes)} "
+        f"{trained_on(dataset_id, snapshot.run.spec.get('train_rows'))}".rstrip(),
         alt=plots.describe_comparison(table),
         how=_HOW,
         table=readable(table),

@@ -5,7 +5,6 @@ import math
 import streamlit as st
 from pydantic import ValidationError
 
-from fairdash.datasets import split
 from fairdash.methods import CATALOG
 from fairdash.store import Snapshot
 from fairdash.sweep import MethodGrid, SweepSpec
@@ -16,6 +15,7 @@ from fairdash.ui._frame import View, exists, open_page
 from fairdash.ui._outcome import show_result
 from fairdash.ui._results import BASELINE, single_values
 from fairdash.ui._state import store
+from fairdash.ui._train_rows import PROPOSED, part_sizes
 from fairdash.ui._training import runtime, usual_seconds
 from fairdash.ui._truncation import show_truncation
 from fairdash.ui._violations import show_violations
@@ -32,16 +32,15 @@ _UNDERSTAND = {
 
 def training_facts(dataset_id: str) -> tuple[str, ...]:
     """Return the context line of Train: rows of each part, subgroups."""
-    record, dataset = store().dataset_record(dataset_id), store().dataset(dataset_id)
-    parts = split(dataset, 0)
-    rows = " / ".join(count(len(part)) for part in parts)
+    record = store().dataset_record(dataset_id)
+    rows = " / ".join(map(count, part_sizes(dataset_id)))
     crossed = " × ".join(record.subgroups.columns) or "none"
     names = "training / validation / test rows"
     return record.name, f"{rows} {names}", f"subgroups {crossed}"
 
 
-def asked(run_id: str | None) -> tuple[MethodGrid, int]:
-    """Return the method and the number of seeds a run asked for, or the defaults.
+def asked(run_id: str | None) -> tuple[MethodGrid, int, int | None]:
+    """Return method, number of seeds and training rows a run asked for, or defaults.
 
     After an audit of the unconstrained model alone the next step is a remedy.
     """
@@ -49,16 +48,16 @@ def asked(run_id: str | None) -> tuple[MethodGrid, int]:
         spec = SweepSpec.model_validate(store().run(run_id).spec)
         for grid in spec.methods:
             if grid.method != BASELINE:
-                return grid, len(spec.seeds)
-    return MethodGrid(method=_DEFAULT), _SEEDS
+                return grid, len(spec.seeds), spec.train_rows
+    return MethodGrid(method=_DEFAULT), _SEEDS, PROPOSED
 
 
-def estimate(dataset_id: str, grid: MethodGrid) -> str:
+def estimate(dataset_id: str, grid: MethodGrid, train_rows: int | None) -> str:
     """Return how long a model takes here, if one like it was trained before."""
     method = CATALOG[grid.method]
     known = method.settings(single_values(grid.params), grid.effort)
     fixed = {n: v for n, v in known.items() if n not in method.stackable()}
-    seconds = usual_seconds(dataset_id, grid.method, fixed)
+    seconds = usual_seconds(dataset_id, grid.method, fixed, train_rows)
     if seconds is None:
         return ""
     return f"About {duration(math.ceil(seconds))} a model on this machine."

@@ -11,6 +11,7 @@ from fairdash.ui._sweep import PARITY, TAU, WEIGHT, Sweep
 from fairdash.ui._sweep_controls import Controls, go_to_cell, go_to_mark
 from fairdash.ui._sweep_inside import chance_of, local_tables, ratio_by_tau
 from fairdash.ui._sweep_point import words
+from fairdash.ui._train_rows import trained_on
 
 _FRONT_HOW = """
 Each mark is a setting of a method, drawn where its **test** rows put it. Filled and
@@ -61,7 +62,8 @@ def draw_front(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
         ),
         finding=plots.front_finding(models, asked.limit),
         caption=f"{drawn}, on test rows. Filled: fronts "
-        f"{judged if on_test else 'chosen on validation rows'}. Open: over the limit.",
+        f"{judged if on_test else 'chosen on validation rows'}. Open: over the limit. "
+        f"{trained_on(run.dataset_id, run.spec.get('train_rows'))}".rstrip(),
         alt=plots.describe_front(models, asked.axes),
         how=_FRONT_HOW,
         table=models.drop(columns=["colour_role", "line"]),

@@ -16,6 +16,7 @@ from fairdash.ui._frame import open_page
 from fairdash.ui._results import BASELINE
 from fairdash.ui._state import store
 from fairdash.ui._sweep_time import expected, n_workers
+from fairdash.ui._train_rows import PROPOSED, train_rows_input
 
 SWEEP = "pages/5_Sweep.py"
 _MOST_MODELS = 5_000
@@ -61,6 +62,7 @@ def sweep_spec(
     effort: Effort,
     n_seeds: int,
     equal: bool = False,
+    train_rows: int | None = None,
 ) -> SweepSpec:
     """Return the grid of every method, with the unconstrained model beside them."""
     record = store().dataset_record(dataset_id)
@@ -83,6 +85,7 @@ def sweep_spec(
         seeds=tuple(range(n_seeds)),
         subgroups=record.subgroups,
         equal_models=equal,
+        train_rows=train_rows,
     )
 
 
@@ -164,9 +167,16 @@ def sweep_form(dataset_id: str) -> None:
     exact = [CATALOG[m].label for m in chosen if m not in PLANES]
     if effort == "plane" and exact:
         st.caption(f"No plane of {', '.join(exact)}: trained at every setting, fast.")
+    train_rows = train_rows_input(dataset_id, f"{dataset_id} sweep", start=PROPOSED)
     try:
         spec = sweep_spec(
-            dataset_id, chosen, axes, effort=effort, n_seeds=n_seeds, equal=equal
+            dataset_id,
+            chosen,
+            axes,
+            effort=effort,
+            n_seeds=n_seeds,
+            equal=equal,
+            train_rows=train_rows,
         )
         total, missing, seconds = expected(dataset_id, spec)
     except ValueError as error:

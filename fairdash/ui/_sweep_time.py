@@ -11,6 +11,7 @@ from fairdash.datasets import encode, split
 from fairdash.methods import CATALOG
 from fairdash.sweep import Stack, SweepSpec, expand, makespan, plan, work
 from fairdash.ui._state import store
+from fairdash.ui._train_rows import rows_used
 
 _LATEST = 10  # runs that tell how fast this machine is now
 _FIRST_SHARE = 0.2  # of a matrix product's speed that training reaches
@@ -26,7 +27,7 @@ def expected(dataset_id: str, spec: SweepSpec) -> tuple[int, int, float]:
     dataset = store().dataset(dataset_id)
     trials = expand(spec, dataset.key)
     missing = [t for t in trials if not store().artifact(t.key).exists()]
-    n_rows, n_features = _shape(dataset_id)
+    n_rows, n_features = rows_used(dataset_id, spec.train_rows), _width(dataset_id)
     speed = _speed_so_far(dataset_id) or _speed_of_products()
     seconds = [
         stack.work(n_rows=n_rows, n_features=n_features) / speed
@@ -38,7 +39,7 @@ def expected(dataset_id: str, spec: SweepSpec) -> tuple[int, int, float]:
 
 def _has_plane(stack: Stack, data: str, spec: SweepSpec) -> bool:
     """Tell whether nothing is left to train of a stack but points of a plane."""
-    key = stack.plane_key(data=data, scaling=spec.scaling)
+    key = stack.plane_key(data=data, scaling=spec.scaling, train_rows=spec.train_rows)
     return stack.is_plane and store().artifact(key).exists()
 
 
@@ -48,10 +49,10 @@ def n_workers() -> int:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _shape(dataset_id: str) -> tuple[int, int]:
+def _width(dataset_id: str) -> int:
+    """Return the number of columns after encoding."""
     dataset = store().dataset(dataset_id)
-    train = split(dataset, 0).train
-    return len(train), encode(dataset, train).X.shape[1]
+    return int(encode(dataset, split(dataset, 0).train).X.shape[1])
 
 
 def _speed_so_far(dataset_id: str) -> float | None:
@@ -65,7 +66,9 @@ def _speed_so_far(dataset_id: str) -> float | None:
 def _speeds(run_id: str) -> Sequence[float]:
     """Return the speeds of a run that is over, of networks alone."""
     snapshot = store().snapshot(run_id, curves=False)
-    n_rows, n_features = _shape(snapshot.run.dataset_id)
+    run = snapshot.run
+    n_rows = rows_used(run.dataset_id, run.spec.get("train_rows"))
+    n_features = _width(run.dataset_id)
     return [
         work(trial.params, n_rows=n_rows, n_features=n_features) / trial.seconds
         for trial in snapshot.trials

@@ -10,6 +10,7 @@ from fairdash.plots import RatioHistogram
 from fairdash.store import RunRecord, Snapshot, TrialRecord
 from fairdash.ui._results import BASELINE
 from fairdash.ui._state import store
+from fairdash.ui._train_rows import rows_used
 
 CURVES = (
     "loss",
@@ -71,7 +72,10 @@ def seconds_left(snapshot: Snapshot) -> float | None:
 
 
 def usual_seconds(
-    dataset_id: str, method: str, fixed: Mapping[str, object]
+    dataset_id: str,
+    method: str,
+    fixed: Mapping[str, object],
+    train_rows: int | None = None,
 ) -> float | None:
     """Return what a model with these settings took on this machine, or None.
 
@@ -81,12 +85,15 @@ def usual_seconds(
     method : str
     fixed : mapping
         The parameters that decide the time: all that a stack cannot differ in.
+    train_rows : int, optional
+        Most rows to train on. Time is taken to be in proportion to them.
     """
     for run in store().runs(dataset_id)[:_LATEST]:
         for trial in store().snapshot(run.id, curves=False).trials:
             same = trial.method == method and fixed.items() <= trial.params.items()
             if same and trial.seconds is not None:
-                return trial.seconds
+                trained = rows_used(dataset_id, run.spec.get("train_rows"))
+                return trial.seconds * rows_used(dataset_id, train_rows) / trained
     return None
 
 

@@ -1,0 +1,90 @@
+"""The choice of how many rows to train on, offered for large data."""
+
+import pytest
+from reading import button, words
+
+from fairdash import ui
+from fairdash.sweep import MethodGrid
+from fairdash.ui._sweep_form import QUICK, sweep_spec
+from fairdash.ui._sweep_time import expected
+from fairdash.ui._training import usual_seconds
+
+TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
+FAST = {"n_epochs": 2, "batch_size": 128}
+
+
+@pytest.fixture
+def large(monkeypatch, dataset_id):
+    """Applicants of whom 360 are trained on, where 300 are many already."""
+    monkeypatch.setattr("fairdash.ui._train_rows.LARGE", 300)
+    monkeypatch.setattr("fairdash.ui._train_rows._LEAST", 10)
+    for form in ("_run_view", "_sweep_form"):
+        monkeypatch.setattr(f"fairdash.ui.{form}.PROPOSED", 100)
+    return dataset_id
+
+
+def offered(page):
+    return [one for one in page.number_input if one.label == "Training rows"]
+
+
+def test_small_data_are_trained_on_whole(visit, dataset_id):
+    for name in ("Train", "Sweep"):
+        page = visit(name, data=dataset_id)
+        assert not page.exception
+        assert not offered(page)
+        assert "stratified" not in words(page)
+
+
+def test_train_proposes_a_subsample_and_says_so_of_the_result(visit, large):
+    page = visit("Train", data=large)
+    (chosen,) = offered(page)
+    assert chosen.value == 100
+    assert TOLD in words(page)
+    page.selectbox(key="None method").set_value("fair_log_loss").run()
+    button(page, "Train 3 models").click().run()
+    assert not page.exception
+    (run,) = ui.store().runs()
+    assert run.status == "finished"
+    assert run.spec["train_rows"] == 100
+    page = visit("Train", run=run.id)
+    assert f"{TOLD}; evaluated on all." in words(page)
+    assert "120 test rows" in words(page)
+    assert offered(page)[0].value == 100
+
+
+def test_all_rows_can_be_chosen(visit, large):
+    page = visit("Train", data=large)
+    offered(page)[0].set_value(360).run()
+    assert "Trained on all training rows." in words(page)
+    page.selectbox(key="None method").set_value("fair_log_loss").run()
+    button(page, "Train 3 models").click().run()
+    (run,) = ui.store().runs()
+    assert "train_rows" not in run.spec
+    page = visit("Train", run=run.id)
+    assert offered(page)[0].value == 360
+    assert "stratified" not in words(page)
+
+
+def test_sweep_proposes_a_subsample_and_says_so_of_the_front(visit, large):
+    page = visit("Sweep", data=large)
+    assert offered(page)[0].value == 100
+    assert TOLD in words(page)
+    grid = MethodGrid(method="road", params={**FAST, "fairness_weight": (0.5, 2.0)})
+    run = ui.train(large, grid, 1, train_rows=100)
+    page = visit("Sweep", run=run)
+    assert not page.exception
+    captions = [one.value for one in page.caption]
+    assert any(text.endswith(f"{TOLD}; evaluated on all.") for text in captions)
+
+
+def test_times_are_in_proportion_to_the_rows_trained_on(large):
+    how = {"effort": "fast", "n_seeds": 1}
+    seconds = [
+        expected(large, sweep_spec(large, ["road"], QUICK, train_rows=n, **how))[2]
+        for n in (None, 90)
+    ]
+    assert seconds[0] / seconds[1] == pytest.approx(4, rel=0.5)
+    run = ui.train(large, MethodGrid(method="road", params=FAST), 1, train_rows=90)
+    trial = ui.store().snapshot(run).trials[0]
+    assert usual_seconds(large, "road", FAST, 90) == pytest.approx(trial.seconds)
+    assert usual_seconds(large, "road", FAST) == pytest.approx(4 * trial.seconds)
