@@ -1,6 +1,9 @@
 """The documented recipe for texts: embedding columns with counterfactual pairs."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairdash.methods import CLP, SenSeI, Unconstrained
@@ -11,24 +14,22 @@ from fairdash.metrics import (
     prediction_consistency,
 )
 
-NAMES = [f"e{i}" for i in range(16)]
+SAMPLE = Path(__file__).parents[2] / "sample_data" / "comments.csv.gz"
+FRAME = pd.read_csv(SAMPLE)
+NAMES = [f"e{i}" for i in range(1, 17)]
 SETTINGS = {"n_epochs": 30, "batch_size": 128, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
 def notes():
     """Return embeddings, counterfactuals, labels biased by who is written of."""
-    rng = np.random.default_rng(0)
-    direction = np.linalg.qr(rng.normal(size=(16, 3)))[0]
-    who = rng.integers(2, size=900)
-    meaning = rng.normal(size=(900, 16))
-    meaning -= meaning @ direction @ direction.T
-    at = np.where(who, 1.0, -1.0)[:, None] * [2.0, 1.0, 0.5]
-    noise = 0.05 * rng.normal(size=(2, 900, 16))
-    written = meaning + at @ direction.T + noise[0]
-    exchanged = meaning - at @ direction.T + noise[1]
-    toxic = meaning[:, 0] + 0.8 * at[:, 0] + rng.logistic(size=900) * 0.5 > 0
-    return written, exchanged, toxic.astype(int), who
+    written, exchanged = (
+        FRAME[FRAME["version"] == version].set_index("comment")
+        for version in ("written", "exchanged")
+    )
+    exchanged = exchanged.loc[written.index]
+    y = written["removed"].astype(int)
+    return written[NAMES], exchanged[NAMES], y.to_numpy(), written["about"].to_numpy()
 
 
 def consistency(model, notes):
@@ -55,3 +56,22 @@ def test_pairs_of_embeddings_make_predictions_consistent(notes):
     assert consistency(sensei, notes) > 0.7
     assert spread(sensei, notes) < 0.1 * spread(plain, notes)
     assert consistency(clp, notes) > 0.9
+
+
+def test_a_pair_id_column_gives_the_metric_of_two_aligned_tables(notes):
+    written, exchanged, *_ = notes
+    two = comparable_directions(*pair_tables(written, exchanged), NAMES, n_directions=3)
+    one = comparable_directions(FRAME[NAMES], FRAME["comment"], NAMES, n_directions=3)
+    np.testing.assert_allclose(one.sigma, two.sigma, atol=1e-9)
+    np.testing.assert_allclose(one.explained, two.explained)
+
+
+def test_the_pairs_show_the_directions_that_were_planted(notes):
+    written, exchanged, _, about = notes
+    metric = comparable_directions(
+        *pair_tables(written, exchanged), NAMES, n_directions=3
+    )
+    sign = np.where(about == "women", 1, -1)[:, None]
+    planted = (sign * (written.to_numpy() - exchanged.to_numpy())).mean(0)
+    kept = metric.projection @ planted
+    assert np.linalg.norm(kept) < 0.01 * np.linalg.norm(planted)
