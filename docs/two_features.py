@@ -20,7 +20,7 @@ SETTINGS = {
     "columns": "feature 1",
     "feature_names": ("feature 1", "feature 2"),
     "predictor_layers": (32,),
-    "n_epochs": 200,
+    "n_epochs": 60,
     "batch_size": 300,  # all people: the result hardly depends on rounding
     "learning_rate": 0.01,
     "device": "cpu",

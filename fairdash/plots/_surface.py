@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from fairdash.plots._rows import numbers
-from fairdash.plots._theme import Spec, finish, text
+from fairdash.plots._theme import INK, TEXT, Spec, finish, text
 from fairdash.plots._words import number
 
 EDGE = "#262730"  # on a light map in both themes
@@ -54,14 +54,15 @@ def plot_surface(
         ),
     ]  # fmt: skip
     low, high = float(axis[0]), float(axis[-1])
-    ends: Spec = {"x": high * 0.6, "ax": low * 0.6, "y": low * 0.78, "ay": low * 0.78}
+    across = (high - low) / 3
+    above: Spec = {"xref": "x", "yref": "paper", "y": 1.05, "yanchor": "middle"}
     arrow: Spec = {
-        **ends,
-        **{"xref": "x", "yref": "y", "axref": "x", "ayref": "y", "text": ""},
+        **above,
+        **{"x": low + across, "ax": low, "axref": "x", "ay": 0, "text": ""},
         **{"showarrow": True, "arrowside": "end+start", "arrowhead": 2},
-        **{"startarrowhead": 2, "arrowwidth": 2, "arrowcolor": EDGE},
+        **{"startarrowhead": 2, "arrowwidth": 2, "arrowcolor": INK},
     }
-    words = text("free direction", EDGE, x=0, y=low * 0.78, yanchor="top")
+    words = text("free direction", x=low + across, xanchor="left", xshift=6, **above)
     layout: Spec = {
         "xaxis": {"title": "feature 1", "range": [low, high], "nticks": 5},
         "yaxis": {"title": "feature 2", "range": [low, high], "nticks": 5},
@@ -96,7 +97,13 @@ def heat_map(z: NDArray[np.float64], axis: NDArray[np.float64], **more: Any) -> 
         "zmin": 0,
         "zmax": 1,
         "colorscale": _COLOURS,
-        "colorbar": {"title": {"text": "P"}, "thickness": 12, "tickformat": ".0%"},
+        "colorbar": {
+            "title": {"text": "P", "font": {"size": 13, "color": TEXT}},
+            "thickness": 12,
+            "tickformat": ".0%",
+            "tickvals": [0, 0.25, 0.5, 0.75, 1],
+            "tickfont": {"size": 12, "color": TEXT},
+        },
         "hovertemplate": "%{z:.1%}<extra></extra>",
         **more,
     }

@@ -78,7 +78,7 @@ def _surface(demo: _Demo) -> None:
         finding=plots.surface_finding(change),
         caption=f"{len(y)} made-up rows: {percent(float(np.mean(decided == y)))} "
         f"predicted right, {percent(float(kept.mean()))} keep their decision wherever "
-        "feature 1 moves them.",
+        "feature 1 moves them on this map.",
         alt=plots.describe_surface(demo.name, change),
         how=_HOW,
         key=f"surface {demo.method}",

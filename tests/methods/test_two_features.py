@@ -38,14 +38,14 @@ def test_training_again_gives_the_stored_surfaces(method, script):
     assert list(stored) == settings.tolist() == list(script.GRIDS[method][1])
     for i, network in enumerate(stored.values()):
         again = Network.from_arrays({key: stack[i] for key, stack in stacks.items()})
-        np.testing.assert_allclose(surface(network), surface(again), atol=0.05)
+        np.testing.assert_allclose(surface(network), surface(again), atol=0.02)
 
 
 def test_sensei_moves_less_along_the_free_direction_as_the_weight_grows():
     moved = list(changes("sensei").values())
     assert moved[0] > 0.95
     assert (np.diff(moved) < 0).all()
-    assert moved[-1] < 0.03
+    assert moved[-1] < 0.05
 
 
 def test_sensr_does_not_move_along_the_free_direction_at_any_radius():

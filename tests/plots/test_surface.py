@@ -39,8 +39,8 @@ def test_rows_are_told_apart_by_group_and_outcome():
 def test_the_arrow_runs_along_the_first_feature():
     arrow = drawn(np.full((5, 5), 0.2)).layout.annotations[0]
     assert arrow.showarrow
-    assert arrow.y == arrow.ay
-    assert arrow.ax == -arrow.x < 0
+    assert (arrow.axref, arrow.xref, arrow.ay) == ("x", "x", 0)
+    assert arrow.ax < arrow.x
 
 
 def test_words_tell_the_change():
