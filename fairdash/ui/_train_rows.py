@@ -53,6 +53,7 @@ def train_rows_input(dataset_id: str, key: str, *, start: int | None) -> int | N
         help="Fewer rows train faster. They are drawn anew for every seed.",
         key=f"{key} training rows",
         persist_state="session",
+        width=260,
     )
     train_rows = chosen if chosen < n_train else None
     st.caption(trained_on(dataset_id, train_rows) or "Trained on all training rows.")
