@@ -22,9 +22,9 @@ def pick_format(form: TableFormat, key: str) -> TableFormat:
     ValueError
         If one mark is chosen for decimals and thousands.
     """
-    with st.grid(columns=2, min_column_width=150, gap="xsmall"):
-        delimiter = _pick("Cells", DELIMITERS, form.delimiter, key)
-        encoding = _pick("Letters", ENCODINGS, form.encoding, key)
+    with st.grid(columns=2, min_column_width=180, gap="xsmall"):
+        delimiter = _pick("Delimiter", DELIMITERS, form.delimiter, key)
+        encoding = _pick("Encoding", ENCODINGS, form.encoding, key)
         decimal = _pick("Numbers", DECIMALS, form.decimal, key)
         thousands = _pick("Thousands", THOUSANDS, form.thousands, key)
     header = st.toggle("The first row names the columns", form.header, key=f"{key} top")

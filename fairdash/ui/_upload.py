@@ -49,9 +49,9 @@ def reread(table: OpenTable) -> None:
         st.caption(plain(form.describe()), width="content")
         if form.kind != "csv":
             return
-        popover = st.popover("Read it differently", type="tertiary")
-    with popover, st.container(width=400):
         key = f"reread {table.digest}"
+        popover = st.popover("Read it differently", type="tertiary", key=key)
+    with popover, st.container(width=420):
         try:
             chosen = pick_format(form, key)
         except ValueError as error:

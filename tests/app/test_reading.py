@@ -39,8 +39,8 @@ def test_the_page_says_how_the_file_was_read(visit):
     assert f"600 rows read · {said}" in words(page)
     assert f"Read as {said}." in words(page)
     for label, value in [
-        ("Cells", "semicolon-separated"),
-        ("Letters", "Windows-1252"),
+        ("Delimiter", "semicolon-separated"),
+        ("Encoding", "Windows-1252"),
         ("Numbers", "decimal comma"),
         ("Thousands", "no thousands separator"),
     ]:
@@ -52,7 +52,7 @@ def test_a_file_is_read_as_the_reader_says(visit):
     content = people_csv().replace(b"office", "Łódź".encode())
     page = upload(visit("Data"), content)
     assert page.file_uploader[0].proto.disabled
-    pick(page, "Letters").set_value("Latin-1").run()
+    pick(page, "Encoding").set_value("Latin-1").run()
     assert not page.file_uploader[0].proto.disabled
     page = upload(page, content)
     assert not page.exception
@@ -81,7 +81,7 @@ def test_a_file_that_was_refused_can_be_read_as_said(visit):
     page = upload(visit("Data"), content)
     assert page.error[0].proto.title == "people.csv was not loaded"
     assert "Read as comma-separated, UTF-8. Is it written differently?" in words(page)
-    pick(page, "Cells").set_value("bar-separated")
+    pick(page, "Delimiter").set_value("bar-separated")
     (press,) = [b for b in page.button if b.label == "Read it like this"]
     press.click().run()
     assert not page.exception
@@ -97,7 +97,7 @@ def test_a_file_of_an_archive_is_read_again_as_the_reader_says(visit):
     page = upload(visit("Data"), packed.getvalue(), "both.zip")
     page.text_input[0].set_value("second.csv").run()
     assert "Read as comma-separated from 'second.csv', UTF-8." in words(page)
-    pick(page, "Letters").set_value("Latin-1").run()
+    pick(page, "Encoding").set_value("Latin-1").run()
     page = upload(page, packed.getvalue(), "both.zip")
     assert not page.exception
     assert [data.name for data in ui.store().datasets()] == ["both second"] * 2
@@ -107,7 +107,7 @@ def test_a_file_of_an_archive_is_read_again_as_the_reader_says(visit):
 
 def test_a_format_that_does_not_fit_is_refused_with_its_reason(visit):
     page = upload(visit("Data"), b"a,b\n1,2\n3\n", "broken.csv")
-    pick(page, "Cells").set_value("semicolon-separated")
+    pick(page, "Delimiter").set_value("semicolon-separated")
     (press,) = [b for b in page.button if b.label == "Read it like this"]
     press.click().run()
     assert not page.exception
