@@ -109,12 +109,18 @@ def _fall(down: Float32, counts: Float32, cap: np.float32, mass: Float32) -> Flo
 
 
 def _level(values: Float32, counts: Float32, mass: Float32, start: Float32) -> Float32:
-    """Return the level above which ``values`` hold ``mass``, by Newton's method."""
-    level = np.minimum(start, values.max(axis=-1) - NEAR)
+    """Return the level above which ``values`` hold ``mass``, by Newton's method.
+
+    It begins below the largest value that any row has: at or above it there is no slope
+    to go by.
+    """
+    top = np.where(counts > 0, values, -np.inf).max(axis=-1)
+    level = np.minimum(start, top - NEAR * np.maximum(np.abs(top), 1))
     for _ in range(NEWTON_STEPS):
         above = values - level[..., None]
         excess = (np.maximum(above, 0) * counts).sum(axis=-1) - mass
         if (np.abs(excess) <= NEAR * np.maximum(mass, NEAR)).all():
             break
-        level = level + excess / ((above > 0) * counts).sum(axis=-1)
+        slope = ((above > 0) * counts).sum(axis=-1)
+        level = level + excess / np.maximum(slope, 1)
     return np.asarray(level, dtype=np.float32)

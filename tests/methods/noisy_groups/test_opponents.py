@@ -9,7 +9,7 @@ from fairdash.methods.noisy_groups import (
     soft_group_rates,
     tv_ball_ratio_max,
 )
-from fairdash.methods.noisy_groups._ascent import AscentInBall
+from fairdash.methods.noisy_groups._ascent import AscentInBall, _level
 from fairdash.methods.noisy_groups._opponents import Known, WorstInBall
 from fairdash.methods.noisy_groups._play import shrink, slopes
 from fairdash.methods.noisy_groups._rows import compress
@@ -102,6 +102,15 @@ def test_the_ascent_projects_as_the_kernel_does(seed):
         z[positive] = before[0, j, place]
         p = project_tv_ball(z, (codes == j) / (codes == j).sum(), float(gamma[0, j]))
         np.testing.assert_allclose(ascent._p[0, j, place], p[positive], atol=2e-5)
+
+
+def test_a_value_that_no_row_has_does_not_stop_the_search_for_a_level():
+    values = np.array([[0.2, 0.5, 9.0], [40.0, 50.0, 0.0]], np.float32)
+    counts = np.array([[1, 2, 0], [3, 1, 0]], np.float32)
+    mass = np.array([0.3, 1e-3], np.float32)
+    start = np.full(2, np.inf, np.float32)
+    found = _level(values, counts, mass, start)
+    np.testing.assert_allclose(found, [0.35, 50 - 1e-3], rtol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(6))
