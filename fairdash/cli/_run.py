@@ -1,7 +1,11 @@
 """Train a configuration and follow it to its end."""
 
 import os
+import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -79,28 +83,46 @@ def train(
 
 
 def _follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
-    """Show progress until the run is over; Ctrl-C cancels it."""
+    """Show progress until the run is over; Ctrl-C cancels it, a second one leaves."""
     columns = [TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("queued", total=1.0)
+    with _ctrl_c() as pressed, Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("queued", total=1.0)
 
         def show() -> Snapshot:
+            if pressed.is_set():
+                store.ask_cancel(run_id)
             snapshot = store.snapshot(run_id, curves=False)
             finished, total = snapshot.count("finished"), len(snapshot.trials)
             words = f"{snapshot.run.status}, {finished} of {total} trials"
-            progress.update(task, completed=snapshot.share, description=words)
+            bar.update(task, completed=snapshot.share, description=words)
             return snapshot
 
         while not (snapshot := show()).run.over:
-            try:
-                if inline:
-                    run_open(store, watch=show)
-                else:
-                    wake(store)
-                time.sleep(POLL_SECONDS)
-            except KeyboardInterrupt:
-                store.ask_cancel(run_id)
+            if inline:
+                run_open(store, watch=show)
+            else:
+                wake(store)
+            time.sleep(POLL_SECONDS)
     return snapshot
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[threading.Event]:
+    """Give an event that the first Ctrl-C sets; the second one interrupts as usual.
+
+    An exception in the midst of training could be lost in a callback of a library.
+    """
+    pressed = threading.Event()
+
+    def press(*_: object) -> None:
+        pressed.set()
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _print_results(snapshot: Snapshot, table: pd.DataFrame) -> None:
