@@ -11,6 +11,7 @@ from fairdash.methods._held import hold_multiplier
 from fairdash.methods._method import STACKED_ROWS, Device, Effort, Method, Param
 from fairdash.methods._network import Network
 from fairdash.methods._plane import Plane, PlaneNetwork, SettingRange
+from fairdash.methods._scorers import Scorer, scorer_of
 from fairdash.methods._truncation import TruncatedLogistic
 from fairdash.methods._two_features import two_feature_networks, two_feature_people
 from fairdash.methods.catalog import CATALOG, PLANES
@@ -79,6 +80,7 @@ __all__ = [
     "RandomForest",
     "Reductions",
     "Reweighing",
+    "Scorer",
     "SenSR",
     "SenSeI",
     "SettingRange",
@@ -88,6 +90,7 @@ __all__ = [
     "WideNetwork",
     "fair_log_loss_multiplier",
     "hold_multiplier",
+    "scorer_of",
     "training_device",
     "two_feature_networks",
     "two_feature_people",

@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 Float32 = NDArray[np.float32]
 CHUNK = 65_536  # rows whose hidden activations are held at once
@@ -33,6 +34,13 @@ class Network:
         the last digits, on the rows beside it.
         """
         return self.outputs(X)[:, 0]
+
+    def positive(
+        self, X: NDArray[np.floating], group: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return P(1) of every row; a network is not told the group."""
+        probability: NDArray[np.float64] = expit(self.logits(X))
+        return probability
 
     def outputs(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return all outputs of every row of ``X``; shape (n_samples, n_outputs)."""

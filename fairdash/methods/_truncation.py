@@ -110,6 +110,10 @@ class TruncatedLogistic:
         q = np.divide(no.q, total, out=expit(margin), where=known)
         return Mixture(yes.p * q + no.p * (1 - q), q)
 
+    def positive(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> Float:
+        """Return the predictor's P(1) of rows of known group."""
+        return self.mixture(self.margins(X), group).p
+
     def given(self, margin: Float, outcome: int, group: int) -> Mixture:
         """Return predictor and approximator of one group, its outcome known."""
         known = play(margin, np.full_like(margin, self.pulls[outcome, group]))

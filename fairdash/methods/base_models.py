@@ -21,6 +21,7 @@ from fairdash.methods._baseline import (
     LinearBaseline,
     OneByOne,
 )
+from fairdash.methods._scorers import Forest, Neighbours, Scorer
 from fairdash.methods.unconstrained import Unconstrained
 
 CS = (1e-4, 1e-2, 1.0, 1e2, 1e4)
@@ -29,14 +30,16 @@ CS = (1e-4, 1e-2, 1.0, 1e2, 1e4)
 class PlainClassifier(OneByOne, NetworkClassifier):
     """A classifier of scikit-learn that knows nothing of groups.
 
-    A subclass makes it in ``_model``.
+    A subclass makes it in ``_model``, and returns it as arrays from ``_stored``.
 
     Attributes
     ----------
     model_ : estimator of scikit-learn
+    network_ : Forest or Neighbours
+        The same as plain arrays.
     """
 
-    network_: Any = None  # neither trees nor neighbours are a network
+    network_: Any
     model_: BaseEstimator
 
     def predict_proba(self, X: ArrayLike) -> Float:
@@ -53,10 +56,14 @@ class PlainClassifier(OneByOne, NetworkClassifier):
 
     def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
         self.model_ = self._model(len(X)).fit(X, target)
+        self.network_ = self._stored(X, target)
         positive: Float = self.model_.predict_proba(X)[:, 1]
         return positive
 
     def _model(self, n_rows: int) -> BaseEstimator:
+        raise NotImplementedError
+
+    def _stored(self, X: Float, target: Codes) -> Scorer:
         raise NotImplementedError
 
 
@@ -94,6 +101,23 @@ class RandomForest(PlainClassifier):
             random_state=self.random_state,
         )
 
+    def _stored(self, X: Float, target: Codes) -> Forest:
+        trees = [grown.tree_ for grown in self.model_.estimators_]
+        starts = np.cumsum([0, *(tree.node_count for tree in trees)])[:-1]
+        numbered = list(zip(trees, starts, strict=True))
+        left = np.concatenate([tree.children_left + n for tree, n in numbered])
+        right = np.concatenate([tree.children_right + n for tree, n in numbered])
+        # scikit-learn marks a leaf by a negative feature
+        features = np.concatenate([tree.feature for tree in trees]).clip(-1)
+        return Forest(
+            roots=starts.astype(np.int32),
+            features=features.astype(np.int32),
+            thresholds=np.concatenate([tree.threshold for tree in trees]),
+            values=np.concatenate([tree.value[:, 0, 1] for tree in trees]),
+            left=left.astype(np.int32),
+            right=right.astype(np.int32),
+        )
+
 
 class NearestNeighbours(PlainClassifier):
     """Share of positive outcomes among the nearest rows, by scikit-learn.
@@ -119,6 +143,10 @@ class NearestNeighbours(PlainClassifier):
 
     def _model(self, n_rows: int) -> BaseEstimator:
         return KNeighborsClassifier(min(self.n_neighbors, n_rows))
+
+    def _stored(self, X: Float, target: Codes) -> Neighbours:
+        n_neighbours = np.array([min(self.n_neighbors, len(X))])
+        return Neighbours(X.astype(np.float32), target.astype(np.int8), n_neighbours)
 
 
 class WideNetwork(Unconstrained):

@@ -155,7 +155,7 @@ class FairLogLoss(GroupedClassifier):
 
     def _positive(self, rows: Float, group: NDArray[np.int64]) -> Float:
         network: TruncatedLogistic = self.network_
-        return network.mixture(network.margins(rows), group).p
+        return network.positive(rows, group)
 
     def _check_params(self) -> None:
         check_one_of("constraints", self.constraints, ALL_CONSTRAINTS)

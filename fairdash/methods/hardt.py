@@ -15,6 +15,7 @@ from fairdash.methods._baseline import (
     ridge_logistic,
 )
 from fairdash.methods._grouped import GroupedClassifier
+from fairdash.methods._scorers import GroupThresholds
 
 
 class HardtLogistic(OneByOne, GroupedClassifier):
@@ -36,6 +37,8 @@ class HardtLogistic(OneByOne, GroupedClassifier):
     solver_ : LogisticRegression
     thresholds_ : dict
         Mixture of thresholds by index of group, as fairlearn gives it.
+    network_ : GroupThresholds
+        Regression and thresholds as plain arrays.
 
     References
     ----------
@@ -43,7 +46,7 @@ class HardtLogistic(OneByOne, GroupedClassifier):
     2016).
     """
 
-    network_: Any = None  # thresholds are not a network
+    network_: Any
 
     def __init__(
         self,
@@ -76,17 +79,21 @@ class HardtLogistic(OneByOne, GroupedClassifier):
         with old_pandas_calls():
             optimizer.fit(X, target, sensitive_features=codes)
         self.thresholds_ = optimizer.interpolated_thresholder_.interpolation_dict
+        mixtures = [self.thresholds_[code] for code in range(len(self.groups_))]
+        used = np.array([1 - m.get("p_ignore", 0.0) for m in mixtures])
+        constant = np.array([m.get("prediction_constant", 0.0) for m in mixtures])
+        rules = [(m.operation0, m.operation1) for m in mixtures]
+        above = np.array([[rule.operator == ">" for rule in two] for two in rules])
+        self.network_ = GroupThresholds(
+            coefficients=self.solver_.coef_[0],
+            intercept=self.solver_.intercept_,
+            thresholds=np.array([[rule.threshold for rule in two] for two in rules]),
+            signs=np.where(above, 1.0, -1.0),
+            shares=used[:, None] * np.array([[m.p0, m.p1] for m in mixtures]),
+            constants=(1 - used) * constant,
+        )
         return self._positive(X, codes)
 
     def _positive(self, rows: Float, group: Codes) -> Float:
-        scores = self.solver_.predict_proba(rows)[:, 1]
-        positive = np.empty(len(scores))
-        for code, mixture in self.thresholds_.items():
-            mine = group == code
-            first = mixture.operation0(scores[mine])
-            second = mixture.operation1(scores[mine])
-            decided = mixture.p0 * first + mixture.p1 * second
-            ignored = mixture.get("p_ignore", 0.0)
-            constant = mixture.get("prediction_constant", 0.0)
-            positive[mine] = ignored * constant + (1 - ignored) * decided
-        return np.clip(positive, 0, 1)
+        thresholds: GroupThresholds = self.network_
+        return thresholds.positive(rows, group)

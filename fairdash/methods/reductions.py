@@ -28,6 +28,7 @@ from fairdash.methods._baseline import (
     old_pandas_calls,
     ridge_logistic,
 )
+from fairdash.methods._scorers import LinearMixture
 
 MOMENTS = {
     "demographic_parity": DemographicParity,
@@ -60,6 +61,8 @@ class Reductions(OneByOne, NetworkClassifier):
     weights_ : ndarray of shape (n_models,)
         Probability with which each model decides; ``predict_proba`` is the probability
         of a positive decision.
+    network_ : LinearMixture
+        The same as plain arrays.
 
     References
     ----------
@@ -67,7 +70,7 @@ class Reductions(OneByOne, NetworkClassifier):
     Algorithm 1.
     """
 
-    network_: Any = None  # a mixture is not one network
+    network_: Any
 
     def __init__(
         self,
@@ -88,8 +91,7 @@ class Reductions(OneByOne, NetworkClassifier):
         """Return the probability of deciding for each class."""
         check_is_fitted(self, "weights_")
         rows = validate_data(self, X, dtype=np.float64, reset=False)
-        decisions = rows @ self.coefs_.T + self.intercepts_ > 0
-        positive = np.clip(decisions @ self.weights_, 0, 1)
+        positive = self.network_.positive(rows)
         return np.column_stack([1 - positive, positive])
 
     def decision_function(self, X: ArrayLike) -> Float:
@@ -118,6 +120,7 @@ class Reductions(OneByOne, NetworkClassifier):
         found = [_linear(search.predictors_[i], X.shape[1]) for i in used]
         self.coefs_ = np.stack([coefficients for coefficients, _ in found])
         self.intercepts_ = np.array([intercept for _, intercept in found])
+        self.network_ = LinearMixture(self.coefs_, self.intercepts_, self.weights_)
         positive: Float = self.predict_proba(X)[:, 1]
         return positive
 

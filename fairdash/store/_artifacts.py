@@ -61,8 +61,8 @@ class Artifact:
         """Return the curves of training, one row per epoch."""
         return pd.read_parquet(self.folder / "history.parquet")
 
-    def network(self) -> dict[str, NDArray[np.float32]]:
-        """Return the arrays of the trained network."""
+    def network(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of the trained model."""
         arrays = safetensors.load_file(self.folder / "network.safetensors")
         return dict(arrays)
 
@@ -82,7 +82,7 @@ class Artifact:
         *,
         row: Mapping[str, Any],
         history: pd.DataFrame,
-        network: Mapping[str, NDArray[np.float32]],
+        network: Mapping[str, NDArray[Any]],
         scores: NDArray[np.float32] | None = None,
         ratio: NDArray[np.float32] | None = None,
         ratio_history: Mapping[str, NDArray[Any]] | None = None,

@@ -1,5 +1,6 @@
 """What training a trial leaves behind."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +23,8 @@ class TrialResult:
         Probability of the positive outcome of all rows of the data set, float32.
     history : DataFrame
         One row per epoch: losses, and the validation metrics where they were looked at.
-    network : dict of str to ndarray
-        Parameters of the predictor; empty where it is a mixture of many.
+    network : mapping of str to ndarray
+        Parameters of the predictor; `fairdash.methods.scorer_of` makes it again.
     ratio : ndarray of shape (n_train,) or None
         Weights of the rows of `fairdash.datasets.training_rows`.
     ratio_history : dict or None
@@ -35,7 +36,7 @@ class TrialResult:
     trial: Trial
     scores: NDArray[np.float32]
     history: pd.DataFrame
-    network: dict[str, NDArray[np.floating]]
+    network: Mapping[str, NDArray[Any]]
     ratio: NDArray[np.float32] | None
     ratio_history: dict[str, NDArray[Any]] | None
     seconds: float

@@ -109,7 +109,7 @@ def train_stack(
             trial=trial,
             scores=finite(trial, model.predict_proba(encoded.X, **known)[:, 1]),
             history=model.history_.merge(monitor.table(i), on="epoch", how="left"),
-            network={} if model.network_ is None else model.network_.arrays(),
+            network=model.network_.arrays(),
             ratio=model.ratio_,
             ratio_history=model.ratio_history_,
             seconds=seconds,

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 from pandas.api.types import is_numeric_dtype
-from scipy.special import expit
 
-from fairdash.datasets import encode, read_table, split
-from fairdash.methods import Network, TruncatedLogistic
+from fairdash.datasets import Dataset, encode, read_table, split
+from fairdash.methods import CATALOG, scorer_of
 from fairdash.postprocessing import decide
 from fairdash.sweep import SweepSpec
 from fairdash.ui._blocks import problem
@@ -94,7 +93,7 @@ def _decided(
 
 
 def _can_score(source: Source) -> bool:
-    """Whether the model is stored as arrays, and not as trees or a mixture."""
+    """Whether more than the scores of the model was kept."""
     return bool(source.trial) and bool(store().artifact(source.trial).network())
 
 
@@ -108,20 +107,23 @@ def _score(frame: pd.DataFrame, source: Source, run_id: str) -> np.ndarray:
         dataset, split(dataset, source.seed).train, scaling=scaling
     ).encoder
     X = encoder.transform(frame)
-    arrays = store().artifact(source.trial).network()
-    if "pulls" not in arrays:
-        return expit(Network.from_arrays(arrays).logits(X))
+    kept = store().artifact(source.trial)
+    codes = np.zeros(len(X), np.int64)
+    if CATALOG[kept.row()["method"]].needs_groups:
+        codes = _group_codes(frame[dataset.roles.sensitive_feature], dataset)
+    return scorer_of(kept.network()).positive(X, codes)
+
+
+def _group_codes(column: pd.Series, dataset: Dataset) -> np.ndarray:
     names = pd.Index(np.unique(dataset.sensitive_features))
-    column = dataset.roles.sensitive_feature
-    codes = names.get_indexer(pd.Index(frame[column].astype(str)))
+    codes = names.get_indexer(pd.Index(column.astype(str)))
     if (codes < 0).any():
         row = int(np.argmin(codes))
         raise ValueError(
-            f"Column {column!r} has {frame[column].iloc[row]!r} in row {row + 1}, and "
+            f"Column {column.name!r} has {column.iloc[row]!r} in row {row + 1}, and "
             f"the model knows {list(names)} alone. Leave these rows out."
         )
-    model = TruncatedLogistic.from_arrays(arrays)
-    return model.mixture(model.margins(X), codes).p
+    return codes
 
 
 def _check_features(frame: pd.DataFrame, features: Sequence[str]) -> None:

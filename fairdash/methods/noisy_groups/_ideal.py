@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairdash._validation import check_non_negative, check_whole
+from fairdash.methods._scorers import LinearMixture
 from fairdash.methods.noisy_groups._adam import Adam
 from fairdash.methods.noisy_groups._certificate import soft_certificate
 from fairdash.methods.noisy_groups._estimators import NoisyGroupsClassifier, column
@@ -63,7 +64,7 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
     """
 
     _stackable: ClassVar[tuple[str, ...]] = ()
-    network_: Any = None  # a mixture is not one network
+    network_: Any
 
     def __init__(
         self,
@@ -96,7 +97,7 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
         """Return the probability of deciding for each class."""
         check_is_fitted(self, "coefs_")
         rows = validate_data(self, X, dtype=np.float32, reset=False)
-        positive = (rows @ self.coefs_.T + self.intercepts_ > 0).mean(axis=1)
+        positive = self.network_.positive(rows)
         return np.column_stack([1 - positive, positive])
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -174,6 +175,8 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
             history.append({"loss": loss, "violation": float(gap.max())})
         models = np.stack(mixture)
         self.coefs_, self.intercepts_ = models[:, :-1], models[:, -1]
+        alike = np.full(len(models), 1 / len(models))
+        self.network_ = LinearMixture(self.coefs_, self.intercepts_, alike)
         self.multiplier_ = multiplier[0]
         decided = models @ features > 0
         judge = soft_judge(rows, np.repeat(b, len(models), 0), column([self], "slack"))
