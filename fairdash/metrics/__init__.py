@@ -50,6 +50,7 @@ from fairdash.metrics._local import (
     worst_k_di,
 )
 from fairdash.metrics._noise import NoiseFloor, noise_floor
+from fairdash.metrics._random_search import random_worst_case
 from fairdash.metrics._seeds import mean_local_di, summarise_seeds
 from fairdash.metrics._traits import top_rows, traits
 from fairdash.metrics._weights import (
@@ -104,6 +105,7 @@ __all__ = [
     "output_distance",
     "pair_tables",
     "prediction_consistency",
+    "random_worst_case",
     "ratio_by_subgroup",
     "ratio_correlation",
     "ratio_quantiles",
