@@ -11,7 +11,7 @@ from toys import people, people_csv
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.datasets import PUBLIC, Roles
+from fairdash.datasets import PUBLIC, Roles, Variant
 
 CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 30
 
@@ -26,8 +26,10 @@ def law(monkeypatch):
         url="http://127.0.0.1:9/law.csv",
         sha256=hashlib.sha256(CONTENT).hexdigest(),
         roles=law.roles.model_copy(update=columns),
-        variants={"road": lambda frame: frame, "half": lambda frame: frame[60:]},
-        n_rows={"road": 120, "half": 60},
+        variants={
+            "road": replace(law.variants["road"], n_rows=120),
+            "half": Variant("the second half", 60, lambda frame: frame[60:]),
+        },
     )
     monkeypatch.setitem(PUBLIC, "law", table)
     return table
@@ -53,6 +55,17 @@ def test_a_table_is_written_with_its_roles(law, tmp_path, options, variant, n_ro
     checked = call("check", table, "--roles", roles)
     assert checked.exit_code in (0, 1), checked.output
     assert f"{n_rows} rows, 3 columns" in checked.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--help"]])
+def test_every_variant_is_listed_with_its_rows_in_words(options):
+    listed = call("fetch", *options)
+    assert listed.exit_code == 0, listed.output
+    said = " ".join(listed.stdout.split())
+    for name, public in PUBLIC.items():
+        assert f"{name}: {public.title}." in said
+        for variant, rows in public.variants.items():
+            assert f"{variant} ({rows.n_rows:,} rows): {rows.rows}" in said
 
 
 def test_offline_one_line_says_what_to_put_where(law, tmp_path):

@@ -11,14 +11,16 @@ DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
 LINK = re.compile(r"!?\[[^\]]*\]\((?!https?:|mailto:|#)([^)#\s]+)")
 
 
-def test_the_method_table_is_that_of_the_catalog():
-    path = ROOT / "docs" / "method_table.py"
-    spec = importlib.util.spec_from_file_location("method_table", path)
+@pytest.mark.parametrize(
+    "name, page", [("method_table", "README.md"), ("public_table", "docs/data.md")]
+)
+def test_a_table_is_that_of_the_code(name, page):
+    path = ROOT / "docs" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    readme = script.README.read_text()
-    message = "run `python docs/method_table.py`"
-    assert script.filled(readme) == readme, message
+    text = (ROOT / page).read_text()
+    assert script.filled(text) == text, f"run `python docs/{name}.py`"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

@@ -8,10 +8,10 @@ import typer
 
 from fairdash import __version__
 from fairdash.cli._apply import apply_file
+from fairdash.cli._audit import audit
 from fairdash.cli._check import check_file
-from fairdash.cli._fetch import fetch_files
+from fairdash.cli._fetch import fetch_files, public_tables
 from fairdash.cli._run import train
-from fairdash.datasets import PUBLIC
 from fairdash.store import home_folder
 
 UNUSABLE = 2  # exit status when a file or a configuration cannot be used
@@ -112,6 +112,34 @@ def apply_thresholds(
     typer.echo(f"{out}: {done} rows decided")
 
 
+@app.command("audit")
+def audit_flips(
+    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    flip: Annotated[
+        list[str],
+        typer.Option(
+            help="Column to flip, to all its values or to some: race=White,Black. "
+            "Repeat it to flip several at once."
+        ),
+    ],
+    out: Out = None,
+    by_seed: Annotated[
+        bool, typer.Option("--by-seed", help="One row per model and seed.")
+    ] = False,
+    home: Home = None,
+) -> None:
+    """Flip columns of the test rows and print how often predictions stay.
+
+    Audits every model of a run: consistency, CTF score, largest change of P(1), and
+    gaps of the true positive rates between groups. The exit status is 2 when the run
+    or a column cannot be used.
+    """
+    try:
+        audit(home or home_folder(), run_id, flip, out=out, by_seed=by_seed)
+    except ValueError as error:
+        raise _refuse(error) from error
+
+
 @app.command()
 def sweep(
     config: Annotated[
@@ -194,11 +222,14 @@ def check(
     )
 
 
-@data.command("fetch")
+@data.command("fetch", epilog=public_tables().replace("\n", "\n\n"))
 def fetch_public(
-    name: Annotated[str, typer.Argument(help=f"Public table: {', '.join(PUBLIC)}.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Public table; without one, all are listed and no more."),
+    ] = None,
     variant: Annotated[
-        str | None, typer.Option(help="A paper's filter of the rows; see docs/data.md.")
+        str | None, typer.Option(help="Rows that a paper uses. Default: the first.")
     ] = None,
     to: Annotated[
         Path, typer.Option(help="Folder of the original file and of what is written.")
@@ -209,6 +240,9 @@ def fetch_public(
     The table is written as Parquet and its roles as YAML, for `fairdash data check`.
     The exit status is 2 when the table or the variant is unknown or cannot be fetched.
     """
+    if name is None:
+        typer.echo(public_tables())
+        return
     try:
         fetch_files(name, variant, to)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Fetch a public table and leave it with its roles as files."""
+"""List the public tables; fetch one and leave it with its roles as files."""
 
 from pathlib import Path
 
@@ -6,6 +6,18 @@ import typer
 import yaml
 
 from fairdash.datasets import PUBLIC, fetch_table
+
+
+def public_tables() -> str:
+    """Return every public table with its variants: name, rows and what these are."""
+    lines = []
+    for name, public in PUBLIC.items():
+        lines.append(f"{name}: {public.title}. {public.note}")
+        lines += [
+            f"  {variant} ({rows.n_rows:,} rows): {rows.rows}"
+            for variant, rows in public.variants.items()
+        ]
+    return "\n".join(lines)
 
 
 def fetch_files(name: str, variant: str | None, folder: Path) -> None:
@@ -30,6 +42,7 @@ def fetch_files(name: str, variant: str | None, folder: Path) -> None:
     except OSError as error:
         raise ValueError(f"{table} could not be written: {error}.") from error
     typer.echo(f"{public.title} ({variant}): {len(frame)} rows, from {public.url}")
+    typer.echo(f"rows  {public.variants[variant].rows}")
     typer.echo(public.note)
     typer.echo(f"table {table}")
     typer.echo(f"roles {roles}")

@@ -18,7 +18,8 @@ from fairdash.datasets._labels import Cut
 from fairdash.datasets._meaning import guess_meaning
 from fairdash.datasets._prepare import prepare
 from fairdash.datasets._proxies import rank_proxies
-from fairdash.datasets._public import PUBLIC, PublicTable
+from fairdash.datasets._public import PUBLIC
+from fairdash.datasets._public_table import PublicTable, Variant
 from fairdash.datasets._read import (
     TableFile,
     convert_table,
@@ -66,6 +67,7 @@ __all__ = [
     "Subgroups",
     "TableFile",
     "TableFormat",
+    "Variant",
     "applied_remedies",
     "apply_remedy",
     "as_kind",

@@ -1,13 +1,13 @@
-"""Download a public table from its publisher, or find it in a folder."""
+"""A public table as a data set or as it stands, by name and variant."""
 
-import logging
 from pathlib import Path
 
 import pandas as pd
 
 from fairdash._validation import check_one_of
 from fairdash.datasets._dataset import Dataset, make_dataset
-from fairdash.datasets._public import PUBLIC, PublicTable
+from fairdash.datasets._original import read_original
+from fairdash.datasets._public import PUBLIC
 
 
 def fetch(
@@ -17,14 +17,14 @@ def fetch(
 
     Parameters
     ----------
-    name : {"adult", "compas", "law", "german"}
+    name : {"adult", "compas", "law", "law_lequy", "german", "credit"}
     data_home : str or Path, optional
         Folder of the original files; a file that is there is not downloaded. By default
         the cache folder of the user.
     variant : str, optional
-        Filter of a paper, by default the first: ``all`` or ``complete`` of adult
-        (48,842 and 45,222 rows), ``road``, ``propublica`` or ``all`` of compas (6,167,
-        6,172 and 7,214).
+        Rows that a paper uses, by default the first variant: ``PUBLIC[name].variants``
+        has their words and counts, such as ``road``, ``propublica`` and ``all`` of
+        compas (6,167, 6,172 and 7,214 rows).
 
     Returns
     -------
@@ -38,7 +38,8 @@ def fetch(
     """
     table = fetch_table(name, data_home, variant)
     public = PUBLIC[name]
-    key = f"{public.sha256}:{variant or next(iter(public.variants))}"
+    known = public.sha256 or public.content
+    key = f"{known}:{variant or next(iter(public.variants))}"
     return make_dataset(table, public.roles, name=public.title, key=key)
 
 
@@ -65,47 +66,11 @@ def fetch_table(
     public = PUBLIC[name]
     variant = variant or next(iter(public.variants))
     check_one_of("variant", variant, public.variants)
-    path = download(public, data_home)
-    table = public.variants[variant](public.read(path)).reset_index(drop=True)
-    if len(table) != public.n_rows[variant]:
+    rows = public.variants[variant]
+    table = rows.keep(read_original(public, data_home)).reset_index(drop=True)
+    if len(table) != rows.n_rows:
         raise ValueError(
-            f"{public.title} ({variant}) has {len(table):,} rows where "
-            f"{public.n_rows[variant]:,} were expected; delete {path} and try again."
+            f"{public.title} ({variant}) has {len(table):,} rows where {rows.n_rows:,} "
+            f"were expected; delete {public.file} and try again."
         )
     return table
-
-
-def download(public: PublicTable, data_home: str | Path | None = None) -> Path:
-    """Return the path of a publisher's file, downloaded when it is not there.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be downloaded or is another file than the published one.
-    """
-    import pooch  # only public data needs it
-    import requests
-
-    folder = Path(data_home or pooch.os_cache("fairdash"))
-    path = folder / public.file
-    if path.exists() and pooch.file_hash(str(path), "sha256") != public.sha256:
-        raise ValueError(
-            f"{path} is not the published file: its sha256 is not {public.sha256}; "
-            "move it away to download it."
-        )
-    pooch.get_logger().setLevel(logging.WARNING)
-    try:
-        pooch.retrieve(
-            public.url, f"sha256:{public.sha256}", fname=public.file, path=folder
-        )
-    except (OSError, requests.RequestException) as error:
-        raise ValueError(
-            f"{public.title} could not be downloaded. Get {public.url}, name it "
-            f"{public.file} and put it into {folder}."
-        ) from error
-    except ValueError as error:  # of pooch: the checksum differs
-        raise ValueError(
-            f"{public.url} is not the file that was published: its sha256 is not "
-            f"{public.sha256}; get it elsewhere and put it at {path}."
-        ) from error
-    return path

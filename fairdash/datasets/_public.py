@@ -1,100 +1,26 @@
-"""Public tables: where they come from, how they are filtered, what columns mean."""
-
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+"""The public tables: where they come from, how they are filtered, what columns mean."""
 
 import pandas as pd
 
-from fairdash.datasets._format import TableFormat
+from fairdash.datasets._public_read import (
+    ADULT,
+    CREDIT,
+    GERMAN,
+    propublica,
+    propublica_with_charge,
+    read_adult,
+    read_compas,
+    read_credit,
+    read_german,
+    read_law_lequy,
+)
+from fairdash.datasets._public_table import PublicTable, Variant
 from fairdash.datasets._read import read_table
+from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
 
-ADULT = (
-    "age", "workclass", "fnlwgt", "education", "education_num", "marital_status",
-    "occupation", "relationship", "race", "sex", "capital_gain", "capital_loss",
-    "hours_per_week", "native_country", "income",
-)  # fmt: skip
-GERMAN = (
-    "status", "months", "credit_history", "purpose", "credit_amount", "savings",
-    "employment", "installment_rate", "personal_status", "other_debtors",
-    "residence_since", "property", "age", "installment_plans", "housing",
-    "number_of_credits", "skill_level", "people_liable_for", "telephone",
-    "foreign_worker", "credit",
-)  # fmt: skip
-PERSONAL = ["name", "first", "last", "dob", "c_case_number", "r_case_number"]
 UCI = "https://archive.ics.uci.edu"
 GITHUB = "https://raw.githubusercontent.com"
-
-
-@dataclass(frozen=True)
-class PublicTable:
-    """A table at its publisher, and the ways papers filter it.
-
-    Attributes
-    ----------
-    title, url, file, sha256 : str
-        The file at ``url`` is kept under the name ``file``.
-    roles : Roles
-    read : callable
-        Takes the path of the file and returns the table before any filter.
-    variants : mapping of str to callable
-        Filters by name; the first is the default.
-    n_rows : mapping of str to int
-        Rows of each variant.
-    note : str
-        What the reader must know: licence, outcome, what was left out.
-    """
-
-    title: str
-    url: str
-    file: str
-    sha256: str
-    roles: Roles
-    read: Callable[[Path], pd.DataFrame]
-    variants: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]]
-    n_rows: Mapping[str, int]
-    note: str
-
-
-def _adult(path: Path) -> pd.DataFrame:
-    plain = TableFormat(header=False, spaces=True)
-    test = TableFormat(header=False, spaces=True, skipped=1)
-    parts = [
-        read_table(path, sheet="adult.data", table_format=plain),
-        read_table(path, sheet="adult.test", table_format=test),
-    ]
-    table = pd.concat(parts, ignore_index=True).set_axis(list(ADULT), axis=1)
-    # labels of the test part end in a point
-    return table.assign(income=table["income"].str.rstrip("."))
-
-
-def _german(path: Path) -> pd.DataFrame:
-    table = read_table(path).set_axis(list(GERMAN), axis=1)
-    women = table["personal_status"].isin(["A92", "A95"])
-    return table.assign(sex=women.map({True: "female", False: "male"}))
-
-
-def _compas(path: Path) -> pd.DataFrame:
-    # decile_score and priors_count come twice in the file, with the same values
-    table = read_table(path)
-    return table.drop(columns=[name for name in PERSONAL if name in table])
-
-
-def _propublica(table: pd.DataFrame) -> pd.DataFrame:
-    screened = table["days_b_screening_arrest"].between(-30, 30)
-    known = (table["is_recid"] != -1) & (table["score_text"] != "N/A")
-    kept = screened & known & (table["c_charge_degree"] != "O")
-    return table[kept & table["score_text"].notna()]
-
-
-def _road_compas(table: pd.DataFrame) -> pd.DataFrame:
-    return _propublica(table).dropna(subset=["c_charge_desc"])
-
-
-def _whole(table: pd.DataFrame) -> pd.DataFrame:
-    return table
-
 
 PUBLIC: dict[str, PublicTable] = {
     "adult": PublicTable(
@@ -110,10 +36,18 @@ PUBLIC: dict[str, PublicTable] = {
                 name for name in ADULT if name not in ("sex", "fnlwgt", "income")
             ),
             subgroup_columns=("age", "race"),
+            positive_name="income above 50K",
+            positive_is="favourable",
         ),
-        read=_adult,
-        variants={"all": _whole, "complete": pd.DataFrame.dropna},
-        n_rows={"all": 48_842, "complete": 45_222},
+        read=read_adult,
+        variants={
+            "all": Variant("every row of adult.data and adult.test", 48_842),
+            "complete": Variant(
+                "rows without a missing value, as in Rezaei et al. (2020)",
+                45_222,
+                pd.DataFrame.dropna,
+            ),
+        },
         note="Census 1994, CC BY 4.0. Sampling weights are no feature.",
     ),
     "compas": PublicTable(
@@ -131,11 +65,25 @@ PUBLIC: dict[str, PublicTable] = {
                 "juv_other_count", "priors_count", "c_charge_degree", "c_charge_desc",
             ),
             subgroup_columns=("age", "sex"),
+            positive_name="recidivated",
             positive_is="unfavourable",
         ),
-        read=_compas,
-        variants={"road": _road_compas, "propublica": _propublica, "all": _whole},
-        n_rows={"road": 6_167, "propublica": 6_172, "all": 7_214},
+        read=read_compas,
+        variants={
+            "road": Variant(
+                "the rows of propublica whose charge is described, as in ROAD and in "
+                "Rezaei et al. (2020)",
+                6_167,
+                propublica_with_charge,
+            ),
+            "propublica": Variant(
+                "screened within 30 days of the arrest, recidivism and score known, no "
+                "ordinary traffic offence: ProPublica's analysis",
+                6_172,
+                propublica,
+            ),
+            "all": Variant("every row of the file", 7_214),
+        },
         note="Broward County records; names and case numbers are left out.",
     ),
     "law": PublicTable(
@@ -153,11 +101,43 @@ PUBLIC: dict[str, PublicTable] = {
                 "age", "gender",
             ),
             subgroup_columns=("age", "gender"),
+            positive_name="passed the bar at first",
+            positive_is="favourable",
         ),
         read=read_table,
-        variants={"road": _whole},
-        n_rows={"road": 1_823},
-        note="The near-balanced subsample of the ROAD paper; its age is no age.",
+        variants={
+            "road": Variant(
+                "every row of the file, in which about half passed, as in ROAD", 1_823
+            )
+        },
+        note="The subsample of the ROAD paper; its age is no age.",
+    ),
+    "law_lequy": PublicTable(
+        title="Law school, complete",
+        url=f"{GITHUB}/tailequy/fairness_dataset/main/experiments/data/"
+        "law_school_clean.csv",
+        file="law_school_clean.csv",
+        content="3f2c4d38b9441eb7bc6071cc097fdc7fb7131fd8475309b6de32fa2c9dd91742",
+        roles=Roles(
+            target="pass_bar",
+            positive="1",
+            sensitive_feature="race",
+            features=(
+                "decile1b", "decile3", "lsat", "ugpa", "zfygpa", "zgpa", "fulltime",
+                "fam_inc", "male", "tier",
+            ),
+            subgroup_columns=("male", "fam_inc"),
+            positive_name="passed the bar at first",
+            positive_is="favourable",
+        ),
+        read=read_law_lequy,
+        variants={
+            "lequy": Variant(
+                "every row of the file: the complete ones, as in Le Quy et al. (2022)",
+                20_798,
+            )
+        },
+        note="The survey's table: pass_bar means the first attempt.",
     ),
     "german": PublicTable(
         title="German credit",
@@ -172,10 +152,56 @@ PUBLIC: dict[str, PublicTable] = {
                 name for name in GERMAN if name not in ("personal_status", "credit")
             ),
             subgroup_columns=("age",),
+            positive_name="good credit",
+            positive_is="favourable",
         ),
-        read=_german,
-        variants={"all": _whole},
-        n_rows={"all": 1_000},
+        read=read_german,
+        variants={"all": Variant("every row of the file", 1_000)},
         note="CC BY 4.0. Sex is read from personal_status, which is left out.",
+    ),
+    "credit": PublicTable(
+        title="Default of credit card clients",
+        url=f"{UCI}/static/public/350/data.csv",
+        file="default_of_credit_card_clients.csv",
+        content="7e48dfcaca1d35c220935dbde79244f2007cbe821c110d6a4469706e1ee347af",
+        roles=Roles(
+            target="default_payment_next_month",
+            positive="1",
+            sensitive_feature="sex",
+            features=tuple(
+                name for name in CREDIT if name not in ("id", "sex", CREDIT[-1])
+            ),
+            subgroup_columns=("age", "education"),
+            preparation=(
+                Remedy(
+                    kind="recode",
+                    column="sex",
+                    changes={"1": "male", "2": "female"},
+                ),
+                Remedy(
+                    kind="recode",
+                    column="education",
+                    changes={
+                        "1": "graduate school",
+                        "2": "university",
+                        "3": "high school",
+                        "4": "others",
+                    },
+                ),
+                Remedy(
+                    kind="recode",
+                    column="marriage",
+                    changes={"1": "married", "2": "single", "3": "others"},
+                ),
+            ),
+            positive_name="defaulted",
+            positive_is="unfavourable",
+        ),
+        read=read_credit,
+        variants={
+            "all": Variant("every row, as in Wang et al. (2020)", 30_000)
+        },
+        note="Taiwan 2005, CC BY 4.0. Codes of education and marriage that UCI does "
+        "not explain stay codes.",
     ),
 }  # fmt: skip

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from fairdash.datasets import PUBLIC, PublicTable, fetch_table
+from fairdash.datasets import PUBLIC, PublicTable, Variant, fetch_table
 from fairdash.ui._blocks import problem
-from fairdash.ui._format import plain
+from fairdash.ui._format import plain, plural
 from fairdash.ui._frame import open_page
 from fairdash.ui._state import store
 
@@ -19,7 +19,7 @@ def public_cards() -> None:
 
     Under the cards an error says which file to put where when one cannot be fetched.
     """
-    with st.grid(columns=4, min_column_width=230, gap="small"):
+    with st.grid(columns=3, min_column_width=250, gap="small"):
         pressed = [(name, _card(name, public)) for name, public in PUBLIC.items()]
     for name, variant in pressed:
         if variant is None:
@@ -66,11 +66,19 @@ def _card(name: str, public: PublicTable) -> str | None:
             )
         st.markdown(plain(public.note))
         st.caption(f"From [{urlsplit(public.url).netloc}]({public.url})")
-        variant = st.selectbox(
-            f"Rows of {public.title}",
-            list(public.variants),
-            format_func=lambda variant: f"{variant}: {public.n_rows[variant]:,} rows",
-            label_visibility="collapsed",
-            key=f"variant {name}",
-        )
+        variant = next(iter(public.variants))
+        if len(public.variants) > 1:
+            variant = st.selectbox(
+                f"Rows of {public.title}",
+                list(public.variants),
+                format_func=lambda name: f"{name}: {_count(public.variants[name])}",
+                label_visibility="collapsed",
+                key=f"variant {name}",
+            )
+        rows = public.variants[variant]
+        st.caption(plain(f"{_count(rows)}: {rows.rows}."))
     return variant if pressed else None
+
+
+def _count(variant: Variant) -> str:
+    return plural(variant.n_rows, "row")

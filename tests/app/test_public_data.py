@@ -9,7 +9,7 @@ import pytest
 from reading import labels, numbers, words
 
 from fairdash import ui
-from fairdash.datasets import PUBLIC, fetch
+from fairdash.datasets import PUBLIC, Variant, fetch
 
 CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 10
 
@@ -36,7 +36,7 @@ def law(cache, monkeypatch):
         url="http://127.0.0.1:9/law.csv",
         sha256=hashlib.sha256(CONTENT).hexdigest(),
         roles=law.roles.model_copy(update=columns),
-        n_rows={"road": 40},
+        variants={"road": replace(law.variants["road"], n_rows=40)},
     )
     monkeypatch.setitem(PUBLIC, "law", table)
     return table
@@ -74,7 +74,16 @@ def test_first_visit_offers_every_variant_with_its_rows_and_source(visit, name):
     ]
     for public in PUBLIC.values():
         assert public.url in words(page)
+        rows = next(iter(public.variants.values()))
+        said = f"{rows.n_rows:,} rows: {rows.rows}."
+        assert said in words(page).replace("\\", "")
     assert not page.error
+
+
+def test_another_variant_is_told_in_words(visit):
+    page = visit("Data")
+    page.selectbox(key="variant compas").set_value("all").run()
+    assert "7,214 rows: every row of the file." in words(page)
 
 
 def test_a_table_is_fetched_and_opened_with_its_roles(visit, publisher, cache):
@@ -96,8 +105,8 @@ def test_a_table_is_fetched_and_opened_with_its_roles(visit, publisher, cache):
 
 
 def test_the_chosen_variant_is_fetched(visit, law, cache, monkeypatch):
-    variants = {"road": lambda table: table, "half": lambda table: table[20:]}
-    two = replace(law, variants=variants, n_rows={"road": 40, "half": 20})
+    half = Variant("the second half", 20, lambda table: table[20:])
+    two = replace(law, variants={**law.variants, "half": half})
     monkeypatch.setitem(PUBLIC, "law", two)
     cache.mkdir()
     (cache / law.file).write_bytes(CONTENT)

@@ -6,11 +6,19 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from fairdash.datasets import PUBLIC, fetch
+from fairdash.datasets import PUBLIC, fetch, fetch_table
+from fairdash.datasets._content import content_digest
+from fairdash.datasets._public_read import CREDIT
 
-CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 10
+LAW = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 10
+CLIENTS = pd.DataFrame(
+    np.arange(60 * 25).reshape(60, 25) % 7,
+    columns=["ID", *(f"X{i}" for i in range(1, 24)), "Y"],
+).assign(ID=range(60), X2=[1, 2] * 30, Y=[0, 1, 1, 0] * 15)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -19,63 +27,186 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def published(tmp_path, monkeypatch):
-    """A small law table, published by a server on this machine."""
-    shelf = tmp_path / "shelf"
-    shelf.mkdir()
-    (shelf / "law.csv").write_bytes(CONTENT)
-    handler = functools.partial(Quiet, directory=shelf)
+def shelf(tmp_path):
+    """A folder whose files a server on this machine publishes, and its address."""
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    handler = functools.partial(Quiet, directory=folder)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    law = PUBLIC["law"]
-    table = replace(
-        law,
-        url=f"http://127.0.0.1:{server.server_port}/law.csv",
-        sha256=hashlib.sha256(CONTENT).hexdigest(),
-        roles=law.roles.model_copy(
-            update={"features": ("lsat",), "subgroup_columns": ()}
-        ),
-        n_rows={"road": 40},
-    )
-    monkeypatch.setitem(PUBLIC, "law", table)
-    yield table
+    yield folder, f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
 
 
-def test_a_table_is_downloaded_once(published, tmp_path, monkeypatch):
-    one = fetch("law", tmp_path / "home")
-    assert (tmp_path / "home" / published.file).read_bytes() == CONTENT
-    gone = replace(published, url="http://127.0.0.1:9/law.csv")
-    monkeypatch.setitem(PUBLIC, "law", gone)
-    two = fetch("law", tmp_path / "home")
-    assert one.n_rows == two.n_rows == 40
+@pytest.fixture
+def law(shelf, monkeypatch):
+    """A small law table whose file is known by its sha256."""
+    folder, address = shelf
+    (folder / "law.csv").write_bytes(LAW)
+    law = PUBLIC["law"]
+    columns = {"features": ("lsat",), "subgroup_columns": ()}
+    table = replace(
+        law,
+        url=f"{address}/law.csv",
+        sha256=hashlib.sha256(LAW).hexdigest(),
+        roles=law.roles.model_copy(update=columns),
+        variants={"road": replace(law.variants["road"], n_rows=40)},
+    )
+    monkeypatch.setitem(PUBLIC, "law", table)
+    return table
+
+
+@pytest.fixture
+def credit(shelf, monkeypatch):
+    """A small table of card clients of which the content is known, not the file."""
+    folder, address = shelf
+    CLIENTS.to_csv(folder / "data.csv", index=False)
+    credit = PUBLIC["credit"]
+    table = replace(
+        credit,
+        url=f"{address}/data.csv",
+        content=content_digest(CLIENTS.set_axis(list(CREDIT), axis=1)),
+        variants={"all": replace(credit.variants["all"], n_rows=60)},
+    )
+    monkeypatch.setitem(PUBLIC, "credit", table)
+    return table
+
+
+def go_offline(monkeypatch, name):
+    """Let nobody answer at the address of a table; return what it is then."""
+    gone = replace(PUBLIC[name], url="http://127.0.0.1:9/gone.csv")
+    monkeypatch.setitem(PUBLIC, name, gone)
+    return gone
+
+
+@pytest.mark.parametrize("name, n_rows", [("law", 40), ("credit", 60)])
+def test_a_table_is_downloaded_once(law, credit, name, n_rows, tmp_path, monkeypatch):
+    one = fetch(name, tmp_path / "home")
+    go_offline(monkeypatch, name)
+    two = fetch(name, tmp_path / "home")
+    assert one.n_rows == two.n_rows == n_rows
     assert one.key == two.key
 
 
-def test_another_file_at_the_address_is_refused(published, tmp_path, monkeypatch):
-    monkeypatch.setitem(PUBLIC, "law", replace(published, sha256="0" * 64))
+def test_another_file_at_the_address_is_refused(law, tmp_path, monkeypatch):
+    monkeypatch.setitem(PUBLIC, "law", replace(law, sha256="0" * 64))
     with pytest.raises(ValueError, match="is not the file that was published"):
         fetch("law", tmp_path / "home")
+    assert list((tmp_path / "home").iterdir()) == []
 
 
-def test_another_file_in_the_folder_is_refused_and_kept(published, tmp_path):
-    (tmp_path / published.file).write_bytes(b"mine")
+def test_another_file_in_the_folder_is_refused_and_kept(law, tmp_path):
+    (tmp_path / law.file).write_bytes(b"mine")
     with pytest.raises(ValueError, match="is not the published file"):
         fetch("law", tmp_path)
-    assert (tmp_path / published.file).read_bytes() == b"mine"
+    assert (tmp_path / law.file).read_bytes() == b"mine"
 
 
-def test_offline_it_says_what_to_put_where(published, tmp_path, monkeypatch):
-    gone = replace(published, url="http://127.0.0.1:9/law.csv")
-    monkeypatch.setitem(PUBLIC, "law", gone)
+@pytest.mark.parametrize("name", ["law", "credit"])
+def test_offline_it_says_what_to_put_where(law, credit, name, tmp_path, monkeypatch):
+    gone = go_offline(monkeypatch, name)
     with pytest.raises(ValueError) as caught:
-        fetch("law", tmp_path / "home")
+        fetch(name, tmp_path / "home")
     for part in (gone.url, gone.file, str(tmp_path / "home")):
         assert part in str(caught.value)
 
 
-def test_an_unknown_table_or_variant_is_refused(published, tmp_path):
+def test_a_file_of_the_known_content_is_read_with_names_and_words(credit, tmp_path):
+    dataset = fetch("credit", tmp_path)
+    wanted = CLIENTS["X2"].map({1: "male", 2: "female"}).tolist()
+    assert dataset.sensitive_features.tolist() == wanted
+    assert dataset.y.tolist() == CLIENTS["Y"].tolist()
+    schools = {"1": "graduate school", "2": "university", "3": "high school"}
+    education = CLIENTS["X3"].astype(str).replace({**schools, "4": "others"})
+    assert dataset.frame["education"].tolist() == education.tolist()
+    kept = (tmp_path / f"{credit.file}.sha256").read_text().strip()
+    assert kept == hashlib.sha256((tmp_path / credit.file).read_bytes()).hexdigest()
+
+
+def test_a_file_written_otherwise_has_the_same_content(credit, shelf, tmp_path):
+    plain = fetch("credit", tmp_path / "one")
+    names = [name.upper() for name in CREDIT]
+    text = CLIENTS.astype(float).set_axis(names, axis=1).to_csv(sep=";", index=False)
+    (shelf[0] / "data.csv").write_text(text, newline="\r\n")
+    assert fetch("credit", tmp_path / "two").key == plain.key
+    files = {p.read_bytes() for p in tmp_path.glob("*/default_of*.csv")}
+    assert len(files) == 2
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (
+            lambda table: table.replace({"X23": {5: 6}}),
+            "are not those of the published",
+        ),
+        (lambda table: table[::-1], "are not those of the published"),
+        (lambda table: table.assign(X1=table["X1"] + 0.5), "is no whole number"),
+        (lambda table: table.assign(X1="x"), "is no whole number"),
+        (lambda table: table.drop(columns="X9"), "24 columns where 25 were expected"),
+    ],
+)
+def test_other_content_is_refused_wherever_it_comes_from(
+    credit, shelf, tmp_path, monkeypatch, change, said
+):
+    content = change(CLIENTS).to_csv(index=False)
+    (shelf[0] / "data.csv").write_text(content)
+    home = tmp_path / "home"
+    with pytest.raises(ValueError, match=said):
+        fetch("credit", home)
+    assert list(home.iterdir()) == []
+    (home / credit.file).write_text(content)
+    go_offline(monkeypatch, "credit")
+    with pytest.raises(ValueError, match=said) as caught:
+        fetch("credit", home)
+    assert f"move {home / credit.file} away" in str(caught.value)
+    assert (home / credit.file).read_text() == content
+
+
+def test_a_file_put_by_hand_needs_no_network(credit, tmp_path, monkeypatch):
+    CLIENTS.to_csv(tmp_path / credit.file, index=False)
+    go_offline(monkeypatch, "credit")
+    assert fetch("credit", tmp_path).n_rows == 60
+    assert not (tmp_path / f"{credit.file}.sha256").exists()
+
+
+def test_a_downloaded_file_is_held_to_its_first_sha256(credit, shelf, tmp_path):
+    fetch("credit", tmp_path)
+    path = tmp_path / credit.file
+    first = hashlib.sha256(path.read_bytes()).hexdigest()
+    other = path.read_bytes().replace(b"\n", b"\r\n")  # of the same content
+    path.write_bytes(other)
+    with pytest.raises(ValueError, match=f"downloaded at first.*not {first}"):
+        fetch("credit", tmp_path)
+    path.unlink()
+    (shelf[0] / "data.csv").write_bytes(other)
+    with pytest.raises(ValueError, match=f"sha256 is not {first}"):
+        fetch("credit", tmp_path)
+    (tmp_path / f"{credit.file}.sha256").unlink()
+    assert fetch("credit", tmp_path).n_rows == 60
+
+
+def test_the_content_is_that_of_names_kinds_values_and_their_order():
+    table = pd.DataFrame({"a": [1, 2], "b": [0.0, np.nan], "c": ["x", None]})
+    same = table.astype({"a": "int16", "c": object}).assign(b=[-0.0, -np.nan])
+    assert content_digest(same) == content_digest(table)
+    others = [
+        table.rename(columns={"a": "A"}),
+        table[["b", "a", "c"]],
+        table[::-1],
+        table.assign(a=[1, 3]),
+        table.assign(a=[1.0, 2.0]),
+        table.assign(a=["1", "2"]),
+        table.assign(b=[1e-300, np.nan]),
+        table.assign(c=["x", "None"]),
+        table.assign(c=["x", ""]),
+    ]
+    digests = {content_digest(other) for other in [table, *others]}
+    assert len(digests) == len(others) + 1
+
+
+def test_an_unknown_table_or_variant_is_refused(law, tmp_path):
     with pytest.raises(ValueError, match="`name` must be one of"):
         fetch("iris", tmp_path)
     with pytest.raises(ValueError, match="`variant` must be one of"):
@@ -90,10 +221,22 @@ def test_published_files_give_the_rows_of_the_papers(name, variant):
     if folder is None or not (Path(folder) / "raw" / PUBLIC[name].file).exists():
         pytest.skip("needs the original files in FAIRDASH_DATA")
     dataset = fetch(name, Path(folder) / "raw", variant)
-    assert (
-        len(dataset.frame) + dataset.excluded["rows"].sum()
-        == (PUBLIC[name].n_rows[variant])
-    )
+    n_rows = len(dataset.frame) + dataset.excluded["rows"].sum()
+    assert n_rows == PUBLIC[name].variants[variant].n_rows
     rates = {"adult": 0.2393, "compas": 0.4551, "law": 0.5233, "german": 0.7}
     if (name, variant) != ("compas", "all"):
         assert dataset.y.mean() == pytest.approx(rates[name], abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "name, tidy",
+    [("credit", "credit_default"), ("law_lequy", "law_school_lequy")],
+)
+def test_a_copy_of_the_table_has_the_known_content(name, tidy, tmp_path):
+    folder = os.environ.get("FAIRDASH_DATA")
+    if folder is None:
+        pytest.skip("needs the tables of FAIRDASH_DATA")
+    table = pd.read_parquet(Path(folder) / f"{tidy}.parquet")
+    table.to_csv(tmp_path / PUBLIC[name].file, index=False)
+    pd.testing.assert_frame_equal(fetch_table(name, tmp_path), table)
+    assert len(fetch(name, tmp_path).group_names) == 2

@@ -1,0 +1,78 @@
+"""Print how consistent the models of a run are when columns are flipped."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from fairdash._validation import check_one_of, value_label
+from fairdash.audits import Flips, audit_run, flip_values
+from fairdash.datasets import Dataset
+from fairdash.store import open_store
+
+SHOWN = (
+    "balanced_accuracy",
+    "consistency",
+    "ctf",
+    "moved",
+    "gap_rms",
+    "gap_max",
+)
+
+
+def audit(
+    home: Path, run_id: str, flips: Sequence[str], *, out: Path | None, by_seed: bool
+) -> None:
+    """Audit a run under ``flips`` such as "sex" or "race=White,Black".
+
+    Raises
+    ------
+    ValueError
+        When the run does not exist or has no model that can be audited, a column is
+        not a feature, a value does not occur, or ``out`` is neither CSV nor Parquet.
+    """
+    if out is not None:
+        check_one_of("--out", out.suffix, (".csv", ".parquet"))
+    store = open_store(home)
+    try:
+        dataset = store.dataset(store.run(run_id).dataset_id)
+        chosen = _flips(flips, dataset)
+        table = audit_run(store, run_id, chosen, by_seed=by_seed)
+    finally:
+        store.close()
+    if out is not None and out.suffix == ".parquet":
+        table.to_parquet(out, index=False)
+    elif out is not None:
+        table.to_csv(out, index=False)
+    settings = table.columns[: list(table.columns).index("consistency")]
+    spreads = [f"{name}_sd" for name in SHOWN if f"{name}_sd" in table]
+    many = [] if by_seed or not (table["n_seeds"] > 1).any() else spreads
+    shown = table[[*settings, "n", *_beside(SHOWN, many)]]
+    typer.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
+    words = "; ".join(
+        f"{name}: {', '.join(map(value_label, values))}"
+        for name, values in chosen.items()
+    )
+    typer.echo(f"run {run_id}, test rows set to every combination of {words}")
+
+
+def _flips(given: Sequence[str], dataset: Dataset) -> Flips:
+    """Return the values each column is set to; those of a number are read as such."""
+    flips: dict[str, tuple[object, ...]] = {}
+    for text in given:
+        name, _, listed = text.partition("=")
+        (known,) = flip_values(dataset, [name]).values()
+        flips[name] = known
+        if listed:
+            column = dataset.frame[name].dropna().unique().tolist()
+            values = {value_label(value): value for value in column}
+            flips[name] = tuple(
+                values.get(value.strip(), value.strip()) for value in listed.split(",")
+            )
+    return flips
+
+
+def _beside(names: Sequence[str], spreads: Sequence[str]) -> list[str]:
+    """Return the names, each followed by its spread where that is shown."""
+    pairs = ((name, f"{name}_sd") for name in names)
+    return [n for pair in pairs for n in pair if n in names or n in spreads]
