@@ -20,6 +20,7 @@ from fairdash._validation import (
     encode_binary_target,
     encode_groups,
 )
+from fairdash.methods._asked import Asked
 from fairdash.methods._constraints import bounds, scales
 from fairdash.methods._grouped import GroupedClassifier
 from fairdash.methods._newton import solve
@@ -185,7 +186,7 @@ class FairLogLoss(GroupedClassifier):
         root.call_on_fit_task_begin(estimator=self, X=X, y=y)
         for model in sorted(models, key=lambda model: -model.alpha):
             game = Saddle(design, labels, scale, bound, model.alpha)
-            ask = _Asked(self, root.subcontext("alpha", max_subtasks=None))
+            ask = Asked(self, root.subcontext("alpha", max_subtasks=None))
             found, model.n_iter_ = solve(
                 game,
                 theta,
@@ -219,18 +220,3 @@ class FairLogLoss(GroupedClassifier):
                 )
                 warnings.warn(message, ConvergenceWarning, stacklevel=3)
         root.call_on_fit_task_end(estimator=self, X=X, y=y)
-
-
-class _Asked:
-    """Ask the callbacks, once a step, whether to stop; a yes is final."""
-
-    def __init__(self, estimator: FairLogLoss, context: Any) -> None:
-        self.estimator = estimator
-        self.context = context
-        self.answer = False
-
-    def __call__(self) -> bool:
-        if not self.answer:
-            step = self.context.subcontext("step")
-            self.answer = step.call_on_fit_task_end(estimator=self.estimator)
-        return self.answer

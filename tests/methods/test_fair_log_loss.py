@@ -18,6 +18,7 @@ from fairdash.methods import (
 )
 from fairdash.methods._saddle import Saddle
 from fairdash.methods._truncation import play
+from methods.stopping import StopAt
 
 CONSTRAINTS = ["demographic_parity", "equalized_odds", "true_positive_rate_parity"]
 KINDS = [
@@ -380,26 +381,6 @@ def test_an_empty_cell_names_group_and_outcome():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         FairLogLoss().fit(X, y, sensitive_features=s)
-
-
-class StopAt:
-    """A callback that ends the fit at a step."""
-
-    def __init__(self, step):
-        self.step, self.seen = step, 0
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-        self.seen += context.task_name == "step"
-        return self.seen >= self.step
 
 
 def test_a_callback_ends_a_path_between_two_steps():

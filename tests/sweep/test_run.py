@@ -142,6 +142,22 @@ def test_a_stack_stops_within_an_epoch(path):
         assert len(asked) == 2
 
 
+@pytest.mark.parametrize("method", ["noisy_naive", "noisy_dro", "noisy_ideal"])
+def test_a_cancel_reaches_a_method_for_noisy_groups_while_it_trains(method, path):
+    long = {"n_rounds": 200} if method == "noisy_ideal" else {"max_iter": 3000}
+    spec = specification(path, methods=[{"method": method, "params": long}])
+    dataset, asked = load_dataset(spec.data), []
+    (stack,) = plan(expand(spec, dataset.key))
+
+    def stopped():
+        asked.append(1)
+        return len(asked) == 3
+
+    options = {"subgroups": spec.subgroups, "stopped": stopped}
+    assert train_stack(stack, dataset, **options) is None
+    assert len(asked) == 3
+
+
 def test_logistic_regression_needs_no_epochs(path):
     spec = specification(path, methods=[{"method": "logistic"}])
     _, (result,) = train(spec)

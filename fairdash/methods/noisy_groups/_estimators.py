@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.callback import with_callbacks
+from sklearn.callback import CallbackContext, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
@@ -21,6 +21,7 @@ from fairdash._validation import (
     encode_binary_target,
     encode_groups,
 )
+from fairdash.methods._asked import Asked
 from fairdash.methods._base import NetworkClassifier
 from fairdash.methods._network import Network
 from fairdash.methods.noisy_groups._certificate import violations
@@ -41,7 +42,8 @@ class NoisyGroupsClassifier(NetworkClassifier):
     The hinge loss is minimised by Adam on full batches, the multipliers climb by Adam
     within ``{lambda >= 0, sum <= 1}``, and the best of the iterates, one every 25, is
     kept: the best by 0/1 error and 0/1 violation of the method's own constraint on the
-    training rows. True groups have no part in it.
+    training rows. True groups have no part in it. A callback may end the game between
+    two candidates.
     """
 
     _stackable: ClassVar[tuple[str, ...]] = (
@@ -149,7 +151,7 @@ class NoisyGroupsClassifier(NetworkClassifier):
         groups, _ = encode_groups(sensitive_features, features)
         stacks = _stacks(models)
         given = np.asarray(sensitive_features)
-        root = self._init_callback_context(max_subtasks=len(stacks))
+        root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self, X=X, y=y)
         for stack in stacks:
             noisy = given
@@ -164,11 +166,16 @@ class NoisyGroupsClassifier(NetworkClassifier):
                 if hasattr(self, "feature_names_in_"):
                     model.feature_names_in_ = self.feature_names_in_
                 model.noisy_prior_ = prior
-            self._fit_stack(stack, features, target, codes)
+            self._fit_stack(stack, features, target, codes, root)
         root.call_on_fit_task_end(estimator=self, X=X, y=y)
 
     def _fit_stack(
-        self, stack: Sequence[Self], X: Float32, target: Codes, codes: Codes
+        self,
+        stack: Sequence[Self],
+        X: Float32,
+        target: Codes,
+        codes: Codes,
+        root: CallbackContext,
     ) -> None:
         """Fit models that differ in stackable parameters only."""
         first = stack[0]
@@ -185,6 +192,7 @@ class NoisyGroupsClassifier(NetworkClassifier):
                 ),
                 n_iterations=first.max_iter,
                 violation=first._judge(part, rows, codes, first.groups_),
+                stopped=Asked(self, root.subcontext("part", max_subtasks=None)),
             )
             decided = played.theta @ rows.X.T > 0
             for i, model in enumerate(part):

@@ -1,13 +1,16 @@
 """Soft memberships with the paper's guarantee: a mixture of models."""
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.callback import CallbackContext
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairdash._validation import check_non_negative, check_whole
+from fairdash.methods._asked import Asked
 from fairdash.methods._scorers import LinearMixture
 from fairdash.methods.noisy_groups._adam import Adam
 from fairdash.methods.noisy_groups._certificate import soft_certificate
@@ -131,14 +134,22 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
         check_whole("n_responses", self.n_responses, at_least=1)
         check_non_negative("tolerance", self.tolerance)
 
-    def _fit_stack(self, stack: Any, X: Float32, target: Codes, codes: Codes) -> None:
+    def _fit_stack(
+        self,
+        stack: Sequence[Self],
+        X: Float32,
+        target: Codes,
+        codes: Codes,
+        root: CallbackContext,
+    ) -> None:
         for model in stack:
             sides = SIDES[model.constraints]
             rows = compress(X, target, codes, model.groups_, sides)
-            model._play_rounds(rows, noises([model]))
+            ask = Asked(self, root.subcontext("part", max_subtasks=None))
+            model._play_rounds(rows, noises([model]), ask)
 
-    def _play_rounds(self, rows: Rows, b: Float32) -> None:
-        """Algorithm 1 around Algorithm 3."""
+    def _play_rounds(self, rows: Rows, b: Float32, stopped: Asked) -> None:
+        """Algorithm 1 around Algorithm 3, cut short after a response if asked to."""
         radius = self.n_rounds**0.25
         climbers = [
             PenalisedSoft(
@@ -167,12 +178,16 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
                 _climb(rows, climbers, phi, multiplier)
                 gaps.append(slopes(rows, worst, phi, multiplier)[1])
                 mixture.append(theta[0])
+                if stopped():
+                    break
             gap = np.mean(gaps, axis=0) - (self.slack + self.hinge_slack)
             steepest = max(steepest, float(np.linalg.norm(gap)))
             step = radius / (steepest * self.n_rounds**0.5)
             multiplier = shrink(multiplier + np.float32(step) * gap, radius)
             loss = float(np.maximum(1 - phi * rows.sign, 0)[0] @ rows.share)
             history.append({"loss": loss, "violation": float(gap.max())})
+            if stopped.answer:
+                break
         models = np.stack(mixture)
         self.coefs_, self.intercepts_ = models[:, :-1], models[:, -1]
         alike = np.full(len(models), 1 / len(models))
@@ -184,9 +199,9 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
         self.feasible_ = self.violation_ <= 0
         vote = decided.mean(axis=0) > 0.5
         self.constant_ = bool(vote.all() or not vote.any())
-        self.n_iter_ = self.n_rounds
+        self.n_iter_ = len(history)
         self.history_ = pd.DataFrame(history)
-        self.history_.insert(0, "epoch", np.arange(1, self.n_rounds + 1))
+        self.history_.insert(0, "epoch", np.arange(1, len(history) + 1))
         self.ratio_, self.ratio_history_ = None, None
 
 

@@ -58,6 +58,7 @@ def play(
     *,
     n_iterations: int,
     violation: Callable[[Mask], Float32],
+    stopped: Callable[[], bool],
 ) -> Played:
     """Descend on the models, ascend on multipliers and memberships, by full batches.
 
@@ -71,6 +72,8 @@ def play(
     violation : callable
         From decisions of all distinct rows (n_models, n_distinct) to the largest 0/1
         violation of each model, by which the best iterate is chosen.
+    stopped : callable
+        Asked with every candidate; True ends the game with those seen so far.
     """
     k, d = len(settings), rows.X.shape[1]
     theta = np.zeros((k, d), np.float32)
@@ -80,6 +83,7 @@ def play(
     ascent = Adam(multiplier.shape, settings.multiplier_rate[:, None])
     features = np.ascontiguousarray(rows.X.T)
     candidates: list[Float32] = []
+    seen_at: list[int] = []
     seen: list[tuple[Float32, Float32, Float32]] = []
     for iteration in range(1, n_iterations + 1):
         slope, gap = slopes(rows, opponents, theta @ features, multiplier)
@@ -93,12 +97,15 @@ def play(
             loss = np.maximum(1 - phi * rows.sign, 0) @ rows.share
             seen.append((loss, error, violation(decided)))
             candidates.append(theta)
+            seen_at.append(iteration)
+            if stopped():
+                break
     loss, error, worst = (np.stack(part) for part in zip(*seen, strict=True))
     best = np.array([best_candidate(error[:, i], worst[:, i]) for i in range(k)])
     return Played(
         theta=np.stack(candidates)[best, np.arange(k)],
         multiplier=multiplier,
-        iteration=np.minimum((1 + np.arange(len(seen))) * SNAPSHOT, n_iterations),
+        iteration=np.array(seen_at),
         loss=loss,
         error=error,
         violation=worst,

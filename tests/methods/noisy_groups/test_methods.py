@@ -24,6 +24,7 @@ from fairdash.methods.noisy_groups import (
     tv_certificate,
     violations,
 )
+from methods.stopping import StopAt
 
 FEW = {"max_iter": 150, "learning_rate": 0.05, "random_state": 0}
 CONSTRAINTS = [
@@ -189,6 +190,41 @@ def test_models_are_chosen_by_error_among_those_that_keep_the_constraint(data):
     errors = [(model.predict(X) != y).mean() for model in models]
     worst = [model.violation(X, y, sensitive_features=groups) for model in models]
     assert best is models[best_candidate(errors, worst)]
+
+
+@pytest.mark.parametrize("cls", [NoisyGroupsNaive, NoisyGroupsDRO, NoisyGroupsSoft])
+def test_a_callback_ends_the_game_and_the_best_so_far_is_kept(cls, data):
+    X, y, groups = data
+    stop = StopAt(3)
+    model = cls(learning_rate=0.05, max_iter=100_000, random_state=0)
+    model.set_callbacks(stop)
+    model.fit(X, y, sensitive_features=groups)
+    assert stop.seen == 3
+    assert model.history_["epoch"].tolist() == [25, 50, 75]
+    short = cls(learning_rate=0.05, max_iter=75, random_state=0)
+    short.fit(X, y, sensitive_features=groups)
+    np.testing.assert_array_equal(model.coef_, short.coef_)
+
+
+def test_a_callback_ends_a_stack_after_its_first_candidates(data):
+    X, y, groups = data
+    stop = StopAt(2)
+    many = NoisyGroupsNaive(max_iter=100_000, random_state=0)
+    many.set_callbacks(stop)
+    points = [{"simulated_noise": level} for level in (0.0, 0.1, 0.2)]
+    models = many.fit_many(points, X, y, sensitive_features=groups)
+    assert [model.history_["epoch"].max() for model in models] == [50, 25, 25]
+
+
+def test_a_mixture_that_is_ended_early_has_the_models_so_far(data):
+    X, y, groups = data
+    stop = StopAt(4)
+    model = NoisyGroupsIdeal(n_rounds=50, n_responses=3, random_state=0)
+    model.set_callbacks(stop)
+    model.fit(X, y, sensitive_features=groups)
+    assert stop.seen == 4
+    assert len(model.coefs_) == 4
+    assert model.n_iter_ == len(model.history_) == 2
 
 
 @pytest.mark.parametrize(
