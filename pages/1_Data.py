@@ -47,6 +47,8 @@ with left, st.container(border=True, gap="xsmall"):
         disabled=dataset is None,
         help="Trains a network without a fairness term and shows where it is unfair.",
     )
+    if dataset is not None and (note := ui.audit_note(dataset.n_rows)):
+        st.caption(note)
     keep = False
     if edited:
         with st.container(horizontal=True, gap="xsmall"):

@@ -57,8 +57,9 @@ def test_run_trains_prints_and_writes_all_rows(home, config, folder):
     store.close()
 
 
-def test_run_can_train_on_a_subsample(home, config, folder):
-    done = call("run", config, "--inline", "--train-rows", 100)
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_a_subsample_can_be_trained_on(home, config, folder, command):
+    done = call(command, config, "--inline", "--train-rows", 100)
     assert done.exit_code == 0, done.output
     store = open_store()
     (record,) = store.runs()
@@ -66,7 +67,7 @@ def test_run_can_train_on_a_subsample(home, config, folder):
     trials = store.snapshot(record.id).trials
     assert {store.artifact(trial.key).train_rows() for trial in trials} == {100}
     store.close()
-    few = call("run", config, "--inline", "--train-rows", 2)
+    few = call(command, config, "--inline", "--train-rows", 2)
     assert few.exit_code == 2
     assert "`train_rows` must be at least 4" in few.stderr
     assert one_line(few.stderr)

@@ -2,6 +2,7 @@
 
 import hashlib
 import zipfile
+from contextlib import closing
 from dataclasses import replace
 
 import pandas as pd
@@ -11,7 +12,8 @@ from toys import people, people_csv
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.datasets import PUBLIC, Roles, Variant
+from fairdash.datasets import PUBLIC, Roles, Variant, guess_roles
+from fairdash.store import open_store
 
 CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 30
 
@@ -107,3 +109,22 @@ def test_one_sheet_of_a_workbook_is_checked(tmp_path):
     missing = call("check", book, "--sheet", "2025")
     assert missing.exit_code == 2
     assert "'2023', '2024'" in missing.stderr
+
+
+def test_a_table_is_put_into_the_app_without_an_upload(home, tmp_path):
+    (tmp_path / "new_people.csv").write_bytes(people_csv())
+    done = call("add", tmp_path / "new_people.csv")
+    assert done.exit_code == 0, done.output
+    with closing(open_store(home)) as store:
+        (record,) = store.datasets()
+        assert f"open /Data?data={record.id} in the app" in done.stdout
+        assert record.name == "new people"
+        assert record.roles == guess_roles(people())
+        assert store.dataset(record.id).n_rows == len(people())
+    roles = record.roles.model_copy(update={"features": ("nobody",)})
+    wrong = tmp_path / "roles.yaml"
+    wrong.write_text(yaml.safe_dump(roles.model_dump(mode="json")))
+    refused = call("add", tmp_path / "new_people.csv", "--roles", wrong)
+    assert refused.exit_code == 2
+    assert "'nobody'" in refused.stderr
+    assert "Traceback" not in refused.output

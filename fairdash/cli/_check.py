@@ -17,7 +17,7 @@ def check_file(file: Path, roles_file: Path | None, sheet: str | None) -> set[st
         When a file cannot be read.
     """
     frame = read_table(file, sheet=sheet)
-    roles = guess_roles(frame) if roles_file is None else _read_roles(roles_file)
+    roles = guess_roles(frame) if roles_file is None else read_roles(roles_file)
     typer.echo(f"{file.name}: {len(frame)} rows, {frame.shape[1]} columns")
     typer.echo(f"outcome {roles.target!r}, positive value {roles.positive!r}")
     typer.echo(f"sensitive feature {roles.sensitive_feature!r}")
@@ -30,7 +30,8 @@ def check_file(file: Path, roles_file: Path | None, sheet: str | None) -> set[st
     return set(findings["severity"])
 
 
-def _read_roles(path: Path) -> Roles:
+def read_roles(path: Path) -> Roles:
+    """Return the roles in a YAML file; ValueError if it holds none."""
     try:
         return Roles.model_validate(yaml.safe_load(path.read_text()))
     except yaml.YAMLError as error:

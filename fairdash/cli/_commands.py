@@ -9,21 +9,14 @@ import typer
 from fairdash import __version__
 from fairdash.cli._apply import apply_file
 from fairdash.cli._audit import audit
-from fairdash.cli._check import check_file
-from fairdash.cli._fetch import fetch_files, public_tables
+from fairdash.cli._data import data
+from fairdash.cli._options import File, Home, refuse
 from fairdash.cli._run import train
 from fairdash.store import home_folder
 
-UNUSABLE = 2  # exit status when a file or a configuration cannot be used
-
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
-data = typer.Typer(no_args_is_help=True, help="Check a table, or fetch a public one.")
 app.add_typer(data, name="data")
 
-Home = Annotated[
-    Path | None,
-    typer.Option(help="Folder of all data. Default: $FAIRDASH_HOME or ~/.fairdash."),
-]
 Out = Annotated[
     Path | None, typer.Option(help="CSV or Parquet file to write all rows to.")
 ]
@@ -33,7 +26,6 @@ TrainRows = Annotated[
     typer.Option(min=1, help="Train on a stratified subsample; measure all rows."),
 ]
 Inline = Annotated[bool, typer.Option("--inline", help="Train in this process.")]
-File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 
 
 def _print_version(asked: bool) -> None:
@@ -64,7 +56,7 @@ def serve(
     try:
         serve_app(home or home_folder(), port=port, address=address)
     except ValueError as error:
-        raise _refuse(error) from error
+        raise refuse(error) from error
 
 
 @app.command()
@@ -108,7 +100,7 @@ def apply_thresholds(
             thresholds, file, score=score, groups=group, out=out, seed=seed
         )
     except ValueError as error:
-        raise _refuse(error, file) from error
+        raise refuse(error, file) from error
     typer.echo(f"{out}: {done} rows decided")
 
 
@@ -137,7 +129,7 @@ def audit_flips(
     try:
         audit(home or home_folder(), run_id, flip, out=out, by_seed=by_seed)
     except ValueError as error:
-        raise _refuse(error) from error
+        raise refuse(error) from error
 
 
 @app.command()
@@ -155,6 +147,7 @@ def sweep(
     ] = None,
     out: Out = None,
     name: Name = None,
+    train_rows: TrainRows = None,
     inline: Inline = False,
     home: Home = None,
 ) -> None:
@@ -163,9 +156,9 @@ def sweep(
     Finished models are kept: `--resume` trains nothing twice.
     """
     if (config is None) == (resume is None):
-        raise _refuse(ValueError("Give either a configuration or --resume ID."))
+        raise refuse(ValueError("Give either a configuration or --resume ID."))
     if inline and scheduler:
-        raise _refuse(ValueError("Give either --inline or --scheduler."))
+        raise refuse(ValueError("Give either --inline or --scheduler."))
     _train(
         config,
         home,
@@ -174,6 +167,7 @@ def sweep(
         inline=inline,
         out=out,
         name=name,
+        train_rows=train_rows,
     )
 
 
@@ -191,60 +185,8 @@ def worker(
     """
     from fairdash.jobs.worker import serve_worker  # only this command loads Dask
 
-    serve_worker(address, n_workers=workers or os.cpu_count() or 1)
-
-
-@data.command()
-def check(
-    file: File,
-    roles: Annotated[
-        Path | None,
-        typer.Option(
-            help="YAML file of the roles; else they are guessed.", exists=True
-        ),
-    ] = None,
-    sheet: Annotated[
-        str | None,
-        typer.Option(help="Sheet of a workbook, or file of an archive, of several."),
-    ] = None,
-) -> None:
-    """Check a table and print what to change.
-
-    The exit status is 0 when it can be used as it is, 1 when there are warnings, and 2
-    when there are errors or a file cannot be read.
-    """
     try:
-        severities = check_file(file, roles, sheet)
-    except ValueError as error:
-        raise _refuse(error, file) from error
-    raise typer.Exit(
-        UNUSABLE if "error" in severities else int("warning" in severities)
-    )
-
-
-@data.command("fetch", epilog=public_tables().replace("\n", "\n\n"))
-def fetch_public(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="Public table; without one, all are listed and no more."),
-    ] = None,
-    variant: Annotated[
-        str | None, typer.Option(help="Rows that a paper uses. Default: the first.")
-    ] = None,
-    to: Annotated[
-        Path, typer.Option(help="Folder of the original file and of what is written.")
-    ] = Path(),
-) -> None:
-    """Download a public table, or find it in the folder, and write it with its roles.
-
-    The table is written as Parquet and its roles as YAML, for `fairdash data check`.
-    The exit status is 2 when the table or the variant is unknown or cannot be fetched.
-    """
-    if name is None:
-        typer.echo(public_tables())
-        return
-    try:
-        fetch_files(name, variant, to)
+        serve_worker(address, n_workers=workers or os.cpu_count() or 1)
     except ValueError as error:
         raise _refuse(error) from error
 
@@ -253,12 +195,5 @@ def _train(config: Path | None, home: Path | None, **options: Any) -> None:
     try:
         status = train(home or home_folder(), config=config, **options)
     except ValueError as error:
-        raise _refuse(error, config) from error
+        raise refuse(error, config) from error
     raise typer.Exit(0 if status == "finished" else 1)
-
-
-def _refuse(error: ValueError, file: Path | None = None) -> typer.Exit:
-    """Return the exit after one clear line on stderr."""
-    message = f"{file}: {error}" if file else str(error)
-    typer.echo(" ".join(message.split()), err=True)
-    return typer.Exit(UNUSABLE)

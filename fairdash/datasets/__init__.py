@@ -36,7 +36,13 @@ from fairdash.datasets._remedies import (
 from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
 from fairdash.datasets._samples import SAMPLES, Sample, load_sample
-from fairdash.datasets._split import Split, split, subsample, training_rows
+from fairdash.datasets._split import (
+    FRACTIONS,
+    Split,
+    split,
+    subsample,
+    training_rows,
+)
 from fairdash.datasets._subgroups import Subgroups, road_table_1
 from fairdash.datasets._types import (
     COLUMN_KINDS,
@@ -51,6 +57,7 @@ __all__ = [
     "DECIMALS",
     "DELIMITERS",
     "ENCODINGS",
+    "FRACTIONS",
     "PUBLIC",
     "SAMPLES",
     "THOUSANDS",

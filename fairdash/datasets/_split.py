@@ -1,11 +1,14 @@
 """Training, validation and test rows, the same for every method."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdash.datasets._dataset import Dataset
+
+FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
 
 
 class Split(NamedTuple):
@@ -20,7 +23,7 @@ def split(
     dataset: Dataset,
     seed: int = 0,
     *,
-    fractions: tuple[float, float, float] = (0.6, 0.2, 0.2),
+    fractions: tuple[float, float, float] = FRACTIONS,
 ) -> Split:
     """Split rows at random, each outcome and group in the same proportions.
 
@@ -118,8 +121,9 @@ def subsample(
     return np.sort(rows[dealt[place < np.repeat(counts, sizes)]])
 
 
-def _sequence(n: int, fractions: tuple[float, ...]) -> NDArray[np.int64]:
+@lru_cache(maxsize=4)
+def _sequence(n: int, fractions: tuple[float, ...]) -> NDArray[np.int8]:
     """Return n part numbers, spread evenly in proportion to ``fractions``."""
     turns = [(np.arange(n) + 0.5) / fraction for fraction in fractions]
     order = np.argsort(np.round(np.concatenate(turns), 6), kind="stable")[:n]
-    return order // n
+    return (order // n).astype(np.int8)

@@ -124,7 +124,7 @@ from fairdash.ui._table import (
     open_table,
     sample_cards,
 )
-from fairdash.ui._train_rows import train_rows_input
+from fairdash.ui._train_rows import audit_note, train_rows_input
 from fairdash.ui._upload import choose_table, how_read, reread
 from fairdash.ui._weights import find_top_rows, weight_kpis, weighted_models
 from fairdash.ui._weights_form import (
@@ -146,6 +146,7 @@ __all__ = [
     "ago",
     "apply_to_file",
     "asked",
+    "audit_note",
     "audit_of",
     "audit_table",
     "audited",

@@ -11,6 +11,7 @@ from fairdash.ui._frame import exists, open_page
 from fairdash.ui._results import BASELINE, model_label, single_values
 from fairdash.ui._state import store
 from fairdash.ui._table import OpenTable
+from fairdash.ui._train_rows import audit_rows
 
 _WHERE = "pages/3_Local_fairness.py"
 _TRAIN = "pages/2_Train.py"
@@ -77,12 +78,15 @@ def train(
 def start_audit(dataset_id: str) -> None:
     """Train the baseline and go where it is watched; its end shows where it is unfair.
 
+    Of large data it is trained on a subsample, and its results say so.
+
     Raises
     ------
     ValueError
         When the data set cannot be trained on.
     """
-    run = train(dataset_id, MethodGrid(method=BASELINE), 1)
+    grid = MethodGrid(method=BASELINE)
+    run = train(dataset_id, grid, 1, train_rows=audit_rows(dataset_id))
     st.session_state[_AUDIT] = run
     open_page(_TRAIN, run=run, data=dataset_id)
 

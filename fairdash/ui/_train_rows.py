@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fairdash.datasets import split
+from fairdash.datasets import FRACTIONS, split
 from fairdash.ui._format import count
 from fairdash.ui._state import store
 
@@ -17,6 +17,19 @@ def part_sizes(dataset_id: str) -> tuple[int, int, int]:
     """Return the numbers of training, validation and test rows, of any seed."""
     train, validation, test = split(store().dataset(dataset_id), 0)
     return len(train), len(validation), len(test)
+
+
+def audit_rows(dataset_id: str) -> int | None:
+    """Return how many rows an audit trains on: `PROPOSED` of more than `LARGE`."""
+    return PROPOSED if part_sizes(dataset_id)[0] > LARGE else None
+
+
+def audit_note(n_rows: int) -> str:
+    """Return what an audit does with data of so many rows, where it is not all."""
+    n_train = round(n_rows * FRACTIONS[0])
+    if n_train <= LARGE:
+        return ""
+    return f"Trains on {count(PROPOSED)} of {count(n_train)} training rows."
 
 
 def rows_used(dataset_id: str, train_rows: int | None) -> int:

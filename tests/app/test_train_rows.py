@@ -18,7 +18,7 @@ def large(monkeypatch, dataset_id):
     """Applicants of whom 360 are trained on, where 300 are many already."""
     monkeypatch.setattr("fairdash.ui._train_rows.LARGE", 300)
     monkeypatch.setattr("fairdash.ui._train_rows._LEAST", 10)
-    for form in ("_run_view", "_sweep_form"):
+    for form in ("_run_view", "_sweep_form", "_train_rows"):
         monkeypatch.setattr(f"fairdash.ui.{form}.PROPOSED", 100)
     return dataset_id
 
@@ -88,3 +88,19 @@ def test_times_are_in_proportion_to_the_rows_trained_on(large):
     trial = ui.store().snapshot(run).trials[0]
     assert usual_seconds(large, "road", FAST, 90) == pytest.approx(trial.seconds)
     assert usual_seconds(large, "road", FAST) == pytest.approx(4 * trial.seconds)
+
+
+def test_an_audit_of_large_data_trains_on_a_subsample_and_says_so(visit, large):
+    page = visit("Data", data=large)
+    assert "Trains on 100 of 360 training rows." in words(page)
+    button(page, "Audit a plain model").click().run()
+    (run,) = ui.store().runs()
+    assert run.spec["train_rows"] == 100
+
+
+def test_an_audit_of_small_data_trains_on_all_rows(visit, dataset_id):
+    page = visit("Data", data=dataset_id)
+    assert "Trains on" not in words(page)
+    button(page, "Audit a plain model").click().run()
+    (run,) = ui.store().runs()
+    assert "train_rows" not in run.spec
