@@ -35,9 +35,11 @@ def apply_remedy(
     match remedy.kind:
         case "leave_out":
             reason = remedy.reason or "left out"
+            features, order = _less_feature(roles, column)
             return _changed(
                 roles,
-                features=_without(roles.features, column),
+                features=features,
+                feature_order=order,
                 left_out={**roles.left_out, column: reason},
             )
         case "not_a_subgroup":
@@ -47,10 +49,12 @@ def apply_remedy(
         case "merge_groups":
             return _changed(roles, groups=_merged(roles, remedy, frame))
         case "date_parts":
+            features, order = _less_feature(roles, column)
             parts = tuple(f"{column} {part}" for part in DATE_PARTS)
             return _changed(
                 roles,
-                features=(*_without(roles.features, column), *parts),
+                features=(*features, *parts),
+                feature_order=order,
                 left_out=_less(roles.left_out, column),
                 preparation=(*roles.preparation, remedy),
             )
@@ -73,6 +77,9 @@ def applied_remedies(roles: Roles) -> list[Remedy]:
 def undo_remedy(roles: Roles, remedy: Remedy) -> Roles:
     """Return roles without one of their `applied_remedies`.
 
+    A column that was a feature comes back to its place among the features, so that the
+    identity of the data set is the one it had.
+
     Raises
     ------
     ValueError
@@ -82,17 +89,24 @@ def undo_remedy(roles: Roles, remedy: Remedy) -> Roles:
         raise ValueError(f"{remedy.words()!r} is not applied; nothing was taken back.")
     column = remedy.column
     if remedy in roles.preparation:
-        features = roles.features
+        kept = list(roles.preparation)
+        kept.remove(remedy)
+        features, order = roles.features, roles.feature_order
         if remedy.kind == "date_parts":
             parts = {f"{column} {part}" for part in DATE_PARTS}
             features = tuple(name for name in features if name not in parts)
-        kept = list(roles.preparation)
-        kept.remove(remedy)
-        return _changed(roles, preparation=tuple(kept), features=features)
+            order = tuple(name for name in order if name not in parts)
+            if column in order:
+                features, order = _with_feature(features, order, column)
+        return _changed(
+            roles, preparation=tuple(kept), features=features, feature_order=order
+        )
     if remedy.kind == "leave_out":
+        features, order = _with_feature(roles.features, roles.feature_order, column)
         return _changed(
             roles,
-            features=(*roles.features, column),
+            features=features,
+            feature_order=order,
             left_out=_less(roles.left_out, column),
         )
     return _changed(roles, types=_less(roles.types, column))
@@ -140,6 +154,29 @@ def _merged(
     parts = [groups.pop(name) for name in merged if name in groups]
     labels = tuple(label for part in parts for label in part)
     return {**groups, remedy.into: () if () in parts else labels}
+
+
+def _less_feature(roles: Roles, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the features without a column, and the order to put it back in."""
+    order = list(roles.feature_order)
+    for place, name in enumerate(roles.features):
+        if name not in order:
+            order.insert(
+                order.index(roles.features[place - 1]) + 1 if place else 0, name
+            )
+    left = _without(roles.features, column)
+    return left, () if set(order) <= set(left) else tuple(order)
+
+
+def _with_feature(
+    features: tuple[str, ...], order: tuple[str, ...], column: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return features with a column at the place it had, and the order still needed."""
+    after = set(order[order.index(column) + 1 :]) if column in order else set()
+    places = (place for place, name in enumerate(features) if name in after)
+    place = next(places, len(features))
+    back = (*features[:place], column, *features[place:])
+    return back, () if set(order) <= set(back) else order
 
 
 def _without(names: tuple[str, ...], name: str) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._types import ColumnKind
 
 # no part of a data set's identity: they change no row and no model
-_APART = {"subgroup_columns", "left_out", "positive_name", "positive_is"}
+_APART = {
+    "subgroup_columns", "left_out", "feature_order", "positive_name", "positive_is",
+}  # fmt: skip
 # at their defaults these are not part of it either, so that keys made before stand
 _LATER = ("sensitive_cuts", "crossed_with", "sensitive_missing", "types", "preparation")
 
@@ -56,6 +58,8 @@ class Roles(BaseModel):
         Columns read as another kind than the file has, after the preparation.
     left_out : dict of str to str
         Why a column was left out of the features.
+    feature_order : tuple of str
+        Features in their order before some were left out, which `undo_remedy` restores.
     positive_name : str
         The outcome 1 in words, such as "recidivated".
     positive_is : {"favourable", "unfavourable"}, optional
@@ -78,6 +82,7 @@ class Roles(BaseModel):
     preparation: tuple[Remedy, ...] = ()
     types: dict[str, ColumnKind] = {}
     left_out: dict[str, str] = {}
+    feature_order: tuple[str, ...] = ()
     positive_name: str = ""
     positive_is: Literal["favourable", "unfavourable"] | None = None
 

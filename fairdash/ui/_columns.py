@@ -16,6 +16,7 @@ from fairdash.datasets import (
     infer_kind,
     prepare,
     set_type,
+    undo_remedy,
 )
 from fairdash.ui._blocks import problem
 from fairdash.ui._draft import change_roles, prepared_table, unused_columns
@@ -135,12 +136,11 @@ def _with_feature(roles: Roles, name: str, kind: ColumnKind) -> Roles:
         raise ValueError(f"Year, month and weekday of {name!r} are features already.")
     if kind == "date":
         return apply_remedy(roles, Remedy(kind="date_parts", column=name))
-    return roles.model_copy(
-        update={
-            "features": (*roles.features, name),
-            "left_out": {c: x for c, x in roles.left_out.items() if c != name},
-        }
-    )
+    if name in roles.left_out:
+        because = roles.left_out[name]
+        left = Remedy(kind="leave_out", column=name, reason=because)
+        return undo_remedy(roles, left)
+    return roles.model_copy(update={"features": (*roles.features, name)})
 
 
 def _role(name: str, roles: Roles) -> str:

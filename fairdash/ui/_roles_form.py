@@ -118,7 +118,8 @@ def roles_form(
         sensitive_cuts=cuts,
         crossed_with=crossed,
         sensitive_missing=without,
-        features=tuple(features),
+        features=_in_order(features, roles, columns),
+        feature_order=_still_needed(roles, features),
         subgroup_columns=tuple(described),
         keep=keep,
         missing=missing,
@@ -129,6 +130,18 @@ def roles_form(
 
 def _choose(widget: str, value: list[str]) -> None:
     st.session_state[widget] = value
+
+
+def _in_order(chosen: list[str], roles: Roles, columns: list[str]) -> tuple[str, ...]:
+    """Return features in the order they had, or else in that of the table."""
+    if set(chosen) == set(roles.features):
+        return roles.features
+    return tuple(column for column in columns if column in chosen)
+
+
+def _still_needed(roles: Roles, chosen: list[str]) -> tuple[str, ...]:
+    """Return the order of features to restore, until all of them are back."""
+    return () if set(roles.feature_order) <= set(chosen) else roles.feature_order
 
 
 def _changed(roles: Roles, **choice: Any) -> Roles:

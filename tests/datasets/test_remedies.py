@@ -2,6 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from fairdash.datasets import (
@@ -79,7 +81,7 @@ def test_a_date_becomes_its_parts(people, roles):
     parts = [dates.dt.year, dates.dt.month, dates.dt.day_of_week + 1]
     wanted = frame.assign(**dict(zip(names, parts, strict=True)))
     equal(prepare(frame, changed), wanted)
-    assert undo_remedy(changed, changed.preparation[0]).features == ("age",)
+    assert undo_remedy(changed, changed.preparation[0]) == roles
 
 
 def test_repeated_rows_are_left_out_and_counted(people, roles):
@@ -127,11 +129,48 @@ def test_a_column_left_out_has_its_reason_and_comes_back(roles):
     assert changed.features == ("age", "job")
     assert changed.left_out == {"income": "one value in all rows"}
     assert applied_remedies(changed) == [remedy]
-    back = undo_remedy(changed, remedy)
-    assert set(back.features) == set(roles.features)
-    assert back.left_out == {}
+    assert undo_remedy(changed, remedy) == roles
     out = Remedy(kind="not_a_subgroup", column="age")
     assert apply_remedy(roles, out).subgroup_columns == ()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_undo_in_any_order_gives_back_the_identity(data):
+    names = data.draw(st.lists(st.sampled_from("abcdefg"), min_size=3, unique=True))
+    fields = {"target": "y", "positive": "1", "sensitive_feature": "s"}
+    roles = Roles(**fields, features=names)
+    steps = [
+        Remedy(
+            kind=data.draw(st.sampled_from(["leave_out", "date_parts"])), column=name
+        )
+        for name in data.draw(st.permutations(names))[1:]
+    ]
+    changed = roles
+    for step in steps:
+        changed = apply_remedy(changed, step)
+    assert not {step.column for step in steps} & set(changed.features)
+    for remedy in data.draw(st.permutations(applied_remedies(changed))):
+        changed = undo_remedy(changed, remedy)
+    assert changed == roles
+    assert changed.identity() == roles.identity()
+
+
+def test_a_data_set_has_its_key_again_after_undo(people, roles):
+    remedy = Remedy(kind="leave_out", column="age", reason="by hand")
+    before = make_dataset(people, roles, name="x", key="table").key
+    changed = apply_remedy(roles, remedy)
+    assert make_dataset(people, changed, name="x", key="table").key != before
+    back = undo_remedy(changed, remedy)
+    assert make_dataset(people, back, name="x", key="table").key == before
+
+
+def test_a_column_left_out_before_the_order_was_kept_comes_back_last(roles):
+    old = roles.model_copy(
+        update={"features": ("income", "job"), "left_out": {"age": "x"}}
+    )
+    back = undo_remedy(old, Remedy(kind="leave_out", column="age", reason="x"))
+    assert back.features == ("income", "job", "age")
 
 
 def test_undo_gives_back_the_roles_before(roles):
