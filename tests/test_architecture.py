@@ -17,11 +17,13 @@ MAY_IMPORT = {
     "fairdash/postprocessing": {"_validation", "datasets", "metrics"},
     "fairdash/sweep": ENGINE - {"sweep"},
     "fairdash/store": {"_validation", "datasets"},
+    "fairdash/audits": {"_validation", "datasets", "metrics", "methods"}
+    | {"sweep", "store"},
     "fairdash/plots": set(),
     "fairdash/jobs": ENGINE | {"store"},
     "fairdash/reports": ENGINE | {"store", "plots"},
-    "fairdash/ui": ENGINE | {"store", "jobs", "plots", "reports"},
-    "fairdash/cli": ENGINE | {"store", "jobs", "plots", "reports"},
+    "fairdash/ui": ENGINE | {"store", "audits", "jobs", "plots", "reports"},
+    "fairdash/cli": ENGINE | {"store", "audits", "jobs", "plots", "reports"},
     "pages": ENGINE | {"store", "jobs", "plots", "reports", "ui"},
     "app": ENGINE | {"store", "jobs", "plots", "reports", "ui"},
 }

@@ -20,6 +20,7 @@ def flip_columns(
     columns: Sequence[str] | Mapping[str, Sequence[Any]],
     *,
     features: Sequence[str],
+    known: pd.DataFrame | None = None,
 ) -> list[pd.DataFrame]:
     """Return the table with every combination of values in some columns.
 
@@ -27,10 +28,13 @@ def flip_columns(
     ----------
     frame : DataFrame
     columns : sequence of str, or mapping of str to values
-        Columns to set, each to all values it has in ``frame``, or to those given:
+        Columns to set, each to all values it has in ``known``, or to those given:
         ``{"relationship": ["Husband", "Wife"]}``.
     features : sequence of str
         Columns the model sees.
+    known : DataFrame, optional
+        Where values to be set must occur, by default in ``frame``: the whole table,
+        where ``frame`` is its test rows.
 
     Returns
     -------
@@ -52,17 +56,18 @@ def flip_columns(
                 f"{name!r} cannot be flipped: it is not a feature of the model, whose "
                 f"features are {', '.join(features)}."
             )
-        known = frame[name].dropna().unique().tolist()
-        strange = [value for value in given if value not in known]
+        column = (frame if known is None else known)[name]
+        present = column.dropna().unique().tolist()
+        strange = [value for value in given if value not in present]
         if strange:
             message = f"{name!r} has no value {strange[0]!r}"
-            raise ValueError(f"{message}; its values are {known[:10]}.")
-        if not len(given) and len(known) > _MOST_VALUES:
+            raise ValueError(f"{message}; its values are {present[:10]}.")
+        if not len(given) and len(present) > _MOST_VALUES:
             raise ValueError(
-                f"{name!r} has {len(known):,} values; a column to flip may have "
+                f"{name!r} has {len(present):,} values; a column to flip may have "
                 f"{_MOST_VALUES}, or say to which values: a mapping of lists."
             )
-        values[name] = list(given) or sorted(known, key=str)
+        values[name] = list(given) or sorted(present, key=str)
     total = int(np.prod([len(options) for options in values.values()]))
     if total > _MOST_VARIANTS:
         message = f"Flipping {list(values)} gives {total:,} variants of every row"

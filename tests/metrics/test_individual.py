@@ -209,3 +209,12 @@ def test_one_variant_is_no_comparison():
         prediction_consistency([[0, 1]])
     with pytest.raises(ValueError, match="need two variants"):
         ctf_score(np.zeros((3, 2, 4)))
+
+
+def test_a_value_may_be_set_that_only_the_whole_table_has():
+    table = pd.DataFrame({"job": ["a", "b", "c"]})
+    part = table.iloc[:2]
+    with pytest.raises(ValueError, match="'job' has no value 'c'"):
+        flip_columns(part, {"job": ["c"]}, features=["job"])
+    (changed,) = flip_columns(part, {"job": ["c"]}, features=["job"], known=table)
+    assert changed["job"].tolist() == ["c", "c"]

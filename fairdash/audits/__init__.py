@@ -1,0 +1,32 @@
+"""Stored models asked about changed people: individual fairness of any of them."""
+
+from fairdash.audits._audit import (
+    FLIPS,
+    audit_flips,
+    audit_search,
+    flip_values,
+    worst_counterparts,
+)
+from fairdash.audits._certify import Certified, certify
+from fairdash.audits._model import AuditedModel, read_model, rows_of
+from fairdash.audits._people import Change, changed_people
+from fairdash.audits._rows import AuditRows, Flips
+from fairdash.audits._run import audit_run
+
+__all__ = [
+    "FLIPS",
+    "AuditRows",
+    "AuditedModel",
+    "Certified",
+    "Change",
+    "Flips",
+    "audit_flips",
+    "audit_run",
+    "audit_search",
+    "certify",
+    "changed_people",
+    "flip_values",
+    "read_model",
+    "rows_of",
+    "worst_counterparts",
+]

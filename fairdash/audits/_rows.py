@@ -1,0 +1,125 @@
+"""The rows that models of one split are audited on, as they are and as changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash.datasets import Dataset, Encoder, encode, split, training_rows
+from fairdash.metrics import flip_columns
+
+Flips = Mapping[str, tuple[object, ...]]
+Codes = NDArray[np.int64]
+Encoded = NDArray[np.float32]
+
+
+class Rows(NamedTuple):
+    """Encoded rows and the index of each one's group."""
+
+    X: Encoded
+    group: Codes
+
+    def at(self, places: Codes) -> "Rows":
+        """Return some of the rows."""
+        return Rows(self.X[places], self.group[places])
+
+
+@dataclass(frozen=True, eq=False)
+class AuditRows:
+    """Test rows of a split, encoded as its training rows say.
+
+    Attributes
+    ----------
+    key : str
+        Identity: data set, seed, scaling, number of training rows.
+    dataset : Dataset
+    encoder : Encoder
+    train : ndarray
+        Encoded training rows.
+    train_groups : ndarray of str
+    test : Rows
+    y : ndarray
+        Outcome of the test rows.
+    where : ndarray
+        Which rows of the data set the test rows are.
+    seed : int
+    """
+
+    key: str
+    dataset: Dataset
+    encoder: Encoder
+    train: Encoded
+    train_groups: NDArray[np.object_]
+    test: Rows
+    y: NDArray[np.int8]
+    where: Codes
+    seed: int
+    _flipped: dict[str, list[Encoded]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        dataset: Dataset,
+        seed: int,
+        *,
+        scaling: Literal["standard", "minmax"] = "standard",
+        train_rows: int | None = None,
+    ) -> Self:
+        """Split and encode a data set as its models were trained."""
+        parts = split(dataset, seed)
+        train = training_rows(dataset, seed, train_rows)
+        encoded = encode(dataset, parts.train, scaling=scaling)
+        _, group = np.unique(dataset.sensitive_features, return_inverse=True)
+        return cls(
+            key=f"{dataset.key} {seed} {scaling} {train_rows}",
+            dataset=dataset,
+            encoder=encoded.encoder,
+            train=encoded.X[train],
+            train_groups=dataset.sensitive_features[train],
+            test=Rows(encoded.X[parts.test], group[parts.test]),
+            y=dataset.y[parts.test],
+            where=parts.test,
+            seed=seed,
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of test rows."""
+        return len(self.where)
+
+    @property
+    def features(self) -> list[str]:
+        """Columns that the model sees."""
+        return list(self.dataset.roles.features)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The test rows as they are in the table, features alone."""
+        return self.dataset.frame.iloc[self.where][self.features].reset_index(drop=True)
+
+    def sample(self, n: int) -> Codes:
+        """Return up to ``n`` places among the test rows, always the same, ascending."""
+        if n >= self.n:
+            return np.arange(self.n)
+        rng = np.random.default_rng(self.seed)
+        return np.sort(rng.choice(self.n, n, replace=False))
+
+    def flipped(self, flips: Flips) -> list[Encoded]:
+        """Return the test rows, encoded, under every combination of some values.
+
+        Raises
+        ------
+        ValueError
+            When a column is not a feature, or a value does not occur.
+        """
+        name = repr(sorted(flips.items()))
+        if name not in self._flipped:
+            known = self.dataset.frame
+            frames = flip_columns(
+                self.frame, flips, features=self.features, known=known
+            )
+            self._flipped[name] = [self.encoder.transform(frame) for frame in frames]
+        return self._flipped[name]

@@ -1,0 +1,51 @@
+"""Trained models on a small table."""
+
+import pytest
+from toys import ROLES, people_csv
+
+from fairdash.audits import read_model, rows_of
+from fairdash.jobs import submit
+from fairdash.store import open_store
+from fairdash.sweep import MethodGrid, SweepSpec
+
+
+@pytest.fixture
+def store(inline):
+    opened = open_store()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def dataset(store):
+    table = store.add_table(people_csv(), "people.csv")
+    return store.dataset(store.add_dataset(table, ROLES, "People"))
+
+
+@pytest.fixture
+def train(store, dataset):
+    """Return a function that trains methods on the table and returns the run."""
+
+    def go(kinds, seeds=(0,)):
+        record = store.datasets()[0]
+        grids = [MethodGrid(method=m, params=p) for m, p in kinds.items()]
+        spec = SweepSpec(
+            data={"table": record.table_sha256, "roles": record.roles, "name": "P"},
+            methods=tuple(grids),
+            seeds=seeds,
+        )
+        return submit(store, spec, name="Audited")
+
+    return go
+
+
+@pytest.fixture
+def model_of(store, dataset, train):
+    """Return a function that trains one method and returns the stored model."""
+
+    def go(method, params):
+        (trial,) = store.snapshot(train({method: params})).trials
+        assert trial.status == "finished", trial.error
+        return read_model(store, trial, rows_of(store, dataset, trial))
+
+    return go

@@ -1,0 +1,171 @@
+"""Audits of every kind of stored model."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, recall_score
+
+from fairdash.audits import (
+    audit_flips,
+    audit_run,
+    audit_search,
+    certify,
+    changed_people,
+    flip_values,
+    worst_counterparts,
+)
+from fairdash.metrics import group_directions, ignore_columns
+
+KINDS = {
+    "unconstrained": {"n_epochs": 4, "batch_size": 128},
+    "logistic": {},
+    "fair_log_loss": {},
+    "hinge": {"max_iter": 25},
+    "noisy_ideal": {"n_rounds": 3, "n_responses": 2},
+    "reductions": {},
+    "hardt": {},
+    "forest": {"n_estimators": 8, "max_depth": 4},
+    "neighbours": {},
+    "adversarial_plane": {"n_epochs": 2, "fairness_weight": 0.5},
+}
+NETWORKS = {"unconstrained", "logistic", "hinge", "adversarial_plane"}
+ALL = np.arange(120)
+
+
+def metric_of(rows):
+    names = rows.encoder.feature_names
+    return group_directions(rows.train, rows.train_groups, names, columns=["branch"])
+
+
+@pytest.mark.parametrize("method", KINDS)
+def test_a_stored_model_scores_test_rows_as_its_trial_did(store, model_of, method):
+    model = model_of(method, KINDS[method])
+    kept = store.artifact(model.key).scores()[model.rows.where]
+    scored = model.probability(model.rows.frame)
+    np.testing.assert_allclose(scored, kept, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["unconstrained", "fair_log_loss", "forest"])
+def test_the_audit_is_that_of_rows_changed_one_by_one(model_of, method):
+    model = model_of(method, KINDS[method])
+    rows = model.rows
+    found = audit_flips(model, flip_values(rows.dataset, ["branch", "skill"]))
+    skills = np.quantile(
+        rows.dataset.frame["skill"], [0.05, 0.25, 0.5, 0.75, 0.95], method="nearest"
+    )
+    p = [model.probability(rows.frame)]
+    for branch, skill in product(["office", "works"], skills):
+        p.append(model.probability(rows.frame.assign(branch=branch, skill=skill)))
+    p = np.array(p)
+    decided = p > 0.5
+    same = (decided == decided[0]).all(0)
+    assert found["consistency"] == pytest.approx(same.mean())
+    assert found["ctf"] == pytest.approx(p.std(0).mean())
+    assert found["moved"] == pytest.approx(np.abs(p - p[0]).max(0).mean())
+    assert found["n"] == rows.n == 120
+    balanced = balanced_accuracy_score(rows.y, decided[0])
+    assert found["balanced_accuracy"] == pytest.approx(balanced)
+    told = rows.frame.assign(origin=rows.dataset.sensitive_features[rows.where])
+    for column, suffix in (("origin", ""), ("branch", ":branch")):
+        gaps = []
+        for label in (0, 1):
+            recalls = [
+                recall_score(rows.y[mine], decided[0][mine], pos_label=label)
+                for mine in (
+                    (told[column] == value).to_numpy()
+                    for value in told[column].unique()
+                )
+            ]
+            gaps.append(np.ptp(recalls))
+        assert found[f"gap_max{suffix}"] == pytest.approx(max(gaps))
+        rms = np.sqrt(np.mean(np.square(gaps)))
+        assert found[f"gap_rms{suffix}"] == pytest.approx(rms)
+
+
+@pytest.mark.parametrize("method", ["logistic", "fair_log_loss", "forest", "hardt"])
+def test_the_search_finds_no_less_than_the_flip_of_the_column_alone(model_of, method):
+    model = model_of(method, KINDS[method])
+    rows = model.rows
+    metric = ignore_columns(["branch"], rows.encoder.feature_names)
+    case = worst_counterparts(model, metric, places=ALL, radius=0.0)
+    p = model.scorer.positive(*rows.test)
+    moved = [
+        np.abs(model.probability(rows.frame.assign(branch=branch)) - p)
+        for branch in ("office", "works")
+    ]
+    assert (case.value >= np.max(moved, axis=0) - 1e-6).mean() > 0.95
+    np.testing.assert_allclose(case.distance, 0, atol=1e-9)
+    searched = audit_search(model, metric, n_people=50)
+    assert searched["n"] == 50
+    assert 0 <= searched["consistency"] <= 1
+
+
+@pytest.mark.parametrize("method", KINDS)
+def test_a_certificate_is_given_or_refused_with_the_reason(model_of, method):
+    model = model_of(method, KINDS[method])
+    asked = {"places": ALL[:40], "radius": 0.1, "threshold": 1.25}
+    metric = metric_of(model.rows)
+    if method in NETWORKS:
+        found = certify(model, metric, **asked)
+        assert found.certificate.value <= found.certificate.bound + 1e-9
+        assert found.ratio.mean >= 1
+        assert model.why_no_slopes == ""
+    else:
+        with pytest.raises(ValueError, match="is not a network"):
+            certify(model, metric, **asked)
+
+
+@pytest.mark.parametrize("method", ["unconstrained", "neighbours"])
+def test_people_are_ranked_and_every_line_can_be_checked(model_of, method):
+    model = model_of(method, KINDS[method])
+    rows, metric = model.rows, metric_of(model.rows)
+    table, after = changed_people(model, metric, places=ALL, radius=0.1)
+    moved = np.abs(table["p_changed"] - table["p"])
+    assert (np.diff(moved) <= 1e-12).all()
+    before = rows.frame.iloc[table["place"]].reset_index(drop=True)
+    places = table["place"].to_numpy()
+    np.testing.assert_allclose(model.probability(after, places), table["p_changed"])
+    encode = rows.encoder.transform
+    np.testing.assert_allclose(
+        metric.distance(encode(before), encode(after)), table["distance"], atol=1e-5
+    )
+    assert set(after["branch"]) <= {"office", "works"}
+    for i, changes in enumerate(table["changes"]):
+        for change in changes:
+            assert str(before.loc[i, change.column]) == change.before
+            assert change.before != change.after
+    numbers = rows.dataset.row_number[rows.where[places]] + 1
+    assert (table["row"] == numbers).all()
+
+
+def test_a_run_is_audited_model_by_model_with_its_spread(store, train):
+    quick = {"n_epochs": 2, "batch_size": 128}
+    kinds = {"unconstrained": quick, "clp": {**quick, "fairness_weight": (0.5, 5.0)}}
+    run = train(kinds, seeds=(0, 1))
+    flips = {"branch": ("office", "works")}
+    each = audit_run(store, run, flips, by_seed=True)
+    mean = audit_run(store, run, flips)
+    assert len(each) == 6
+    assert len(mean) == 3
+    assert mean.columns[:3].tolist() == ["method", "fairness_weight", "n_seeds"]
+    mine = each[each["method"] == "unconstrained"]["consistency"]
+    assert mean["consistency"][0] == pytest.approx(mine.mean())
+    assert mean["consistency_sd"][0] == pytest.approx(mine.std(ddof=1))
+
+
+def test_a_column_that_is_no_feature_is_refused_with_those_there_are(dataset):
+    with pytest.raises(ValueError, match=r"'hired' cannot be flipped.*age, skill"):
+        flip_values(dataset, ["hired"])
+
+
+def test_a_number_of_many_values_is_set_to_quantiles(dataset):
+    (values,) = flip_values(dataset, ["skill"]).values()
+    assert len(values) == 5
+    assert set(values) <= set(dataset.frame["skill"])
+
+
+def test_a_run_without_a_finished_model_is_refused(store, train):
+    run = train({"road": {"fairness_weight": -1.0, "n_epochs": 1}})
+    with pytest.raises(ValueError, match="no finished model"):
+        audit_run(store, run, {"branch": ("works",)})
