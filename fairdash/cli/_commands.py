@@ -188,7 +188,7 @@ def worker(
     try:
         serve_worker(address, n_workers=workers or os.cpu_count() or 1)
     except ValueError as error:
-        raise _refuse(error) from error
+        raise refuse(error) from error
 
 
 def _train(config: Path | None, home: Path | None, **options: Any) -> None:

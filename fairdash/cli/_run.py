@@ -1,6 +1,5 @@
 """Train a configuration and follow it to its end."""
 
-import os
 import signal
 import threading
 import time
@@ -14,7 +13,14 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairdash._validation import check_one_of
-from fairdash.jobs import attach, engine_lives, queue, run_open, wake
+from fairdash.jobs import (
+    attach,
+    engine_waits_for,
+    queue,
+    run_open,
+    use_scheduler,
+    wake,
+)
 from fairdash.store import Snapshot, Store, open_store
 from fairdash.sweep import SweepSpec
 
@@ -50,8 +56,8 @@ def train(
     ------
     ValueError
         When the run does not exist, the configuration does not fit the catalog or its
-        data, ``out`` is neither CSV nor Parquet, or an engine that works for another
-        scheduler is still at work.
+        data, ``out`` is neither CSV nor Parquet, no scheduler answers, or an engine is
+        training elsewhere.
     """
     if out is not None:
         check_one_of("--out", out.suffix, (".csv", ".parquet"))
@@ -65,10 +71,7 @@ def train(
     if train_rows is not None:
         spec = spec.model_copy(update={"train_rows": train_rows})
     if scheduler is not None:
-        if engine_lives(home):
-            message = "An engine is at work in this home folder already"
-            raise ValueError(f"{message}; close its app or wait until its runs end.")
-        os.environ["FAIRDASH_SCHEDULER"] = scheduler  # for the engine to come
+        use_scheduler(store, scheduler)
     with attach(store.home):
         run_id = queue(store, spec, name=name)
         snapshot = _follow(store, run_id, inline=inline)
@@ -94,6 +97,8 @@ def _follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
             snapshot = store.snapshot(run_id, curves=False)
             finished, total = snapshot.count("finished"), len(snapshot.trials)
             words = f"{snapshot.run.status}, {finished} of {total} trials"
+            if waits := engine_waits_for(store.home):
+                words += f", {waits}"
             bar.update(task, completed=snapshot.share, description=words)
             return snapshot
 

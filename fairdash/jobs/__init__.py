@@ -1,6 +1,13 @@
 """Where work runs: here, or in an engine that outlives the app."""
 
-from fairdash.jobs._engine import attach, engine_lives, ensure_engine, wake
+from fairdash.jobs._engine import (
+    attach,
+    engine_lives,
+    engine_waits_for,
+    ensure_engine,
+    use_scheduler,
+    wake,
+)
 from fairdash.jobs._inline import run_open
 from fairdash.jobs._lease import Lease
 from fairdash.jobs._submit import cancel, queue, submit
@@ -10,9 +17,11 @@ __all__ = [
     "attach",
     "cancel",
     "engine_lives",
+    "engine_waits_for",
     "ensure_engine",
     "queue",
     "run_open",
     "submit",
+    "use_scheduler",
     "wake",
 ]

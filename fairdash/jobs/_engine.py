@@ -8,6 +8,7 @@ import sys
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from fairdash.jobs._inline import run_open
 from fairdash.jobs._lease import APPS, ENGINE, Lease, take
@@ -35,11 +36,60 @@ def attach(home: Path) -> Lease:
     lease = take(home / APPS, shared=True, patience=ATTACH_SECONDS)
     if lease is None:
         raise TimeoutError(f"Another process keeps {home / APPS} to itself.")
-    if engine_lives(home) and (home / CARD).exists():
-        engine = json.loads((home / CARD).read_text())
-        if engine["code"] != code_version():
-            os.kill(engine["pid"], signal.SIGTERM)
+    card = _card(home)
+    if card and card["code"] != code_version():
+        os.kill(card["pid"], signal.SIGTERM)
     return lease
+
+
+def use_scheduler(store: Store, address: str) -> None:
+    """Have the runs of a home folder trained by the workers of a Dask scheduler.
+
+    An engine without open runs that works elsewhere gives way to one that works there.
+
+    Parameters
+    ----------
+    store : Store
+    address : str
+        Such as "tcp://10.0.0.5:8786".
+
+    Raises
+    ------
+    ValueError
+        When no scheduler answers there, or an engine is training elsewhere.
+    """
+    from fairdash.jobs._scheduler import check_scheduler  # pages load no Dask
+
+    check_scheduler(address)
+    os.environ["FAIRDASH_SCHEDULER"] = address  # for the engine to come
+    card = _card(store.home)
+    if not engine_lives(store.home) or (card and card["scheduler"] == address):
+        return
+    if store.open_runs():
+        names = ", ".join(run.id for run in store.open_runs())
+        raise ValueError(
+            f"The engine of {store.home} is training run {names} elsewhere; wait for "
+            "its end, or cancel it in the app."
+        )
+    if card:
+        os.kill(card["pid"], signal.SIGTERM)
+    lock = take(store.home / ENGINE, patience=ATTACH_SECONDS)
+    if lock is None:
+        raise ValueError(f"The engine of {store.home} does not end; try again.")
+    lock.close()
+
+
+def engine_waits_for(home: Path) -> str:
+    """Return what keeps the engine from training: no scheduler, or no worker; or "".
+
+    A scheduler that went away is waited for: a new engine looks for it again.
+    """
+    card, address = _card(home), os.environ.get("FAIRDASH_SCHEDULER")
+    if address is None:
+        return ""
+    if card is None:
+        return f"waiting for the scheduler at {address}"
+    return "" if card["threads"] else f"waiting for a worker at {address}"
 
 
 def engine_lives(home: Path) -> bool:
@@ -74,6 +124,17 @@ def ensure_engine(home: Path) -> None:
             start_new_session=True,  # Ctrl-C in the app's terminal does not reach it
         )
     _children.append(child)  # kept, or it would stay a zombie when it ends
+
+
+def _card(home: Path) -> dict[str, Any] | None:
+    """Return who the engine is, None while there is none or it is starting."""
+    if not engine_lives(home):
+        return None
+    try:
+        card: dict[str, Any] = json.loads((home / CARD).read_text())
+    except FileNotFoundError:
+        return None
+    return card
 
 
 @lru_cache

@@ -65,6 +65,11 @@ class Host:
         client.subscribe_topic(PROGRESS, self._on_progress)
         client.subscribe_topic(BEGUN, self._on_begun)
 
+    @property
+    def n_threads(self) -> int:
+        """Number of threads that all workers have together."""
+        return sum(self.client.nthreads().values())
+
     def turn(self) -> bool:
         """Write news; begin, collect, end, give out. True while runs are open."""
         with self._guard:
@@ -163,7 +168,7 @@ class Host:
         """
         tasks = [task for run in self.runs.values() for task in run.tasks.values()]
         busy = {trial.key for task in tasks for trial in task.stack.trials}
-        free = sum(self.client.nthreads().values()) - len(tasks)
+        free = self.n_threads - len(tasks)
         turns = deque(run for run in self.runs.values() if run.waiting)
         while free > 0 and turns:
             run = turns.popleft()

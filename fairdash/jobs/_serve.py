@@ -39,9 +39,17 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
     logging.getLogger("distributed").setLevel(logging.WARNING)
     store = open_store(home)
     store.tidy()
-    cluster = None if scheduler else local_cluster(n_workers)
-    with Client(scheduler or cluster, set_as_default=False) as client:
-        _announce(home, client.scheduler.address)
+    cluster = None
+    if scheduler is None:
+        cluster = local_cluster(n_workers)
+        scheduler = str(cluster.scheduler_address)
+    try:
+        client = Client(scheduler, set_as_default=False)
+    except OSError:
+        logging.error("no scheduler answers at %s", scheduler)
+        return  # a poll starts the next engine while a run is open
+    with client:
+        threads = None
         host, needed = Host(store, client), time.monotonic()
         while not stop.is_set():
             if client.status != "running" or not _is_connected(client):
@@ -49,6 +57,9 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
                 logging.error("the scheduler is lost")
                 os._exit(1)
             busy = host.turn()
+            if host.n_threads != threads:
+                threads = host.n_threads
+                _announce(home, scheduler, threads)
             alone = take(home / APPS)
             if busy or alone is None:
                 needed = time.monotonic()
@@ -63,11 +74,12 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
     store.close()
 
 
-def _announce(home: Path, scheduler: str) -> None:
-    """Write who serves, and with which code."""
+def _announce(home: Path, scheduler: str, threads: int) -> None:
+    """Write who serves, with which code, and with how many threads of workers."""
     facts = {
         "pid": os.getpid(),
         "scheduler": scheduler,
+        "threads": threads,
         "started": time.time(),
         "code": code_version(),
     }

@@ -3,18 +3,18 @@
 import asyncio
 import contextlib
 import logging
+import os
 import signal
-import time
 
 import dask
 import distributed.utils
 from distributed import Nanny
 
 from fairdash.jobs._cluster import SETTINGS
+from fairdash.jobs._scheduler import answers
 from fairdash.jobs._warm import warm_up
 
 PATIENCE_SECONDS = 2.0  # between two tries to reach a scheduler
-CONNECT_SECONDS = 10.0
 
 log = logging.getLogger("fairdash.jobs")
 
@@ -32,31 +32,46 @@ def serve_worker(address: str, *, n_workers: int) -> None:
         trusted network, or TLS ("tls://").
     n_workers : int
         Processes, of one thread each. All must see the home folder of the runs.
+
+    Raises
+    ------
+    ValueError
+        When it is no address.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    # its own words would bury the two that matter here
-    logging.getLogger("distributed").setLevel(logging.WARNING)
+    # its own words would bury those that matter here; the workers read the environment
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    quiet = dict.fromkeys(("distributed", "distributed.client"), "critical")
+    os.environ.setdefault("DASK_LOGGING", repr(quiet))
     warm_up()
     dask.config.set(SETTINGS)
     distributed.utils._forkserver_preload_set = True  # or Dask replaces our list
-    dask.config.set({"distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s"})
-    while True:
-        try:
-            asked = asyncio.run(_work(address, n_workers))
-        except (OSError, RuntimeError) as error:  # a nanny says both
-            log.warning("no scheduler at %s: %s", address, error)
-            asked = False
-        if asked:
-            return
-        time.sleep(PATIENCE_SECONDS)
+    asyncio.run(_serve(address, n_workers))
 
 
-async def _work(address: str, n_workers: int) -> bool:
-    """Work until the scheduler is gone (False) or a signal has come (True)."""
+async def _serve(address: str, n_workers: int) -> None:
+    """Work whenever a scheduler is there, until a signal comes."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    waiting = False
+    while not stop.is_set():
+        if await answers(address):
+            waiting = False
+            try:
+                await _work(address, n_workers, stop)
+            except (OSError, RuntimeError) as error:  # a nanny says both
+                log.warning("the workers did not start: %s", error)
+        elif not waiting:
+            waiting = True
+            log.warning("no scheduler at %s; waiting for one", address)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), PATIENCE_SECONDS)
+
+
+async def _work(address: str, n_workers: int, stop: asyncio.Event) -> None:
+    """Work until the scheduler is gone or it is time to stop."""
     async with contextlib.AsyncExitStack() as stack:
         nannies = [
             await stack.enter_async_context(
@@ -75,4 +90,3 @@ async def _work(address: str, n_workers: int) -> bool:
         await asyncio.wait([asked, *gone], return_when=asyncio.FIRST_COMPLETED)
         for task in (asked, *gone):
             task.cancel()
-    return stop.is_set()

@@ -11,7 +11,15 @@ import pytest
 from conftest import end_runs, free_port, wait_until, wait_until_no_engine
 from toys import people_csv, specification
 
-from fairdash.jobs import attach, ensure_engine, submit
+from fairdash.jobs import (
+    attach,
+    engine_lives,
+    engine_waits_for,
+    ensure_engine,
+    queue,
+    submit,
+    use_scheduler,
+)
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
 
@@ -105,3 +113,45 @@ def test_a_sweep_and_its_workers_outlive_their_scheduler(
             through[column], here[column], atol=1e-4, err_msg=column
         )
     store.close()
+
+
+def test_a_scheduler_that_does_not_answer_is_told_with_the_way_to_start_one(home):
+    store, nobody = open_store(home), f"tcp://127.0.0.1:{free_port()}"
+    with pytest.raises(ValueError, match=rf"{nobody}.*dask scheduler --host"):
+        use_scheduler(store, nobody)
+    for wrong in ("127.0.0.1", "http://127.0.0.1:8786", "tcp://127.0.0.1"):
+        with pytest.raises(ValueError, match="is like tcp://10"):
+            use_scheduler(store, wrong)
+    store.close()
+
+
+def test_an_idle_engine_gives_way_and_a_busy_one_is_not_disturbed(
+    home, monkeypatch, address, scheduler, tmp_path
+):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    store = open_store(home)
+    monkeypatch.delenv("FAIRDASH_SCHEDULER")
+    with attach(home):
+        ensure_engine(home)
+        wait_until((home / "engine.json").exists, 60)
+        run_id = queue(store, specification(tmp_path / "people.csv"))
+        with pytest.raises(ValueError, match=run_id):
+            use_scheduler(store, address)
+        assert engine_lives(home)
+        wait_until(lambda: store.run(run_id).over, 60)
+        wait_until(lambda: not refused(store, address), 20)
+        wait_until(lambda: not engine_lives(home), 20)
+        ensure_engine(home)
+        waits = "waiting for the scheduler at ", "waiting for a worker at "
+        assert engine_waits_for(home) == f"{waits[0]}{address}"
+        wait_until(lambda: engine_waits_for(home) == f"{waits[1]}{address}", 60)
+    wait_until_no_engine(home)
+    store.close()
+
+
+def refused(store, address):
+    try:
+        use_scheduler(store, address)
+    except ValueError:
+        return True
+    return False

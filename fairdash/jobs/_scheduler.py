@@ -1,0 +1,44 @@
+"""A Dask scheduler elsewhere: whether one answers at an address."""
+
+import asyncio
+from urllib.parse import urlsplit
+
+from distributed.comm.core import connect
+
+CONNECT_SECONDS = 5.0
+
+
+def check_scheduler(address: str) -> None:
+    """Raise a ValueError that says what to do unless a scheduler answers.
+
+    Parameters
+    ----------
+    address : str
+        Such as "tcp://10.0.0.5:8786".
+    """
+    if not asyncio.run(answers(address)):
+        raise ValueError(
+            f"No Dask scheduler answers at {address}; on that machine "
+            "`dask scheduler --host HOST --port PORT` starts one."
+        )
+
+
+async def answers(address: str) -> bool:
+    """Tell whether a process of Dask listens at an address.
+
+    Raises
+    ------
+    ValueError
+        When it is no address.
+    """
+    parts = urlsplit(address)
+    if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
+        raise ValueError(
+            f"A scheduler's address is like tcp://10.0.0.5:8786, got {address!r}."
+        )
+    try:
+        link = await connect(address, timeout=CONNECT_SECONDS)
+    except OSError:
+        return False
+    await link.close()
+    return True
