@@ -47,7 +47,8 @@ class TableFormat:
     header : bool
         Whether the first row names the columns; else they are ``column 1`` and so on.
     skipped : int
-        Lines above the first row: comments, which begin with ``#``, and ``sep=``.
+        Lines above the first row: comments, which begin with ``#``, ``sep=`` and a
+        title that is one cell.
     comments : bool
         Whether lines that begin with ``#`` and do not make a row are left out.
     spaces : bool

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from fairdash.datasets._format import QUOTES, TableFormat
+from fairdash.datasets._read_header import has_header, has_title
 from fairdash.datasets._read_source import ZIP, Source
 
 SAMPLE_CHARACTERS = 200_000
@@ -22,7 +23,6 @@ BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 SEP_LINE = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+|\d{1,3}( \d{3})+),\d+")
 GROUPED = {
     ",": re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"),
@@ -123,6 +123,9 @@ def _sniff_csv(form: TableFormat, sample: str) -> TableFormat:
         for quote in QUOTES
         for delimiter in delimiters
     ]
+    if not told and _has_title(choices, lines):
+        choices = [replace(form, skipped=form.skipped + 1) for form in choices]
+        lines = lines[1:]
     best = max(choices, key=lambda choice: _fit(choice, lines))
     if _fit(best, lines)[0] == 0:
         spaced = replace(form, delimiter=" ", spaces=True)
@@ -130,7 +133,7 @@ def _sniff_csv(form: TableFormat, sample: str) -> TableFormat:
     rows = _sample_rows(best, lines, most=None)
     best = replace(best, spaces=best.spaces or _has_spaces(rows))
     rows = [[cell.strip() for cell in row] for row in rows]
-    best = replace(best, header=_has_header(rows))
+    best = replace(best, header=has_header(rows))
     return _sniff_numbers(best, [c for row in rows[best.header :] for c in row])
 
 
@@ -159,6 +162,13 @@ def _leading_comments(lines: list[str]) -> int:
             if n and n == following.count(delimiter):
                 return count - 1
     return count if count < len(lines) else 0
+
+
+def _has_title(choices: list[TableFormat], lines: list[str]) -> bool:
+    """Tell whether a line that is no row stands above a table."""
+    if not lines[0].strip() or any(_fit(choice, lines)[0] == 1 for choice in choices):
+        return False
+    return any(has_title(_sample_rows(choice, lines)) for choice in choices)
 
 
 def _fit(form: TableFormat, lines: list[str]) -> tuple[float, int, int]:
@@ -192,24 +202,6 @@ def _has_spaces(rows: list[list[str]]) -> bool:
     """Tell whether most cells but the first of a row begin with a space."""
     cells = [cell for row in rows for cell in row[1:] if cell]
     return bool(cells) and sum(c.startswith(" ") for c in cells) > len(cells) / 2
-
-
-def _has_header(rows: list[list[str]]) -> bool:
-    """Tell whether the first row names columns rather than being one more case.
-
-    It is a case when it holds a number above numbers, and half of its cells come again
-    below them.
-    """
-    if not rows:
-        return True
-    first, *below = rows
-    columns = list(zip(*(row for row in below if len(row) == len(first)), strict=True))
-    if len(columns) != len(first) or len(below) < 2:
-        return True
-    pairs = list(zip(first, columns, strict=True))
-    numbers = any(NUMBER.fullmatch(c) and NUMBER.fullmatch(v[0]) for c, v in pairs)
-    again = sum(cell in values for cell, values in pairs)
-    return not (numbers and 2 * again >= len(first))
 
 
 def _sniff_numbers(form: TableFormat, cells: list[str]) -> TableFormat:

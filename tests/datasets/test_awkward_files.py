@@ -117,6 +117,43 @@ READ = {
         b"31,x,1\n45,y,2\n31,x,1\n45,y,2\n",
         {"column 1": [31, 45, 31, 45], "column 2": ["x", "y", "x", "y"]},
     ),
+    "measures without header": (
+        b"0.5,1.7,3\n0.25,1.5,4\n0.75,2.5,7\n",
+        {"column 1": [0.5, 0.25, 0.75], "column 3": [3, 4, 7]},
+    ),
+    "measures and a word that comes again": (
+        b"0.5,x,12\n0.25,y,17\n0.75,x,14\n",
+        {"column 2": ["x", "y", "x"]},
+    ),
+    "codes without header": (
+        b"p,x,s\n" + b"e,x,s\np,y,t\n" * 5,
+        {"column 1": ["p", *"ep" * 5], "column 2": ["x", *"xy" * 5]},
+    ),
+    "cells apart by spaces without header": (
+        b"A11 6 1169 1\nA12 48 5951 2\nA11 12 2096 1\nA14 42 7882 1\n",
+        {"column 1": ["A11", "A12", "A11", "A14"], "column 4": [1, 2, 1, 1]},
+    ),
+    "numbered columns": (b"0,1,2\n5,6,7\n8,9,1\n", {"0": [5, 8], "2": [7, 1]}),
+    "doses as header": (
+        b"land,1,5\nKenya,0.3,0.4\nPeru,0.1,0.9\n",
+        {"land": ["Kenya", "Peru"], "5": [0.4, 0.9]},
+    ),
+    "a value of one row as header": (
+        b"a,x\n1,x\n2,y\n3,x\n",
+        {"a": [1, 2, 3], "x": ["x", "y", "x"]},
+    ),
+    "a title above": (
+        b"Report of May\na,b,c\n1,2,x\n3,4,y\n5,6,z\n",
+        {"a": [1, 3, 5], "c": ["x", "y", "z"]},
+    ),
+    "a title and a blank line above": (
+        b"\xef\xbb\xbfReport of May\n\na;b;c\n1;2;x\n3;4;y\n5;6;z\n",
+        {"a": [1, 3, 5]},
+    ),
+    "a title with another delimiter": (
+        b"|a title of two cells\n" + b"25, x, <=50K.\n38, y, <=50K.\n" * 3,
+        {"column 2": ["x", "y"] * 3},
+    ),
     "years as header": (b"land,2019,2020\nKenya,1,2\nPeru,3,4\n", {"2019": [1, 3]}),
     "unnamed column": (b",b\n1,2\n3,4\n", {"Unnamed: 0": [1, 3], "b": [2, 4]}),
     "copied column": (b"a,a\n1,1\n3,3\n", {"a": [1, 3], "a.1": [1, 3]}),
