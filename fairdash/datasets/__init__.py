@@ -15,6 +15,7 @@ from fairdash.datasets._format import (
 from fairdash.datasets._guess import guess_roles
 from fairdash.datasets._guess_features import left_out_reasons
 from fairdash.datasets._labels import Cut
+from fairdash.datasets._load import load_table
 from fairdash.datasets._meaning import guess_meaning
 from fairdash.datasets._prepare import prepare
 from fairdash.datasets._proxies import rank_proxies
@@ -23,7 +24,6 @@ from fairdash.datasets._public_table import PublicTable, Variant
 from fairdash.datasets._read import (
     TableFile,
     convert_table,
-    load_table,
     read_table,
     sniff_table,
 )

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from fairdash.datasets._format import TableFormat
+from fairdash.datasets._load import load_table
 from fairdash.datasets._read_cells import Sink, read_cells
 from fairdash.datasets._read_csv import CsvText
 from fairdash.datasets._read_names import Copies, unique_names
@@ -20,7 +21,6 @@ from fairdash.datasets._read_sniff import sniff
 from fairdash.datasets._read_source import Source, unpacked
 
 GROUP_ROWS = 100_000  # of a Parquet file that are written at once
-LARGE = 1_000_000  # rows of a table whose columns are not copied into one block
 
 
 def read_table(
@@ -69,19 +69,6 @@ def read_table(
         path = Path(folder) / "table.parquet"
         convert_table(source, path, name=name, sheet=sheet, table_format=table_format)
         return load_table(path)
-
-
-def load_table(path: Path) -> pd.DataFrame:
-    """Return a table that `convert_table` wrote, as `read_table` would.
-
-    Columns are loaded one by one, so that memory holds the table and little more.
-    """
-    file = parquet.ParquetFile(path)
-    columns = {
-        name: file.read([name]).to_pandas()[name] for name in file.schema_arrow.names
-    }
-    # the columns of a small file are views that cannot be written to
-    return pd.DataFrame(columns, copy=file.metadata.num_rows < LARGE)
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ class Shelf(Database):
     def _read_table(self, digest: str) -> pd.DataFrame:
         if not self._known_table(digest):
             raise ValueError(f"No table {digest!r} was uploaded to {self.home}.")
-        return load_table(self._table_folder(digest) / TABLE_FILE)
+        return load_table(self._table_folder(digest) / TABLE_FILE, compact=True)
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
         known = Roles.model_validate_json(roles)

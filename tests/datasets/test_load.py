@@ -1,0 +1,76 @@
+"""A large table keeps text as codes, and nothing else about it changes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from toys import people
+
+from fairdash.datasets import (
+    Subgroups,
+    check_table,
+    encode,
+    guess_roles,
+    infer_kind,
+    load_table,
+    make_dataset,
+    split,
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Applicants as Parquet, with a free text, a date, and cells that are missing."""
+    frame = people()
+    frame["remark"] = [f"note {i}" for i in range(len(frame))]
+    frame["applied"] = [f"2024-0{1 + i % 9}-01" for i in range(len(frame))]
+    frame.loc[::7, "branch"] = None
+    frame.to_parquet(tmp_path / "table.parquet")
+    return tmp_path / "table.parquet"
+
+
+@pytest.fixture
+def compact(path, monkeypatch):
+    """The same table, loaded as a large one is."""
+    monkeypatch.setattr("fairdash.datasets._load.LARGE", 0)
+    monkeypatch.setattr("fairdash.datasets._load.MOST_LEVELS", 50)
+    return load_table(path, compact=True)
+
+
+def test_text_of_few_values_becomes_codes_with_the_same_labels(path, compact):
+    plain = load_table(path)
+    kinds = {name: str(plain[name].dtype) for name in plain}
+    text = {name for name in plain if kinds[name] == "str"}
+    assert "remark" in text
+    for name in plain:
+        few = name in text and name != "remark"
+        expected = "category" if few else kinds[name]
+        assert str(compact[name].dtype) == expected
+    pd.testing.assert_frame_equal(
+        compact.astype(dict.fromkeys(text, "str")), plain, check_dtype=False
+    )
+
+
+def test_only_the_columns_asked_for_are_loaded(path):
+    chosen = load_table(path, ["branch", "age"])
+    assert list(chosen) == ["branch", "age"]
+    pd.testing.assert_frame_equal(chosen, load_table(path)[["branch", "age"]])
+
+
+def test_roles_checks_and_features_do_not_depend_on_how_text_is_kept(path, compact):
+    plain = load_table(path)
+    roles = guess_roles(plain)
+    assert guess_roles(compact) == roles
+    assert [infer_kind(compact[name]) for name in compact] == [
+        infer_kind(plain[name]) for name in plain
+    ]
+    pd.testing.assert_frame_equal(
+        check_table(compact, roles), check_table(plain, roles)
+    )
+    one, two = (make_dataset(f, roles, name="x", key="k") for f in (plain, compact))
+    assert one.key == two.key
+    np.testing.assert_array_equal(one.y, two.y)
+    np.testing.assert_array_equal(one.group, two.group)
+    rows = split(one).train
+    np.testing.assert_array_equal(encode(one, rows).X, encode(two, rows).X)
+    subgroups = Subgroups(columns=("branch", "age"))
+    assert list(subgroups.label(one.frame)) == list(subgroups.label(two.frame))
