@@ -47,14 +47,14 @@ RESTART = 1_000_000  # added to a seed: another start on the same split
 
 
 def load(name, folder):
-    """Return data, subgroups, scaling, options of encoding and the paper's epochs."""
+    """Return data, subgroups, scaling and the paper's epochs."""
     if name in SAMPLES:
-        return load_sample(name), SAMPLES[name].subgroups, "standard", {}, 100
+        return load_sample(name), SAMPLES[name].subgroups, "standard", 100
     setup = TABLES[name]
     frame = read_table(Path(folder) / setup["file"])
     data = make_dataset(frame, setup["roles"](frame), name=name)
     subgroups = setup["subgroups"].model_copy(update={"min_size": MIN_SIZE[name]})
-    return data, subgroups, setup["scaling"], setup["levels"], setup["n_epochs"]
+    return data, subgroups, setup["scaling"], setup["n_epochs"]
 
 
 def random_settings(low, high, top):
@@ -108,9 +108,9 @@ def gaps(data, subgroups, seed, scores):
 
 def compare(name, seed, options):
     """Return areas, seconds and differences of local DI of one split."""
-    data, subgroups, scaling, levels, n_epochs = load(name, options.data_home)
+    data, subgroups, scaling, n_epochs = load(name, options.data_home)
     train = split(data, seed).train
-    X = encode(data, train, scaling=scaling, **levels).X
+    X = encode(data, train, scaling=scaling).X
     plane = CATALOG["road_plane"].settings(options.set, "plane")
     low, high = plane["min_tau"], plane["max_tau"]
     top = plane["max_fairness_weight"]

@@ -40,7 +40,6 @@ TABLES = {
         ),
         "subgroups": Subgroups(columns=("gender", "age"), widths={"age": 10}),
         "scaling": "minmax",
-        "levels": {},
         "n_epochs": 250,
     },
     "compas": {
@@ -62,10 +61,11 @@ TABLES = {
             ),
             keep={"propublica_filter": ("1",)},
             missing="exclude",
+            min_level_rows=1,
+            max_levels=1000,
         ),
         "subgroups": Subgroups(columns=("sex", "age"), widths={"age": 10}),
         "scaling": "standard",
-        "levels": {"min_level_rows": 1, "max_levels": 1000},
         "n_epochs": 100,
     },
 }
@@ -103,7 +103,7 @@ def main():
     rows = []
     for seed in range(options.seeds):
         train, _, test = split(data, seed, fractions=(0.6, 0.2, 0.2))
-        X = encode(data, train, scaling=setup["scaling"], **setup["levels"]).X
+        X = encode(data, train, scaling=setup["scaling"]).X
         models = (
             CATALOG["road"]
             .estimator(settings, seed)

@@ -14,7 +14,7 @@ from fairdash.datasets._columns import (
     label_codes,
     words,
 )
-from fairdash.datasets._encode import MIN_LEVEL_ROWS, OTHER
+from fairdash.datasets._encode import OTHER
 from fairdash.datasets._giveaway import giveaway, gives_group_away, is_score
 from fairdash.datasets._groups import group_codes, outcomes
 from fairdash.datasets._problems import Problem
@@ -66,7 +66,7 @@ def feature_findings(
             yield constant
             continue
         yield from _gives_away(column, y, group, roles)
-        yield from _levels(column, numbers)
+        yield from _levels(column, roles, numbers)
         yield from _missing(column, numbers)
 
 
@@ -148,7 +148,9 @@ def _copies(table: pd.DataFrame, names: list[str]) -> Iterator[Problem]:
             )
 
 
-def _levels(column: "pd.Series[Any]", numbers: NDArray[np.int64]) -> Iterator[Problem]:
+def _levels(
+    column: "pd.Series[Any]", roles: Roles, numbers: NDArray[np.int64]
+) -> Iterator[Problem]:
     name = str(column.name)
     if is_number(column):
         yield from _nearly_unique(column)
@@ -165,7 +167,7 @@ def _levels(column: "pd.Series[Any]", numbers: NDArray[np.int64]) -> Iterator[Pr
             _leave_out(name, "free text"),
         )
         return
-    rare = np.append(counts < MIN_LEVEL_ROWS, False)
+    rare = np.append(counts < roles.min_level_rows, False)
     if rare.any():
         flags = rare[codes]
         merged = dict.fromkeys([labels[i] for i in np.flatnonzero(rare)], OTHER)
@@ -176,7 +178,7 @@ def _levels(column: "pd.Series[Any]", numbers: NDArray[np.int64]) -> Iterator[Pr
             int(flags.sum()),
             examples(flags, numbers),
             f"{rare.sum():,} of {len(labels):,} values of {name!r} come in fewer than "
-            f"{MIN_LEVEL_ROWS} rows.",
+            f"{roles.min_level_rows} rows.",
             "Nothing needs doing: they share the column (other). Merge them to see "
             "them so everywhere.",
             Remedy(kind="recode", column=name, changes=merged),

@@ -7,14 +7,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from fairdash._validation import check_one_of, check_whole
+from fairdash._validation import check_one_of
 from fairdash.datasets._columns import example_rows, is_number, label_codes
 from fairdash.datasets._dataset import Dataset
+from fairdash.datasets._roles import Roles
 
 OTHER = "(other)"
 MISSING = "(missing)"
-MIN_LEVEL_ROWS = 10
-MAX_LEVELS = 50
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -182,16 +181,14 @@ def encode(
     rows: NDArray[np.int64],
     *,
     scaling: Literal["standard", "minmax"] = "standard",
-    min_level_rows: int = MIN_LEVEL_ROWS,
-    max_levels: int = MAX_LEVELS,
 ) -> Encoded:
     """Encode the features with statistics of the training rows only.
 
     Categories (text and True/False) get a column of 0 and 1 per level; levels of fewer
-    than ``min_level_rows`` training rows and those beyond the ``max_levels`` commonest
-    share the column "(other)". That column exists exactly when training rows fall in
-    it, as a weight that no row has trained would only add noise; without it a new level
-    gives zeros. With ``roles.missing="impute"`` a missing category has the level
+    than ``roles.min_level_rows`` training rows and those beyond the commonest
+    ``roles.max_levels`` share the column "(other)". That column exists exactly when
+    training rows fall in it, as a weight that no row has trained would only add noise;
+    without it a new level gives zeros. With ``roles.missing="impute"`` a missing category has the level
     "(missing)", a missing number the training median and an indicator "(missing)".
     Then every column, those of levels too, is scaled to mean 0 and standard deviation 1
     or to the range 0 to 1. As in the ROAD paper: adversarial training at its small
@@ -205,10 +202,6 @@ def encode(
     rows : ndarray of int64
         Training rows.
     scaling : {"standard", "minmax"}
-    min_level_rows : int, default=10
-        Fewest training rows of a level with its own column; 1 keeps all levels.
-    max_levels : int, default=50
-        Most levels of a feature with their own column.
 
     Returns
     -------
@@ -216,8 +209,6 @@ def encode(
         ``X`` of shape (n_rows, d) for all rows, ``feature_names``, ``encoder``.
     """
     check_one_of("scaling", scaling, ("standard", "minmax"))
-    check_whole("min_level_rows", min_level_rows, at_least=1)
-    check_whole("max_levels", max_levels, at_least=1)
     columns: list[NumberEncoding | CategoryEncoding] = []
     centres, spreads = [], []
     for name in dataset.roles.features:
@@ -225,7 +216,7 @@ def encode(
         fitted = (
             _fit_number(column)
             if is_number(column)
-            else _fit_category(column, min_level_rows, max_levels)
+            else _fit_category(column, dataset.roles)
         )
         columns.append(fitted)
         values = fitted.values(column)
@@ -260,13 +251,11 @@ def _fit_number(column: "pd.Series[Any]") -> NumberEncoding:
     )
 
 
-def _fit_category(
-    column: "pd.Series[Any]", min_level_rows: int, max_levels: int
-) -> CategoryEncoding:
+def _fit_category(column: "pd.Series[Any]", roles: Roles) -> CategoryEncoding:
     codes, labels = label_codes(column)
     counts = np.bincount(codes[codes >= 0], minlength=len(labels))
-    commonest = np.argsort(-counts, kind="stable")[:max_levels]
-    own = np.sort(commonest[counts[commonest] >= min_level_rows])
+    commonest = np.argsort(-counts, kind="stable")[: roles.max_levels]
+    own = np.sort(commonest[counts[commonest] >= roles.min_level_rows])
     return CategoryEncoding(
         column=str(column.name),
         levels=tuple(labels[i] for i in own),

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fairdash.datasets._labels import Cut, Labels, Positive
 from fairdash.datasets._remedy import Remedy
@@ -13,7 +13,15 @@ _APART = {
     "subgroup_columns", "left_out", "feature_order", "positive_name", "positive_is",
 }  # fmt: skip
 # at their defaults these are not part of it either, so that keys made before stand
-_LATER = ("sensitive_cuts", "crossed_with", "sensitive_missing", "types", "preparation")
+_LATER = (
+    "sensitive_cuts",
+    "crossed_with",
+    "sensitive_missing",
+    "min_level_rows",
+    "max_levels",
+    "types",
+    "preparation",
+)
 
 
 class Roles(BaseModel):
@@ -52,6 +60,11 @@ class Roles(BaseModel):
         What happens to rows in which a feature is missing. "impute" gives a category a
         level of its own, a number the training median and an indicator column;
         "exclude" leaves the rows out.
+    min_level_rows : int, default=10
+        Fewest training rows of a level of a category that gets a column of its own; the
+        rest share the column "(other)". 1 keeps all levels.
+    max_levels : int, default=50
+        Most levels of a category with a column of their own, the commonest.
     preparation : tuple of Remedy
         Changes of the table, applied in this order before anything else.
     types : dict of str to str
@@ -79,6 +92,8 @@ class Roles(BaseModel):
     subgroup_columns: tuple[str, ...] = ()
     keep: dict[str, Labels] = {}
     missing: Literal["impute", "exclude"] = "impute"
+    min_level_rows: int = Field(default=10, ge=1)
+    max_levels: int = Field(default=50, ge=1)
     preparation: tuple[Remedy, ...] = ()
     types: dict[str, ColumnKind] = {}
     left_out: dict[str, str] = {}

@@ -107,6 +107,22 @@ def roles_form(
                 "median and a column that says so.",
                 key=f"{key} missing",
             )
+            with st.grid(columns=2, min_column_width=140, gap="xsmall"):
+                min_level_rows = st.number_input(
+                    "Fewest rows of a level",
+                    min_value=1,
+                    value=roles.min_level_rows,
+                    help="For the models, levels of a category in fewer training rows "
+                    "share one column, (other). 1 keeps all.",
+                    key=f"{key} level rows",
+                )
+                max_levels = st.number_input(
+                    "Most levels of a feature",
+                    min_value=1,
+                    value=roles.max_levels,
+                    help="Beyond the commonest, levels share one column, (other).",
+                    key=f"{key} levels",
+                )
     chosen = _changed(
         roles,
         target=target,
@@ -123,6 +139,8 @@ def roles_form(
         subgroup_columns=tuple(described),
         keep=keep,
         missing=missing,
+        min_level_rows=min_level_rows,
+        max_levels=max_levels,
         left_out={c: why for c, why in roles.left_out.items() if c not in features},
     )
     return Choice(chosen, chosen_subgroups, sizes)

@@ -107,6 +107,16 @@ def test_edited_roles_are_kept_only_when_asked(visit, dataset_id):
     assert kept.subgroups.columns == ()
 
 
+def test_rare_levels_can_keep_columns_of_their_own(visit, dataset_id):
+    page = visit("Data", data=dataset_id)
+    field = next(f for f in page.number_input if f.label == "Fewest rows of a level")
+    field.set_value(1).run()
+    button(page, "Use these roles").click().run()
+    assert not page.exception
+    kept = page.query_params["data"]
+    assert ui.store().dataset_record(str(kept)).roles.min_level_rows == 1
+
+
 def test_rows_left_out_are_counted(visit):
     table = people()
     table.loc[:9, "hired"] = None

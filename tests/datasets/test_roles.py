@@ -47,3 +47,12 @@ def test_columns_are_named_once_each():
 def test_contradictory_roles_raise(changes, message):
     with pytest.raises(ValueError, match=message):
         Roles(**{**BASE, **changes})
+
+
+@pytest.mark.parametrize("field", ["min_level_rows", "max_levels"])
+def test_limits_of_levels_change_the_identity_and_start_at_one(field):
+    plain = Roles(**BASE)
+    assert field not in plain.identity()
+    assert Roles(**BASE, **{field: 3}).identity() == plain.identity() | {field: 3}
+    with pytest.raises(ValueError, match=f"(?s){field}.*greater than or equal to 1"):
+        Roles(**BASE, **{field: 0})
