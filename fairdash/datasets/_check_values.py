@@ -27,6 +27,7 @@ MOST_LEVELS = 1000
 MOST_TEXT = 0.5
 FEWEST_NUMBERS = 3
 UNNAMED = re.compile(r"unnamed: \d+|")
+NUMBERED = re.compile(r"column \d+")  # of a file without a header
 
 
 def value_findings(
@@ -42,6 +43,7 @@ def value_findings(
     numbers : ndarray of int64
         Position of each row in the file, from 0.
     """
+    yield from _no_header(table, roles)
     for name in roles.columns():
         column = table[name]
         if UNNAMED.fullmatch(name.strip().lower()) and name in roles.features:
@@ -59,6 +61,23 @@ def value_findings(
             yield from _number_codes(column, numbers)
         elif not pd.api.types.is_datetime64_any_dtype(column):
             yield from _text(column, roles, numbers)
+
+
+def _no_header(table: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Yield that no name says which column is sensitive or the outcome."""
+    name = roles.sensitive_feature
+    if NUMBERED.fullmatch(name) and NUMBERED.fullmatch(roles.target):
+        yield Problem(
+            "warning",
+            "no header",
+            name,
+            len(table),
+            (),
+            f"The file names no columns: that {name!r} is the sensitive one and "
+            f"{roles.target!r} the outcome is known from values alone.",
+            "Compare both with the description of the data; a first row of names makes "
+            "the results readable.",
+        )
 
 
 def _number_codes(

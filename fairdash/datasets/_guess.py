@@ -13,7 +13,7 @@ from fairdash.datasets._columns import (
     label_codes,
     words,
 )
-from fairdash.datasets._guess_features import guess_features, is_bookkeeping
+from fairdash.datasets._guess_features import bookkeeping, guess_features
 from fairdash.datasets._meaning import ETHNICITY, SEX, concept, guess_meaning
 from fairdash.datasets._roles import Roles
 
@@ -93,7 +93,7 @@ def _guess_target(frame: pd.DataFrame) -> str:
         for name in _names(frame)
         if frame[name].nunique() == 2
         and concept(frame[name]) is None
-        and not is_bookkeeping(name)
+        and not bookkeeping(frame[name])
     ]
     if not candidates:
         raise ValueError(

@@ -24,6 +24,13 @@ BOOKKEEPING = {
     "split", "fold", "sample", "train", "test", "set", "complete", "fnlwgt",
     "start", "end", "event",
 }  # fmt: skip
+# values of a column that says to which part of the data a row belongs
+PARTS = {
+    "train", "training", "test", "testing", "validation", "valid", "val", "dev",
+    "holdout", "calibration",
+}  # fmt: skip
+FEWEST_NAMED = 100  # rows a flag marks before its name can hold their number
+NAMED_MARGIN = 0.05  # rows may have been left out since
 DATE_WORDS = {"date", "dob", "timestamp"}
 TIME_WORDS = {"year", "yr", "day", "days", "month", "months", "time", "two", "one"}
 # say nothing of the outcome, even in its name
@@ -103,18 +110,40 @@ def left_out_reasons(frame: pd.DataFrame, roles: Roles) -> dict[str, str]:
     return {name: reasons.get(name, "") for name in unused}
 
 
-def is_bookkeeping(name: str) -> bool:
-    """Tell whether a name says that a column is about the file, not about a case."""
-    plain = {word for word in words(name) if not word.isdigit()}
-    return bool(plain and plain <= BOOKKEEPING) or "filter" in plain
+def bookkeeping(column: "pd.Series[Any]") -> str:
+    """Return why a column is about the file and not about a case, or "".
+
+    Its name says so; its values are parts of the data, such as train and test; or it
+    has two values and its name holds the number of rows with one of them, as
+    ``in_sample_1823`` does (within 5 %, of 100 rows or more).
+    """
+    named = words(str(column.name))
+    plain = {word for word in named if not word.isdigit()}
+    if (plain and plain <= BOOKKEEPING) or "filter" in plain:
+        return "about the file, not the case"
+    if not _has_few(column, len(PARTS)):
+        return ""
+    counts = column.value_counts()
+    if (
+        len(counts) > 1
+        and {str(value).strip().lower() for value in counts.index} <= PARTS
+    ):
+        return "about the file, not the case: parts of the data"
+    sizes = [int(word) for word in named - plain if int(word) >= FEWEST_NAMED]
+    if len(counts) == 2:
+        for n_rows in counts:
+            if any(abs(n_rows - size) <= NAMED_MARGIN * size for size in sizes):
+                why = f"named after the {n_rows:,} rows it marks"
+                return f"about the file, not the case: {why}"
+    return ""
 
 
 def _by_name(column: "pd.Series[Any]", target: str) -> str:
     name = str(column.name)
     named = words(name)
     outcome = {word for word in words(target) if not word.isdigit()} - VAGUE_WORDS
-    if is_bookkeeping(name):
-        return "about the file, not the case"
+    if why := bookkeeping(column):
+        return why
     if is_score(name):
         return "output of another model"
     if named & outcome and (named & TIME_WORDS or column.nunique() == 2):

@@ -4,6 +4,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fairdash.datasets import (
+    Roles,
     Subgroups,
     apply_remedy,
     check_table,
@@ -331,3 +332,18 @@ def test_proxies_are_ranked_by_a_small_model(people, roles):
 def test_repeated_rows_equal_those_of_pandas(people):
     few = people[["sex", "job"]].assign(x=np.arange(400) % 3)
     assert repeated_rows(few).tolist() == few.duplicated().tolist()
+
+
+def test_a_file_without_header_says_that_its_roles_are_guesses(people, roles):
+    names = {name: f"column {place}" for place, name in enumerate(people, start=1)}
+    described = roles.model_dump()
+    for role in ("target", "sensitive_feature"):
+        described[role] = names[described[role]]
+    for role in ("features", "subgroup_columns"):
+        described[role] = [names[name] for name in described[role]]
+    found = check_table(people.rename(columns=names), Roles(**described))
+    (row,) = found[found["check"] == "no header"].to_dict("records")
+    assert (row["severity"], row["column"]) == ("warning", names["sex"])
+    assert names["granted"] in row["message"]
+    assert row["action"] is None
+    assert "no header" not in set(check_table(people, roles)["check"])

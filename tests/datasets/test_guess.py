@@ -182,6 +182,34 @@ def test_every_unused_column_has_its_reason(clinic):
     assert all(reasons.values())
 
 
+@pytest.mark.parametrize(
+    "flag, said",
+    [
+        (pd.Series(["train", "TEST", "test"] * 100, name="use"), "parts of the data"),
+        (pd.Series([True, False] * 150, name="in_2019_150"), "the 150 rows it marks"),
+        (pd.Series([1, 0] * 150, name="kept155"), "the 150 rows it marks"),
+        (pd.Series([0] * 180 + [1] * 120, name="fold"), "about the file"),
+    ],
+)
+def test_flags_of_the_file_are_no_features_for_a_stated_reason(clinic, flag, said):
+    roles = guess_roles(clinic)
+    marked = clinic.assign(**{str(flag.name): flag})
+    guess = guess_roles(marked)
+    assert (guess.target, guess.features) == (roles.target, roles.features)
+    assert said in left_out_reasons(marked, guess)[flag.name]
+
+
+def test_flags_that_only_look_like_those_of_the_file_stay_features(clinic):
+    flags = {
+        "born_1950": [1, 0] * 150,
+        "owes_100": [1] * 120 + [0] * 180,
+        "stage": ["test", "trial", "none"] * 100,
+        "km_150_160": np.random.default_rng(1).integers(0, 3, 300),
+    }
+    features = guess_roles(clinic.assign(**flags)).features
+    assert set(flags) <= set(features)
+
+
 @real_data
 def test_law_school_has_one_coding_of_race_and_none_of_the_outcome():
     frame = pd.read_parquet(DATA / "law_school.parquet")
@@ -190,7 +218,15 @@ def test_law_school_has_one_coding_of_race_and_none_of_the_outcome():
     assert roles.groups == {"white": ("white",), "Not white": ()}
     assert roles.positive_words() == "passed the bar: the favourable outcome"
     unfit = {"race", "race2", "asian", "black", "other", "bar", "bar1", "bar2"}
-    unfit |= {"bar1_yr", "bar2_yr", "sex", "male", "parttime", "complete_20798"}
+    unfit |= {
+        "bar1_yr",
+        "bar2_yr",
+        "sex",
+        "male",
+        "parttime",
+        "complete_20798",
+        "in_road_1823",
+    }
     assert not unfit & set(roles.features)
     assert {"lsat", "ugpa", "gender", "fam_inc", "tier"} <= set(roles.features)
 
