@@ -191,9 +191,9 @@ def encode(
     without it a new level gives zeros. With ``roles.missing="impute"`` a missing
     category has the level "(missing)", a missing number the training median and an
     indicator "(missing)". Then every column, those of levels too, is scaled to mean 0
-    and standard deviation 1 or to the range 0 to 1. As in the ROAD paper: adversarial training at its small
-    learning rate stalls near a constant model when levels stay at 0 and 1.
-    Columns constant on the training rows are dropped and listed in
+    and standard deviation 1 or to the range 0 to 1. As in the ROAD paper: adversarial
+    training at its small learning rate stalls near a constant model when levels stay at
+    0 and 1. Columns constant on the training rows are dropped and listed in
     ``encoder.dropped``.
 
     Parameters
