@@ -25,7 +25,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits as cross_entrop
 
 from fairdash.methods import SenSeI
 from fairdash.methods._attack import Attack
-from fairdash.methods._individual import output_distance
+from fairdash.methods._individual import OutputDistance
 from fairdash.methods._stacked import StackedNetwork
 from fairdash.metrics import group_directions
 
@@ -167,8 +167,7 @@ def attacks(trained, x, metric, basis, sigma):
 
     @torch.no_grad()
     def search():
-        here = stacked.forward(x).clone()
-        return attack(x, lambda there: output_distance(there, here), multiplier)[0][0]
+        return attack(x, OutputDistance, multiplier)[0][0]
 
     found = {
         "fairdash": search,

@@ -1,6 +1,7 @@
 """What SenSeI, SenSR and CLP share: metric, losses on counterparts, many classes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from fairdash._validation import check_one_of
-from fairdash.methods._base import StackedClassifier, hidden_layers
+from fairdash.methods._base import StackedClassifier
+from fairdash.methods._capacity import hidden_layers
 from fairdash.methods._groups import binary_cross_entropy
 from fairdash.methods._network import Float32
 from fairdash.methods._stacked import StackedNetwork
@@ -23,30 +25,52 @@ METRICS = ("group_direction", "columns", "both")
 BATCHES = ("shuffled", "balanced")
 
 
-def target_loss(outputs: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the cross-entropy of every row and its gradient in the outputs.
+@dataclass(frozen=True)
+class TargetLoss:
+    """The cross-entropy of one logit, or of one for each class.
 
-    ``outputs`` (n_models, n_rows, K) are one logit, or one for each class; ``y`` holds
-    the index of the class.
+    ``y`` (n_rows,) holds the index of the class; outputs are (n_models, n_rows, K).
     """
-    if outputs.shape[-1] == 1:
-        loss, slope = binary_cross_entropy(outputs[..., 0], y)
-        return loss, slope[..., None]
-    logs = outputs.log_softmax(-1)
-    codes = y.long().expand(outputs.shape[:2])[..., None]
-    slope = logs.exp().scatter_add(
-        -1, codes, logs.new_full((1,), -1.0).expand_as(codes)
-    )
-    return -logs.gather(-1, codes)[..., 0], slope
+
+    y: Tensor
+
+    def value(self, outputs: Tensor) -> Tensor:
+        """Return the loss of every row, (n_models, n_rows)."""
+        if outputs.shape[-1] == 1:
+            return binary_cross_entropy(outputs[..., 0], self.y)[0]
+        return -outputs.log_softmax(-1).gather(-1, self._codes(outputs))[..., 0]
+
+    def slope(self, outputs: Tensor) -> Tensor:
+        """Return its gradient in the outputs."""
+        if outputs.shape[-1] == 1:
+            return outputs.sigmoid() - self.y[:, None]
+        codes = self._codes(outputs)
+        less = outputs.new_full((1,), -1.0).expand_as(codes)
+        return outputs.softmax(-1).scatter_add(-1, codes, less)
+
+    def _codes(self, outputs: Tensor) -> Tensor:
+        return self.y.long().expand(outputs.shape[:2])[..., None]
 
 
-def output_distance(outputs: Tensor, others: Tensor) -> tuple[Tensor, Tensor]:
-    """Return d_Y of every row, see `fairdash.metrics`, and its gradient in outputs."""
-    difference = outputs - others
-    n_outputs = outputs.shape[-1]
-    share = 0.25 if n_outputs == 1 else 1 / n_outputs
-    distance = torch.linalg.vecdot(difference, difference) * share
-    return distance, difference * (2 * share)
+@dataclass(frozen=True)
+class OutputDistance:
+    """d_Y to the outputs ``others``, see `fairdash.metrics.output_distance`."""
+
+    others: Tensor
+
+    def value(self, outputs: Tensor) -> Tensor:
+        """Return the distance of every row, (n_models, n_rows)."""
+        difference = outputs - self.others
+        squared: Tensor = torch.linalg.vecdot(difference, difference)
+        return squared * _share(outputs)
+
+    def slope(self, outputs: Tensor) -> Tensor:
+        """Return its gradient in the outputs."""
+        return (outputs - self.others).mul_(2 * _share(outputs))
+
+
+def _share(outputs: Tensor) -> float:
+    return 0.25 if outputs.shape[-1] == 1 else 1 / outputs.shape[-1]
 
 
 class PairTrainer:
@@ -81,12 +105,16 @@ class PairTrainer:
         rows = batch.X.expand_as(counterparts)
         outputs = self.predictor.forward(torch.cat([rows, counterparts], dim=1))
         here, there = outputs.split(len(batch), dim=1)
-        loss, slope = target_loss(here, batch.y)
-        distance, pull = output_distance(there, here)
-        pull = pull * weight[..., None]
-        self.predictor.backward(torch.cat([slope - pull, pull], dim=1) / len(batch))
+        loss, distance = TargetLoss(batch.y), OutputDistance(here)
+        losses = {
+            "loss": loss.value(here).mean(1),
+            "fair_loss": distance.value(there).mean(1),
+        }
+        pull = distance.slope(there) * weight[..., None]
+        slope = torch.cat([loss.slope(here) - pull, pull], dim=1)
+        self.predictor.backward(slope / len(batch))
         self.predictor.step()
-        return {"loss": loss.mean(1), "fair_loss": distance.mean(1)}
+        return losses
 
     def ratios(self, rows: Batch) -> None:
         """Return None: no weights."""

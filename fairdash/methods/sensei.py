@@ -10,8 +10,8 @@ from fairdash._validation import check_non_negative, check_positive, check_whole
 from fairdash.methods._attack import Attack
 from fairdash.methods._individual import (
     FairMetricClassifier,
+    OutputDistance,
     PairTrainer,
-    output_distance,
     share_metric,
 )
 from fairdash.methods._training import Batch
@@ -78,10 +78,7 @@ class SenseiTrainer(AttackTrainer):
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Find counterparts, move the predictor and λ; return losses."""
-        outputs = self.predictor.forward(batch.X).clone()
-        counterparts, distance = self.attack(
-            batch.X, lambda there: output_distance(there, outputs), self.multiplier
-        )
+        counterparts, distance = self.attack(batch.X, OutputDistance, self.multiplier)
         losses = self.pair_step(batch, counterparts, self.weight)
         return losses | self.move_multiplier(distance, self.weight)
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from fairdash.methods._individual import FairMetricClassifier, target_loss
+from fairdash.methods._individual import FairMetricClassifier, TargetLoss
 from fairdash.methods._training import Batch
 from fairdash.methods.sensei import AttackTrainer, check_attack
 from fairdash.metrics import FairMetric
@@ -16,13 +16,13 @@ class SensrTrainer(AttackTrainer):
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Find counterparts, move the predictor and λ; return losses."""
-        counterparts, distance = self.attack(
-            batch.X, lambda there: target_loss(there, batch.y), self.multiplier
-        )
-        loss, slope = target_loss(self.predictor.forward(counterparts), batch.y)
-        self.predictor.backward(slope / len(batch))
+        loss = TargetLoss(batch.y)
+        counterparts, distance = self.attack(batch.X, lambda _: loss, self.multiplier)
+        outputs = self.predictor.forward(counterparts)
+        losses = {"loss": loss.value(outputs).mean(1)}
+        self.predictor.backward(loss.slope(outputs) / len(batch))
         self.predictor.step()
-        return {"loss": loss.mean(1)} | self.move_multiplier(distance)
+        return losses | self.move_multiplier(distance)
 
 
 class SenSR(FairMetricClassifier):

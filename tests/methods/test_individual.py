@@ -7,7 +7,7 @@ import torch
 from fairdash.methods import CLP, SenSeI, SenSR, Unconstrained
 from fairdash.methods._attack import Attack
 from fairdash.methods._groups import Groups
-from fairdash.methods._individual import output_distance, target_loss
+from fairdash.methods._individual import OutputDistance, TargetLoss
 from fairdash.methods._stacked import StackedNetwork
 from fairdash.methods._training import Batch, _minibatches
 from fairdash.metrics import FairMetric, explore, free_sensitivity, ignore_columns
@@ -63,19 +63,15 @@ def test_the_inner_maximum_is_never_below_the_value_at_x(sizes, metric, kind):
     X = torch.randn(50, 6, generator=torch.manual_seed(0))
     y = (torch.arange(50) % max(2, sizes[-1])).float()
     here = network.forward(X).clone()
-
-    def objective(outputs):
-        if kind == "loss":
-            return target_loss(outputs, y)
-        return output_distance(outputs, here)
-
+    objective = TargetLoss(y) if kind == "loss" else OutputDistance(here)
     multiplier = torch.tensor([[0.5], [2.0]])
-    others, distance = Attack(network, metric, **SEARCH)(X, objective, multiplier)
+    others, distance = Attack(network, metric, **SEARCH)(
+        X, lambda outputs: objective, multiplier
+    )
     expected = [metric.distance(X, x.double()) for x in others]
     np.testing.assert_allclose(distance, expected, atol=1e-3)
-    reached, _ = objective(network.forward(others))
-    start, _ = objective(here)
-    gain = reached - multiplier * distance - start
+    reached = objective.value(network.forward(others))
+    gain = reached - multiplier * distance - objective.value(here)
     assert gain.min() > -1e-4
     assert gain.mean() > 0.05
     # every model has found what it would find alone
@@ -84,7 +80,7 @@ def test_the_inner_maximum_is_never_below_the_value_at_x(sizes, metric, kind):
             network.networks()[1].outputs(others[1].numpy()), here[1]
         )
         np.testing.assert_allclose(
-            reached, objective(network.forward(others))[0][1], atol=1e-3
+            reached, objective.value(network.forward(others))[1], atol=1e-3
         )
 
 
@@ -96,9 +92,9 @@ def test_without_free_sensitivity_free_moves_are_undone_or_harmless():
     attack = Attack(network, metric, **{**SEARCH, "n_full_steps": 0})
     assert attack.sensitivity().max() < 1e-5
     X = torch.randn(40, 6)
-    here = network.forward(X).clone()
-    others, _ = attack(X, lambda out: output_distance(out, here), torch.ones(2, 1))
-    assert output_distance(network.forward(others), here)[0].max() < 1e-6
+    objective = OutputDistance(network.forward(X).clone())
+    others, _ = attack(X, OutputDistance, torch.ones(2, 1))
+    assert objective.value(network.forward(others)).max() < 1e-6
 
 
 @torch.no_grad()
@@ -107,12 +103,9 @@ def test_a_linear_model_is_attacked_along_the_steepest_direction():
     metric = metric_of(k=1)
     w = network.networks()[0].weights[0][:, 0].astype(float)
     X = torch.zeros(200, 6)
-    here = network.forward(X).clone()
     search = {**SEARCH, "n_subspace_steps": 0, "n_full_steps": 60}
     multiplier = torch.full((1, 1), float(w @ metric.sigma @ w) / 4 * 1.0001)
-    others, distance = Attack(network, metric, **search)(
-        X, lambda out: output_distance(out, here), multiplier
-    )
+    others, distance = Attack(network, metric, **search)(X, OutputDistance, multiplier)
     moved = others[0].double().numpy()
     steepest = metric.sigma @ w / np.linalg.norm(metric.sigma @ w)
     kept = distance[0].numpy() > 0
@@ -125,21 +118,21 @@ def test_losses_have_the_gradients_they_say(n_outputs):
     outputs = torch.randn(2, 10, n_outputs, dtype=torch.double, requires_grad=True)
     others = torch.randn(2, 10, n_outputs, dtype=torch.double)
     y = (torch.arange(10) % max(2, n_outputs)).double()
-    for loss, slope in (target_loss(outputs, y), output_distance(outputs, others)):
-        (gradient,) = torch.autograd.grad(loss.sum(), outputs, retain_graph=True)
-        torch.testing.assert_close(slope, gradient)
+    for loss in (TargetLoss(y), OutputDistance(others)):
+        (gradient,) = torch.autograd.grad(loss.value(outputs).sum(), outputs)
+        torch.testing.assert_close(loss.slope(outputs.detach()), gradient)
     if n_outputs > 1:
         expected = torch.nn.functional.cross_entropy(
             outputs[0], y.long(), reduction="none"
         )
-        torch.testing.assert_close(target_loss(outputs, y)[0][0], expected)
+        torch.testing.assert_close(TargetLoss(y).value(outputs)[0], expected)
 
 
 def test_one_logit_is_as_far_as_its_two_halves():
     one, other = torch.randn(2, 1, 20, 1)
     two, others = (torch.cat([-x / 2, x / 2], -1) for x in (one, other))
     torch.testing.assert_close(
-        output_distance(one, other)[0], output_distance(two, others)[0]
+        OutputDistance(other).value(one), OutputDistance(others).value(two)
     )
 
 
