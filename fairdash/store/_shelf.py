@@ -87,6 +87,13 @@ class Shelf(Database):
         path = self._table_folder(digest) / FORMAT_FILE
         return TableFormat(**json.loads(path.read_text())) if path.exists() else None
 
+    def was_read_from(self, digest: str, source: bytes | Path) -> bool:
+        """Tell whether a table was read from a file, in whatever format that was."""
+        form = self.table_format(digest)
+        sheet = form.sheet if form else None
+        ways = [(None, None), (sheet, None), (None, form), (sheet, form)]
+        return digest in {_digest(source, *way) for way in ways}
+
     def tables(self) -> list[TableRecord]:
         """Return all uploaded files, newest first."""
         query = sa.select(TABLES).order_by(TABLES.c.created.desc())

@@ -4,7 +4,7 @@ import streamlit as st
 
 from fairdash.datasets import TableFormat, sniff_table
 from fairdash.ui._blocks import problem
-from fairdash.ui._format import plain
+from fairdash.ui._format import plain, plural
 from fairdash.ui._format_form import pick_format
 from fairdash.ui._frame import open_page
 from fairdash.ui._state import store
@@ -15,6 +15,7 @@ _FEWEST_COLUMNS = 3
 _LARGEST = 500  # MB
 _TYPES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
 _TYPES += ["json", "jsonl", "ndjson"]
+_SAID = "read anew"  # key of what is told once the file was read differently
 _CHOOSE = "choose one with `sheet`"  # what the reader asks of a file of several tables
 
 
@@ -40,8 +41,11 @@ def how_read(table: OpenTable) -> str:
 def reread(table: OpenTable) -> None:
     """Say how the file was read and let the reader correct it.
 
-    The store keeps the table and not the file, so the file is uploaded once more.
+    The store keeps the table and not the file, so the file is uploaded once more. What
+    it was before goes, unless a run or another data set needs it.
     """
+    if said := st.session_state.pop(_SAID, ""):
+        st.toast(said, icon=":material/swap_horiz:", duration="long")
     form = _found(table)
     if form is None:
         return
@@ -64,13 +68,18 @@ def reread(table: OpenTable) -> None:
             disabled=chosen == form,
             key=f"{key} file",
         )
+        needed = _needed_by(table)
         st.caption(
-            "Only the table is kept here, not the file. It becomes another table, with "
-            "roles guessed anew; this one stays as it is."
+            "Only the table is kept here, not the file. Roles are guessed anew. "
+            + (
+                f"This data set stays beside the new one: {needed}."
+                if needed
+                else "This data set is replaced."
+            )
         )
         if uploaded is not None and chosen != form:
             content, file = uploaded.getvalue(), uploaded.name
-            _load(content, file, sheet=chosen.sheet, form=chosen)
+            _load(content, file, sheet=chosen.sheet, form=chosen, before=table)
 
 
 def _found(table: OpenTable) -> TableFormat | None:
@@ -84,8 +93,12 @@ def _load(
     *,
     sheet: str | None = None,
     form: TableFormat | None = None,
+    before: OpenTable | None = None,
 ) -> None:
-    """Keep a file and open it, or say what is wrong and ask for what would help."""
+    """Keep a file and open it, or say what is wrong and ask for what would help.
+
+    ``before`` is what the same file was read as, which goes if nothing needs it.
+    """
     try:
         digest = store().add_table(content, file, sheet=sheet, table_format=form)
         _check_columns(digest)
@@ -101,7 +114,41 @@ def _load(
             _load_as_said(content, file, sheet)
         return
     parts = [title_of(file), *([title_of(sheet)] if sheet else [])]
-    _open(digest, " ".join(parts))
+    if before is None or before.digest == digest:
+        _open(digest, " ".join(parts))
+    elif store().was_read_from(before.digest, content):
+        st.session_state[_SAID] = _replace(before)
+        _open(digest, before.name)
+    else:
+        st.session_state[_SAID] = f"{file} is another file: {before.name} stays."
+        _open(digest, " ".join(parts))
+
+
+def _needed_by(table: OpenTable) -> str:
+    """Return what needs a table as it was read, or ""."""
+    made = _made_of(table)
+    runs = sum(len(store().runs(data)) for data in made)
+    if runs:
+        return f"{plural(runs, 'run')} on it"
+    return f"{len(made)} data sets are made of its table" if len(made) > 1 else ""
+
+
+def _replace(table: OpenTable) -> str:
+    """Delete what a file was read as before, if nothing needs it, and say what was."""
+    needed = _needed_by(table)
+    if needed:
+        return f"{table.name} as it was read before stays: {needed}."
+    made = _made_of(table)
+    for data in made:
+        store().delete_dataset(data)
+    if not made:
+        store().delete_table(table.digest)
+    return f"{table.name} was read anew and replaces what was read before."
+
+
+def _made_of(table: OpenTable) -> list[str]:
+    known = store().datasets()
+    return [data.id for data in known if data.table_sha256 == table.digest]
 
 
 def _load_as_said(content: bytes, file: str, sheet: str | None) -> None:

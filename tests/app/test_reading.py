@@ -7,6 +7,8 @@ from reading import numbers, words
 from toys import people, people_csv
 
 from fairdash import ui
+from fairdash.jobs import submit
+from fairdash.sweep import SweepSpec
 
 GERMAN = people().assign(skill=people()["skill"].round(3))
 
@@ -54,11 +56,50 @@ def test_a_file_is_read_as_the_reader_says(visit):
     assert page.file_uploader[0].proto.disabled
     pick(page, "Encoding").set_value("Latin-1").run()
     assert not page.file_uploader[0].proto.disabled
+    assert "This data set is replaced." in words(page)
     page = upload(page, content)
     assert not page.exception
-    assert len(ui.store().datasets()) == 2
+    assert [data.name for data in ui.store().datasets()] == ["people"]
+    assert len(ui.store().tables()) == 1
+    assert [toast.value for toast in page.toast] == [
+        "people was read anew and replaces what was read before."
+    ]
     assert "comma-separated, Latin-1" in words(page)
     assert "Łódź".encode().decode("latin-1") in set(newest()["branch"])
+
+
+def reread_as_latin_1(page, content):
+    pick(page, "Encoding").set_value("Latin-1").run()
+    said = words(page)
+    return upload(page, content), said
+
+
+def test_what_a_run_was_trained_on_stays_beside_the_file_read_anew(visit):
+    page = upload(visit("Data"), people_csv())
+    (before,) = ui.store().datasets()
+    spec = SweepSpec.model_validate(
+        {
+            "data": {"table": before.table_sha256, "roles": before.roles},
+            "methods": [{"method": "unconstrained", "params": {"n_epochs": 1}}],
+        }
+    )
+    submit(ui.store(), spec)
+    page, said = reread_as_latin_1(page.run(), people_csv())
+    assert "This data set stays beside the new one: 1 run on it." in said
+    assert not page.exception
+    assert len(ui.store().datasets()) == 2
+    assert len(ui.store().runs(before.id)) == 1
+    (toast,) = page.toast
+    assert toast.value == "people as it was read before stays: 1 run on it."
+
+
+def test_another_file_replaces_nothing(visit):
+    page = upload(visit("Data"), people_csv())
+    page, _ = reread_as_latin_1(page, people_csv(300))
+    assert not page.exception
+    assert len(ui.store().datasets()) == 2
+    (toast,) = page.toast
+    assert toast.value == "people.csv is another file: people stays."
 
 
 def test_a_mark_for_two_things_is_refused(visit):
@@ -100,7 +141,7 @@ def test_a_file_of_an_archive_is_read_again_as_the_reader_says(visit):
     pick(page, "Encoding").set_value("Latin-1").run()
     page = upload(page, packed.getvalue(), "both.zip")
     assert not page.exception
-    assert [data.name for data in ui.store().datasets()] == ["both second"] * 2
+    assert [data.name for data in ui.store().datasets()] == ["both second"]
     assert "comma-separated from 'second.csv', Latin-1" in words(page)
     assert numbers(page)["Rows used"] == "300"
 
