@@ -5,34 +5,30 @@ import streamlit as st
 from fairdash import ui
 
 PAGE = "pages/7_Noisy_groups.py"
-MOST = 12
 
 view = ui.page("Noisy groups", "What if groups are wrong?", pick="run")
-if view.data is None:
+models = ui.certifiable(view.data, view.run, ui.uploads())
+if view.data is None and not models:
     ui.empty(
         "No groups to doubt yet",
         "Open a table: how far true groups can be from noisy ones, and what that means "
-        "for any model trained on it.",
+        "for any model trained on it. A file of scores serves as well.",
         {
             "Open the sample": lambda: ui.open_page(PAGE, data=ui.add_sample("loans")),
             "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
         },
     )
+    ui.upload_scores()
     ui.settle()
     st.stop()
-
-dataset = ui.store().dataset(view.data)
-columns = ui.score_columns(view.data)
-trained = ui.models_of_run(view.data, view.run)
-models = ui.decided_models(trained[:MOST], columns)
-n_known = len(trained) + len(columns)
 
 
 def show_no_model():
     """Say what a certificate takes."""
     ui.empty(
         "No model to certify yet",
-        "A plain one trains in seconds; the bounds below hold for any.",
+        "A plain one trains in seconds, and scores of your own serve as well; the "
+        "bounds below hold for any.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
 
@@ -40,28 +36,29 @@ def show_no_model():
 @st.fragment
 def noisy_groups():
     """Draw everything that follows the controls."""
-    ui.context(*ui.noisy_facts(dataset, models))
+    facts = st.container()
     try:
-        noise, question = ui.pick_noise(dataset, view.data)
-        if noise is None:
+        asked = ui.pick_noise(models, view.data)
+        with facts:
+            ui.context(*ui.noisy_facts(asked.rows, len(models)))
+        if asked.noise is None:
             ui.empty("No sample yet", "Upload a file that has both groups.", {})
             return
         top = st.container()
         halves = st.columns([2, 3], gap="medium")
         with top:
             if models:
-                ui.show_certificates(
-                    models, n_known, view.data, noise, question, halves
-                )
+                ui.show_certificates(models, view.data, asked, halves)
             else:
                 show_no_model()
     except ValueError as error:
         ui.problem("Nothing can be said of these groups", error)
         return
     with halves[0]:
-        ui.show_noise(noise)
-    with halves[1]:
-        ui.show_study(view.data, question)
+        ui.show_noise(asked.noise)
+    if view.data == asked.rows.key:
+        with halves[1]:
+            ui.show_study(view.data, asked.question)
 
 
 noisy_groups()

@@ -15,8 +15,8 @@ _CHECKS = (
     ("noisy", "noisy groups", "circle-open", MUTED),
     ("true", "true groups", "diamond", INK),
     ("drawn", "20 random draws", "line-ns-open", MUTED),
-    ("soft", "exact, soft", "triangle-left", "#000008"),
     ("ball", "exact, TV ball", "square", "#000006"),
+    ("soft", "exact, soft", "diamond-tall-open", "#000008"),
 )
 
 

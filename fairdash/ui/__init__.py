@@ -65,8 +65,8 @@ from fairdash.ui._models import (
     reference_of,
 )
 from fairdash.ui._noisy_blocks import show_certificates, show_noise, show_study
-from fairdash.ui._noisy_certificate import decided_models, models_of_run
 from fairdash.ui._noisy_form import pick_noise
+from fairdash.ui._noisy_rows import certifiable
 from fairdash.ui._noisy_study import study_table
 from fairdash.ui._noisy_view import noisy_facts
 from fairdash.ui._poll import follow
@@ -152,6 +152,7 @@ __all__ = [
     "audited",
     "base_rate_kpis",
     "base_rates",
+    "certifiable",
     "certificates",
     "chance_worst",
     "change",
@@ -161,7 +162,6 @@ __all__ = [
     "context",
     "controls",
     "count",
-    "decided_models",
     "decimals",
     "delete_button",
     "discard_edits",
@@ -196,7 +196,6 @@ __all__ = [
     "local_result",
     "method_form",
     "model_label",
-    "models_of_run",
     "more",
     "noisy_facts",
     "not_estimable",

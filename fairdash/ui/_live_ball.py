@@ -27,6 +27,8 @@ class BallRow:
         -1 when a smaller rate is worse, 1 when a larger one is.
     movable : bool
         Whether any row is decided in the worse way.
+    reach : float
+        How far the group can be, whatever the radius; 1 where that is not known.
     """
 
     name: str
@@ -36,6 +38,7 @@ class BallRow:
     share: float
     sign: int
     movable: bool
+    reach: float
 
 
 def live_ball(

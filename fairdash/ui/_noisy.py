@@ -1,22 +1,20 @@
-"""Noisy groups of a table and what is known of the true ones behind them."""
+"""Noisy groups of rows and what is known of the true ones behind them."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fairdash._validation import value_labels
-from fairdash.datasets import Dataset
 from fairdash.methods.noisy_groups import (
     estimate_noise,
     simulate_noise,
     symmetric_noise,
     tv_bounds,
 )
+from fairdash.ui._noisy_rows import Doubted, Labels
 
-Labels = NDArray[np.object_]
 SEED = 0  # of simulated noise, so that every model meets the same groups
 
 
@@ -47,15 +45,22 @@ class Noise:
     bounds: pd.DataFrame | None
 
     @property
-    def largest_bound(self) -> float:
-        """The radius within which all groups are known to be; NaN if not known.
+    def reach(self) -> dict[str, float]:
+        """How far each group can be from its noisy one, at most; empty if not known.
 
-        Of a sample it is the upper end of the interval.
+        Of a sample it is the upper end of the interval. A group that nothing is known
+        of can be anywhere.
         """
         if self.bounds is None:
-            return np.nan
+            return {}
         sampled = self.true is None and "general_high" in self.bounds
-        return float(self.bounds["general_high" if sampled else "general"].max())
+        column = self.bounds["general_high" if sampled else "general"].fillna(1.0)
+        return {str(name): float(value) for name, value in column.items()}
+
+    def radii(self, radius: float) -> float | dict[str, float]:
+        """Return ``radius`` for every group, or how far it can be if that is less."""
+        known = {name: min(radius, most) for name, most in self.reach.items()}
+        return known or radius
 
 
 class Question(NamedTuple):
@@ -65,22 +70,22 @@ class Question(NamedTuple):
     slack: float
 
 
-def simulated(dataset: Dataset, level: float) -> Noise:
+def simulated(rows: Doubted, level: float) -> Noise:
     """Return noise made on the table's groups, which are then the true ones."""
-    true = _labels(dataset)
+    true = rows.groups
     noisy = simulate_noise(true, level, random_state=SEED).astype(object)
     return _both(f"simulated {level:g}", true, noisy)
 
 
-def from_column(dataset: Dataset, column: str) -> Noise:
+def from_column(rows: Doubted, column: str) -> Noise:
     """Return the noise between the table's groups and a column with noisy ones."""
-    noisy = _complete(dataset.frame, column)
-    return _both(f"column {column}", _labels(dataset), noisy)
+    noisy = _complete(rows.frame, column)
+    return _both(f"column {column}", rows.groups, noisy)
 
 
-def from_levels(dataset: Dataset, levels: dict[str, float]) -> Noise:
+def from_levels(rows: Doubted, levels: dict[str, float]) -> Noise:
     """Return assumed noise: the table's groups are noisy, true ones are not known."""
-    noisy = _labels(dataset)
+    noisy = rows.groups
     names, codes = np.unique(noisy.astype(str), return_inverse=True)
     prior = np.bincount(codes) / len(codes)
     matrix = symmetric_noise(prior, [levels[name] for name in names])
@@ -91,10 +96,10 @@ def from_levels(dataset: Dataset, levels: dict[str, float]) -> Noise:
 
 
 def from_sample(
-    dataset: Dataset, sample: pd.DataFrame, true: str, noisy: str, digest: str
+    rows: Doubted, sample: pd.DataFrame, true: str, noisy: str, digest: str
 ) -> Noise:
     """Return noise estimated from another table that has both groups."""
-    mine = _labels(dataset)
+    mine = rows.groups
     known = estimate_noise(
         _complete(sample, true), _complete(sample, noisy), expected=sorted(set(mine))
     )
@@ -106,10 +111,6 @@ def from_sample(
 def _both(key: str, true: Labels, noisy: Labels) -> Noise:
     known = estimate_noise(true.astype(str), noisy.astype(str))
     return Noise(key, noisy, true, known.counts, known.group_given_noisy, known.bounds)
-
-
-def _labels(dataset: Dataset) -> Labels:
-    return np.asarray(dataset.sensitive_features, dtype=object)
 
 
 def _complete(frame: pd.DataFrame, column: str) -> Labels:

@@ -1,5 +1,7 @@
 """The parts of the Noisy groups page: noise, certificates, study."""
 
+from collections.abc import Mapping, Sequence
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -7,8 +9,8 @@ from fairdash import plots
 from fairdash.ui._blocks import figure, heading, kpi_row, problem
 from fairdash.ui._frame import open_page
 from fairdash.ui._noisy import Noise, Question
-from fairdash.ui._noisy_certificate import Decided, certificate_table
-from fairdash.ui._noisy_form import bounds_table
+from fairdash.ui._noisy_certificate import certificate_table
+from fairdash.ui._noisy_form import Asked, bounds_table
 from fairdash.ui._noisy_study import start_study, study_table
 from fairdash.ui._noisy_view import (
     bounds_warning,
@@ -19,8 +21,10 @@ from fairdash.ui._noisy_view import (
     pick_radius,
     study_caption,
 )
+from fairdash.ui._post_source import Source
 
 _TRAIN = "pages/2_Train.py"
+MOST = 12  # models in a figure
 _HOW_CERTAIN = """
 Each row is a **model**. Circle: the largest violation when the noisy groups are taken
 at their word. Diamond: on the true groups. Right of the dashed line the constraint is
@@ -68,30 +72,35 @@ def show_noise(noise: Noise) -> None:
 
 
 def show_certificates(
-    models: dict[str, list[Decided]],
-    n_known: int,
-    dataset_id: str,
-    noise: Noise,
-    question: Question,
+    models: Mapping[str, Sequence[Source]],
+    dataset_id: str | None,
+    asked: Asked,
     columns: tuple[DeltaGenerator, DeltaGenerator],
 ) -> None:
     """Draw the radius, what it means for one model, and every model beside it.
 
-    ``n_known`` is how many models there are; those that do not fit are counted.
+    Models that decide about other rows than the chosen one are not drawn.
 
     Raises
     ------
     ValueError
-        When a noisy group has no test rows with an outcome of the constraint.
+        When a noisy group has no rows with an outcome of the constraint.
     """
     left, right = columns
     numbers = st.container()
+    name, noise, question = asked.model, asked.noise, asked.question
+    assert noise is not None, "asked for before"
+    alike = [label for label in models if _same_rows(models[label], models[name])]
+    shown = {name, *[label for label in alike if label != name][: MOST - 1]}
     with left:
-        name = st.selectbox(
-            "Model", list(models), key=f"{dataset_id} {list(models)} noisy model"
-        )
         radius = pick_radius(models[name], dataset_id, noise, question)
-    table = certificate_table(models, dataset_id, noise, radius, question)
+    table = certificate_table(
+        {label: models[label] for label in alike if label in shown},
+        dataset_id,
+        noise,
+        radius,
+        question,
+    )
     chosen = table[table["label"] == name].iloc[0]
     with numbers:
         kpi_row(noisy_kpis(chosen, radius))
@@ -100,7 +109,9 @@ def show_certificates(
         figure(
             plots.plot_certificates(table),
             finding=plots.certificate_finding(table),
-            caption=certificate_caption(len(models), n_known),
+            caption=certificate_caption(
+                len(shown), len(alike), is_file=models[name][0].upload is not None
+            ),
             alt=plots.describe_certificates(table),
             how=_HOW_CERTAIN,
             table=table,
@@ -131,3 +142,11 @@ def show_study(dataset_id: str, question: Question) -> None:
             problem("The study did not start", error)
             return
         open_page(_TRAIN, run=run, data=dataset_id)
+
+
+def _same_rows(sources: Sequence[Source], others: Sequence[Source]) -> bool:
+    """Tell whether two models decide about the same rows with the same groups."""
+    one, other = sources[0].upload, others[0].upload
+    if one is None or other is None:
+        return one is other
+    return one._replace(name="", score="") == other._replace(name="", score="")

@@ -1,11 +1,12 @@
-"""Controls of Noisy groups: where the noise comes from and what is asked of models."""
+"""Controls of Noisy groups: a model, where noise comes from, what is asked."""
 
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from fairdash.datasets import Dataset
 from fairdash.ui._blocks import controls, more
 from fairdash.ui._format import interval, number
 from fairdash.ui._noisy import (
@@ -16,6 +17,9 @@ from fairdash.ui._noisy import (
     from_sample,
     simulated,
 )
+from fairdash.ui._noisy_rows import Doubted, doubted_rows
+from fairdash.ui._post_source import Source
+from fairdash.ui._post_upload import scores_form
 from fairdash.ui._state import store
 
 SOURCES = {
@@ -30,6 +34,7 @@ CONSTRAINTS = {
     "equalized_odds": "Equalized odds",
     "demographic_parity": "Parity",
 }
+_PARITY = "demographic_parity"
 _FEW = 20  # most values of a column of groups
 _SOURCE_HELP = """
 **Simulated**: the table's groups are true; a share is replaced at random.
@@ -39,17 +44,53 @@ _SOURCE_HELP = """
 """
 
 
-def pick_noise(dataset: Dataset, key: str) -> tuple[Noise | None, Question]:
-    """Draw the controls; without a file the noise of a sample is None.
+class Asked(NamedTuple):
+    """What the controls ask: a model, whose groups, what noise, and what of them.
+
+    The model is "" while there is none, the noise None until a sample is uploaded.
+    """
+
+    model: str
+    rows: Doubted
+    noise: Noise | None
+    question: Question
+
+
+def pick_noise(models: Mapping[str, Sequence[Source]], dataset_id: str | None) -> Asked:
+    """Draw the controls and return what they ask.
 
     Raises
     ------
     ValueError
-        When the noise cannot be as asked.
+        When the noise cannot be as asked, or scores cannot be read.
     """
-    with controls(4):
-        first, second, third, fourth = (st.container() for _ in range(4))
+    with controls(5):
+        first, second, third, fourth, last = (st.container() for _ in range(5))
     with first:
+        model = st.selectbox(
+            "Model",
+            list(models),
+            placeholder="None yet",
+            disabled=not models,
+            key=f"{dataset_id} {list(models)} noisy model",
+        )
+    with last, more("Slack, upload"), st.container(width=340):
+        slack: float = st.number_input(
+            "Slack (α)",
+            0.0,
+            0.5,
+            0.05,
+            0.01,
+            help="By how much a group's rate may be worse.",
+            key="noisy slack",
+            persist_state="session",
+        )
+        st.markdown("**Certify scores of your own**")
+        scores_form("Without the outcome only parity can be certified.")
+    rows = doubted_rows(dataset_id, models[model][0].upload if model else None)
+    known = CONSTRAINTS if rows.has_outcome else {_PARITY: CONSTRAINTS[_PARITY]}
+    key = rows.key
+    with second:
         source: str = st.selectbox(
             "Noise",
             list(SOURCES),
@@ -58,35 +99,24 @@ def pick_noise(dataset: Dataset, key: str) -> tuple[Noise | None, Question]:
             key=f"{key} noise source",
             persist_state="session",
         )
-    with third:
+    with fourth:
         constraints: str = st.selectbox(
             "Constraint",
-            list(CONSTRAINTS),
-            format_func=CONSTRAINTS.__getitem__,
+            list(known),
+            format_func=known.__getitem__,
             help="No group's true positive rate may be below that of all rows; false "
             "positive rates not above; odds: both; parity: positive predictions.",
             key=f"{key} noisy constraint",
             persist_state="session",
         )
-    with fourth:
-        slack: float = st.number_input(
-            "Slack (α)",
-            0.0,
-            0.5,
-            0.05,
-            0.01,
-            help="By how much a group's rate may be worse.",
-            key=f"{key} noisy slack",
-            persist_state="session",
-        )
-    with second:
-        noise = _noise(source, dataset, key)
-    return noise, Question(constraints, float(slack))
+    with third:
+        noise = _noise(source, rows)
+    return Asked(model or "", rows, noise, Question(constraints, float(slack)))
 
 
-def _noise(source: str, dataset: Dataset, key: str) -> Noise | None:
+def _noise(source: str, rows: Doubted) -> Noise | None:
     if source == "simulated":
-        return simulated(dataset, _level(dataset, key))
+        return simulated(rows, _level(rows))
     if source == "assumed":
         with more("Shares wrong"), st.container(width=260):
             levels = {
@@ -97,18 +127,18 @@ def _noise(source: str, dataset: Dataset, key: str) -> Noise | None:
                     0.1,
                     0.01,
                     help="P(noisy group is another | true group is this).",
-                    key=f"{key} wrong {name}",
+                    key=f"{rows.key} wrong {name}",
                 )
-                for name in dataset.group_names
+                for name in rows.group_names
             }
-        return from_levels(dataset, levels)
+        return from_levels(rows, levels)
     if source == "column":
-        return from_column(dataset, _column(dataset, key))
-    return _sample(dataset, key)
+        return from_column(rows, _column(rows))
+    return _sample(rows)
 
 
-def _level(dataset: Dataset, key: str) -> float:
-    most = round(1 - 1 / len(dataset.group_names) - 0.05, 2)
+def _level(rows: Doubted) -> float:
+    most = round(1 - 1 / len(rows.group_names) - 0.05, 2)
     return float(
         st.slider(
             "Share wrong",
@@ -117,37 +147,35 @@ def _level(dataset: Dataset, key: str) -> float:
             min(0.1, most),
             0.05,
             help="Share of rows whose group is replaced by another at random.",
-            key=f"{key} simulated level",
+            key=f"{rows.key} simulated level",
         )
     )
 
 
-def _column(dataset: Dataset, key: str) -> str:
-    roles = dataset.roles
-    taken = {roles.target, roles.sensitive_feature}
+def _column(rows: Doubted) -> str:
     few = [
         str(name)
-        for name in dataset.frame
-        if name not in taken and 1 < dataset.frame[name].nunique() <= _FEW
+        for name in rows.frame
+        if name not in rows.taken and 1 < rows.frame[name].nunique() <= _FEW
     ]
     if not few:
         raise ValueError(
             f"No other column has two to {_FEW} values; upload a sample instead."
         )
-    return st.selectbox("Noisy groups", few, key=f"{key} noisy column")
+    return st.selectbox("Noisy groups", few, key=f"{rows.key} noisy column")
 
 
-def _sample(dataset: Dataset, key: str) -> Noise | None:
+def _sample(rows: Doubted) -> Noise | None:
     with more("Sample"), st.container(width=320):
         st.caption(
             "A file with the true and the noisy group of some people, by the names "
-            f"that this table has: {', '.join(dataset.group_names)}."
+            f"that this table has: {', '.join(rows.group_names)}."
         )
         sent = st.file_uploader(
             "File with both groups",
             type=["csv", "gz", "parquet"],
             max_upload_size=200,
-            key=f"{key} noise sample",
+            key=f"{rows.key} noise sample",
         )
         if sent is None:
             return None
@@ -159,9 +187,11 @@ def _sample(dataset: Dataset, key: str) -> Noise | None:
                 f"{sent.name} needs two columns of two to {_FEW} values, it has "
                 f"{', '.join(few) or 'none'}."
             )
-        true = st.selectbox("True group", few, key=f"{key} sample true")
-        noisy = st.selectbox("Noisy group", few, index=1, key=f"{key} sample noisy")
-    return from_sample(dataset, frame, true, noisy, sha256(content).hexdigest())
+        true = st.selectbox("True group", few, key=f"{rows.key} sample true")
+        noisy = st.selectbox(
+            "Noisy group", few, index=1, key=f"{rows.key} sample noisy"
+        )
+    return from_sample(rows, frame, true, noisy, sha256(content).hexdigest())
 
 
 def bounds_table(bounds: pd.DataFrame) -> pd.DataFrame:
@@ -174,5 +204,4 @@ def bounds_table(bounds: pd.DataFrame) -> pd.DataFrame:
             inner = [interval(low, high) for low, high in ends]
             cells = [f"{a} ({b})" for a, b in zip(cells, inner, strict=True)]
         table[title] = cells
-    table["Equal shares"] = bounds["equal_priors"].to_numpy()
     return table

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from fairdash.datasets import Dataset
 from fairdash.ui._blocks import Kpi
-from fairdash.ui._format import change, count, number, plural
+from fairdash.ui._format import change, count, number, plain, plural
 from fairdash.ui._live_ball import live_ball
 from fairdash.ui._noisy import Noise, Question
-from fairdash.ui._noisy_certificate import Decided, ball_rows
+from fairdash.ui._noisy_certificate import ball_rows
+from fairdash.ui._noisy_rows import Doubted
+from fairdash.ui._post_source import Source
 
 _RATES = {
     "true_positive_rate_parity": "true positive rate",
@@ -19,28 +20,28 @@ _RATES = {
     "demographic_parity": "rate of positive predictions",
 }
 _NOT_KNOWN = "not known"
+_START, _MOST = 0.1, 0.6  # of the radius, where no bound is known
 
 
-def noisy_facts(
-    dataset: Dataset, models: dict[str, list[Decided]]
-) -> tuple[str, str, str]:
-    """Return the context line: data set, rows, models."""
-    rows, n = plural(dataset.n_rows, "row"), len(models)
-    return dataset.name, rows, plural(n, "model") if n else "no model yet"
+def noisy_facts(rows: Doubted, n_models: int) -> tuple[str, str, str]:
+    """Return the context line: table, rows, models."""
+    n = plural(n_models, "model") if n_models else "no model yet"
+    return rows.name, plural(len(rows.groups), "row"), n
 
 
 def pick_radius(
-    trials: Sequence[Decided], dataset_id: str, noise: Noise, question: Question
+    sources: Sequence[Source], dataset_id: str | None, noise: Noise, question: Question
 ) -> float:
     """Draw the radius, which the worst case of one model follows; return it on release.
 
-    It starts at the bound that is known to hold, or at 0.1.
+    It goes up to, and starts at, the largest distance that any group can have; where
+    none is known, it goes up to 0.6 and starts at 0.1.
     """
-    seeds = [ball_rows(one, dataset_id, noise, question) for one in trials]
-    limit = noise.largest_bound
-    start = 0.1 if math.isnan(limit) else min(0.6, math.ceil(100 * limit) / 100)
-    key = f"{dataset_id} {noise.key} {question} {trials[0].key} radius"
-    return live_ball(seeds, slack=question.slack, start=start, most=0.6, key=key)
+    seeds = [ball_rows(one, dataset_id, noise, question) for one in sources]
+    most = math.ceil(1000 * max(noise.reach.values(), default=_MOST)) / 1000
+    key = f"{dataset_id} {noise.key} {question} {sources[0]} radius"
+    start = most if noise.reach else _START
+    return live_ball(seeds, slack=question.slack, start=start, most=most, key=key)
 
 
 def confusion_caption(noise: Noise) -> str:
@@ -51,10 +52,11 @@ def confusion_caption(noise: Noise) -> str:
     return f"{count(round(total))} rows with both groups."
 
 
-def certificate_caption(shown: int, n: int) -> str:
+def certificate_caption(shown: int, n: int, *, is_file: bool) -> str:
     """Return what the marks are, and how many models are left out."""
-    left_out = f" The first {shown} of {n} models." if shown < n else ""
-    return f"Largest violation over groups on test rows, mean over seeds.{left_out}"
+    left_out = f" {shown} of {n} models." if shown < n else ""
+    rows = "all rows of the file" if is_file else "test rows, mean over seeds"
+    return f"Largest violation over groups, {rows}.{left_out}"
 
 
 def study_caption(table: pd.DataFrame) -> str:
@@ -71,21 +73,14 @@ def noisy_kpis(row: "pd.Series[float]", radius: float) -> list[Kpi]:
             "On noisy groups",
             change(row["noisy"]),
             _verdict(row["noisy"]),
-            help="Largest violation when the noisy groups are taken at their word, on "
-            "test rows, averaged over seeds; 0 or less keeps the constraint.",
+            help="Largest violation when the noisy groups are taken at their word, "
+            "averaged over seeds; 0 or less keeps the constraint.",
         ),
         Kpi(
             "On true groups",
             change(row["true"]) if known else _NOT_KNOWN,
             _verdict(row["true"]) if known else "no true groups in this table",
             help="The same by true groups, where they are known.",
-        ),
-        Kpi(
-            "Exact certificate",
-            change(row["ball"]),
-            f"any groups within γ = {number(radius, 2)}",
-            help="The largest violation that groups within this total variation of the "
-            "noisy ones can show. Some such groups attain it.",
         ),
         Kpi(
             "20 random draws",
@@ -95,6 +90,14 @@ def noisy_kpis(row: "pd.Series[float]", radius: float) -> list[Kpi]:
             "groups, as the paper's public code checks. Draws average over rows, so "
             "they come nowhere near the worst case.",
         ),
+        Kpi(
+            "Exact certificate",
+            change(row["ball"]),
+            f"worst case, γ ≤ {number(radius)}",
+            help="The largest violation that groups within this total variation of the "
+            "noisy ones can show, none further than it can be. Some such groups attain "
+            "it.",
+        ),
     ]
 
 
@@ -103,41 +106,30 @@ def guarantee(
 ) -> str:
     """Say in plain words what is guaranteed and what is not."""
     rate = _RATES[constraints]
+    limit = max(noise.reach.values(), default=math.nan)
+    at_most = radius >= limit
+    if at_most:
+        where = f"as far from the noisy ones as they can be (γ ≤ {number(radius)})"
+    else:
+        where = f"within γ = {number(radius)} of the noisy ones"
     if row["ball"] <= 0:
-        sure = (
-            f"**Guaranteed on these test rows:** if each true group is within "
-            f"γ = {number(radius, 2)} of its noisy one, the {rate} of every group "
-            "keeps the constraint."
-        )
+        sure = f"guaranteed.** With true groups {where}, the {rate} of every group "
+        sure += "keeps the constraint on these rows."
     else:
-        sure = (
-            f"**Not guaranteed:** groups within γ = {number(radius, 2)} of the noisy "
-            f"ones can break the constraint on the {rate} by {number(row['ball'])}, on "
-            "these test rows; no better bound holds for all of them."
-        )
-    limit = noise.largest_bound
+        sure = f"not guaranteed.** True groups {where} can break the constraint on the "
+        sure += f"{rate} by {number(row['ball'])} on these rows."
+    parts = [f"**{plain(str(row['label']))}: {sure}"]
     if math.isnan(limit):
-        premise = "How far true groups are from these noisy ones is not known."
-    elif radius < limit - 1e-9:
-        premise = (
-            f"The premise itself is not sure: groups may be {number(limit, 2)} away, "
-            "by the bound below that needs no equal shares."
-        )
+        parts.append("How far they are is not known.")
+    elif not at_most:
+        parts.append(f"But groups may be {number(limit)} away: see the valid bounds.")
+    if row["soft"] > 0:
+        parts.append(f"Knowing P(G | Ĝ) instead: at most {number(row['soft'])}.")
     else:
-        premise = (
-            f"Over all rows of the table no group is more than {number(limit, 2)} away."
-        )
-    soft = (
-        f"Knowing P(G | Ĝ) instead, the violation is at most {number(row['soft'])}."
-        if row["soft"] > 0
-        else "Knowing P(G | Ĝ) instead, the constraint is kept."
-    )
-    passed = (
-        " The random draws pass all the same; they prove nothing."
-        if row["drawn"] <= 0 < row["ball"]
-        else ""
-    )
-    return f"{sure} {premise} {soft}{passed}"
+        parts.append("Knowing P(G | Ĝ) instead, it is kept.")
+    if row["drawn"] <= 0 < row["ball"]:
+        parts.append("The random draws pass all the same; they prove nothing.")
+    return " ".join(parts)
 
 
 def bounds_warning(noise: Noise) -> str:

@@ -126,7 +126,17 @@ def scored(dataset_id: str, source: Source, crossed: tuple[str, ...]) -> Scored:
     )
 
 
-def _uploaded(upload: Upload) -> Scored:
+class Sent(NamedTuple):
+    """A file of scores: margins, group and, if known, outcome of every row."""
+
+    margins: Array
+    labels: NDArray[Any]
+    y: NDArray[np.int8] | None
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def read_upload(upload: Upload) -> Sent:
+    """Return what a file says of its rows; ValueError if scores are out of range."""
     frame = store().table(upload.table)
     column = pd.to_numeric(frame[upload.score], errors="coerce")
     wrong = ~column.between(-1, 1).to_numpy()
@@ -145,7 +155,11 @@ def _uploaded(upload: Upload) -> Scored:
     if upload.outcome:
         positive = frame[upload.outcome].astype(str) == upload.positive
         y = positive.to_numpy().astype(np.int8)
-    margins = _margins(column.to_numpy(dtype=np.float64))
+    return Sent(_margins(column.to_numpy(dtype=np.float64)), labels, y)
+
+
+def _uploaded(upload: Upload) -> Scored:
+    margins, labels, y = read_upload(upload)
     test, calibration = _dealt(labels)
     names, codes = _groups(margins, labels, calibration, test)
 
@@ -154,7 +168,7 @@ def _uploaded(upload: Upload) -> Scored:
             where, margins[where], codes[where], None if y is None else y[where]
         )
 
-    rows = np.arange(len(frame))
+    rows = np.arange(len(margins))
     return Scored.of(
         upload.name, names, upload.groups, rows, part(calibration), part(test)
     )

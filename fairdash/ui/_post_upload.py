@@ -24,29 +24,34 @@ def uploads() -> list[Upload]:
 def upload_scores() -> None:
     """Draw the form for a file of scores; a new one becomes the source shown."""
     with more("Upload scores", icon=":material/upload:"), st.container(width=340):
-        st.caption(
-            "A column of probabilities or margins of any model, and a column of "
-            "groups. Without the outcome the accuracy stays unknown."
-        )
-        sent = st.file_uploader(
-            "File of scores",
-            type=["csv", "gz", "parquet"],
-            max_upload_size=200,
-            key="scores file",
-        )
-        if sent is None:
-            return
-        try:
-            table = store().add_table(sent.getvalue(), sent.name)
-            frame = store().table(table)
-        except ValueError as error:
-            problem(f"{sent.name} was not loaded", error)
-            return
-        chosen = _columns(frame, table, sent.name)
-        if chosen is not None and st.button("Use these scores", type="primary"):
-            kept = [one for one in uploads() if one != chosen]
-            st.session_state[_KEPT] = [chosen, *kept]
-            st.rerun()
+        scores_form("Without the outcome the accuracy stays unknown.")
+
+
+def scores_form(without_outcome: str) -> None:
+    """Draw what the popover holds, saying what is missing without the outcome."""
+    st.caption(
+        "A column of probabilities or margins of any model, and a column of groups. "
+        f"{without_outcome}"
+    )
+    sent = st.file_uploader(
+        "File of scores",
+        type=["csv", "gz", "parquet"],
+        max_upload_size=200,
+        key="scores file",
+    )
+    if sent is None:
+        return
+    try:
+        table = store().add_table(sent.getvalue(), sent.name)
+        frame = store().table(table)
+    except ValueError as error:
+        problem(f"{sent.name} was not loaded", error)
+        return
+    chosen = _columns(frame, table, sent.name)
+    if chosen is not None and st.button("Use these scores", type="primary"):
+        kept = [one for one in uploads() if one != chosen]
+        st.session_state[_KEPT] = [chosen, *kept]
+        st.rerun()
 
 
 def _columns(frame: pd.DataFrame, table: str, name: str) -> Upload | None:

@@ -4,9 +4,10 @@ const ANSWER_MS = 2000 // until the server has repeated what it was told on rele
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(3)
 
-// mass `radius` moves between rows of the group that are decided well and the worst rows
-function worst({ rate, overall, share, sign, movable }, radius, slack) {
-  const moved = movable ? Math.min(1, Math.max(0, rate + (sign * radius) / share)) : rate
+// mass moves between rows of the group that are decided well and the worst rows
+function worst({ rate, overall, share, sign, movable, reach }, radius, slack) {
+  const shift = (sign * Math.min(radius, reach)) / share
+  const moved = movable ? Math.min(1, Math.max(0, rate + shift)) : rate
   return { rate: moved, violation: sign * (moved - overall) - slack }
 }
 
@@ -39,12 +40,12 @@ function redraw(state) {
   const found = data.seeds.map((rows) => rows.map((row) => worst(row, radius, data.slack)))
   const most = found.map((rows) => Math.max(...rows.map(({ violation }) => violation)))
   const largest = mean(most)
-  const text = radius.toFixed(2)
+  const text = radius.toFixed(3)
   input.setAttribute("aria-valuetext", text)
   root.querySelector(".head b").textContent = text
   root.querySelector(".value").textContent = signed(largest)
   const note = largest > 0
-    ? `Groups this far from the noisy ones can break the constraint by ${signed(largest)}.`
+    ? "Groups this far from the noisy ones can break the constraint."
     : "No groups this close to the noisy ones break the constraint."
   root.querySelector(".note").textContent = note
   root.querySelector(".rows").innerHTML =
@@ -57,7 +58,7 @@ function redraw(state) {
 function build(root, { title, help, most }) {
   root.innerHTML = `<label title="${escaped(help)}"><span class="head">
     <span>${escaped(title)}</span><b aria-hidden="true"></b></span>
-    <input type="range" min="0" max="${most}" step="0.01" aria-label="${escaped(title)}">
+    <input type="range" min="0" max="${most}" step="0.001" aria-label="${escaped(title)}">
     </label><div class="answer"><span class="label">Largest possible violation</span>
     <span class="value"></span><span class="note"></span></div>
     <div class="rows"></div><p class="said" aria-live="polite"></p>`

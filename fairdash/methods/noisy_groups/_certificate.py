@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from fairdash._validation import check_non_negative, check_one_of, check_whole
 from fairdash.methods.noisy_groups._inputs import by_group, decided_rows
-from fairdash.methods.noisy_groups._rates import robust_rates
+from fairdash.methods.noisy_groups._rates import worst_rate
 from fairdash.methods.noisy_groups._sides import SIDES, Side
 from fairdash.methods.noisy_groups._soft import cell_probabilities, soft_group_rates
 
@@ -115,16 +115,14 @@ def tv_certificate(
     radii = by_group("radius", radius, names)
     random = check_random_state(random_state)
     sides = _sides(constraints, slack)
-    rates = {}
-    if any(side.rate != "positive_rate" for side in sides):
-        rates = dict(robust_rates(outcome, decision, codes, radii).items())
     parts = []
     for side in sides:
         overall, value = _rates(side, outcome, decision, codes, len(names))
         if side.rate == "positive_rate":
             worst = np.maximum(value - radii, 0.0) if overall < 1 else value
         else:
-            worst = rates[WORST[side.rate]].to_numpy()
+            (label,) = side.outcomes
+            worst = worst_rate(label, outcome, decision, names, codes, radii)
         drawn = np.full(len(names), np.nan)
         if n_draws:
             tilted = _drawn_rates(

@@ -8,6 +8,7 @@ from fairdash._validation import value_label
 from fairdash.methods.noisy_groups._inputs import by_group, decided_rows
 
 Float = NDArray[np.float64]
+Labels = NDArray[np.int64]
 
 
 def robust_rates(
@@ -44,33 +45,38 @@ def robust_rates(
     """
     outcome, decision, names, codes = decided_rows(y, y_pred, noisy_groups)
     radii = by_group("radius", radius, names)
-    sizes = np.bincount(codes, minlength=len(names))
-
-    def side(label: int, wrong: int) -> tuple[Float, Float, bool]:
-        """Return rate of ``wrong`` decisions, share of the outcome, any wrong one."""
-        chosen = outcome == label
-        n = np.bincount(codes[chosen], minlength=len(names))
-        if not n.all():
-            empty = value_label(names[int(n.argmin())])
-            message = (
-                f"Group {empty} has no rows with outcome {label}, so its rate is not "
-                "defined; leave the group out or join it with another."
-            )
-            raise ValueError(message)
-        errors = chosen & (decision == wrong)
-        rate = np.bincount(codes[errors], minlength=len(names)) / n
-        return rate, n / sizes, bool(errors.any())
-
-    missed, positives, any_missed = side(1, 0)
-    alarms, negatives, any_alarm = side(0, 1)
+    rows = outcome, decision, names, codes
     return pd.DataFrame(
         {
-            "min_tpr": _worst(1 - missed, -radii / positives, any_missed),
-            "max_fpr": _worst(alarms, radii / negatives, any_alarm),
+            "min_tpr": worst_rate(1, *rows, radii),
+            "max_fpr": worst_rate(0, *rows, radii),
         },
         index=pd.Index(names, name="group"),
     )
 
 
-def _worst(rate: Float, shift: Float, movable: bool) -> Float:
-    return np.clip(rate + shift, 0.0, 1.0) if movable else rate
+def worst_rate(
+    label: int,
+    outcome: Labels,
+    decision: Labels,
+    names: NDArray[np.generic],
+    codes: Labels,
+    radii: Float,
+) -> Float:
+    """Return each group's smallest TPR, if ``label`` is 1, or its largest FPR."""
+    chosen = outcome == label
+    n = np.bincount(codes[chosen], minlength=len(names))
+    if not n.all():
+        empty = value_label(names[int(n.argmin())])
+        message = (
+            f"Group {empty} has no rows with outcome {label}, so its rate is not "
+            "defined; leave the group out or join it with another."
+        )
+        raise ValueError(message)
+    wrong = chosen & (decision != label)
+    positive = np.bincount(codes[chosen & (decision == 1)], minlength=len(names))
+    rate: Float = positive / n
+    if not wrong.any():
+        return rate
+    shift = radii / (n / np.bincount(codes, minlength=len(names)))
+    return np.clip(rate - shift if label else rate + shift, 0.0, 1.0)

@@ -111,8 +111,12 @@ def test_a_group_without_the_outcome_has_no_violation_and_no_certificate():
     y, decided, groups = [1, 1, 0, 0], [1, 0, 1, 0], ["a", "a", "b", "b"]
     table = violations(y, decided, groups).set_index("group")
     assert np.isnan(table.loc["b", "violation"])
-    with pytest.raises(ValueError, match="no rows with outcome"):
+    with pytest.raises(ValueError, match="Group b has no rows with outcome 1"):
         tv_certificate(y, decided, groups, 0.1)
+    alarms = tv_certificate(  # the other outcome has no part in it
+        [0, 0, 0, 1], decided, groups, 0.1, constraints="false_positive_rate_parity"
+    )
+    assert alarms["worst"].notna().all()
 
 
 @pytest.mark.parametrize(
