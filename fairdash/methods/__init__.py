@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairdash.methods._fair_multiplier import fair_log_loss_multiplier
 from fairdash.methods._held import hold_multiplier
-from fairdash.methods._method import STACKED_ROWS, Device, Effort, Method, Param
+from fairdash.methods._method import CACHED_ROWS, Device, Effort, Method, Param
 from fairdash.methods._network import Network
 from fairdash.methods._plane import Plane, PlaneNetwork, SettingRange
 from fairdash.methods._scorers import Scorer, scorer_of
@@ -17,7 +17,7 @@ from fairdash.methods._two_features import two_feature_networks, two_feature_peo
 from fairdash.methods.catalog import CATALOG, PLANES
 
 if TYPE_CHECKING:
-    from fairdash.methods._base import training_device
+    from fairdash.methods._stacks import training_device
     from fairdash.methods._training import StackView
     from fairdash.methods.adversarial import AdversarialDebiasing
     from fairdash.methods.base_models import (
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BROAD",
+    "CACHED_ROWS",
     "CATALOG",
     "CLP",
     "PLANES",
     "ROAD",
-    "STACKED_ROWS",
     "AdversarialDebiasing",
     "AdversarialPlane",
     "CovarianceConstraint",
@@ -98,7 +98,7 @@ __all__ = [
 
 _LAZY = {method.class_name: method.module for method in CATALOG.values()}
 _LAZY["FairLogLossCV"] = "fairdash.methods.fair_log_loss_cv"
-_LAZY["training_device"] = "fairdash.methods._base"
+_LAZY["training_device"] = "fairdash.methods._stacks"
 _LAZY["StackView"] = "fairdash.methods._training"
 
 

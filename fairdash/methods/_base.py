@@ -21,29 +21,11 @@ from fairdash._validation import (
     encode_binary_target,
     encode_groups,
 )
+from fairdash.methods._capacity import hidden_layers
 from fairdash.methods._groups import Groups
-from fairdash.methods._method import STACKED_ROWS, Device
 from fairdash.methods._network import Float32, Network
+from fairdash.methods._stacks import find_device, plan_stacks
 from fairdash.methods._training import Batch, StackView, Trainer, train
-
-LAYERS = {
-    "simple": (),
-    "medium": (32,),
-    "standard": (64, 32),
-    "complex": (64, 32, 16),
-}
-
-
-def hidden_layers(
-    layers: str | Sequence[int], *, name: str = "predictor_layers"
-) -> tuple[int, ...]:
-    """Return hidden widths given as such or by the name of a capacity."""
-    if isinstance(layers, str):
-        check_one_of(name, layers, LAYERS)
-        return LAYERS[layers]
-    for width in layers:
-        check_whole(name, width, at_least=1)
-    return tuple(int(width) for width in layers)
 
 
 class NetworkClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -166,12 +148,18 @@ class StackedClassifier(NetworkClassifier):
             if hasattr(self, "feature_names_in_"):
                 model.feature_names_in_ = self.feature_names_in_
             model.classes_, model.groups_ = classes, groups
-        stacks = _plan_stacks(models)
+        stacks = plan_stacks(
+            models,
+            self._stackable,
+            n_rows=len(X),
+            n_features=X.shape[1],
+            all_in_one=self._all_in_one_stack,
+        )
         root = self._init_callback_context(max_subtasks=len(stacks))
         data = {"X": X, "y": y, "metadata": {"sensitive_features": sensitive_features}}
         root.call_on_fit_task_begin(estimator=self, **data)
         for points in stacks:
-            device = _device(models[points[0]].device)
+            device = find_device(models[points[0]].device)
             rows = self._training_rows(
                 torch.as_tensor(X, device=device),
                 torch.as_tensor(target, dtype=torch.float32, device=device),
@@ -239,41 +227,3 @@ class StackedClassifier(NetworkClassifier):
                     "ratio": snapshots["ratio"][:, i],
                 }
         context.call_on_fit_task_end(estimator=self, **data)
-
-
-def _plan_stacks(models: Sequence[StackedClassifier]) -> list[list[int]]:
-    """Return indices of models that may train together, in chunks that fit the cache.
-
-    How a grid is cut does not change any result beyond rounding.
-    """
-    alike: dict[str, list[int]] = {}
-    for i, model in enumerate(models):
-        params = model.get_params(deep=False)
-        fixed = {k: v for k, v in params.items() if k not in model._stackable}
-        alike.setdefault(repr(sorted(fixed.items())), []).append(i)
-    stacks = []
-    for indices in alike.values():
-        first = models[indices[0]]
-        rows = STACKED_ROWS[_kind(_device(first.device))]
-        size = max(1, rows // first.batch_size)
-        if first._all_in_one_stack:
-            size = len(indices)
-        stacks += [indices[i : i + size] for i in range(0, len(indices), size)]
-    return stacks
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    elif name == "cuda" and not torch.cuda.is_available():
-        raise ValueError("`device` is 'cuda', but torch finds no GPU; use 'auto'.")
-    return torch.device(name)
-
-
-def training_device() -> Device:
-    """Return where ``device="auto"`` trains in this process."""
-    return _kind(_device("auto"))
-
-
-def _kind(device: torch.device) -> Device:
-    return "cuda" if device.type == "cuda" else "cpu"

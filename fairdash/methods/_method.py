@@ -10,10 +10,7 @@ from fairdash._validation import check_one_of
 Scalar = str | int | float
 Effort = Literal["fast", "paper", "plane"]
 Device = Literal["cpu", "cuda"]
-STACKED_ROWS: dict[Device, int] = {  # models x batch rows trained at once
-    "cpu": 8_192,  # activations stay in a core's cache
-    "cuda": 1_048_576,  # about 5 GiB
-}
+CACHED_ROWS = 8_192  # models x batch rows whose activations stay in a core's cache
 
 
 @dataclass(frozen=True)

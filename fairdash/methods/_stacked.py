@@ -7,9 +7,8 @@ import torch
 from torch import Tensor
 
 from fairdash.methods._layers import affine, input_gradient, views, weight_gradient
+from fairdash.methods._method import CACHED_ROWS
 from fairdash.methods._network import Network
-
-ROWS_AT_ONCE = 8_192  # of all models together, whose activations stay in the cache
 
 
 class StackedNetwork:
@@ -107,7 +106,7 @@ class StackedNetwork:
         once would be fresh memory at every call, which costs more than the products.
         """
         parts, outputs = [], self._new_outputs(0)
-        for part in inputs.split(max(1, ROWS_AT_ONCE // self.n_models), dim=-2):
+        for part in inputs.split(max(1, CACHED_ROWS // self.n_models), dim=-2):
             hidden = part.expand(self.n_models, *part.shape[-2:])
             if outputs[0].shape[1] != hidden.shape[1]:
                 outputs = self._new_outputs(hidden.shape[1])

@@ -12,7 +12,8 @@ from fairdash._validation import (
     check_one_of,
     check_whole,
 )
-from fairdash.methods._base import StackedClassifier, hidden_layers
+from fairdash.methods._base import StackedClassifier
+from fairdash.methods._capacity import hidden_layers
 from fairdash.methods._groups import binary_cross_entropy, group_cross_entropy
 from fairdash.methods._stacked import StackedNetwork
 from fairdash.methods._training import Batch

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from fairdash._validation import check_positive, check_whole
-from fairdash.methods._base import StackedClassifier, hidden_layers
+from fairdash.methods._base import StackedClassifier
+from fairdash.methods._capacity import hidden_layers
 from fairdash.methods._plane import Plane, SettingRange
 from fairdash.methods._plane_trainer import PlaneTrainer, RoadPlaneTrainer
 from fairdash.methods.adversarial import AdversarialDebiasing

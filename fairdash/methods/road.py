@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from fairdash._validation import check_one_of, check_positive, check_whole
-from fairdash.methods._base import hidden_layers
+from fairdash.methods._capacity import hidden_layers
 from fairdash.methods._groups import Groups
 from fairdash.methods._training import Batch
 from fairdash.methods.adversarial import AdversarialDebiasing, AdversarialTrainer

@@ -15,11 +15,8 @@ from sklearn.utils.validation import validate_data
 from torch import Tensor
 
 from fairdash._validation import check_positive, encode_binary_target, encode_groups
-from fairdash.methods._base import (
-    NetworkClassifier,
-    StackedClassifier,
-    hidden_layers,
-)
+from fairdash.methods._base import NetworkClassifier, StackedClassifier
+from fairdash.methods._capacity import hidden_layers
 from fairdash.methods._groups import binary_cross_entropy
 from fairdash.methods._network import Network
 from fairdash.methods._stacked import StackedNetwork

@@ -10,7 +10,7 @@ from math import ceil
 from typing import Any
 
 from fairdash._validation import check_one_of
-from fairdash.methods import CATALOG, STACKED_ROWS, Device, Param
+from fairdash.methods import CACHED_ROWS, CATALOG, Device, Param
 from fairdash.sweep._cost import work
 from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec
 
@@ -149,12 +149,11 @@ def plan(
     ----------
     trials : iterable of Trial
     max_models : int, optional
-        Most models of a stack. By default as many as keep models times batch rows at
-        `fairdash.methods.STACKED_ROWS` of the device.
+        Most models of a stack. By default as many as suit the device.
     device : {"cpu", "cuda"}, default="cpu"
-        Where they will train. On a CPU activations should fit a core's cache: larger
-        stacks are slower, and cannot be shared out over workers. A GPU is idle unless
-        a stack is as large as its memory well holds.
+        On a CPU models times batch rows stay at `fairdash.methods.CACHED_ROWS`: larger
+        stacks are slower, and cannot be shared out over workers. A GPU needs large
+        ones; ``fit_many`` cuts them into parts that its memory holds.
 
     Returns
     -------
@@ -189,8 +188,12 @@ def _fitting(trial: Trial, device: Device) -> int:
     """Return how many models like this one fit a device together; of a plane all."""
     if CATALOG[trial.method].approximates:
         return sys.maxsize
-    batch_size = int(trial.params.get("batch_size", 0))
-    return max(1, min(MAX_MODELS[device], STACKED_ROWS[device] // max(1, batch_size)))
+    cached = CACHED_ROWS // int(trial.params.get("batch_size", 1))
+    return (
+        MAX_MODELS[device]
+        if device == "cuda"
+        else max(1, min(MAX_MODELS[device], cached))
+    )
 
 
 def _further(seeds: tuple[int, ...], n: int) -> tuple[int, ...]:

@@ -235,9 +235,7 @@ def weights(model):
 @pytest.mark.parametrize("chunk", [128, 384])
 def test_a_model_in_a_stack_equals_the_model_alone(cls, chunk, data, monkeypatch):
     X, y, s = data
-    monkeypatch.setitem(
-        __import__("fairdash.methods._base", fromlist=["x"]).STACKED_ROWS, "cpu", chunk
-    )
+    monkeypatch.setattr("fairdash.methods._stacks.CACHED_ROWS", chunk)
     points = [{"fairness_weight": lam} for lam in (0, 0.5, 2, 5)]
     if cls is not AdversarialDebiasing:
         points = [{**p, "tau": 0.1 + i} for i, p in enumerate(points)]
@@ -379,9 +377,7 @@ def test_a_callback_sees_every_epoch_and_can_stop(data):
 
 def test_a_callback_sees_the_points_of_each_stack(data, monkeypatch):
     X, y, s = data
-    monkeypatch.setitem(
-        __import__("fairdash.methods._base", fromlist=["x"]).STACKED_ROWS, "cpu", 256
-    )
+    monkeypatch.setattr("fairdash.methods._stacks.CACHED_ROWS", 256)
     recorder = Recorder()
     prototype = AdversarialDebiasing(**{**FEW, "n_epochs": 1}).set_callbacks(recorder)
     points = [{"fairness_weight": lam} for lam in (0, 1, 2)]
@@ -457,7 +453,7 @@ def test_the_catalog_describes_the_estimators():
 
 
 def test_named_layers_of_the_catalog_are_the_estimators_defaults():
-    from fairdash.methods._base import hidden_layers
+    from fairdash.methods._capacity import hidden_layers
 
     for method in CATALOG.values():
         signature = inspect.signature(method.estimator_class())
