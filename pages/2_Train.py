@@ -20,7 +20,7 @@ if view.data is None:
     st.stop()
 
 ui.context(*ui.training_facts(view.data))
-form, result = st.columns([1, 3], gap="medium")
+form, result = ui.form_beside("train", answered=view.run is not None)
 with form, st.container(border=True):
     start, n_seeds, n_rows = ui.asked(view.run)
     grid = ui.method_form(start, f"{view.run}")

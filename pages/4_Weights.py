@@ -42,20 +42,31 @@ def weights():
     """Draw everything that follows the controls."""
     facts = st.container()
     with ui.controls(4):
-        first, second, third = (st.container() for _ in range(3))
-        with ui.more("Model"):
+        first, second = st.container(), st.container()
+        options = ui.more("Subgroups")
+        with ui.more("Model and group"):
             chosen = ui.pick_weighted(weighted, models, view.data)
+            group = ui.pick_group(dataset.group_names, view.data)
     with first:
         epoch = ui.pick_epoch(chosen)
     with second:
         share = ui.pick_share(view.data)
-    with third:
-        group = ui.pick_group(dataset.group_names, view.data)
+    subgroups = ui.subgroup_form(
+        dataset,
+        start,
+        f"{view.data} local",  # what was chosen there holds here
+        bar=(options, options),
+        options=options,
+    )
     with facts:
         ui.context(*chosen.facts(dataset.name))
 
     ratio = chosen.ratio(epoch)
-    table, related = chosen.by_subgroup(epoch, start)
+    try:
+        table, related = chosen.by_subgroup(epoch, subgroups)
+    except ValueError as error:
+        ui.problem("These subgroups cannot be made", error)
+        return
     top = ui.find_top_rows(chosen, ratio, share, group)
     ui.kpi_row(ui.weight_kpis(chosen, ratio, related))
     left, right = st.columns(2, gap="medium")

@@ -43,6 +43,7 @@ def plot_front(
     *,
     axes: tuple[str, str] = ("worst_1_di", "accuracy"),
     chance: float = float("nan"),
+    training: pd.DataFrame | None = None,
 ) -> go.Figure:
     """One mark per model, the front of each method as steps, single runs behind.
 
@@ -58,11 +59,13 @@ def plot_front(
         Metrics along x and y, see `METRICS`.
     chance : float, optional
         Value of x that chance alone reaches; the grey band ends there.
+    training : DataFrame, optional
+        One row per model that is not finished: label, method, colour_role, x, y.
 
     Returns
     -------
     Figure: first one trace of marks per method, in order of appearance and with the
-    rows of ``models`` in their order; then fronts and runs
+    rows of ``models`` in their order; then fronts, runs and models in training
     """
     methods = list(dict.fromkeys(models["method"]))
     data: list[Spec] = []
@@ -75,6 +78,9 @@ def plot_front(
             data.append(_line(mine.sort_values("x")))
     for method, mine in runs.groupby("method", sort=False):
         data.append(_single(str(method), mine))
+    if training is not None:
+        for method, mine in training.groupby("method", sort=False):
+            data.append(_growing(mine, axes, named=method not in methods))
     layout: Spec = {
         "xaxis": _axis(axes[0]) | {"showgrid": True},
         "yaxis": _axis(axes[1]),
@@ -193,6 +199,25 @@ def _single(method: str, mine: pd.DataFrame) -> Spec:
     }
 
 
+def _growing(mine: pd.DataFrame, axes: tuple[str, str], *, named: bool) -> Spec:
+    """Return models in training: marks that are still to move, in the legend if new."""
+    colour, symbol = _mark(mine)
+    method = mine["method"].iloc[0]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": method,
+        "legendgroup": method,
+        "showlegend": named,
+        "x": numbers(mine["x"]),
+        "y": numbers(mine["y"]),
+        "text": [f"{_values(row, axes)}<br>in training" for row in records(mine)],
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"color": fade(colour, 0.4), "size": 5, "symbol": symbol},
+        "zorder": 1,
+    }
+
+
 def _knee(row: Spec) -> Spec:
     """Return the word beside the mark where a front bends most."""
     colour, _ = METHODS.get(row["colour_role"], OTHER_METHOD)
@@ -211,11 +236,15 @@ def _axis(metric: str) -> Spec:
 
 
 def _hover(row: Spec, axes: tuple[str, str]) -> str:
+    note = "" if row["within"] else "<br>over the DI limit"
+    if row["knee"]:
+        note = "<br>knee of the front"
+    return f"{_values(row, axes)}{note}"
+
+
+def _values(row: Spec, axes: tuple[str, str]) -> str:
     values = [
         f"{METRICS[metric][0].split(' (')[0]} {metric_words(metric, row[axis])}"
         for metric, axis in zip(axes, "xy", strict=True)
     ]
-    note = "" if row["within"] else "<br>over the DI limit"
-    if row["knee"]:
-        note = "<br>knee of the front"
-    return f"{row['label']}<br>{'<br>'.join(values)}{note}"
+    return "<br>".join([row["label"], *values])

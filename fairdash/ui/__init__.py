@@ -9,6 +9,7 @@ from fairdash.ui._blocks import (
     decimals,
     empty,
     figure,
+    form_beside,
     heading,
     kpi_row,
     more,
@@ -112,12 +113,8 @@ from fairdash.ui._summary import (
     not_estimable,
 )
 from fairdash.ui._sweep_form import sweep_form
-from fairdash.ui._sweep_page import (
-    is_sweep,
-    show_finished_sweep,
-    show_growing_sweep,
-    sweep_facts,
-)
+from fairdash.ui._sweep_growing import show_growing_sweep
+from fairdash.ui._sweep_page import is_sweep, show_finished_sweep, sweep_facts
 from fairdash.ui._table import (
     OpenTable,
     add_sample,
@@ -180,6 +177,7 @@ __all__ = [
     "first_look",
     "flips_without_outcome",
     "follow",
+    "form_beside",
     "has_network",
     "heading",
     "how_read",

@@ -11,6 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from fairdash.plots import CONFIG
 from fairdash.ui._format import MINUS, plain
 
+_LABEL = 26  # pixels that the label of a widget takes above its box
+
 
 @dataclass(frozen=True)
 class Kpi:
@@ -57,8 +59,22 @@ def controls(columns: int = 4) -> DeltaGenerator:
 def more(label: str = "More", *, icon: str = ":material/tune:") -> DeltaGenerator:
     """Return a popover for the remaining controls, in line with those of the bar."""
     with st.container(gap=None):
-        st.space("small")
+        st.space(_LABEL)
         return st.popover(label, icon=icon, width="stretch")
+
+
+def form_beside(key: str, *, answered: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the places of a form and, right of it, of what it leads to.
+
+    On a phone one stands above the other: what is ``answered`` comes first.
+    """
+    if answered:
+        columns = f".st-key-{key} > * > [data-testid=stHorizontalBlock]"
+        style = f"{columns} {{ flex-wrap: wrap-reverse; }}"
+        st.html(f"<style>@media (max-width: 640px) {{ {style} }}</style>")
+    with st.container(key=key):
+        form, answer = st.columns([1, 3], gap="medium")
+    return form, answer
 
 
 def kpi_row(items: Sequence[Kpi]) -> None:

@@ -2,11 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
 
-import streamlit as st
+from fairdash.ui._live import live_component
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ def live_ball(
     key : str
         Identity between reruns.
     """
-    result = _component()(
+    result = live_component("live_ball")(
         data={
             "seeds": [[asdict(row) for row in rows] for rows in seeds],
             "slack": slack,
@@ -72,21 +69,9 @@ def live_ball(
             "help": "How far a true group may be from its noisy one: the share of its "
             "people that would have to be exchanged.",
             "words": {"limit": "all rows, less the slack", "found": "noisy group"},
-            "theme": st.context.theme.type or "light",
         },
         default={"radius": start},
         key=key,
         on_radius_change=lambda: None,
     )
     return float(result.radius)
-
-
-@cache
-def _component() -> Any:
-    here = Path(__file__)
-    return st.components.v2.component(
-        "fairdash.live_ball",
-        html='<div class="live_ball"></div>',
-        css=here.with_name("live_ball.css").read_text(),
-        js=here.with_name("live_ball.js").read_text(),
-    )

@@ -6,19 +6,15 @@ step, and tells the server the values on release, which then solves exactly.
 """
 
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from fairdash.postprocessing import Rule, SortedScores
+from fairdash.ui._live import live_component
 
 KNOTS = 513
 BINS = 40
-_SCRIPT = Path(__file__).with_name("live_ramp.js")
-_STYLE = Path(__file__).with_name("live_ramp.css")
 
 
 def summarise(name: str, scores: SortedScores) -> dict[str, Any]:
@@ -68,7 +64,7 @@ def live_ramp(
     key : str
         Identity between reruns; another key starts anew.
     """
-    result = _component()(
+    result = live_component("live_ramp")(
         data={
             "groups": list(groups),
             "colours": list(colours),
@@ -82,14 +78,3 @@ def live_ramp(
         on_setting_change=lambda: None,
     )
     return {**start, **dict(result.setting)}
-
-
-@cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "fairdash.live_ramp",
-        html='<div class="sliders"></div><div class="picture"></div>'
-        '<p class="said" aria-live="polite"></p>',
-        css=_STYLE.read_text(),
-        js=_SCRIPT.read_text(),
-    )

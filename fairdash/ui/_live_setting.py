@@ -10,13 +10,12 @@ server is told on release, for the address and for the links to other pages.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from fairdash.ui._blocks import Kpi
+from fairdash.ui._live import live_component
 
 Marks = Mapping[str, tuple[float, float] | None]
 
@@ -75,7 +74,7 @@ def live_setting(
 
     known = list(settings)
     first = known[0].kpis
-    _component("live_setting")(
+    live_component("live_setting")(
         data={
             "sliders": [asdict(slider) for slider in sliders],
             "cards": [{"label": kpi.label, "help": kpi.help} for kpi in first],
@@ -89,7 +88,6 @@ def live_setting(
             ],
             "start": list(start),
             "figures": {n: name.replace(" ", "-") for n, name in figures.items()},
-            "theme": st.context.theme.type or "light",
         },
         key=key,
         on_place_change=released,
@@ -101,18 +99,7 @@ def live_inside(data: Mapping[str, Any], *, key: str) -> None:
 
     ``data`` is that of `fairdash.ui._sweep_inside.inside`.
     """
-    _component("live_inside")(data=dict(data), key=key)
-
-
-@cache
-def _component(name: str) -> Any:
-    here = Path(__file__)
-    return st.components.v2.component(
-        f"fairdash.{name}",
-        html=f'<div class="{name}"></div>',
-        css=here.with_name(f"{name}.css").read_text(),
-        js=here.with_name(f"{name}.js").read_text(),
-    )
+    live_component("live_inside")(data=dict(data), key=key)
 
 
 def _card(kpi: Kpi) -> dict[str, Any]:

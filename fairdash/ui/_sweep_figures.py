@@ -6,7 +6,6 @@ from fairdash import plots
 from fairdash.methods import CATALOG
 from fairdash.store import RunRecord
 from fairdash.ui._blocks import decimals, figure
-from fairdash.ui._format import plural
 from fairdash.ui._sweep import PARITY, TAU, WEIGHT, Sweep
 from fairdash.ui._sweep_controls import Controls, go_to_cell, go_to_mark
 from fairdash.ui._sweep_inside import chance_of, local_tables, ratio_by_tau
@@ -45,11 +44,9 @@ def draw_front(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
     if asked.single:
         runs = runs.iloc[:0]
     on_test = asked.judge == "test"
-    drawn = (
-        "Single runs" if asked.single else f"Means of {plural(sweep.n_seeds, 'seed')}"
-    )
+    drawn = "Single runs" if asked.single else "One seed"
     if sweep.n_seeds > 1 and not asked.single:
-        drawn += " with ± 1 sd, dots: single runs"
+        drawn = f"Means of {sweep.n_seeds} seeds with ± 1 sd, dots: single runs"
     judged = "chosen on the test rows drawn, as in the paper"
     figure(
         plots.plot_front(

@@ -15,7 +15,7 @@ from fairdash.ui._format import duration, plural
 from fairdash.ui._frame import open_page
 from fairdash.ui._results import BASELINE
 from fairdash.ui._state import store
-from fairdash.ui._sweep_time import expected, n_workers
+from fairdash.ui._sweep_time import Expected, expected, n_workers
 from fairdash.ui._train_rows import PROPOSED, train_rows_input
 
 SWEEP = "pages/5_Sweep.py"
@@ -23,8 +23,8 @@ _MOST_MODELS = 5_000
 
 Preset = Literal["quick", "paper", "custom"]
 _PRESETS: dict[Preset, str] = {
-    "quick": "Quick",
-    "paper": "Paper",
+    "quick": "Quick 5 × 5",
+    "paper": "Paper 20 × 10",
     "custom": "Custom",
 }
 
@@ -109,26 +109,15 @@ def plane_range(method: str, axes: Axes) -> dict[str, Any]:
 
 def sweep_form(dataset_id: str) -> None:
     """Draw the form and start the sweep when asked to."""
-    methods = swept_methods()
-    with controls(4):
+    with controls(3):
         preset: Preset = st.segmented_control(
             "Grid",
             list(_PRESETS),
             format_func=_PRESETS.__getitem__,
             default="quick",
             required=True,
-            help="Values of λ × values of τ. Quick: 5 × 5. Paper: 20 × 10.",
+            help="Values of λ × values of τ.",
             key=f"{dataset_id} preset",
-            persist_state="session",
-        )
-        chosen = st.pills(
-            "Methods",
-            methods,
-            selection_mode="multi",
-            format_func=lambda key: CATALOG[key].label,
-            default=[m for m in ("adversarial", "road") if m in methods],
-            help="The unconstrained model is always trained beside them.",
-            key=f"{dataset_id} swept",
             persist_state="session",
         )
         effort: Effort = st.segmented_control(
@@ -154,6 +143,17 @@ def sweep_form(dataset_id: str) -> None:
     axes = QUICK if preset == "quick" else PAPER
     if preset == "custom":
         axes = _custom(dataset_id)
+    methods = swept_methods()
+    chosen = st.pills(
+        "Methods",
+        methods,
+        selection_mode="multi",
+        format_func=lambda key: CATALOG[key].label,
+        default=[m for m in ("adversarial", "road") if m in methods],
+        help="The unconstrained model is always trained beside them.",
+        key=f"{dataset_id} swept",
+        persist_state="session",
+    )
     if not chosen:
         st.caption("Choose at least one method.")
         return
@@ -178,41 +178,45 @@ def sweep_form(dataset_id: str) -> None:
             equal=equal,
             train_rows=train_rows,
         )
-        total, missing, seconds = expected(dataset_id, spec)
+        cost = expected(dataset_id, spec)
     except ValueError as error:
         problem("This grid cannot be trained", error)
         return
-    _run_row(dataset_id, spec, total, missing, seconds)
+    _run_row(dataset_id, spec, cost)
 
 
-def _run_row(
-    dataset_id: str, spec: SweepSpec, total: int, missing: int, seconds: float
-) -> None:
+def _run_row(dataset_id: str, spec: SweepSpec, cost: Expected) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
             "Run sweep",
             type="primary",
             icon=":material/play_arrow:",
-            disabled=total > _MOST_MODELS,
+            disabled=cost.total > _MOST_MODELS,
             key=f"{dataset_id} run sweep",
         )
-        done = (
-            f", {total - missing:,} of them trained before" if missing < total else ""
-        )
-        cost = f"about {duration(seconds)} with {plural(n_workers(), 'worker')} here"
-        if not missing:
-            cost = "done in a moment"
-        if total > _MOST_MODELS:
-            cost = f"at most {_MOST_MODELS:,} here; larger ones run from a terminal"
-        st.caption(f"{plural(total, 'model')}{done}: {cost}.")
+        st.caption(_cost_words(cost))
     if pressed:
-        name = f"{spec.data.name} · sweep of {plural(total, 'model')}"
+        name = f"{spec.data.name} · sweep of {plural(cost.total, 'model')}"
         try:
             run = submit(store(), spec, name=name)
         except ValueError as error:
             problem("Nothing was trained: the settings do not fit", error)
         else:
             open_page(SWEEP, run=run, data=dataset_id)
+
+
+def _cost_words(cost: Expected) -> str:
+    """Return how many models, how many of them are there, and about how long."""
+    trained = cost.total - cost.missing
+    models = plural(cost.total, "model")
+    models += f", {trained:,} of them trained before" if trained else ""
+    if cost.total > _MOST_MODELS:
+        return f"{models}: at most {_MOST_MODELS:,} here; a terminal runs larger ones."
+    if not cost.missing:
+        return f"{plural(cost.total, 'model')}, all trained before: done in a moment."
+    time = f"about {duration(cost.seconds)} with {plural(n_workers(), 'worker')} here"
+    guess = "" if cost.measured else ", a guess until a first model is trained"
+    return f"{models}: {time}{guess}."
 
 
 def _custom(dataset_id: str) -> Axes:

@@ -18,10 +18,11 @@ from fairdash.ui._sweep import PARITY, Sweep
 from fairdash.ui._sweep_controls import Controls
 from fairdash.ui._sweep_point import choose
 
+_WORST = "worst_1_di"
 _METRICS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("accuracy", "Accuracy", percent),
     (PARITY, "DI", number),
-    ("worst_1_di", "Worst-1-DI", number),
+    (_WORST, "Worst-1-DI", number),
 )
 _FEW = 3  # seeds below which no change is called clear
 _RULES = {"limits": "Most accurate", "knee": "Knee of the front"}
@@ -86,13 +87,26 @@ def find_model(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
         else:
             di = st.number_input("DI at most", 0.0, 1.0, asked.limit, 0.01)
             worst = st.number_input("Worst-1-DI at most", 0.0, 1.0, 0.15, 0.01)
-            place = sweep.best({PARITY: di, "worst_1_di": worst})
-            none = "No setting keeps both limits on validation rows."
+            place = sweep.best({PARITY: di, _WORST: worst})
+            none = _nearest_limits(sweep, di)
         if place is None:
             st.markdown(none)
             return
         st.markdown(_both_parts(sweep, place))
         st.button("Show it", on_click=choose, args=(sweep, run, place))
+
+
+def _nearest_limits(sweep: Sweep, di: float) -> str:
+    """Return what no setting keeps, and how low a limit may be."""
+    mine = sweep.means[sweep.means["method"].isin(sweep.methods)]
+    gaps = mine[f"validation_{PARITY}"]
+    fair = mine[gaps <= di]
+    if fair.empty:
+        least = number(gaps.min())
+        return f"No setting keeps this DI on validation rows; the least is {least}."
+    least = number(fair[f"validation_{_WORST}"].min())
+    both = "No setting keeps both on validation rows"
+    return f"{both}; with this DI Worst-1-DI is {least} or more."
 
 
 def _paired_changes(sweep: Sweep, method: str) -> pd.DataFrame | None:

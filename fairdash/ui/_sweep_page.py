@@ -1,19 +1,18 @@
-"""The Sweep page's parts in order: while a sweep grows, and when it is over."""
+"""The Sweep page's parts in order, once a sweep is over."""
 
 import math
 
 import streamlit as st
 
-from fairdash import plots
-from fairdash.jobs import cancel, submit
+from fairdash.jobs import submit
 from fairdash.methods import CATALOG
-from fairdash.store import RunRecord, Snapshot
+from fairdash.store import RunRecord
 from fairdash.sweep import SweepSpec
-from fairdash.ui._blocks import figure, problem
-from fairdash.ui._format import duration, plural, time_left
+from fairdash.ui._blocks import problem
+from fairdash.ui._format import duration, plural
 from fairdash.ui._frame import open_page
 from fairdash.ui._state import store
-from fairdash.ui._sweep import Sweep, finished_sweep, read_sweep
+from fairdash.ui._sweep import Sweep, finished_sweep
 from fairdash.ui._sweep_controls import sweep_controls
 from fairdash.ui._sweep_figures import (
     draw_along_tau,
@@ -26,9 +25,7 @@ from fairdash.ui._sweep_live import draw_inside, draw_sliders
 from fairdash.ui._sweep_numbers import find_model
 from fairdash.ui._sweep_plane import draw_planes
 from fairdash.ui._sweep_point import carry
-from fairdash.ui._training import runtime, seconds_left
-
-_AXES = ("worst_1_di", "accuracy")
+from fairdash.ui._training import runtime
 
 
 def is_sweep(run_id: str | None) -> bool:
@@ -52,47 +49,6 @@ def sweep_facts(data: str | None, run_id: str | None) -> tuple[str, ...]:
     n_settings = len({repr((t.method, t.params)) for t in trials})
     counts = f"{plural(n_settings, 'setting')} × {plural(seeds, 'seed')}"
     return name, counts, "chosen on validation, shown on test"
-
-
-def show_growing_sweep(snapshot: Snapshot) -> None:
-    """Draw progress and the front of the models that have finished so far."""
-    run = snapshot.run
-    done, total = snapshot.count("finished"), len(snapshot.trials)
-    left = seconds_left(snapshot)
-    facts = [
-        f"**{done} of {plural(total, 'model')} finished**",
-        time_left(left) if left is not None else "measuring the speed",
-        "saved as it goes, safe to close this page",
-    ]
-    with (
-        st.container(border=True),
-        st.container(horizontal=True, vertical_alignment="center"),
-    ):
-        with st.container(gap="xsmall"):
-            st.markdown(" · ".join(facts))
-            st.progress(min(1.0, snapshot.share))
-        asked = run.cancel_asked is not None
-        if st.button(
-            "Cancelling" if asked else "Cancel",
-            icon=":material/stop_circle:",
-            disabled=asked,
-        ):
-            cancel(store(), run.id)
-            st.rerun()
-    sweep = read_sweep(snapshot)
-    if sweep is None:
-        st.caption("The first models appear here as soon as their stack has finished.")
-        return
-    limit = float(run.spec.get("di_limit", 0.05))
-    models = sweep.points(_AXES, limit, "validation", single=False)
-    figure(
-        plots.plot_front(models, sweep.single_runs(_AXES)),
-        finding=plots.front_finding(models, limit),
-        caption="Finished models on test rows. Filled: fronts chosen on validation "
-        "rows. Open: over the DI limit.",
-        alt=plots.describe_front(models, _AXES),
-        key=f"{run.id} growing",
-    )
 
 
 def show_finished_sweep(run_id: str) -> None:

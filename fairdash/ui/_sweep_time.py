@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
@@ -18,23 +19,50 @@ _FIRST_SHARE = 0.2  # of a matrix product's speed that training reaches
 _SIDE = 512  # of the matrices of that product
 
 
-def expected(dataset_id: str, spec: SweepSpec) -> tuple[int, int, float]:
-    """Return the models a sweep asks for, those still to train, and the seconds left.
+@dataclass(frozen=True)
+class Expected:
+    """What a sweep asks for.
+
+    Attributes
+    ----------
+    total, missing : int
+        Models, and those of them that are still to train.
+    seconds : float
+        Until the last one has finished.
+    measured : bool
+        Whether models trained here before say so; else a matrix product does.
+    """
+
+    total: int
+    missing: int
+    seconds: float
+    measured: bool
+
+
+def expected(dataset_id: str, spec: SweepSpec) -> Expected:
+    """Return the models a sweep asks for and about how long they take here.
 
     The speed is that of the models trained here last, so it is right for this machine
     and for whatever else it is doing; before the first one, that of a matrix product.
+
+    Raises
+    ------
+    ValueError
+        When a method, a parameter or a value is not in the catalog.
     """
     dataset = store().dataset(dataset_id)
     trials = expand(spec, dataset.key)
     missing = [t for t in trials if not store().artifact(t.key).exists()]
     n_rows, n_features = rows_used(dataset_id, spec.train_rows), _width(dataset_id)
-    speed = _speed_so_far(dataset_id) or _speed_of_products()
+    so_far = _speed_so_far(dataset_id)
+    speed = so_far or _speed_of_products()
     seconds = [
         stack.work(n_rows=n_rows, n_features=n_features) / speed
         for stack in plan(missing)
         if not _has_plane(stack, dataset.key, spec)
     ]
-    return len(trials), len(missing), makespan(seconds, n_workers())
+    foretold = makespan(seconds, n_workers())
+    return Expected(len(trials), len(missing), foretold, so_far is not None)
 
 
 def _has_plane(stack: Stack, data: str, spec: SweepSpec) -> bool:
@@ -52,7 +80,7 @@ def n_workers() -> int:
 def _width(dataset_id: str) -> int:
     """Return the number of columns after encoding."""
     dataset = store().dataset(dataset_id)
-    return int(encode(dataset, split(dataset, 0).train).X.shape[1])
+    return len(encode(dataset, split(dataset, 0).train).feature_names)
 
 
 def _speed_so_far(dataset_id: str) -> float | None:

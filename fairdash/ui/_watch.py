@@ -1,9 +1,11 @@
 """A run while it trains: how far it is, curves on validation rows, weights."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from fairdash import plots
-from fairdash.jobs import cancel
+from fairdash.jobs import cancel, engine_waits_for
 from fairdash.methods import CATALOG
 from fairdash.store import Snapshot
 from fairdash.ui._blocks import Kpi, figure, kpi_row
@@ -35,13 +37,23 @@ looks: above 1 the adversary's doubt counts for more. In each group the mean is 
 
 
 def show_progress(snapshot: Snapshot) -> None:
-    """Draw how far the run is, with the button that cancels it."""
+    """Draw how far the run is, with the button that cancels it, and where it stands."""
+    progress_box(snapshot, _progress_text(snapshot))
+    table = curves(main_trials(snapshot))
+    kpi_row([_watched(name, series(table, name)) for name in _WATCHED])
+
+
+def progress_box(snapshot: Snapshot, facts: Sequence[str]) -> None:
+    """Draw the bar of a run under the facts, the first of them bold, and Cancel."""
+    facts = [*facts, engine_waits_for(store().home)]
+    head, *others = (fact for fact in facts if fact)
+    words = [f"**{head}**", *others, "saved as it goes, safe to close this page"]
     with (
         st.container(border=True),
         st.container(horizontal=True, vertical_alignment="center"),
     ):
         with st.container(gap="xsmall"):
-            st.markdown(_progress_text(snapshot))
+            st.markdown(" · ".join(words))
             st.progress(min(1.0, snapshot.share))
         asked = snapshot.run.cancel_asked is not None
         if st.button(
@@ -51,8 +63,6 @@ def show_progress(snapshot: Snapshot) -> None:
         ):
             cancel(store(), snapshot.run.id)
             st.rerun()
-    table = curves(main_trials(snapshot))
-    kpi_row([_watched(name, series(table, name)) for name in _WATCHED])
 
 
 def show_curves(snapshot: Snapshot) -> None:
@@ -94,7 +104,7 @@ def _watched(name: str, values: list[float]) -> Kpi:
     return Kpi(label, style(values[-1]) if values else "–", series=values or None)
 
 
-def _progress_text(snapshot: Snapshot) -> str:
+def _progress_text(snapshot: Snapshot) -> list[str]:
     running = [
         t.progress for t in snapshot.trials if t.status == "running" and t.progress
     ]
@@ -105,10 +115,8 @@ def _progress_text(snapshot: Snapshot) -> str:
         first = running[0]
         head = f"Epoch {first.epoch} of {first.n_epochs}"
     left = seconds_left(snapshot)
-    facts = [
-        f"**{head}**",
+    return [
+        head,
         f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
         time_left(left) if left is not None else "",
-        "saved as it goes, safe to close this page",
     ]
-    return " · ".join(fact for fact in facts if fact)

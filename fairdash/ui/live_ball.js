@@ -42,6 +42,7 @@ function redraw(state) {
   const largest = mean(most)
   const text = radius.toFixed(3)
   input.setAttribute("aria-valuetext", text)
+  input.style.setProperty("--share", `${(100 * radius) / input.max}%`)
   root.querySelector(".head b").textContent = text
   root.querySelector(".value").textContent = signed(largest)
   const note = largest > 0
@@ -76,7 +77,6 @@ export default function ({ data, parentElement, setStateValue }) {
     state.input.value = data.start
   }
   state.data = data
-  root.style.colorScheme = data.theme
   // until the server repeats what it was told on release, it speaks of a radius before
   if (data.start === state.told) state.until = 0
   else if (!state.held && Date.now() >= state.until) state.input.value = data.start

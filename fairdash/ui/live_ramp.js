@@ -118,6 +118,8 @@ function picture(data, setting, width) {
 const mounted = new WeakMap()
 
 function mount(root) {
+  root.innerHTML = `<div class="sliders"></div><div class="picture"></div>
+    <p class="said" aria-live="polite"></p>`
   const box = root.querySelector(".sliders")
   const state = { inputs: {}, frame: 0, timer: 0 }
   for (const [name, { label, ...range }] of Object.entries(SLIDERS)) {
@@ -134,7 +136,7 @@ function mount(root) {
 }
 
 export default function ({ data, parentElement, setStateValue }) {
-  const root = parentElement
+  const root = parentElement.querySelector(".live_ramp")
   const first = !mounted.has(root)
   if (first) mounted.set(root, mount(root))
   const state = mounted.get(root)

@@ -66,6 +66,7 @@ function redraw(state) {
   state.chosen = state.byPlace.get(at)
   inputs.forEach((input, i) => {
     const value = data.sliders[i].values[+input.value]
+    input.style.setProperty("--share", `${(100 * input.value) / Math.max(input.max, 1)}%`)
     input.setAttribute("aria-valuetext", value)
     input.previousElementSibling.lastElementChild.textContent = value
   })
@@ -104,7 +105,6 @@ export default function ({ data, parentElement, setStateValue }) {
   }
   state.data = data
   state.byPlace = new Map(data.settings.map((setting) => [setting.at.join(), setting]))
-  root.style.colorScheme = data.theme
   // until the server repeats what it was told on release, it speaks of a place before
   const start = data.start.join(), waits = Date.now() < state.until
   if (start === state.told) state.until = 0
