@@ -27,6 +27,7 @@ from fairdash.datasets._read import (
     read_table,
     sniff_table,
 )
+from fairdash.datasets._read_source import SeveralTablesError
 from fairdash.datasets._remedies import (
     applied_remedies,
     apply_remedy,
@@ -70,6 +71,7 @@ __all__ = [
     "Remedy",
     "Roles",
     "Sample",
+    "SeveralTablesError",
     "Split",
     "Subgroups",
     "TableFile",

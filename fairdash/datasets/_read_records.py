@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from fairdash.datasets._read_cells import MISSING
-from fairdash.datasets._read_source import Source
+from fairdash.datasets._read_source import SeveralTablesError, Source
 
 BATCH_ROWS = 50_000
 CHARACTERS = 1 << 20
@@ -96,10 +96,7 @@ class ExcelSheet(Records):
             return names[0]
         asked = "" if self.sheet is None else f", none of them {self.sheet!r}"
         sheets = f"{len(names)} sheet{'s' * (len(names) > 1)}"
-        raise ValueError(
-            f"{self.source.name} has {sheets}{asked}; choose one with `sheet`: "
-            f"{', '.join(map(repr, names))}."
-        )
+        raise SeveralTablesError(f"{self.source.name} has {sheets}{asked}", names)
 
 
 def _filled(sheet: Any) -> Iterator[tuple[Any, ...]]:

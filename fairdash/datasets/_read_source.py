@@ -34,6 +34,22 @@ NOT_TABLES = {
 }
 
 
+class SeveralTablesError(ValueError):
+    """A workbook or an archive holds several tables and none of them was chosen.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Sheets or files, to choose from with ``sheet``.
+    """
+
+    def __init__(self, message: str, names: list[str]) -> None:
+        super().__init__(
+            f"{message}; choose one with `sheet`: {', '.join(map(repr, names))}."
+        )
+        self.names = tuple(names)
+
+
 @dataclass(frozen=True)
 class Source:
     """The content of a file, that can be read again and again.
@@ -151,10 +167,7 @@ def _choose(members: list[str], source: Source) -> tuple[str, str | None]:
     if len(tables) == 1:
         return tables[0], source.sheet
     asked = "" if source.sheet is None else f", none of them {source.sheet!r}"
-    raise ValueError(
-        f"{source.name} holds {len(tables)} tables{asked}; choose one with `sheet`: "
-        f"{', '.join(map(repr, tables))}."
-    )
+    raise SeveralTablesError(f"{source.name} holds {len(tables)} tables{asked}", tables)
 
 
 def _copy(file: IO[bytes] | gzip.GzipFile, path: Path, name: str) -> None:

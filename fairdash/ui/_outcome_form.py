@@ -81,7 +81,7 @@ def pick_meaning(
         }
     )
     with st.popover(
-        plain(f"1 = {told.positive_words()}"),
+        plain(f"1 = {told.positive_words()}") if name else "What does 1 mean?",
         type="tertiary",
         help="What the positive outcome means for the person; change it here.",
     ):

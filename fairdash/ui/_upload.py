@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fairdash.datasets import TableFormat, sniff_table
+from fairdash.datasets import SeveralTablesError, TableFormat, sniff_table
 from fairdash.ui._blocks import problem
 from fairdash.ui._format import plain, plural
 from fairdash.ui._format_form import pick_format
@@ -16,7 +16,6 @@ _LARGEST = 500  # MB
 _TYPES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
 _TYPES += ["json", "jsonl", "ndjson"]
 _SAID = "read anew"  # key of what is told once the file was read differently
-_CHOOSE = "choose one with `sheet`"  # what the reader asks of a file of several tables
 
 
 def choose_table() -> None:
@@ -102,15 +101,15 @@ def _load(
     try:
         digest = store().add_table(content, file, sheet=sheet, table_format=form)
         _check_columns(digest)
+    except SeveralTablesError as several:
+        count = plural(len(several.names), "table")
+        asked = st.pills(f"{file} holds {count}. Which one?", several.names)
+        if asked:
+            _load(content, file, sheet=asked, form=form)
+        return
     except ValueError as error:
         problem(f"{file} was not loaded", error)
-        if sheet is None and _CHOOSE in str(error):
-            asked = st.text_input(
-                "Which one?", placeholder="a name from the list above"
-            )
-            if asked:
-                _load(content, file, sheet=asked.strip(), form=form)
-        elif form is None:
+        if form is None:
             _load_as_said(content, file, sheet)
         return
     parts = [title_of(file), *([title_of(sheet)] if sheet else [])]

@@ -136,7 +136,7 @@ def test_a_file_of_an_archive_is_read_again_as_the_reader_says(visit):
         archive.writestr("first.csv", people_csv())
         archive.writestr("second.csv", people_csv(300))
     page = upload(visit("Data"), packed.getvalue(), "both.zip")
-    page.text_input[0].set_value("second.csv").run()
+    page.pills[0].set_value("second.csv").run()
     assert "Read as comma-separated from 'second.csv', UTF-8." in words(page)
     pick(page, "Encoding").set_value("Latin-1").run()
     page = upload(page, packed.getvalue(), "both.zip")
