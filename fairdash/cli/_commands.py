@@ -9,6 +9,7 @@ import typer
 from fairdash import __version__
 from fairdash.cli._apply import apply_file
 from fairdash.cli._audit import audit
+from fairdash.cli._certify import certify
 from fairdash.cli._data import data
 from fairdash.cli._options import File, Home, refuse
 from fairdash.cli._run import train
@@ -16,6 +17,7 @@ from fairdash.store import home_folder
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(data, name="data")
+app.command()(certify)
 
 Out = Annotated[
     Path | None, typer.Option(help="CSV or Parquet file to write all rows to.")

@@ -20,7 +20,7 @@ from fairdash.postprocessing._covariance import CovarianceScores, covariance_thr
 from fairdash.postprocessing._covariance_ramp import CovarianceRamp
 from fairdash.postprocessing._decide import decide
 from fairdash.postprocessing._hardt import HardtThreshold
-from fairdash.postprocessing._inputs import cross
+from fairdash.postprocessing._inputs import cross, read_margins
 from fairdash.postprocessing._local import LocalRates, expected_local_di
 from fairdash.postprocessing._outcome import expected_flips, expected_outcome
 from fairdash.postprocessing._ramp import RampThreshold
@@ -56,4 +56,5 @@ __all__ = [
     "impossibility_bound",
     "most_accurate_rate",
     "ramp_threshold",
+    "read_margins",
 ]

@@ -39,6 +39,28 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
     return values if score_type == "margin" else 2 * values - 1
 
 
+def read_margins(column: "pd.Series[Any]") -> Array:
+    """Return margins of a column of a file: of probabilities where none is negative.
+
+    Raises
+    ------
+    ValueError
+        When a value is missing, no number, or outside [-1, 1].
+    """
+    values = pd.to_numeric(column, errors="coerce")
+    wrong = ~values.between(-1, 1).to_numpy()
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"Column {column.name!r} must hold probabilities or margins, from -1 to 1; "
+            f"{int(wrong.sum())} rows do not, first row {row + 1} with "
+            f"{column.iloc[row]!r}. Choose another column, or correct or leave out "
+            "these rows."
+        )
+    margins = values.to_numpy(dtype=np.float64)
+    return margins if margins.min() < 0 else 2 * margins - 1
+
+
 def check_informative(margins: Array) -> None:
     """Raise ValueError if scores are constant or look like labels."""
     low, high = margins.min(), margins.max()

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.datasets import split
+from fairdash.postprocessing import read_margins
 from fairdash.ui._models import known_models
 from fairdash.ui._post_source import (
     Source,
@@ -118,8 +119,7 @@ def decided_rows(source: Source, dataset_id: str | None) -> Decided:
     if source.trial:
         positive = store().artifact(source.trial).scores() > 0.5
     else:
-        scores = dataset.frame[source.column].to_numpy(dtype=float)
-        positive = scores > (0 if scores.min() < 0 else 0.5)
+        positive = read_margins(dataset.frame[source.column]) > 0
     return Decided(where, dataset.y[where], positive[where].astype(np.int64))
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from fairdash.datasets import split
-from fairdash.postprocessing import RampThreshold, cross
+from fairdash.postprocessing import RampThreshold, cross, read_margins
 from fairdash.ui._post import Array, Part, Scored
 from fairdash.ui._results import Setting
 from fairdash.ui._state import store
@@ -102,7 +102,7 @@ def scored(dataset_id: str, source: Source, crossed: tuple[str, ...]) -> Scored:
         scores = store().artifact(source.trial).scores().astype(np.float64)
         margins, calibration = 2 * scores - 1, parts.validation
     else:
-        margins = _margins(dataset.frame[source.column].to_numpy(dtype=np.float64))
+        margins = read_margins(dataset.frame[source.column])
         calibration = np.sort(np.concatenate([parts.train, parts.validation]))
     labels = dataset.sensitive_features
     if crossed:
@@ -138,16 +138,7 @@ class Sent(NamedTuple):
 def read_upload(upload: Upload) -> Sent:
     """Return what a file says of its rows; ValueError if scores are out of range."""
     frame = store().table(upload.table)
-    column = pd.to_numeric(frame[upload.score], errors="coerce")
-    wrong = ~column.between(-1, 1).to_numpy()
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"Column {upload.score!r} must hold probabilities or margins, from -1 to "
-            f"1; {int(wrong.sum())} rows do not, first row {row + 1} with "
-            f"{frame[upload.score].iloc[row]!r}. Choose another column, or correct or "
-            "leave out these rows."
-        )
+    margins = read_margins(frame[upload.score])
     labels = cross(
         *(frame[group].astype(object).fillna(_MISSING) for group in upload.groups)
     )
@@ -155,7 +146,7 @@ def read_upload(upload: Upload) -> Sent:
     if upload.outcome:
         positive = frame[upload.outcome].astype(str) == upload.positive
         y = positive.to_numpy().astype(np.int8)
-    return Sent(_margins(column.to_numpy(dtype=np.float64)), labels, y)
+    return Sent(margins, labels, y)
 
 
 def _uploaded(upload: Upload) -> Scored:
@@ -172,11 +163,6 @@ def _uploaded(upload: Upload) -> Scored:
     return Scored.of(
         upload.name, names, upload.groups, rows, part(calibration), part(test)
     )
-
-
-def _margins(column: Array) -> Array:
-    """Return margins as they are, and margins of probabilities."""
-    return column if column.min() < 0 else 2 * column - 1
 
 
 def _dealt(labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,0 +1,132 @@
+"""`fairdash certify`: certificates of a run's models, or of scores in a file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from toys import ROLES, people_csv
+from typer.testing import CliRunner
+
+from fairdash.cli import app
+from fairdash.datasets import split
+from fairdash.jobs import submit
+from fairdash.methods.noisy_groups import soft_certificate, tv_certificate
+from fairdash.store import open_store
+from fairdash.sweep import MethodGrid, SweepSpec
+
+COLUMNS = ["--score", "score", "--group", "team", "--outcome", "paid"]
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["certify", *map(str, arguments)])
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    paid = rng.random(900) < 0.5
+    score = np.clip(0.3 + 0.4 * paid + rng.normal(scale=0.2, size=900), 0, 1)
+    team = rng.choice(["blue", "green", "red"], 900)
+    return pd.DataFrame({"score": score, "team": team, "paid": paid.astype(int)})
+
+
+@pytest.fixture
+def file(frame, tmp_path):
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    return tmp_path / "scores.csv"
+
+
+def rows(frame):
+    return frame["paid"], (frame["score"] > 0.5).astype(int), frame["team"]
+
+
+def test_scores_in_a_file_are_certified_with_a_radius_for_each_group(
+    frame, file, tmp_path
+):
+    radii = {"blue": 0.05, "green": 0.1, "red": 0.2}
+    given = [f"--radius={name}={value}" for name, value in radii.items()]
+    done = call(file, *COLUMNS, *given, "--out", tmp_path / "all.csv")
+    assert done.exit_code == 0, done.output
+    table = tv_certificate(*rows(frame), radii)
+    assert f"{table['worst_violation'].max():+.3f}" in done.stdout
+    written = pd.read_csv(tmp_path / "all.csv")
+    np.testing.assert_allclose(written["worst"], table["worst"])
+
+
+def test_a_noise_matrix_gives_the_soft_certificate(frame, file, tmp_path):
+    matrix = pd.DataFrame(
+        [[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]],
+        index=["red", "blue", "green"],  # in no order
+        columns=["old", "young"],
+    )
+    matrix.to_csv(tmp_path / "noise.csv")
+    done = call(file, *COLUMNS, "--noise", tmp_path / "noise.csv", "--slack", 0.02)
+    assert done.exit_code == 0, done.output
+    table = soft_certificate(*rows(frame), matrix.sort_index(), slack=0.02)
+    assert f"{table['worst_violation'].max():+.3f}" in done.stdout
+
+
+def test_models_of_a_run_are_certified_on_the_test_rows_of_each_seed(inline):
+    store = open_store()
+    table = store.add_table(people_csv(), "people.csv")
+    store.add_dataset(table, ROLES, "People")
+    data = {"table": table, "roles": ROLES, "name": "People"}
+    grid = (MethodGrid(method="logistic"),)
+    run = submit(store, SweepSpec(data=data, methods=grid, seeds=(0, 1)), name="A")
+    done = call(run, "--radius", 0.1)
+    assert done.exit_code == 0, done.output
+    snapshot, worst = store.snapshot(run), []
+    dataset = store.dataset(snapshot.run.dataset_id)
+    for trial in snapshot.trials:
+        test = split(dataset, trial.seed).test
+        decided = (store.artifact(trial.key).scores()[test] > 0.5).astype(int)
+        found = tv_certificate(
+            dataset.y[test], decided, dataset.sensitive_features[test], 0.1
+        )
+        worst.append(found["worst_violation"].max())
+    store.close()
+    assert f"{np.mean(worst):+.3f}" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ([], "Give --radius, --noise or both."),
+        (["--radius", "2"], "`radius` must be in [0, 1], got 2"),
+        (["--radius", "far"], "`--radius` must be a number or NAME=NUMBER, got far"),
+        (["--radius", "blue=0.1"], "`radius` has no entry for the group 'green'"),
+        (["--radius", "0.1", "--positive", "yes"], "never is 'yes' (--positive)"),
+        (["--radius", "0.1", "--group", "city"], "has no columns ['city']"),
+        (["--radius", "0.1", "--constraint", "odds"], "`constraints` must be one of"),
+    ],
+)
+def test_what_cannot_be_used_is_one_clear_line(arguments, message, file):
+    done = call(file, *COLUMNS, *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert "\n" not in done.stderr.strip()
+
+
+@pytest.mark.parametrize(
+    "table, message",
+    [
+        ("g,a,b\nblue,.5,.5\ngreen,.3,.6\nred,0,1\n", "sums to 0.9"),
+        ("g,a,b\nblue,.5,.5\nred,0,1\n", "no row for the noisy group 'green'"),
+    ],
+)
+def test_a_noise_matrix_that_does_not_fit_says_where(table, message, file, tmp_path):
+    (tmp_path / "noise.csv").write_text(table)
+    done = call(file, *COLUMNS, "--noise", tmp_path / "noise.csv")
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_a_group_without_positives_and_a_run_that_is_not_there_are_named(
+    frame, tmp_path, inline
+):
+    frame.loc[frame["team"] == "red", "paid"] = 0
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    done = call(tmp_path / "scores.csv", *COLUMNS, "--radius", 0.1)
+    assert "Group red has no rows with outcome 1" in done.stderr
+    done = call("nobody", "--radius", 0.1)
+    assert done.exit_code == 2
+    assert "nobody" in done.stderr
