@@ -3,7 +3,8 @@
 from fairdash.datasets._check import check_table
 from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._decode import decode
-from fairdash.datasets._encode import Encoded, Encoder, encode
+from fairdash.datasets._encode import Encoded, encode
+from fairdash.datasets._encoder import Encoder
 from fairdash.datasets._fetch import fetch, fetch_table
 from fairdash.datasets._format import (
     DECIMALS,

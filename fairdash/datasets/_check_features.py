@@ -14,7 +14,7 @@ from fairdash.datasets._columns import (
     label_codes,
     words,
 )
-from fairdash.datasets._encode import OTHER
+from fairdash.datasets._encoder import OTHER
 from fairdash.datasets._giveaway import giveaway, gives_group_away, is_score
 from fairdash.datasets._groups import group_codes, outcomes
 from fairdash.datasets._problems import Problem

@@ -5,7 +5,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash.datasets._columns import is_number, is_whole
-from fairdash.datasets._encode import (
+from fairdash.datasets._encoder import (
     MISSING,
     CategoryEncoding,
     Encoder,

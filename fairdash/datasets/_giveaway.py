@@ -72,11 +72,19 @@ def gives_group_away(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool
     known = (codes >= 0) & (group >= 0)
     if len(labels) < 2 or not known.any():
         return False
-    table = np.zeros((len(labels), int(group.max()) + 1), dtype=np.int64)
-    np.add.at(table, (codes[known], group[known]), 1)
+    table = crossed_counts(codes[known], len(labels), group[known])
     right = table.max(axis=1).sum() / known.sum()
     usual = table.sum(axis=0).max() / known.sum()
     return bool(right >= CODING_LIMIT and usual <= USUAL_LIMIT)
+
+
+def crossed_counts(
+    codes: NDArray[np.int64], n_codes: int, group: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the number of rows of each code and group, shape (n_codes, n_groups)."""
+    n_groups = int(group.max()) + 1
+    counts = np.bincount(codes * n_groups + group, minlength=n_codes * n_groups)
+    return counts.reshape(n_codes, n_groups)
 
 
 def is_score(name: str) -> bool:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fairdash.datasets._columns import is_nested, is_number, label_codes, words
 from fairdash.datasets._giveaway import (
     SCREEN_ROWS,
+    crossed_counts,
     giveaway,
     gives_group_away,
     is_score,
@@ -206,12 +207,10 @@ def _is_function_of(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
     known = (codes >= 0) & (group >= 0)
     if not 2 <= len(labels) <= MOST_CODES or not known.any():
         return False
-    n_groups = int(group.max()) + 1
-    table = np.zeros((n_groups, len(labels)), dtype=np.int64)
-    np.add.at(table, (group[known], codes[known]), 1)
+    table = crossed_counts(codes[known], len(labels), group[known]).T
     usual = int(table.sum(axis=0).argmax())
     told = table.argmax(axis=1)
     odd = np.delete(table, usual, axis=1).sum()
-    found = sum(int(table[g, told[g]]) for g in range(n_groups) if told[g] != usual)
+    found = sum(int(row[t]) for row, t in zip(table, told, strict=True) if t != usual)
     right = int(table.max(axis=1).sum())
     return bool(found >= CODING_LIMIT * odd and right >= CODING_LIMIT * table.sum())

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 from scipy.special import expit
 
@@ -61,7 +62,7 @@ def train_plane(
     estimator.set_callbacks(progress)
     began = time.monotonic()
     estimator.fit(
-        encoded.X[train],
+        encoded.rows(train),
         dataset.y[train],
         sensitive_features=dataset.sensitive_features[train],
     )
@@ -90,17 +91,23 @@ def take_points(
     began = time.monotonic()
     encoded = encode(dataset, split(dataset, stack.seed).train, scaling=scaling)
     train = training_rows(dataset, stack.seed, train_rows)
-    groups = dataset.sensitive_features[train]
+    groups, X = dataset.sensitive_features[train], encoded.rows(train)
+    names = CATALOG[stack.method].stackable()
+    settings = [[float(point[name]) for name in names] for point in stack.points]
+    networks = [trained.plane.predictor.fold(setting) for setting in settings]
+    scores = np.empty((len(networks), dataset.n_rows), dtype=np.float32)
+    for part in encoded.parts():
+        rows = encoded.rows(part)
+        for row, network in zip(scores, networks, strict=True):
+            row[part] = expit(network.logits(rows))
     results = []
-    for trial, point in zip(stack.trials, stack.points, strict=True):
-        setting = [float(point[name]) for name in CATALOG[stack.method].stackable()]
-        network = trained.plane.predictor.fold(setting)
+    for i, (trial, network) in enumerate(zip(stack.trials, networks, strict=True)):
         ratio = trained.plane.weights(
-            setting, encoded.X[train], dataset.y[train], sensitive_features=groups
+            settings[i], X, dataset.y[train], sensitive_features=groups
         )
         result = TrialResult(
             trial=trial,
-            scores=finite(trial, expit(network.logits(encoded.X))),
+            scores=finite(trial, scores[i]),
             history=trained.history,
             network=network.arrays(),
             ratio=ratio,

@@ -54,10 +54,10 @@ def begun(trial: Trial) -> Event:
     }
 
 
-def finite(trial: Trial, scores: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return scores as they are kept; a ValueError when training diverged."""
+def finite(trial: Trial, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return scores to keep; a ValueError when training diverged."""
     broken = ~np.isfinite(scores)
     if broken.any():
         message = f"Training diverged: {broken.sum()} scores are not finite"
         raise ValueError(f"{message} at {trial.params}; lower `learning_rate`.")
-    return scores.astype(np.float32)
+    return scores

@@ -1,10 +1,20 @@
 """Train one stack: split, encode, fit all its models at once, score all rows."""
 
 import time
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
-from fairdash.datasets import Dataset, Subgroups, encode, split, training_rows
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdash.datasets import (
+    Dataset,
+    Encoded,
+    Subgroups,
+    encode,
+    split,
+    training_rows,
+)
 from fairdash.methods import CATALOG
 from fairdash.sweep._monitor import Event, Monitor, validation_metrics
 from fairdash.sweep._plane import take_points, train_plane
@@ -77,7 +87,7 @@ def train_stack(
     groups = dataset.sensitive_features
     monitor = Monitor(
         [trial.key for trial in stack.trials],
-        X=encoded.X[validation],
+        X=encoded.rows(validation),
         validation=validation_metrics(
             dataset.y[validation],
             groups=groups[validation],
@@ -96,18 +106,19 @@ def train_stack(
     began = time.monotonic()
     models = estimator.fit_many(
         stack.points,
-        encoded.X[train],
+        encoded.rows(train),
         dataset.y[train],
         sensitive_features=groups[train],
     )
     if monitor.was_stopped:
         return None
     seconds = (time.monotonic() - began) / len(models)
-    known = {"sensitive_features": groups} if method.needs_groups else {}
+    known = groups if method.needs_groups else None
+    scores = score_rows(models, encoded, known)
     return [
         TrialResult(
             trial=trial,
-            scores=finite(trial, model.predict_proba(encoded.X, **known)[:, 1]),
+            scores=finite(trial, scores[i]),
             history=model.history_.merge(monitor.table(i), on="epoch", how="left"),
             network=model.network_.arrays(),
             ratio=model.ratio_,
@@ -116,3 +127,30 @@ def train_stack(
         )
         for i, (trial, model) in enumerate(zip(stack.trials, models, strict=True))
     ]
+
+
+def score_rows(
+    models: Sequence[Any],
+    encoded: Encoded,
+    groups: NDArray[np.object_] | None = None,
+) -> NDArray[np.float32]:
+    """Return the probability of the positive outcome of all rows, part after part.
+
+    Parameters
+    ----------
+    models : sequence of fitted estimators
+    encoded : Encoded
+    groups : ndarray of shape (n_rows,), optional
+        Group of each row, for methods that need it.
+
+    Returns
+    -------
+    ndarray of shape (n_models, n_rows)
+    """
+    scores = np.empty((len(models), len(encoded.frame)), dtype=np.float32)
+    for part in encoded.parts():
+        X = encoded.rows(part)
+        known = {} if groups is None else {"sensitive_features": groups[part]}
+        for row, model in zip(scores, models, strict=True):
+            row[part] = model.predict_proba(X, **known)[:, 1]
+    return scores

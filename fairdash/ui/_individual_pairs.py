@@ -45,12 +45,13 @@ def pick_pairs(dataset: Dataset, dataset_id: str, seed: int) -> Pairs | None:
 def pairs_to_label(dataset: Dataset, seed: int) -> tuple[tuple[int, int], ...]:
     """Return pairs of training rows: at random, and of near neighbours, in turn."""
     train = split(dataset, seed).train
-    X = encode(dataset, train).X
+    encoded = encode(dataset, train)
     rng = np.random.default_rng(seed)
     pairs = []
     for k in range(min(_ASKED, len(train) // 2)):
         row, *others = rng.choice(train, min(_NEAR + 1, len(train)), replace=False)
-        apart = ((X[others] - X[row]) ** 2).sum(1)
+        person, *rest = encoded.rows(np.array([row, *others]))
+        apart = ((np.array(rest) - person) ** 2).sum(1)
         apart[apart == 0] = np.inf  # the same person says nothing
         pairs.append((int(row), int(others[apart.argmin() if k % 2 else 0])))
     return tuple(pairs)

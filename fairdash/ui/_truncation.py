@@ -100,7 +100,9 @@ def _bars(key: str, dataset_id: str, seed: int, scaling: str) -> pd.DataFrame:
     dataset = store().dataset(dataset_id)
     parts = split(dataset, seed)
     model = TruncatedLogistic.from_arrays(store().artifact(key).network())
-    X = encode(dataset, parts.train, scaling=scaling).X[parts.test]  # type: ignore[arg-type]
+    X = encode(dataset, parts.train, scaling=scaling).rows(  # type: ignore[arg-type]
+        parts.test
+    )
     scores, groups = expit(model.margins(X)), dataset.sensitive_features[parts.test]
     tables = []
     for name in dataset.group_names:

@@ -9,6 +9,8 @@ from hypothesis.extra.pandas import column, data_frames, range_indexes
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from toys import ROLES as APPLICANT_ROLES
+from toys import people as applicants
 
 from fairdash.datasets import Encoder, Roles, encode, make_dataset, split
 
@@ -203,3 +205,17 @@ def test_column_types_of_parquet_files_encode_like_plain_ones(people, roles):
     first, second = encoded(people, roles), encoded(typed, yes)
     assert first.encoder == second.encoder
     np.testing.assert_array_equal(first.X, second.X)
+
+
+def test_rows_asked_for_and_parts_are_those_of_the_whole(monkeypatch):
+    monkeypatch.setattr("fairdash.datasets._encode.PART_ROWS", 170)
+    frame = applicants()
+    frame.loc[::5, "branch"] = None
+    frame.loc[::6, "age"] = np.nan
+    dataset = make_dataset(frame, APPLICANT_ROLES, name="people")
+    encoded = encode(dataset, split(dataset).train)
+    some = np.array([599, 3, 3, 100])
+    np.testing.assert_array_equal(encoded.rows(some), encoded.X[some])
+    parts = [encoded.rows(part) for part in encoded.parts()]
+    assert [len(part) for part in parts] == [170, 170, 170, 90]
+    np.testing.assert_array_equal(np.concatenate(parts), encoded.X)

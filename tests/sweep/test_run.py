@@ -268,3 +268,13 @@ def test_the_script_of_an_uploaded_table_reads_the_store(path):
 def test_describing_sweeps_does_not_load_torch():
     code = "import sys, fairdash.sweep; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_large_data_are_scored_part_by_part_with_the_same_scores(path, monkeypatch):
+    methods = [{"method": "logistic"}, {"method": "hardt"}]
+    spec = specification(path, methods=methods)
+    _, whole = train(spec)
+    monkeypatch.setattr("fairdash.datasets._encode.PART_ROWS", 170)
+    _, parts = train(spec)
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one.scores, other.scores, rtol=1e-5)
