@@ -59,6 +59,6 @@ class Removal(Shelf, Runs, Drafts):
                 raise ValueError(f"{message}; delete these.")
             connection.execute(sa.delete(TABLES).where(TABLES.c.sha256 == digest))
             remove_folder(self._table_folder(digest))  # within the lock, as in runs
-        self._table.cache_clear()
-        self._dataset.cache_clear()
+        self._table.clear()
+        self._dataset.clear()
         self.drop_draft(digest)

@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,11 +23,13 @@ from fairdash.datasets import (
 )
 from fairdash.store._artifacts import WRITING, write_folder
 from fairdash.store._database import Database
+from fairdash.store._recent import Recent
 from fairdash.store._records import DatasetRecord, TableRecord
 from fairdash.store._schema import DATASETS, TABLES
 
 TABLE_FILE, FORMAT_FILE = "table.parquet", "format.json"
 LOADED = 8  # tables and data sets kept in memory, each
+LIMIT = 1 << 30  # bytes of them, each; one of any size is kept
 ID_LENGTH = 16  # of the key of a data set; enough to be unique, short in an address
 
 
@@ -37,8 +38,8 @@ class Shelf(Database):
 
     def __init__(self, home: Path, url: str | None = None) -> None:
         super().__init__(home, url)
-        self._table = lru_cache(LOADED)(self._read_table)
-        self._dataset = lru_cache(LOADED)(self._make_dataset)
+        self._table = Recent(self._read_table, _bytes, most=LOADED, limit=LIMIT)
+        self._dataset = Recent(self._make_dataset, _own_bytes, most=LOADED, limit=LIMIT)
 
     def add_table(
         self,
@@ -128,7 +129,7 @@ class Shelf(Database):
         ValueError
             When the table is unknown or the roles do not fit it.
         """
-        dataset = self._dataset(table, roles.model_dump_json(), name)
+        dataset = self.draft_dataset(table, roles, name)
         dataset_id = dataset.key[:ID_LENGTH]
         subgroups = subgroups or Subgroups(columns=roles.subgroup_columns)
         record = {
@@ -173,8 +174,17 @@ class Shelf(Database):
             When there is no such data set.
         """
         record = self.dataset_record(dataset_id)
-        roles = record.roles.model_dump_json()
-        return self._dataset(record.table_sha256, roles, record.name)
+        return self.draft_dataset(record.table_sha256, record.roles, record.name)
+
+    def draft_dataset(self, table: str, roles: Roles, name: str) -> Dataset:
+        """Return the data set that `add_dataset` would keep, without keeping it.
+
+        Raises
+        ------
+        ValueError
+            When the table is unknown or the roles do not fit it.
+        """
+        return self._dataset(table, roles.model_dump_json(), name)
 
     def rename_dataset(self, dataset_id: str, name: str) -> None:
         """Give a data set another name."""
@@ -198,6 +208,16 @@ class Shelf(Database):
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
         known = Roles.model_validate_json(roles)
         return make_dataset(self.table(table), known, name=name, key=table)
+
+
+def _bytes(frame: pd.DataFrame) -> int:
+    return int(frame.memory_usage().sum())
+
+
+def _own_bytes(dataset: Dataset) -> int:
+    """Return the bytes of a data set, its frame if that is not the whole table's."""
+    own = dataset.y.nbytes + dataset.group.nbytes + dataset.row_number.nbytes
+    return own + (_bytes(dataset.frame) if len(dataset.excluded) else 0)
 
 
 _DATASETS = sa.select(DATASETS, TABLES.c.name.label("table_name"), TABLES.c.n_rows)

@@ -11,7 +11,6 @@ from fairdash.datasets import (
     apply_remedy,
     check_table,
     left_out_reasons,
-    make_dataset,
     prepare,
     undo_remedy,
 )
@@ -99,13 +98,7 @@ def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
     ValueError
         If the roles do not fit the table.
     """
-    return _dataset(table.digest, roles.model_dump_json(), table.name)
-
-
-@st.cache_resource(max_entries=_TABLES, show_spinner=False)
-def _dataset(digest: str, roles: str, name: str) -> Dataset:
-    known = Roles.model_validate_json(roles)
-    return make_dataset(store().table(digest), known, name=name, key=digest)
+    return store().draft_dataset(table.digest, roles, table.name)
 
 
 def edited_rates(table: OpenTable, roles: Roles, subgroups: Subgroups) -> BaseRates:
@@ -120,7 +113,8 @@ def edited_rates(table: OpenTable, roles: Roles, subgroups: Subgroups) -> BaseRa
 
 @st.cache_resource(max_entries=_TABLES, show_spinner="Counting rows…")
 def _rates(digest: str, roles: str, subgroups: str, name: str) -> BaseRates:
-    dataset = _dataset(digest, roles, name)
+    known = Roles.model_validate_json(roles)
+    dataset = store().draft_dataset(digest, known, name)
     return base_rates(dataset, Subgroups.model_validate_json(subgroups))
 
 

@@ -1,6 +1,9 @@
 """Upload a table, and read it differently where it was misunderstood."""
 
 import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from fairdash.datasets import SeveralTablesError, TableFormat, sniff_table
 from fairdash.ui._blocks import problem
@@ -26,7 +29,7 @@ def choose_table() -> None:
         max_upload_size=_LARGEST,
     )
     if uploaded is not None:
-        _load(uploaded.getvalue(), uploaded.name)
+        _load(uploaded)
     st.subheader("Or start from a sample with a planted, known bias", anchor=False)
     sample_cards()
 
@@ -77,8 +80,7 @@ def reread(table: OpenTable) -> None:
             )
         )
         if uploaded is not None and chosen != form:
-            content, file = uploaded.getvalue(), uploaded.name
-            _load(content, file, sheet=chosen.sheet, form=chosen, before=table)
+            _load(uploaded, sheet=chosen.sheet, form=chosen, before=table)
 
 
 def _found(table: OpenTable) -> TableFormat | None:
@@ -87,8 +89,7 @@ def _found(table: OpenTable) -> TableFormat | None:
 
 
 def _load(
-    content: bytes,
-    file: str,
+    uploaded: UploadedFile,
     *,
     sheet: str | None = None,
     form: TableFormat | None = None,
@@ -98,24 +99,29 @@ def _load(
 
     ``before`` is what the same file was read as, which goes if nothing needs it.
     """
+    content, file = uploaded.getvalue(), uploaded.name
     try:
-        digest = store().add_table(content, file, sheet=sheet, table_format=form)
+        with st.spinner(f"Reading {file}…"):
+            digest = store().add_table(content, file, sheet=sheet, table_format=form)
         _check_columns(digest)
     except SeveralTablesError as several:
         count = plural(len(several.names), "table")
         asked = st.pills(f"{file} holds {count}. Which one?", several.names)
         if asked:
-            _load(content, file, sheet=asked, form=form)
+            _load(uploaded, sheet=asked, form=form)
         return
     except ValueError as error:
         problem(f"{file} was not loaded", error)
         if form is None:
-            _load_as_said(content, file, sheet)
+            _load_as_said(uploaded, sheet)
         return
     parts = [title_of(file), *([title_of(sheet)] if sheet else [])]
+    own = before is not None and store().was_read_from(before.digest, content)
+    del content
+    _forget(uploaded)
     if before is None or before.digest == digest:
         _open(digest, " ".join(parts))
-    elif store().was_read_from(before.digest, content):
+    elif own:
         st.session_state[_SAID] = _replace(before)
         _open(digest, before.name)
     else:
@@ -150,8 +156,9 @@ def _made_of(table: OpenTable) -> list[str]:
     return [data.id for data in known if data.table_sha256 == table.digest]
 
 
-def _load_as_said(content: bytes, file: str, sheet: str | None) -> None:
+def _load_as_said(uploaded: UploadedFile, sheet: str | None) -> None:
     """Ask how a CSV file is written and read it so; other files need no asking."""
+    content, file = uploaded.getvalue(), uploaded.name
     try:
         found = sniff_table(content, name=file, sheet=sheet)
     except ValueError:  # said already: the file is empty or holds no table at all
@@ -167,11 +174,22 @@ def _load_as_said(content: bytes, file: str, sheet: str | None) -> None:
             problem("The file cannot be read like this", error)
         pressed = st.form_submit_button("Read it like this")
     if pressed and chosen is not None:
-        _load(content, file, sheet=sheet, form=chosen)
+        _load(uploaded, sheet=sheet, form=chosen)
+
+
+def _forget(uploaded: UploadedFile) -> None:
+    """Free the bytes of a file, which Streamlit keeps as long as the session lives."""
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    manager = context.uploaded_file_mgr
+    if isinstance(manager, MemoryUploadedFileManager):
+        manager.remove_file(context.session_id, uploaded.file_id)
+    uploaded.close()
 
 
 def _check_columns(digest: str) -> None:
-    n_columns = store().table(digest).shape[1]
+    n_columns = next(t.n_columns for t in store().tables() if t.sha256 == digest)
     if n_columns < _FEWEST_COLUMNS:
         raise ValueError(
             f"It has too few columns, {n_columns}. An outcome, a sensitive column and "
@@ -180,7 +198,8 @@ def _check_columns(digest: str) -> None:
 
 
 def _open(digest: str, name: str) -> None:
-    roles = first_roles(store().table(digest))
+    with st.spinner("Guessing roles…"):
+        roles = first_roles(store().table(digest))
     try:
         data = store().add_dataset(digest, roles, name)
     except ValueError:
