@@ -1,27 +1,16 @@
-"""SenSeI, SenSR and CLP: the inner maximum, gradients, weights, classes, bad input."""
+"""SenSeI, SenSR and CLP: losses, weights, classes, bad input."""
 
 import numpy as np
 import pytest
 import torch
 
 from fairdash.methods import CLP, SenSeI, SenSR, Unconstrained
-from fairdash.methods._attack import Attack
 from fairdash.methods._groups import Groups
 from fairdash.methods._individual import OutputDistance, TargetLoss
-from fairdash.methods._stacked import StackedNetwork
 from fairdash.methods._training import Batch, _minibatches
-from fairdash.metrics import FairMetric, explore, free_sensitivity, ignore_columns
-from fairdash.metrics import output_distance as numpy_distance
+from fairdash.metrics import FairMetric, free_sensitivity, ignore_columns
 
-CPU = torch.device("cpu")
 FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}
-SEARCH = {
-    "n_subspace_steps": 8,
-    "subspace_learning_rate": 0.5,
-    "n_full_steps": 8,
-    "full_learning_rate": 0.05,
-    "seed": 0,
-}
 
 
 @pytest.fixture(scope="module")
@@ -34,83 +23,9 @@ def data():
     return X, y, np.array(["a", "b"])[s]
 
 
-def stack_of(sizes, n_models=2):
-    network = StackedNetwork(sizes, n_models, seed=0, learning_rate=0.01, device=CPU)
-    network.parameters.mul_(2).add_(
-        0.1 * torch.randn(network.parameters.shape, generator=torch.manual_seed(1))
-    )
-    return network
-
-
 def metric_of(d=6, k=2):
     directions = np.random.default_rng(0).normal(size=(d, k))
     return FairMetric.ignoring(range(d), directions, range(k))
-
-
-def learned_metric():
-    rng = np.random.default_rng(0)
-    X, other = rng.normal(size=(2, 300, 6))
-    d = ((X - other) ** 2).mean(1)
-    return explore(X, other, rng.random(300) < 2 / (1 + np.exp(d)), range(6))
-
-
-@pytest.mark.parametrize("sizes", [(6, 1), (6, 8, 1), (6, 8, 5, 3)], ids=str)
-@pytest.mark.parametrize("metric", [metric_of(), learned_metric()], ids=["free", "psd"])
-@pytest.mark.parametrize("kind", ["distance", "loss"])
-@torch.no_grad()
-def test_the_inner_maximum_is_never_below_the_value_at_x(sizes, metric, kind):
-    network = stack_of(sizes)
-    X = torch.randn(50, 6, generator=torch.manual_seed(0))
-    y = (torch.arange(50) % max(2, sizes[-1])).float()
-    here = network.forward(X).clone()
-    objective = TargetLoss(y) if kind == "loss" else OutputDistance(here)
-    multiplier = torch.tensor([[0.5], [2.0]])
-    others, distance = Attack(network, metric, **SEARCH)(
-        X, lambda outputs: objective, multiplier
-    )
-    expected = [metric.distance(X, x.double()) for x in others]
-    np.testing.assert_allclose(distance, expected, atol=1e-3)
-    reached = objective.value(network.forward(others))
-    gain = reached - multiplier * distance - objective.value(here)
-    assert gain.min() > -1e-4
-    assert gain.mean() > 0.05
-    # every model has found what it would find alone
-    if kind == "distance":
-        reached = numpy_distance(
-            network.networks()[1].outputs(others[1].numpy()), here[1]
-        )
-        np.testing.assert_allclose(
-            reached, objective.value(network.forward(others))[1], atol=1e-3
-        )
-
-
-@torch.no_grad()
-def test_without_free_sensitivity_free_moves_are_undone_or_harmless():
-    network, metric = stack_of((6, 8, 1)), metric_of()
-    projection = torch.as_tensor(metric.projection, dtype=torch.float32)
-    network.weights[0].copy_(projection @ network.weights[0])
-    attack = Attack(network, metric, **{**SEARCH, "n_full_steps": 0})
-    assert attack.sensitivity().max() < 1e-5
-    X = torch.randn(40, 6)
-    objective = OutputDistance(network.forward(X).clone())
-    others, _ = attack(X, OutputDistance, torch.ones(2, 1))
-    assert objective.value(network.forward(others)).max() < 1e-6
-
-
-@torch.no_grad()
-def test_a_linear_model_is_attacked_along_the_steepest_direction():
-    network = stack_of((6, 1), n_models=1)
-    metric = metric_of(k=1)
-    w = network.networks()[0].weights[0][:, 0].astype(float)
-    X = torch.zeros(200, 6)
-    search = {**SEARCH, "n_subspace_steps": 0, "n_full_steps": 60}
-    multiplier = torch.full((1, 1), float(w @ metric.sigma @ w) / 4 * 1.0001)
-    others, distance = Attack(network, metric, **search)(X, OutputDistance, multiplier)
-    moved = others[0].double().numpy()
-    steepest = metric.sigma @ w / np.linalg.norm(metric.sigma @ w)
-    kept = distance[0].numpy() > 0
-    along = np.abs(moved[kept] @ steepest) ** 2
-    assert (along <= distance[0].numpy()[kept] + 1e-4).all()
 
 
 @pytest.mark.parametrize("n_outputs", [1, 4])
@@ -136,19 +51,26 @@ def test_one_logit_is_as_far_as_its_two_halves():
     )
 
 
+@pytest.mark.parametrize(
+    "settings, atol",
+    # a ReLU that rounding flips leads the search elsewhere: one epoch of those
+    [({"predictor_layers": ()}, 1e-6), ({"n_epochs": 1}, 2e-5)],
+    ids=["linear", "network"],
+)
 @pytest.mark.parametrize("cls", [SenSeI, SenSR, CLP])
-def test_a_model_in_a_stack_equals_the_model_alone(cls, data):
+def test_a_model_in_a_stack_equals_the_model_alone(cls, settings, atol, data):
     X, y, s = data
     points = [{"fair_radius": r} for r in (0.0, 0.5)]
     if cls is not SenSR:
         points = [{"fairness_weight": w} for w in (0, 0.5, 5)]
-    together = cls(**FEW).fit_many(points, X, y, sensitive_features=s)
+    settings = FEW | settings
+    together = cls(**settings).fit_many(points, X, y, sensitive_features=s)
     for point, model in zip(points, together, strict=True):
-        alone = cls(**FEW, **point).fit(X, y, sensitive_features=s)
+        alone = cls(**settings, **point).fit(X, y, sensitive_features=s)
         for ours, theirs in zip(
             model.network_.weights, alone.network_.weights, strict=True
         ):
-            np.testing.assert_allclose(ours, theirs, atol=1e-4)
+            np.testing.assert_allclose(ours, theirs, atol=atol)
     assert len({id(model.fair_metric_) for model in together}) == 1
 
 
