@@ -8,7 +8,13 @@ from fairdash.audits._audit import (
     worst_counterparts,
 )
 from fairdash.audits._certify import Certified, certify
-from fairdash.audits._model import AuditedModel, read_model, rows_of
+from fairdash.audits._model import (
+    AuditedModel,
+    Scaling,
+    encoding_of,
+    read_model,
+    rows_of,
+)
 from fairdash.audits._people import Change, changed_people
 from fairdash.audits._rows import AuditRows, Flips
 from fairdash.audits._run import audit_run
@@ -20,11 +26,13 @@ __all__ = [
     "Certified",
     "Change",
     "Flips",
+    "Scaling",
     "audit_flips",
     "audit_run",
     "audit_search",
     "certify",
     "changed_people",
+    "encoding_of",
     "flip_values",
     "read_model",
     "rows_of",

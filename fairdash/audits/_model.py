@@ -83,13 +83,21 @@ def rows_of(store: Store, dataset: Dataset, trial: TrialRecord) -> AuditRows:
     ValueError
         When the model was trained by an earlier version.
     """
-    drawn = store.artifact(trial.key).train_rows()
-    scaling = _scaling(trial, dataset, drawn)
+    scaling, drawn = encoding_of(store, dataset, trial)
     return AuditRows.of(dataset, trial.seed, scaling=scaling, train_rows=drawn)
 
 
-def _scaling(trial: TrialRecord, dataset: Dataset, train_rows: int | None) -> Scaling:
-    """Return how features were scaled: the key of the trial knows."""
+def encoding_of(
+    store: Store, dataset: Dataset, trial: TrialRecord
+) -> tuple[Scaling, int | None]:
+    """Return how features were scaled, which the key knows, and the rows drawn.
+
+    Raises
+    ------
+    ValueError
+        When the model was trained by an earlier version.
+    """
+    train_rows = store.artifact(trial.key).train_rows()
     question: dict[str, Any] = {
         "method": trial.method,
         "params": trial.params,
@@ -98,7 +106,7 @@ def _scaling(trial: TrialRecord, dataset: Dataset, train_rows: int | None) -> Sc
     }
     for scaling in _SCALINGS:
         if trial_key(**question, scaling=scaling, train_rows=train_rows) == trial.key:
-            return scaling
+            return scaling, train_rows
     raise ValueError(
         "This model was trained by an earlier version, so its features cannot be "
         "encoded as they were; train it again."

@@ -1,13 +1,12 @@
 """People and their counterparts in the words of the table."""
 
-from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._validation import value_label
+from fairdash._validation import value_labels
 from fairdash.audits._audit import worst_counterparts
 from fairdash.audits._model import AuditedModel
 from fairdash.datasets import Encoder, decode
@@ -70,15 +69,6 @@ def changed_people(
     return ranked, changed
 
 
-def differs(one: object, other: object) -> bool:
-    """Tell whether two values differ by more than rounding."""
-    if value_label(one) == value_label(other):
-        return False
-    if isinstance(one, Real) and isinstance(other, Real):
-        return not np.isclose(float(one), float(other), rtol=1e-4)
-    return True
-
-
 def _decision(before: bool, after: bool) -> str:
     return f"{before:d}" if before == after else f"{before:d} → {after:d}"
 
@@ -87,15 +77,25 @@ def _changes(
     before: pd.DataFrame, after: pd.DataFrame, moved: dict[str, Float32]
 ) -> list[list[Change]]:
     """Return what differs in every row, its largest change first."""
-    lines = []
-    for i in range(len(before)):
-        one, other = before.iloc[i], after.iloc[i]
-        changed = [name for name in moved if differs(one[name], other[name])]
-        changed.sort(key=lambda name: -float(moved[name][i]))
-        lines.append(
-            [Change(n, value_label(one[n]), value_label(other[n])) for n in changed]
-        )
-    return lines
+    found: list[list[tuple[float, Change]]] = [[] for _ in range(len(before))]
+    for name, squared in moved.items():
+        one, other = value_labels(before[name]), value_labels(after[name])
+        for i in np.flatnonzero(_differ(before[name], after[name], one != other)):
+            change = Change(name, str(one.iloc[i]), str(other.iloc[i]))
+            found[i].append((-float(squared[i]), change))
+    return [[change for _, change in sorted(line)] for line in found]
+
+
+def _differ(
+    one: "pd.Series[Any]", other: "pd.Series[Any]", labels: "pd.Series[bool]"
+) -> NDArray[np.bool_]:
+    """Tell in which rows two columns differ by more than rounding."""
+    different: NDArray[np.bool_] = labels.to_numpy(dtype=bool, na_value=True)
+    if pd.api.types.is_numeric_dtype(one) and one.dtype != bool:
+        first, second = one.to_numpy(np.float64), other.to_numpy(np.float64)
+        close = np.isclose(first, second, rtol=1e-4, equal_nan=True)
+        different = np.logical_and(different, ~close)
+    return different
 
 
 def _moved(encoder: Encoder, X: Float32, Z: Float32) -> dict[str, Float32]:

@@ -16,64 +16,27 @@ from fairdash.plots._theme import (
 from fairdash.plots._words import fitting, percent
 
 _ROW, _LONGEST = 30, 34
+_MARK = 10.0
 
 
 def plot_consistency(table: pd.DataFrame) -> go.Figure:
-    """Balanced accuracy against consistency, a mark for each model (Figure 2).
+    """Balanced accuracy against consistency, a line for each method (Figure 2).
 
     Parameters
     ----------
     table : DataFrame
-        ``label``, ``colour_role``, ``consistency`` with ``_low`` and ``_high``,
-        ``balanced_accuracy``, ``chosen``, and ``fairness_weight``, NaN where a method
-        has none. Models of one method are joined in order of their weight.
+        A row for each model: ``label``, ``method`` (its name on screen),
+        ``colour_role``, ``n_seeds``, ``consistency`` with ``_low``, ``_high`` and
+        ``_sd``, ``balanced_accuracy`` with ``_sd``, ``chosen``, and
+        ``fairness_weight``, NaN where a method has none.
 
     Returns
     -------
-    Figure: a line for each method with several weights, then one trace per model, then
-    the ring of the chosen one
+    Figure: a trace for each method, its models in order of their weight and joined,
+    larger marks for larger weights; bars are a standard deviation over seeds or, with
+    one seed, the interval across; then the ring of the chosen model
     """
-    data: list[Spec] = []
-    marks = model_marks(table["colour_role"].tolist())
-    colours = dict(zip(table["colour_role"], (c for c, _ in marks), strict=True))
-    weighed = table.dropna(subset=["fairness_weight"])
-    for role, rows in weighed.groupby("colour_role", sort=False):
-        if len(rows) < 2:
-            continue
-        ordered = rows.sort_values("fairness_weight")
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "x": numbers(ordered["consistency"]),
-                "y": numbers(ordered["balanced_accuracy"]),
-                "line": {"color": fade(colours[str(role)], 0.5), "width": 1.5},
-                "hoverinfo": "skip",
-            }
-        )
-    for row, (colour, symbol) in zip(records(table), marks, strict=True):
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": row["label"],
-                "x": [row["consistency"]],
-                "y": [row["balanced_accuracy"]],
-                "marker": {"color": colour, "symbol": symbol, "size": 11},
-                "error_x": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [row["consistency_high"] - row["consistency"]],
-                    "arrayminus": [row["consistency"] - row["consistency_low"]],
-                    "color": fade(colour, 0.45),
-                    "thickness": 1.5,
-                    "width": 0,
-                },
-                "text": [row["label"]],
-                "hovertemplate": "%{text}<br>consistency %{x:.1%}<br>"
-                "balanced accuracy %{y:.1%}<extra></extra>",
-            }
-        )
+    data = [_method(rows) for _, rows in table.groupby("method", sort=False)]
     ring = table[table["chosen"]]
     data.append(
         {
@@ -81,8 +44,9 @@ def plot_consistency(table: pd.DataFrame) -> go.Figure:
             "mode": "markers",
             "x": numbers(ring["consistency"]),
             "y": numbers(ring["balanced_accuracy"]),
-            "marker": {"color": INK, "symbol": "circle-open", "size": 20},
+            "marker": {"color": INK, "symbol": "circle-open", "size": 22},
             "hoverinfo": "skip",
+            "showlegend": False,
         }
     )
     layout: Spec = {
@@ -90,11 +54,54 @@ def plot_consistency(table: pd.DataFrame) -> go.Figure:
             "title": "consistency (fairer →)",
             "tickformat": ".0%",
             "showgrid": True,
-            "nticks": 6,
+            "nticks": 5,
         },
         "yaxis": {"title": "balanced accuracy", "tickformat": ".0%", "nticks": 6},
     }
-    return finish(data, layout, height=380)
+    return finish(data, layout, height=400, top=56, legend=True)
+
+
+def _method(rows: pd.DataFrame) -> Spec:
+    """Return the models of one method, in order of their weight."""
+    ordered = rows.sort_values("fairness_weight", kind="stable")
+    ((colour, symbol),) = model_marks([str(ordered["colour_role"].iloc[0])])
+    weighed = len(ordered) > 1 and bool(ordered["fairness_weight"].notna().all())
+    several = ordered["n_seeds"] > 1
+    spread = ordered["consistency_sd"].where(several)
+    above = spread.fillna(ordered["consistency_high"] - ordered["consistency"])
+    below = spread.fillna(ordered["consistency"] - ordered["consistency_low"])
+    bar = {"type": "data", "color": fade(colour, 0.45), "thickness": 1.5, "width": 0}
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if weighed else "markers",
+        "name": str(ordered["method"].iloc[0]),
+        "x": numbers(ordered["consistency"]),
+        "y": numbers(ordered["balanced_accuracy"]),
+        "line": {"color": fade(colour, 0.5), "width": 1.5},
+        "marker": {
+            "color": colour,
+            "symbol": symbol,
+            "size": _sizes(len(ordered)) if weighed else _MARK,
+        },
+        "error_x": {
+            **bar,
+            "symmetric": False,
+            "array": numbers(above),
+            "arrayminus": numbers(below),
+        },
+        "error_y": {
+            **bar,
+            "array": numbers(ordered["balanced_accuracy_sd"].where(several).fillna(0)),
+        },
+        "text": ordered["label"].tolist(),
+        "hovertemplate": "%{text}<br>consistency %{x:.1%}<br>"
+        "balanced accuracy %{y:.1%}<extra></extra>",
+    }
+
+
+def _sizes(n: int) -> list[float]:
+    """Return the sizes of marks, from small to large weights."""
+    return [_MARK - 3 + 6 * i / (n - 1) for i in range(n)]
 
 
 def describe_consistency(table: pd.DataFrame) -> str:

@@ -43,17 +43,16 @@ from fairdash.ui._format import (
 )
 from fairdash.ui._frame import View, exists, open_page, page
 from fairdash.ui._home import first_look, latest_result, recent_runs
-from fairdash.ui._individual import audited, certificates, has_network
+from fairdash.ui._individual import audits_of, model_of, people_of
 from fairdash.ui._individual_demo import show_individual_demo
-from fairdash.ui._individual_form import (
-    audit_of,
-    audit_table,
-    facts_of,
+from fairdash.ui._individual_form import pick_individual
+from fairdash.ui._individual_people import show_people, what_if
+from fairdash.ui._individual_view import (
+    audit_facts,
     individual_kpis,
-    pick_individual,
-    trial_of,
-    what_if,
-    worst_people,
+    show_certificate,
+    show_consistency,
+    show_metric,
 )
 from fairdash.ui._local import LocalResult, local_result
 from fairdash.ui._method_form import method_form
@@ -143,14 +142,12 @@ __all__ = [
     "ago",
     "apply_to_file",
     "asked",
+    "audit_facts",
     "audit_note",
-    "audit_of",
-    "audit_table",
-    "audited",
+    "audits_of",
     "base_rate_kpis",
     "base_rates",
     "certifiable",
-    "certificates",
     "chance_worst",
     "change",
     "check_panel",
@@ -170,7 +167,6 @@ __all__ = [
     "estimate",
     "exists",
     "export_run",
-    "facts_of",
     "fair_metric",
     "figure",
     "find_top_rows",
@@ -178,7 +174,6 @@ __all__ = [
     "flips_without_outcome",
     "follow",
     "form_beside",
-    "has_network",
     "heading",
     "how_read",
     "individual_kpis",
@@ -194,6 +189,7 @@ __all__ = [
     "local_result",
     "method_form",
     "model_label",
+    "model_of",
     "more",
     "noisy_facts",
     "not_estimable",
@@ -204,6 +200,7 @@ __all__ = [
     "others",
     "page",
     "paired_changes",
+    "people_of",
     "percent",
     "pick_epoch",
     "pick_group",
@@ -238,11 +235,15 @@ __all__ = [
     "scored",
     "settings",
     "settle",
+    "show_certificate",
     "show_certificates",
+    "show_consistency",
     "show_finished_sweep",
     "show_growing_sweep",
     "show_individual_demo",
+    "show_metric",
     "show_noise",
+    "show_people",
     "show_run",
     "show_sizes",
     "show_study",
@@ -260,11 +261,9 @@ __all__ = [
     "train",
     "train_rows_input",
     "training_facts",
-    "trial_of",
     "upload_scores",
     "uploads",
     "weight_kpis",
     "weighted_models",
     "what_if",
-    "worst_people",
 ]

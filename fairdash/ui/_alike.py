@@ -7,6 +7,7 @@ from operator import or_
 import numpy as np
 import streamlit as st
 
+from fairdash.audits import AuditRows
 from fairdash.datasets import Encoder
 from fairdash.metrics import (
     FairMetric,
@@ -16,7 +17,6 @@ from fairdash.metrics import (
     ignore_columns,
     pair_tables,
 )
-from fairdash.ui._individual import Audited
 from fairdash.ui._state import store
 
 
@@ -76,29 +76,33 @@ class Alike:
     pairs: Pairs | None = None
 
 
-def fair_metric(model: Audited, alike: Alike) -> FairMetric:
+def fair_metric(rows: AuditRows, alike: Alike) -> FairMetric:
     """Return the metric of a choice, learned on the training rows or from pairs.
 
     Raises
     ------
     ValueError
-        When nothing was chosen, a column is not a feature of the model, pairs do not
+        When nothing was chosen, a column is not a feature of the models, pairs do not
         align, no two rows are a pair, or labels are all of one kind.
     """
-    names = model.encoder.feature_names
+    return _metric(rows.key, alike, rows)
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def _metric(key: str, alike: Alike, _rows: AuditRows) -> FairMetric:
+    names = _rows.encoder.feature_names
     if isinstance(alike.pairs, LabelledPairs):
-        return _of_labels(model.key, alike.pairs, model)
+        return _of_labels(alike.pairs, _rows)
     metrics = []
     if alike.predicts_group:
-        metrics.append(
-            group_directions(
-                model.train, model.train_groups, names, columns=alike.columns
-            )
+        learned = group_directions(
+            _rows.train, _rows.train_groups, names, columns=alike.columns
         )
+        metrics.append(learned)
     elif alike.columns:
         metrics.append(ignore_columns(alike.columns, names))
     if alike.pairs:
-        metrics.append(_of_files(model.key, alike.pairs, model.encoder))
+        metrics.append(_of_files(alike.pairs, _rows.encoder))
     if metrics:
         return reduce(or_, metrics)
     raise ValueError(
@@ -107,11 +111,10 @@ def fair_metric(model: Audited, alike: Alike) -> FairMetric:
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _of_files(key: str, pairs: UploadedPairs, _encoder: Encoder) -> FairMetric:
-    names = _encoder.feature_names
+def _of_files(pairs: UploadedPairs, encoder: Encoder) -> FairMetric:
+    names = encoder.feature_names
     table = store().table(pairs.table)
-    X = _encoder.transform(table)
+    X = encoder.transform(table)
     if pairs.column:
         return comparable_directions(X, table[pairs.column], names)
     other = store().table(pairs.other)
@@ -121,20 +124,19 @@ def _of_files(key: str, pairs: UploadedPairs, _encoder: Encoder) -> FairMetric:
             f"{len(other):,}. Row i of one must be the counterpart of row i of the "
             "other."
         )
-    return comparable_directions(*pair_tables(X, _encoder.transform(other)), names)
+    return comparable_directions(*pair_tables(X, encoder.transform(other)), names)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _of_labels(key: str, pairs: LabelledPairs, _model: Audited) -> FairMetric:
+def _of_labels(pairs: LabelledPairs, rows: AuditRows) -> FairMetric:
     if len(set(pairs.comparable)) < 2:
         raise ValueError(
             "A metric needs pairs of both kinds. Under Pairs, call at least one pair "
             "comparable and one not comparable."
         )
-    frame = _model.dataset.frame
+    frame = rows.dataset.frame
     first, second = (
-        _model.encoder.transform(frame.iloc[list(rows)])
-        for rows in zip(*pairs.rows, strict=True)
+        rows.encoder.transform(frame.iloc[list(places)])
+        for places in zip(*pairs.rows, strict=True)
     )
-    names = _model.encoder.feature_names
+    names = rows.encoder.feature_names
     return explore(first, second, np.array(pairs.comparable, int), names)

@@ -1,229 +1,178 @@
-"""What Individual fairness shows: a stored model with its rows, audited under a metric.
+"""Stored models of a data set and their audits, cached by what decides them.
 
-Everything is computed from the stored network on test rows of its split. Cached by the
-keys of trial and data set and by the choice of what does not count.
+Keys of trials and data sets name contents, so an entry can never be stale.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
-from fairdash.datasets import Dataset, Encoder, encode, split, training_rows
-from fairdash.methods import CATALOG, Network
-from fairdash.metrics import (
-    DIFCertificate,
-    FairMetric,
-    FreeRange,
-    LossRatio,
-    WorstCase,
-    ctf_score,
-    dif_certificate,
-    evaluate,
-    flip_columns,
-    loss_ratio,
-    prediction_consistency,
-    wilson_interval,
-    worst_case,
+from fairdash.audits import (
+    AuditedModel,
+    AuditRows,
+    Certified,
+    Scaling,
+    audit_flips,
+    audit_search,
+    certify,
+    changed_people,
+    encoding_of,
+    flip_values,
+    read_model,
 )
+from fairdash.methods import CATALOG
+from fairdash.metrics import summarise_seeds
 from fairdash.store import TrialRecord
-from fairdash.sweep import trial_key
+from fairdash.ui._alike import Alike, fair_metric
+from fairdash.ui._individual_form import Asked
 from fairdash.ui._results import Setting
 from fairdash.ui._state import store
 
-AUDITED_ROWS = 600
-_FEW_VALUES = 12
-_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+MOST_MODELS = 40
+MOST_SEEDS = 3  # that are certified
+THRESHOLD = 1.25  # of the loss ratio
 
 
-@dataclass(frozen=True, eq=False)
-class Audited:
-    """A stored network with the rows it is audited on.
-
-    Attributes
-    ----------
-    key : str
-        Of the trial.
-    network : Network
-    encoder : Encoder
-    dataset : Dataset
-    train, X, y : ndarray
-        Encoded training rows; encoded test rows and their outcome, at most 600.
-    where : ndarray
-        Which rows of the data set ``X`` are.
-    n_test : int
-        Test rows in all.
-    """
-
-    key: str
-    network: Network
-    encoder: Encoder
-    dataset: Dataset
-    train: NDArray[np.float32]
-    train_groups: NDArray[np.object_]
-    X: NDArray[np.float32]
-    y: NDArray[np.int8]
-    where: NDArray[np.int64]
-    n_test: int
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The audited rows as they are in the table."""
-        features = list(self.dataset.roles.features)
-        return self.dataset.frame.iloc[self.where][features]
-
-    def probability(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        """Return P(1) of rows of a table."""
-        return _probability(self.network, self.encoder.transform(frame))
-
-
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """What was found of one model.
+@dataclass(frozen=True)
+class Audits:
+    """Audits of models, and why some were left out.
 
     Attributes
     ----------
-    consistency : float
-        Share of people whose prediction is the same in every variant; with its 95 %
-        Wilson interval ``low`` and ``high``.
-    ctf : float
-        Mean standard deviation of P(1) over the variants.
-    balanced_accuracy : float
-        On the same rows.
-    n : int
-        People audited.
+    table : DataFrame
+        A row for each model, the chosen one first: ``label``, ``method``,
+        ``colour_role``, ``chosen``, ``fairness_weight`` (NaN without), ``n_seeds`` and
+        the numbers of
+        `fairdash.audits.audit_flips` as means over seeds, with their spread ``_sd``.
+    left_out : dict of str to str
+        Reason by label.
     """
 
-    consistency: float
-    low: float
-    high: float
-    ctf: float
-    balanced_accuracy: float
-    n: int
+    table: pd.DataFrame
+    left_out: dict[str, str]
 
 
-def has_network(model: Setting) -> bool:
-    """Tell whether the models of a setting are stored as a network of features."""
-    method = CATALOG[model.method]
-    return not method.needs_groups and "weight_0" in _arrays(model.trials[0].key)
+def audits_of(models: Sequence[Setting], asked: Asked, dataset_id: str) -> Audits:
+    """Audit models on all their seeds; those beyond the first 40 are left out.
 
-
-def scaling_of(trial: TrialRecord, dataset: Dataset) -> str:
-    """Return how the features of a trial were scaled: its key knows."""
-    for scaling in ("standard", "minmax"):
-        question: dict[str, Any] = {
-            "method": trial.method,
-            "params": trial.params,
-            "seed": trial.seed,
-            "data": dataset.key,
-            "scaling": scaling,
-            "train_rows": store().artifact(trial.key).train_rows(),
+    Raises
+    ------
+    ValueError
+        When the chosen model cannot be audited.
+    """
+    chosen, alike, n_people = asked.model, asked.alike, asked.n_people
+    ordered = [chosen, *(model for model in models if model is not chosen)]
+    rows: list[dict[str, object]] = []
+    beyond = f"only {MOST_MODELS} are compared"
+    left_out = {model.label: beyond for model in ordered[MOST_MODELS:]}
+    for model in ordered[:MOST_MODELS]:
+        try:
+            found = [
+                _audit(dataset_id, t.key, alike, n_people, t) for t in model.trials
+            ]
+        except ValueError as error:
+            if model is chosen:
+                raise
+            left_out[model.label] = str(error)
+            continue
+        weight = model.trials[0].params.get("fairness_weight", np.nan)
+        known = {
+            "label": model.label,
+            "method": CATALOG[model.method].label,
+            "colour_role": CATALOG[model.method].colour_role,
+            "chosen": model is chosen,
+            "fairness_weight": float(weight),
         }
-        if trial_key(**question) == trial.key:
-            return scaling
-    raise ValueError(
-        "This model was trained by an earlier version, so its features cannot be "
-        "encoded as they were; train it again."
-    )
+        rows += [known | numbers for numbers in found]
+    by = ["label", "method", "colour_role", "chosen", "fairness_weight"]
+    table = pd.DataFrame(rows)
+    return Audits(summarise_seeds(table, by), left_out)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def audited(dataset_id: str, key: str, _trial: TrialRecord) -> Audited:
-    """Return the network of a trial with its training and test rows."""
-    dataset = store().dataset(dataset_id)
-    rows = split(dataset, _trial.seed)
-    train = training_rows(dataset, _trial.seed, store().artifact(key).train_rows())
-    scaling = scaling_of(_trial, dataset)
-    encoded = encode(dataset, rows.train, scaling=scaling)  # type: ignore[arg-type]
-    rng = np.random.default_rng(_trial.seed)
-    where = rows.test
-    if len(where) > AUDITED_ROWS:
-        where = np.sort(rng.choice(where, AUDITED_ROWS, replace=False))
-    return Audited(
-        key=key,
-        network=Network.from_arrays(_arrays(key)),
-        encoder=encoded.encoder,
-        dataset=dataset,
-        train=encoded.X[train],
-        train_groups=dataset.sensitive_features[train],
-        X=encoded.X[where],
-        y=dataset.y[where],
-        where=where,
-        n_test=len(rows.test),
-    )
+def certified_seeds(
+    model: Setting, dataset_id: str, alike: Alike, radius: float, n_people: int
+) -> list[Certified]:
+    """Return the certificates of the first seeds of a network."""
+    return [
+        _certified(dataset_id, trial.key, alike, max(radius, 1e-6), n_people, trial)
+        for trial in model.trials[:MOST_SEEDS]
+    ]
 
 
-def audit(model: Audited, metric: FairMetric, columns: Sequence[str]) -> Audit:
-    """Return consistency, CTF and balanced accuracy of a model.
+def model_of(dataset_id: str, trial: TrialRecord) -> AuditedModel:
+    """Return a stored model with its rows.
 
-    With columns, the variants of a person are all combinations of their values;
-    without, the person and the worst counterpart along what does not count.
+    Raises
+    ------
+    ValueError
+        When it was trained by an earlier version.
     """
-    if columns:
-        values = {name: _values(model.dataset, name) for name in columns}
-        features = model.dataset.roles.features
-        variants = flip_columns(model.frame, values, features=features)
-        p = np.stack([model.probability(v) for v in [model.frame, *variants]])
-    else:
-        case = worst(model, metric, 0.0)
-        p = np.stack([_probability(model.network, X) for X in (model.X, case.X)])
-    decided = p > 0.5
-    n = p.shape[1]
-    share = prediction_consistency(decided)
-    low, high = wilson_interval(round(share * n), n)
-    rows = evaluate(
-        model.y,
-        p[0],
-        sensitive_features=model.dataset.sensitive_features[model.where],
-    )
-    accuracy = float(rows["balanced_accuracy"].iloc[0])
-    return Audit(share, float(low), float(high), ctf_score(p), accuracy, n)
+    return _model(dataset_id, trial.key, trial)
 
 
-def worst(model: Audited, metric: FairMetric, radius: float) -> WorstCase:
-    """Return the worst counterparts of the audited rows."""
-    free = FreeRange.of(model.train, metric)
-    return worst_case(model.network, model.X, metric, radius=radius, free=free)
+def people_of(
+    dataset_id: str, trial: TrialRecord, alike: Alike, radius: float, n_people: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return people ranked by how far their P(1) moves, and as changed."""
+    return _people(dataset_id, trial.key, alike, radius, n_people, trial)
 
 
-def certificates(
-    model: Audited, metric: FairMetric, radius: float, threshold: float
-) -> tuple[DIFCertificate, LossRatio]:
-    """Return the DIF certificate and the loss ratio."""
-    free = FreeRange.of(model.train, metric)
-    certificate = dif_certificate(
-        model.network, model.X, metric, radius=radius, free=free
-    )
-    ratio = loss_ratio(
-        model.network,
-        model.X,
-        model.y,
-        metric,
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _people(
+    dataset_id: str,
+    key: str,
+    alike: Alike,
+    radius: float,
+    n_people: int,
+    _trial: TrialRecord,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    model = model_of(dataset_id, _trial)
+    places = model.rows.sample(n_people)
+    metric = fair_metric(model.rows, alike)
+    return changed_people(model, metric, places=places, radius=radius)
+
+
+@st.cache_data(max_entries=2000, show_spinner=False)
+def _audit(
+    dataset_id: str, key: str, alike: Alike, n_people: int, _trial: TrialRecord
+) -> dict[str, float]:
+    model = model_of(dataset_id, _trial)
+    if alike.columns:
+        return audit_flips(model, flip_values(model.rows.dataset, alike.columns))
+    return audit_search(model, fair_metric(model.rows, alike), n_people=n_people)
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _certified(
+    dataset_id: str,
+    key: str,
+    alike: Alike,
+    radius: float,
+    n_people: int,
+    _trial: TrialRecord,
+) -> Certified:
+    model = model_of(dataset_id, _trial)
+    return certify(
+        model,
+        fair_metric(model.rows, alike),
+        places=model.rows.sample(n_people),
         radius=radius,
-        threshold=threshold,
-        free=free,
+        threshold=THRESHOLD,
     )
-    return certificate, ratio
-
-
-def _values(dataset: Dataset, name: str) -> list[object]:
-    """Return the values a column is set to: all of few, else some quantiles."""
-    column = dataset.frame[name].dropna()
-    if pd.api.types.is_numeric_dtype(column) and column.nunique() > _FEW_VALUES:
-        at = column.quantile(list(_QUANTILES), interpolation="nearest")
-        return list(dict.fromkeys(at.tolist()))
-    return sorted(column.unique().tolist(), key=str)
-
-
-def _probability(network: Network, X: NDArray[np.floating]) -> NDArray[np.float64]:
-    p: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(network.logits(X), -500, 500)))
-    return p
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _arrays(key: str) -> dict[str, NDArray[np.float32]]:
-    return store().artifact(key).network()
+def _model(dataset_id: str, key: str, _trial: TrialRecord) -> AuditedModel:
+    scaling, drawn = encoding_of(store(), store().dataset(dataset_id), _trial)
+    return read_model(store(), _trial, _rows(dataset_id, _trial.seed, scaling, drawn))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _rows(
+    dataset_id: str, seed: int, scaling: Scaling, train_rows: int | None
+) -> AuditRows:
+    dataset = store().dataset(dataset_id)
+    return AuditRows.of(dataset, seed, scaling=scaling, train_rows=train_rows)

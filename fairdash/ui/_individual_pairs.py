@@ -1,7 +1,5 @@
 """Controls for pairs of people who are alike: uploaded, or labelled by hand."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,12 +7,12 @@ import streamlit as st
 from fairdash._validation import value_label
 from fairdash.datasets import Dataset, encode, split
 from fairdash.ui._alike import LabelledPairs, Pairs, UploadedPairs
-from fairdash.ui._blocks import more, problem
-from fairdash.ui._format import plural
+from fairdash.ui._blocks import problem
+from fairdash.ui._format import plain, plural
 from fairdash.ui._state import store
 
 SOURCES = ("None", "Two aligned tables", "Pair id column", "Label pairs")
-_LABELS = {"comparable": True, "not comparable": False}
+_LABELS = {"Comparable": True, "Not comparable": False}
 _ASKED = 24  # pairs to label
 _NEAR = 200  # rows among which the nearest makes every other pair
 
@@ -24,21 +22,20 @@ def pick_pairs(dataset: Dataset, dataset_id: str, seed: int) -> Pairs | None:
 
     Pairs to label are of training rows of ``seed``.
     """
-    with st.container(width=160), more("Pairs", icon=":material/compare_arrows:"):
-        source: str = st.selectbox(
-            "Pairs of people who are alike",
-            SOURCES,
-            help="How people of a pair differ does not count. A metric of labelled "
-            "pairs stands alone: it weighs every column.",
-            key=f"{dataset_id} pairs",
-            persist_state="session",
-        )
-        if source == "Two aligned tables":
-            return _aligned(dataset_id)
-        if source == "Pair id column":
-            return _with_id(dataset, dataset_id)
-        if source == "Label pairs":
-            return _labelled(dataset, dataset_id, seed)
+    source: str = st.selectbox(
+        "Pairs of people who are alike",
+        SOURCES,
+        help="How people of a pair differ does not count. A metric of labelled pairs "
+        "stands alone: it weighs every column.",
+        key=f"{dataset_id} pairs",
+        persist_state="session",
+    )
+    if source == "Two aligned tables":
+        return _aligned(dataset_id)
+    if source == "Pair id column":
+        return _with_id(dataset, dataset_id)
+    if source == "Label pairs":
+        return _labelled(dataset, dataset_id, seed)
     return None
 
 
@@ -82,46 +79,47 @@ def _with_id(dataset: Dataset, dataset_id: str) -> UploadedPairs | None:
 
 
 def _labelled(dataset: Dataset, dataset_id: str, seed: int) -> LabelledPairs:
-    st.caption("Should the two be treated alike? Pairs without an answer do not count.")
+    """Draw one pair at a time, with its answer."""
     pairs = _asked(dataset_id, seed, dataset)
-    edited = st.data_editor(
-        _shown(dataset, pairs),
-        hide_index=True,
-        width=560,
-        height=360,
-        disabled=list(dataset.roles.features),
-        column_config={
-            "pair": st.column_config.SelectboxColumn(
-                "The two are", options=list(_LABELS), pinned=True
-            )
-        },
-        key=f"{dataset_id} {seed} labels",
+    kept: dict[int, bool] = st.session_state.setdefault(f"{dataset_id} {seed} kept", {})
+    place = f"{dataset_id} {seed} pair"
+    at = min(int(st.session_state.get(place, 0)), len(pairs) - 1)
+
+    def answer(step: int, alike: bool | None = None) -> None:
+        if alike is not None:
+            kept[at] = alike
+        st.session_state[place] = (at + step) % len(pairs)
+
+    said = {None: "no answer yet", True: "comparable", False: "not comparable"}
+    st.caption(
+        f"Should the two be treated alike? Pair {at + 1} of {len(pairs)}: "
+        f"{said[kept.get(at)]}. {len(kept)} answered; those without an answer do not "
+        "count."
     )
-    return labelled(pairs, edited["pair"])
+    with st.container(horizontal=True, gap="xsmall"):
+        for label, alike in _LABELS.items():
+            name = f"{place} {label}"
+            st.button(label, key=name, on_click=answer, args=(1, alike))
+        st.button("Back", key=f"{place} back", on_click=answer, args=(-1,))
+        st.button("Skip", key=f"{place} skip", on_click=answer, args=(1,))
+    st.table(_shown(dataset, pairs[at]), border="horizontal", hide_index=True)
+    rows = [pairs[i] for i in sorted(kept)]
+    return LabelledPairs(tuple(rows), tuple(kept[i] for i in sorted(kept)))
 
 
-def labelled(
-    pairs: tuple[tuple[int, int], ...], answers: "pd.Series[Any]"
-) -> LabelledPairs:
-    """Return the pairs that have an answer."""
-    known = [
-        (pair, _LABELS[answer])
-        for pair, answer in zip(pairs, answers, strict=True)
-        if answer in _LABELS
-    ]
-    return LabelledPairs(tuple(p for p, _ in known), tuple(a for _, a in known))
-
-
-def _shown(dataset: Dataset, pairs: tuple[tuple[int, int], ...]) -> pd.DataFrame:
-    """Return a line for each pair: a value both have, or "22 · 30"."""
-    one, two = (dataset.frame.iloc[list(rows)] for rows in zip(*pairs, strict=True))
-    columns: dict[str, Any] = {"pair": np.full(len(pairs), None, object)}
-    for name in dataset.roles.features:
-        values = zip(
-            one[name].map(value_label), two[name].map(value_label), strict=True
-        )
-        columns[name] = [a if a == b else f"{a} · {b}" for a, b in values]
-    return pd.DataFrame(columns)
+def _shown(dataset: Dataset, pair: tuple[int, int]) -> pd.DataFrame:
+    """Return two people side by side, the columns in which they differ first."""
+    one, other = (dataset.frame.iloc[row] for row in pair)
+    names = list(dataset.roles.features)
+    table = pd.DataFrame(
+        {
+            "column": [plain(name) for name in names],
+            "one": [plain(value_label(one[name])) for name in names],
+            "the other": [plain(value_label(other[name])) for name in names],
+        }
+    )
+    same = table["one"] == table["the other"]
+    return table.iloc[np.argsort(same, kind="stable")]
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
 from reading import button, figures, numbers, words
+from scipy.special import expit
 
 from fairdash import ui
+from fairdash.audits import audit_run
 from fairdash.datasets import encode, split
 from fairdash.methods import Network
+from fairdash.metrics import group_directions
 from fairdash.sweep import MethodGrid
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
@@ -26,12 +29,23 @@ def test_a_visit_without_anything_says_what_it_takes(visit):
     assert "No model to audit yet" in words(page)
 
 
-def test_a_model_without_a_network_leads_to_training(visit, dataset_id):
-    run = ui.train(dataset_id, MethodGrid(method="hardt"), 1, beside="hardt")
-    page = visit("Individual fairness", run=run)
-    assert not page.exception
+def test_no_run_leads_to_training(visit, dataset_id):
+    page = visit("Individual fairness", data=dataset_id)
     button(page, "Train a model").click().run()
     assert "What does training change?" in words(page)
+
+
+@pytest.mark.parametrize("method", ["forest", "fair_log_loss", "reductions"])
+def test_a_model_without_slopes_is_audited_and_says_what_is_missing(
+    visit, dataset_id, method
+):
+    run = ui.train(dataset_id, MethodGrid(method=method), 1, beside=method)
+    page = visit("Individual fairness", run=run)
+    assert not page.exception
+    assert numbers(page)["Consistency"].endswith("%")
+    assert "Loss ratio, at least" not in numbers(page)
+    assert "is not a network" in words(page)
+    assert "60 random counterparts each" in words(page)
 
 
 def test_the_first_screen_audits_a_model(visit, run_id):
@@ -40,9 +54,13 @@ def test_the_first_screen_audits_a_model(visit, run_id):
     shown = numbers(page)
     assert set(shown) == {
         "Consistency",
+        "Change of P(1)",
         "CTF score",
+        "Gap RMS",
         "Loss ratio, at least",
         "DIF certificate",
+        "DIF, at most",
+        "First layer",
         "P(1) as it is",
         "P(1) as edited",
         "Fair distance",
@@ -50,10 +68,72 @@ def test_the_first_screen_audits_a_model(visit, run_id):
     assert shown["P(1) as it is"] == shown["P(1) as edited"]
     assert shown["Fair distance"] == "0.000"
     assert figures(page) == 2
-    assert "People · 120 test rows of 120" in words(page)
+    assert "People · 120 test rows · 1 seed" in words(page)
     people = next(t.value for t in page.dataframe if "changed so" in t.value)
     moved = np.abs(people["changed so"] - people["P(1)"])
     assert (np.diff(moved) <= 1e-12).all()
+    assert people["rank"].tolist() == list(range(1, 121))
+
+
+def test_over_seeds_numbers_are_means_with_their_spread(visit, dataset_id):
+    run = ui.train(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 2)
+    page = visit("Individual fairness", run=run)
+    widget(page, "multiselect", "Columns").set_value(["branch"]).run()
+    assert not page.exception
+    shares = audit_run(ui.store(), run, {"branch": ("office", "works")}, by_seed=True)[
+        "consistency"
+    ]
+    assert numbers(page)["Consistency"] == f"{shares.mean():.1%}"
+    assert "120 test rows · 2 seeds" in words(page)
+    (note,) = [
+        m.proto.delta_description for m in page.metric if m.label == "Consistency"
+    ]
+    assert note == f"± {shares.std(ddof=1):.1%} over seeds"
+
+
+def test_an_edited_person_is_scored_and_measured_anew(visit, dataset_id, run_id):
+    page = visit("Individual fairness", run=run_id)
+    label = widget(page, "selectbox", "Model").value
+    models = ui.known_models(dataset_id, run_id)
+    trial = next(m for m in models if m.label == label).trials[0]
+    rows = ui.model_of(dataset_id, trial).rows
+    row = widget(page, "selectbox", "Person, most changed first").value
+    place = np.flatnonzero(rows.dataset.row_number[rows.where] + 1 == row)
+    person = rows.frame.iloc[place]
+    other = {"office": "works", "works": "office"}[person["branch"].iloc[0]]
+    widget(page, "selectbox", "branch").set_value(other)
+    widget(page, "number_input", "age").set_value(33).run()
+    assert not page.exception
+    edited = person.assign(branch=other, age=33)
+    network = Network.from_arrays(ui.store().artifact(trial.key).network())
+    X, Z = (rows.encoder.transform(frame) for frame in (person, edited))
+    metric = group_directions(rows.train, rows.train_groups, rows.encoder.feature_names)
+    shown = numbers(page)
+    assert shown["P(1) as it is"] == f"{expit(network.logits(X))[0]:.3f}"
+    assert shown["P(1) as edited"] == f"{expit(network.logits(Z))[0]:.3f}"
+    assert shown["Fair distance"] == f"{metric.distance(X, Z)[0]:.3f}"
+
+
+def test_editing_can_start_from_the_worst_counterpart(visit, run_id):
+    page = visit("Individual fairness", run=run_id)
+    people = next(t.value for t in page.dataframe if "changed so" in t.value)
+    widget(page, "button_group", "Start from").set_value("worst counterpart").run()
+    assert not page.exception
+    shown = numbers(page)
+    assert shown["P(1) as it is"] == f"{people['P(1)'].iloc[0]:.3f}"
+    assert shown["P(1) as edited"] == f"{people['changed so'].iloc[0]:.3f}"
+
+
+def test_a_model_kept_by_an_earlier_version_is_left_out_with_the_reason(
+    visit, run_id, monkeypatch
+):
+    page = visit("Individual fairness", run=run_id)
+    monkeypatch.setattr("fairdash.store._artifacts.Artifact.network", lambda _: {})
+    ui._individual.st.cache_resource.clear()
+    ui._individual.st.cache_data.clear()
+    page.run()
+    assert not page.exception
+    assert "Only the scores of this model were kept" in words(page)
 
 
 def test_consistency_is_that_of_flipped_rows_scored_by_the_stored_network(

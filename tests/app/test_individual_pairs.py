@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from reading import numbers, words
+from reading import button, numbers, words
 from toys import people
 
 from fairdash import ui
@@ -24,7 +24,7 @@ def run_id(dataset_id):
 def model(dataset_id, run_id):
     models = ui.known_models(dataset_id, run_id)
     trial = next(m for m in models if m.method == "sensei").trials[0]
-    return ui.audited(dataset_id, trial.key, trial)
+    return ui.model_of(dataset_id, trial).rows
 
 
 def widget(page, kind, label):
@@ -112,34 +112,49 @@ def test_a_pair_id_that_never_repeats_is_an_error(visit, run_id):
     assert "every value of the pair id occurs once" in words(page)
 
 
+def label(page, answers):
+    """Answer the pairs from the first on: True, False, or None to skip."""
+    words_of = {True: "Comparable", False: "Not comparable", None: "Skip"}
+    for answer in answers:
+        button(page, words_of[answer]).click().run()
+
+
 def test_pairs_to_label_ask_for_both_answers_first(visit, run_id):
     page = visit("Individual fairness", run=run_id)
     choose(page, "Label pairs")
     assert not page.exception
-    asked = page.data_editor[0].value
-    assert len(asked) == 24
-    assert asked["pair"].isna().all()
+    assert "Pair 1 of 24: no answer yet. 0 answered" in words(page)
     assert "A metric needs pairs of both kinds" in words(page)
+    label(page, [True, None])
+    assert "Pair 3 of 24: no answer yet. 1 answered" in words(page)
+    assert "A metric needs pairs of both kinds" in words(page)
+    button(page, "Back").click().run()
+    button(page, "Back").click().run()
+    assert "Pair 1 of 24: comparable" in words(page)
 
 
-def test_labels_make_the_metric_of_explore(visit, run_id, model, monkeypatch):
+def test_labels_make_the_metric_of_explore(visit, run_id, model):
     dataset = model.dataset
     pairs = _individual_pairs.pairs_to_label(dataset, 0)
     branch = dataset.frame["branch"].to_numpy()
-    same = tuple(bool(branch[i] == branch[j]) for i, j in pairs)
-    chosen = LabelledPairs(pairs, same)
-    monkeypatch.setattr("fairdash.ui._individual_form.pick_pairs", lambda *_: chosen)
+    same = [bool(branch[i] == branch[j]) for i, j in pairs]
     page = visit("Individual fairness", run=run_id)
+    choose(page, "Label pairs")
+    label(page, same)
     assert not page.exception
+    assert "24 answered" in words(page)
     assert "not audited" not in words(page)
     X = model.encoder.transform(dataset.frame)
     first, second = (X[list(rows)] for rows in zip(*pairs, strict=True))
     names = model.encoder.feature_names
     expected = explore(first, second, np.array(same), names)
+    chosen = LabelledPairs(pairs, tuple(same))
     metric = fair_metric(model, Alike(pairs=chosen))
     np.testing.assert_allclose(metric.sigma, expected.sigma)
+    free = expected.table(model.train)
+    assert free_table(page)["direction"].tolist() == free["direction"].tolist()
     learned = metric.distance(first, second)
-    assert learned[list(same)].mean() < learned[~np.array(same)].mean()
+    assert learned[same].mean() < learned[~np.array(same)].mean()
 
 
 def test_pairs_to_label_are_of_different_training_people(dataset_id):
@@ -147,6 +162,3 @@ def test_pairs_to_label_are_of_different_training_people(dataset_id):
     pairs = _individual_pairs.pairs_to_label(dataset, 1)
     train = set(_individual_pairs.split(dataset, 1).train.tolist())
     assert all({i, j} <= train and i != j for i, j in pairs)
-    answers = ["comparable", None, "not comparable", *[None] * (len(pairs) - 3)]
-    kept = _individual_pairs.labelled(pairs, answers)
-    assert kept == LabelledPairs((pairs[0], pairs[2]), (True, False))

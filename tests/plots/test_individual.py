@@ -1,4 +1,5 @@
 import pandas as pd
+import pytest
 
 from fairdash.plots import (
     consistency_finding,
@@ -11,11 +12,15 @@ from fairdash.plots import (
 MODELS = pd.DataFrame(
     {
         "label": ["Unconstrained", "SenSeI ρ 5", "SenSeI ρ 1"],
+        "method": ["Unconstrained", "SenSeI", "SenSeI"],
         "colour_role": ["unconstrained", "sensei", "sensei"],
+        "n_seeds": [1, 3, 3],
         "consistency": [0.7, 0.99, 0.9],
         "consistency_low": [0.65, 0.97, 0.87],
         "consistency_high": [0.74, 1.0, 0.93],
+        "consistency_sd": [float("nan"), 0.01, 0.02],
         "balanced_accuracy": [0.8, 0.7, 0.75],
+        "balanced_accuracy_sd": [float("nan"), 0.03, 0.04],
         "fairness_weight": [float("nan"), 5.0, 1.0],
         "chosen": [True, False, False],
     }
@@ -30,10 +35,23 @@ METRIC = pd.DataFrame(
 
 
 def test_a_method_is_joined_in_order_of_its_weight():
-    line, *models, ring = plot_consistency(MODELS).data
-    assert list(line.x) == [0.9, 0.99]
-    assert [trace.name for trace in models] == MODELS["label"].tolist()
+    alone, method, ring = plot_consistency(MODELS).data
+    assert (alone.mode, method.mode) == ("markers", "lines+markers")
+    assert list(method.x) == [0.9, 0.99]
+    assert list(method.text) == ["SenSeI ρ 1", "SenSeI ρ 5"]
+    assert method.marker.size[0] < method.marker.size[1]
+    assert [alone.name, method.name] == ["Unconstrained", "SenSeI"]
     assert list(ring.x) == [0.7]
+
+
+def test_bars_are_the_spread_over_seeds_or_else_the_interval():
+    alone, method, _ = plot_consistency(MODELS).data
+    assert list(method.error_x.array) == [0.02, 0.01]
+    assert list(method.error_x.arrayminus) == [0.02, 0.01]
+    assert list(method.error_y.array) == [0.04, 0.03]
+    assert alone.error_x.array[0] == pytest.approx(0.04)
+    assert alone.error_x.arrayminus[0] == pytest.approx(0.05)
+    assert list(alone.error_y.array) == [0]
 
 
 def test_the_finding_names_the_most_consistent_model():

@@ -1,0 +1,176 @@
+"""Single people: their worst counterparts, and what becomes of one that is edited."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from fairdash.audits import AuditedModel, Change
+from fairdash.metrics import FairMetric
+from fairdash.ui._blocks import Kpi, heading, kpi_row
+from fairdash.ui._format import number, percent, plain, plural
+
+_CARDS, _LISTED, _SHOWN_CHANGES = 3, 200, 5
+_MISSING = "(missing)"
+_AS_IS, _WORST = "as they are", "worst counterpart"
+_HOW = """
+For each person the search looks for the counterpart, within the fair radius, whose P(1)
+differs most. It is rounded to a possible person in the columns of the table and scored
+again. Rounding categories leaves the radius: the squared **fair distance** is that of
+the person shown, 0 for one who differs only in what does not count.
+"""
+
+
+def show_people(people: pd.DataFrame, model: AuditedModel) -> None:
+    """Draw those who are moved most as "this row, changed so", and the list of all."""
+    turned = float((people["decision"].str.contains("→")).mean())
+    share = percent(turned, 0)
+    heading(f"Changed so, {share} of people get another decision", _HOW)
+    with st.grid(columns=_CARDS, min_column_width=280, gap="small"):
+        for rank, person in enumerate(people.head(_CARDS).to_dict("records"), start=1):
+            _card(rank, person)
+    listed = people.head(_LISTED)
+    with st.expander(
+        f"The {len(listed)} most changed people",
+        type="compact",
+        icon=":material/table_rows:",
+    ):
+        table = pd.DataFrame(
+            {
+                "rank": np.arange(1, len(listed) + 1),
+                "row": listed["row"],
+                "P(1)": listed["p"],
+                "changed so": listed["p_changed"],
+                "decision": listed["decision"],
+                "fair distance": listed["distance"],
+                "what changes": [_in_words(changes) for changes in listed["changes"]],
+            }
+        )
+        three = st.column_config.NumberColumn(format="%.3f")
+        names = ("P(1)", "changed so", "fair distance")
+        st.dataframe(table, hide_index=True, column_config=dict.fromkeys(names, three))
+    st.caption(
+        f"{plural(len(people), 'test row')} of {model.rows.n:,} searched, seed "
+        f"{model.rows.seed}; "
+        + (
+            "along the slopes of the network."
+            if model.network
+            else "60 random counterparts each, as there are no slopes: worse ones may "
+            "be missed."
+        )
+    )
+
+
+def what_if(
+    model: AuditedModel,
+    metric: FairMetric,
+    people: pd.DataFrame,
+    changed: pd.DataFrame,
+) -> None:
+    """Draw one person to edit, and what becomes of prediction and fair distance."""
+    heading("What if this person were different?")
+    left, right = st.columns(2, vertical_alignment="bottom")
+    names = {
+        int(row): f"row {row:,} · P(1) {percent(p, 0)} → {percent(q, 0)}"
+        for row, p, q in zip(
+            people["row"], people["p"], people["p_changed"], strict=True
+        )
+    }
+    with left:
+        row = st.selectbox(
+            "Person, most changed first",
+            list(names),
+            format_func=names.__getitem__,
+            key=f"{model.key} person",
+        )
+    with right:
+        start = st.segmented_control(
+            "Start from",
+            [_AS_IS, _WORST],
+            default=_AS_IS,
+            required=True,
+            key=f"{model.key} {row} start",
+        )
+    at = int(np.flatnonzero(people["row"] == row)[0])
+    place = np.array([people["place"].iloc[at]])
+    person = model.rows.frame.iloc[place].reset_index(drop=True)
+    begin = person if start == _AS_IS else changed.iloc[[at]].reset_index(drop=True)
+    answer = st.container()
+    edited = _edit(begin, model.rows.dataset.frame, f"{model.key} {row} {start}")
+    edited = edited.astype(person.dtypes.to_dict())
+    p, q = (model.probability(frame, place)[0] for frame in (person, edited))
+    encode = model.rows.encoder.transform
+    distance = metric.distance(encode(person), encode(edited))[0]
+    with answer:
+        kpi_row(
+            [
+                Kpi("P(1) as it is", number(p), f"decided {p > 0.5:d}"),
+                Kpi("P(1) as edited", number(q), f"decided {q > 0.5:d}"),
+                Kpi("Fair distance", number(distance), "squared; 0 is alike"),
+            ]
+        )
+
+
+def _card(rank: int, person: dict[Any, Any]) -> None:
+    """Draw one person as "this row, changed so"."""
+    before, after = percent(person["p"], 0), percent(person["p_changed"], 0)
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        who, decision = f"{rank}. Row {person['row']:,}", person["decision"]
+        st.markdown(f"**{who}** · P(1) {before} → **{after}** · decision {decision}")
+        _changes_table(person["changes"])
+        st.caption(f"Fair distance {number(person['distance'], 2)}")
+
+
+def _edit(person: pd.DataFrame, known: pd.DataFrame, key: str) -> pd.DataFrame:
+    """Draw a field for every column of one person and return the person edited."""
+    values: dict[str, object] = {}
+    with st.grid(min_column_width=150, gap=("xsmall", "medium")):
+        for name in map(str, person):
+            value, column = person[name].iloc[0], known[name]
+            if pd.api.types.is_numeric_dtype(column) and column.dtype != bool:
+                values[name] = _number(name, value, column, f"{key} {name}")
+            else:
+                levels = sorted(column.dropna().unique().tolist(), key=str)
+                options = [*levels, *([_MISSING] if column.isna().any() else [])]
+                now = _MISSING if pd.isna(value) else value
+                chosen = st.selectbox(
+                    plain(name), options, options.index(now), key=f"{key} {name}"
+                )
+                values[name] = None if chosen == _MISSING else chosen
+    return pd.DataFrame({name: [value] for name, value in values.items()})
+
+
+def _number(
+    name: str, value: float, column: "pd.Series[float]", key: str
+) -> float | None:
+    """Draw the field of a number: whole where the column is."""
+    whole = bool((column.dropna() % 1 == 0).all())
+    kind = int if whole else float
+    span = float(column.max() - column.min())
+    step = kind(1) if whole else float(f"{span / 100:.1g}") or 0.1
+    return st.number_input(
+        plain(name),
+        value=None if pd.isna(value) else kind(value),
+        step=step,
+        format=None if whole else "%.4g",
+        key=key,
+    )
+
+
+def _changes_table(changes: list[Change]) -> None:
+    """Draw what differs, the largest change first."""
+    if not changes:
+        st.caption("Nothing visible changes.")
+        return
+    shown = pd.DataFrame(changes[:_SHOWN_CHANGES]).map(plain)
+    shown.columns = ["column", "is", "changed so"]
+    st.table(shown, border="horizontal", hide_index=True)
+    if len(changes) > _SHOWN_CHANGES:
+        rest = ", ".join(change.column for change in changes[_SHOWN_CHANGES:])
+        st.caption(plain(f"Also {rest}."))
+
+
+def _in_words(changes: list[Change]) -> str:
+    words = "; ".join(f"{c.column}: {c.before} → {c.after}" for c in changes)
+    return words or "nothing visible"
