@@ -16,7 +16,7 @@ _CHECKS = (
     ("true", "true groups", "diamond", INK),
     ("drawn", "20 random draws", "line-ns-open", MUTED),
     ("ball", "exact, TV ball", "square", "#000006"),
-    ("soft", "exact, soft", "diamond-tall-open", "#000008"),
+    ("soft", "exact, soft", "triangle-up-open", "#000008"),
 )
 
 
@@ -156,10 +156,18 @@ def plot_confusion(counts: pd.DataFrame) -> go.Figure:
         }
     ]
     layout: Spec = {
-        "xaxis": {"title": "noisy group Ĝ", "type": "category"},
+        "xaxis": {
+            "title": "noisy group Ĝ",
+            "type": "category",
+            "tickvals": list(map(str, counts.columns)),
+            "ticktext": [wrap(str(name), 8) for name in counts.columns],
+            "tickangle": 0,
+        },
         "yaxis": {
             "title": "true group G",
             "type": "category",
+            "tickvals": list(map(str, counts.index)),
+            "ticktext": [wrap(str(name), 12) for name in counts.index],
             "autorange": "reversed",
             "showgrid": False,
         },

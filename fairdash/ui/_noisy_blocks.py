@@ -30,7 +30,8 @@ Each row is a **model**. Circle: the largest violation when the noisy groups are
 at their word. Diamond: on the true groups. Right of the dashed line the constraint is
 broken.
 
-**Exact, TV ball**: the largest violation of any groups within the radius (γ).
+**Exact, TV ball**: the largest violation of any groups within the radius (γ), none
+further than its valid bound.
 **Exact, soft**: of any memberships that agree with P(G | Ĝ). **20 random draws**: the
 check of the paper's public code, which averages over rows and so sees little.
 """
@@ -134,7 +135,10 @@ def show_study(dataset_id: str, question: Question) -> None:
         )
         return
     heading("What noise in training does", _HOW_STUDY)
-    st.caption("Trains every approach at growing noise; half a minute on the sample.")
+    st.caption(
+        "Trains every approach at growing noise; half a minute on the sample, longer "
+        "on more rows."
+    )
     if st.button("Run the study", icon=":material/science:"):
         try:
             run = start_study(dataset_id, question)
