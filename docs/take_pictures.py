@@ -1,4 +1,4 @@
-"""Take the README's pictures of the running app with Chromium.
+"""Take the pictures of README.md and docs/data.md of the running app with Chromium.
 
 python docs/take_pictures.py
 """
@@ -15,8 +15,10 @@ import urllib.request
 from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
 from playwright.sync_api import Page, sync_playwright
 
+from fairdash.datasets import load_sample
 from fairdash.jobs import submit
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
@@ -24,6 +26,7 @@ from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 DESKTOP = {"width": 1440, "height": 900}
+SMALL = {"width": 1200, "height": 800}  # for pages full of text
 PHONE = {"width": 390, "height": 844}
 
 
@@ -77,6 +80,46 @@ def walk(page: Page, address: str) -> None:
     page.get_by_text("Cancelled after").wait_for()
 
 
+def messy_table(folder: str) -> Path:
+    """Write the hiring sample as it might arrive: codes, copies, a title, repeats."""
+    table = load_sample("hiring").frame
+    late = table.index % 40 == 0
+    table["years_experience"] = table["years_experience"].astype(str).mask(late, "n/k")
+    table["test_score"] = table["test_score"].mask(table.index % 60 == 1, -999)
+    table["site"] = table["site"].mask(table.index % 25 == 2, "head office")
+    table["decision_letter"] = table["hired"].map({1: "offer", 0: "regret"})
+    table["years copy"] = table["years_experience"]
+    path = Path(folder) / "hiring from the office.csv"
+    text = pd.concat([table, table.head(3)]).to_csv(index=False, sep=";")
+    path.write_text("Applications, export of May\n" + text)
+    return path
+
+
+def check_and_mend(page: Page, address: str, folder: str) -> None:
+    """Take the pictures of where data come from, and of findings about a file."""
+    page.set_viewport_size(SMALL)
+    page.goto(f"{address}/Data")
+    page.get_by_text("Or fetch a public table").wait_for()
+    page.wait_for_timeout(1500)
+    page.get_by_text("Or start from a sample").scroll_into_view_if_needed()
+    page.mouse.move(800, 500)
+    page.mouse.wheel(0, 300)
+    shoot(page, "data_start")
+    page.locator("input[type=file]").set_input_files(messy_table(folder))
+    tab = page.get_by_role("tab", name="Checks")
+    tab.wait_for()
+    page.wait_for_timeout(2500)
+    page.get_by_text("The file itself never changes").scroll_into_view_if_needed()
+    grid = page.get_by_role("tabpanel").get_by_test_id("stDataFrame").first
+    for row in (1, 2):
+        grid.click(position={"x": 17, "y": 35 * row + 17})
+        page.wait_for_timeout(2500)
+    page.mouse.move(800, 500)
+    page.mouse.wheel(0, 1200)
+    shoot(page, "data_checks")
+    page.set_viewport_size(DESKTOP)
+
+
 def train_and_show(page: Page, address: str, home: str) -> str:
     """Train ROAD beside the plain model; take the pictures of what it changed."""
     spec = SweepSpec(
@@ -112,6 +155,7 @@ def main() -> None:
             page = chromium.new_page(viewport=DESKTOP)
             page.set_default_timeout(90_000)
             walk(page, address)
+            check_and_mend(page, address, home)
             query = train_and_show(page, address, home)
             phone = chromium.new_page(
                 viewport=PHONE, color_scheme="dark", device_scale_factor=1.5
