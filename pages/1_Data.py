@@ -103,13 +103,20 @@ with view.export():
     if dataset is not None:
         ui.table_download("Base rates (CSV)", rates.cells, "fairdash-base-rates.csv")
 
-first, second, third = st.tabs([f"Checks ({len(checks)})", "Preview", "Columns"])
+# every value is looked at to describe columns: of many rows, once somebody asks
+lazy = len(table.frame) > ui.LARGE
+first, second, third = st.tabs(
+    [f"Checks ({len(checks)})", "Preview", "Columns"],
+    on_change="rerun" if lazy else "ignore",
+    key=f"tabs {table.place}",
+)
 with first:
     ui.check_panel(table, roles, subgroups, checks)
 with second:
     ui.reread(table)
     ui.preview(table, roles)
-with third:
-    ui.column_editor(table, roles, subgroups)
+if third.open or not lazy:
+    with third:
+        ui.column_editor(table, roles, subgroups)
 ui.delete_button(table)
 ui.settle()

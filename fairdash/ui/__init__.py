@@ -120,7 +120,7 @@ from fairdash.ui._table import (
     open_table,
     sample_cards,
 )
-from fairdash.ui._train_rows import audit_note, train_rows_input
+from fairdash.ui._train_rows import LARGE, audit_note, train_rows_input
 from fairdash.ui._upload import choose_table, how_read, reread
 from fairdash.ui._weights import find_top_rows, weight_kpis, weighted_models
 from fairdash.ui._weights_form import (
@@ -131,6 +131,7 @@ from fairdash.ui._weights_form import (
 )
 
 __all__ = [
+    "LARGE",
     "UNDEFINED",
     "BaseRates",
     "Kpi",

@@ -104,3 +104,17 @@ def test_an_audit_of_small_data_trains_on_all_rows(visit, dataset_id):
     button(page, "Audit a plain model").click().run()
     (run,) = ui.store().runs()
     assert "train_rows" not in run.spec
+
+
+def test_columns_of_large_data_are_described_once_somebody_asks(
+    visit, dataset_id, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr("fairdash.ui.column_editor", lambda *_: asked.append(1))
+    visit("Data", data=dataset_id)
+    assert asked == [1]
+    monkeypatch.setattr("fairdash.ui.LARGE", 300)
+    page = visit("Data", data=dataset_id)
+    assert not page.exception
+    assert asked == [1]
+    assert [tab.label for tab in page.tabs][1:] == ["Preview", "Columns"]
