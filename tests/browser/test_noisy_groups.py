@@ -29,7 +29,7 @@ def page(server, browser, tmp_path):
 def test_the_certificate_follows_the_hand_and_the_server_on_release(page):
     slider = page.get_by_role("slider", name="TV radius (γ)")
     shown = page.locator(".live_ball .value")
-    card = page.get_by_test_id("stMetricValue").nth(2)
+    card = page.get_by_test_id("stMetricValue").nth(3)
     expect(card).to_have_text(shown.inner_text())
     before, on_card = shown.inner_text(), card.inner_text()
     box = slider.bounding_box()
@@ -48,7 +48,7 @@ def test_the_slider_is_heard_and_moved_by_keyboard(page):
     slider = page.get_by_role("slider", name="TV radius (γ)")
     slider.focus()
     page.keyboard.press("Home")
-    expect(slider).to_have_attribute("aria-valuetext", "0.00")
+    expect(slider).to_have_attribute("aria-valuetext", "0.000")
     said = page.locator(".live_ball .said")
     expect(said).to_contain_text("break the constraint")
     found = page.get_by_test_id("stMetricValue").nth(0)
