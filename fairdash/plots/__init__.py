@@ -59,7 +59,6 @@ from fairdash.plots._noisy import (
     plot_certificates,
     plot_confusion,
 )
-from fairdash.plots._surface import describe_surface, plot_surface, surface_finding
 from fairdash.plots._theme import (
     CONFIG,
     group_colours_of,
@@ -128,7 +127,6 @@ __all__ = [
     "describe_ratio_against_di",
     "describe_ratio_by_epoch",
     "describe_ratio_histogram",
-    "describe_surface",
     "describe_trade_off",
     "describe_training",
     "describe_traits",
@@ -160,7 +158,6 @@ __all__ = [
     "plot_ratio_by_epoch",
     "plot_ratio_by_tau",
     "plot_ratio_histogram",
-    "plot_surface",
     "plot_trade_off",
     "plot_training",
     "plot_traits",
@@ -172,7 +169,6 @@ __all__ = [
     "ratio_finding",
     "resolve",
     "spread_finding",
-    "surface_finding",
     "trade_off_finding",
     "training_finding",
     "traits_finding",

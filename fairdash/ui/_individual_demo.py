@@ -3,26 +3,20 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
-from fairdash import plots
-from fairdash.methods import Network, two_feature_networks, two_feature_people
-from fairdash.ui._blocks import figure
-from fairdash.ui._format import percent
+from fairdash.methods import two_feature_networks, two_feature_people
+from fairdash.ui._live_surface import live_surface
 
-_AXIS = np.linspace(-4, 4, 41)
-_GROUPS = ("Group 0", "Group 1")
 _HOW = """
 Rows are made up: group 1 (squares) lies higher along both features and has more
-positive outcomes (filled). The line is where decisions change. Feature 1 should not
-count, so a fair line is parallel to the arrow.
+positive outcomes (filled). The line is where decisions change. Feature 1, across,
+should not count, so a fair line is level.
 
 **SenSeI** weighs fairness: the line turns as ρ grows, and accuracy is paid for it step
-by step. **SenSR** minimises the loss of the worst counterpart, and moves along the
-arrow cost nothing there: its line is parallel at every ε, even 0. These are Figures 1
-and 3 of the SenSeI paper, on rows of our own.
+by step. **SenSR** minimises the loss of the worst counterpart, and moves along feature
+1 cost nothing there: its line is level at every ε, even 0. These are Figures 1 and 3 of
+the SenSeI paper, on rows of our own.
 """
 
 
@@ -31,64 +25,54 @@ class _Demo:
     method: str
     name: str
     slider: str
+    address: str  # where the setting stands in the page's address
 
 
 _DEMOS = (
-    _Demo("sensei", "SenSeI", "Fairness weight (ρ) of SenSeI"),
-    _Demo("sensr", "SenSR", "Fair radius (ε) of SenSR"),
+    _Demo("sensei", "SenSeI", "Fairness weight (ρ) of SenSeI", "rho"),
+    _Demo("sensr", "SenSR", "Fair radius (ε) of SenSR", "eps"),
 )
 
 
 @st.fragment
 def show_individual_demo() -> None:
-    """Draw the demonstration when it is opened; each slider redraws its own map."""
+    """Draw the demonstration when it is opened; the address keeps its settings."""
+    asked = any(demo.address in st.query_params for demo in _DEMOS)
     box = st.expander(
         "See it on two features",
+        expanded=asked,
         icon=":material/scatter_plot:",
         key="individual demo",
         on_change="rerun",
     )
-    if box.open:
-        for place, demo in zip(box.columns(2, gap="medium"), _DEMOS, strict=True):
+    if not box.open:
+        return
+    with box:
+        st.markdown(_HOW)
+        for place, demo in zip(st.columns(2, gap="medium"), _DEMOS, strict=True):
             with place:
                 _surface(demo)
 
 
-@st.fragment
 def _surface(demo: _Demo) -> None:
     networks = two_feature_networks(demo.method)
-    setting = st.select_slider(
-        demo.slider,
-        list(networks),
-        key=f"demo {demo.method}",
-        format_func="{:g}".format,
-    )
-    network = networks[setting]
     X, y, group = two_feature_people()
-    surface = _probability(network, *np.meshgrid(_AXIS, _AXIS))
-    change = float(np.ptp(surface, axis=1).max())
-    decided = _probability(network, X[:, 0], X[:, 1]) > 0.5
-    anywhere = _probability(network, *np.meshgrid(_AXIS, X[:, 1])) > 0.5
-    kept = (anywhere == decided[:, None]).all(axis=1)
-    points = pd.DataFrame(
-        {"x": X[:, 0], "y": X[:, 1], "group": np.array(_GROUPS)[group], "outcome": y}
-    )
-    figure(
-        plots.plot_surface(surface, points, axis=_AXIS, groups=_GROUPS),
-        finding=plots.surface_finding(change),
-        caption=f"{len(y)} made-up rows: {percent(float(np.mean(decided == y)))} "
-        f"predicted right, {percent(float(kept.mean()))} keep their decision wherever "
-        "feature 1 moves them on this map.",
-        alt=plots.describe_surface(demo.name, change),
-        how=_HOW,
-        key=f"surface {demo.method}",
+
+    def keep(setting: float) -> None:
+        st.query_params[demo.address] = f"{setting:g}"
+
+    live_surface(
+        networks,
+        np.column_stack([X, y, group]),
+        name=demo.name,
+        slider=demo.slider,
+        start=_start(st.query_params.get(demo.address), list(networks)),
+        key=f"demo {demo.method}",
+        moved=keep,
     )
 
 
-def _probability(
-    network: Network, first: NDArray[np.float64], second: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return P(1) at every pair of features, in the shape of either."""
-    logit = network.logits(np.column_stack([first.ravel(), second.ravel()]))
-    p: NDArray[np.float64] = 1 / (1 + np.exp(-logit))
-    return p.reshape(first.shape)
+def _start(text: str | None, settings: list[float]) -> float:
+    """Return the setting that the address names, else the first."""
+    named = {f"{setting:g}": setting for setting in settings}
+    return named.get(text or "", settings[0])

@@ -1,12 +1,22 @@
+"""The demonstration on two features: what the browser is sent, and the address."""
+
 import json
 
 import numpy as np
 import pytest
-from reading import figures, words
+from reading import words
 
-from fairdash.methods import two_feature_networks
+from fairdash.methods import two_feature_networks, two_feature_people
 
-AXIS = np.linspace(-4, 4, 41)
+
+def sent(page):
+    """Return what the maps of both methods were sent, by method."""
+    found = [
+        json.loads(element.proto.json)
+        for element in page.get("bidi_component")
+        if element.proto.component_name == "fairdash.live_surface"
+    ]
+    return {one["name"]: one for one in found}
 
 
 @pytest.fixture
@@ -17,49 +27,39 @@ def opened(visit):
     return page.run()
 
 
-def largest_change(network):
-    """Return the largest change of P along feature 1, computed row by row."""
-    moved = []
-    for second in AXIS:
-        row = np.column_stack([AXIS, np.full_like(AXIS, second)])
-        p = 1 / (1 + np.exp(-network.logits(row)))
-        moved.append(p.max() - p.min())
-    return max(moved)
-
-
-def findings(page):
-    return [s.value for s in page.subheader if "Feature 1 alone" in s.value]
-
-
-def test_the_demonstration_is_closed_at_first_and_draws_nothing(visit):
+def test_the_demonstration_is_closed_at_first_and_sends_nothing(visit):
     page = visit("Individual fairness")
     assert not page.exception
     assert any(e.label == "See it on two features" for e in page.expander)
-    assert figures(page) == 0
+    assert sent(page) == {}
 
 
-def test_opened_it_draws_both_methods_without_data(opened):
+@pytest.mark.parametrize("name, method", [("SenSeI", "sensei"), ("SenSR", "sensr")])
+def test_opened_the_browser_gets_every_network_once(opened, name, method):
     assert not opened.exception
-    assert figures(opened) == 2
-    assert len(findings(opened)) == 2
-    assert "300 made-up rows" in words(opened)
-
-
-@pytest.mark.parametrize(
-    "key, method, setting",
-    [("demo sensei", "sensei", 1.0), ("demo sensr", "sensr", 3.0)],
-)
-def test_a_slider_redraws_its_map_and_says_what_the_network_does(
-    opened, key, method, setting
-):
-    slider = opened.select_slider(key=key)
+    assert "Figures 1 and 3" in words(opened)
+    data = sent(opened)[name]
     networks = two_feature_networks(method)
-    assert slider.options == [f"{value:g}" for value in networks]
-    slider.set_value(setting).run()
-    assert not opened.exception
-    expected = 100 * largest_change(networks[setting])
-    at = ["sensei", "sensr"].index(method)
-    assert f"{expected:.1f} pt" in findings(opened)[at]
-    spec = json.loads(opened.get("plotly_chart")[at].proto.spec)
-    z = spec["data"][0]["z"]
-    assert np.ptp(z, axis=1).max() == pytest.approx(expected / 100, abs=2e-4)
+    assert data["settings"] == list(networks)
+    assert data["start"] == next(iter(networks))
+    X, y, group = two_feature_people()
+    np.testing.assert_allclose(
+        data["points"], np.column_stack([X, y, group]), atol=1e-4
+    )
+    for one, network in zip(data["networks"], networks.values(), strict=True):
+        hidden = np.maximum(X @ one["weights"][0] + one["biases"][0], 0)
+        logit = hidden @ one["weights"][1] + one["biases"][1]
+        np.testing.assert_allclose(logit[:, 0], network.logits(X), atol=1e-3)
+
+
+def test_an_address_with_settings_opens_the_demonstration_there(visit):
+    page = visit("Individual fairness", rho="3", eps="0.1")
+    assert not page.exception
+    assert sent(page)["SenSeI"]["start"] == 3
+    assert sent(page)["SenSR"]["start"] == 0.1
+
+
+def test_an_address_with_another_setting_starts_at_the_first(visit):
+    page = visit("Individual fairness", rho="much")
+    assert not page.exception
+    assert sent(page)["SenSeI"]["start"] == 0
