@@ -253,11 +253,13 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
     page = visit("Sweep", run=going)
     assert not page.exception
     assert "0 of 20 models finished" in words(page)
-    assert figures(page) == 0
+    assert figures(page) == 1
+    assert "Where the models in training stand" in words(page)
     for trial in (done, *others[:4]):
         store.put_trial(going, trial.key, row=trial.row, seconds=1.0)
     page.run()
     assert "5 of 20 models finished" in words(page)
+    assert "settings keep DI within 0.5 so far" in words(page)
     assert figures(page) == 1
     button(page, "Cancel").click().run()
     assert store.run(going).cancel_asked is not None

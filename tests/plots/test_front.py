@@ -84,3 +84,16 @@ def test_words_count_the_models_within_the_limit(models):
     text = describe_front(models, AXES)
     assert "ROAD: 0.100 at 60.0% to 0.200 at 68.0%" in text
     assert "Unconstrained: no model within the limit" in text
+
+
+def test_models_in_training_are_small_marks_named_if_their_method_is_new(models, runs):
+    training = models.iloc[:2].assign(method=["Zhang", "ROAD"])
+    *_, zhang, road = plot_front(models, runs, training=training).data
+    assert [(mark.name, mark.showlegend) for mark in (road, zhang)] == [
+        ("ROAD", False),
+        ("Zhang", True),
+    ]
+    assert (road.x, road.y) == ((0.2,), (0.68,))
+    assert "in training" in road.text[0]
+    alone = plot_front(models.iloc[:0], runs.iloc[:0], training=training).data
+    assert len(alone) == 2
