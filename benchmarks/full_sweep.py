@@ -19,13 +19,14 @@ import shutil
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import torch
 from bench_training import plain_fit
+from process_memory import family, memory
 from road_tables import TABLES
 
 from fairdash.datasets import encode, make_dataset, read_table, split
@@ -53,30 +54,6 @@ def specification(path, options):
         subgroups=setup["subgroups"],
         scaling=setup["scaling"],
     )
-
-
-def family(*roots):
-    """Return the ids of processes and of all that descend from them."""
-    parents = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError, IndexError):
-            state = (folder / "stat").read_text().rpartition(")")[2].split()
-            parents[int(folder.name)] = int(state[1])
-    found = set(roots)
-    while more := {one for one, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found
-
-
-def memory(processes):
-    """Return the bytes of processes, shared pages shared out."""
-    total = 0
-    for process in processes:
-        with suppress(OSError):
-            for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += 1024 * int(line.split()[1])
-    return total
 
 
 def sweep(home, spec):

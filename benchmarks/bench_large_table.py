@@ -1,0 +1,223 @@
+"""What a large table costs in the app: seconds and peak memory, page by page.
+
+Serves the app in an empty home folder and drives it in Chromium as a new user would: a
+file is uploaded and its roles are guessed. A logistic regression is trained on 100,000
+of its rows from a terminal. Then every page is opened, and a widget used on it.
+
+    python benchmarks/bench_large_table.py [--rows 5000000] [--file parquet]
+
+Seconds go from the click to the end of the last script run. Memory is the largest sum
+of the proportional set sizes (shared pages shared out) of the server, the engine's host
+and all below them, looked at five times a second; the browser is not counted. "Idle" is
+what is held two seconds after.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from large_table import make_files
+from playwright.sync_api import sync_playwright
+from process_memory import Watch
+
+from fairdash.store import open_store
+from fairdash.sweep import DataSource, MethodGrid, SweepSpec
+
+ROOT = Path(__file__).parents[1]
+COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]
+WINDOW = {"width": 1440, "height": 900}
+QUIET = 0.6  # seconds without a script run after which a page is at rest
+MB = 1e6
+CHECKED = re.compile(r"^Checks \(")
+KINDS = ("csv", "parquet")
+PAGES = {
+    "Home": ("", None),
+    "Data": ("Data", ("radio", "unfavourable")),
+    "Train": ("Train", ("radio", "Paper")),
+    "Local fairness": ("Local_fairness", ("slider", "Smallest subgroup")),
+    "Weights": ("Weights", None),
+    "Sweep": ("Sweep", ("radio", "Paper")),
+    "Post-process": ("Post-process", ("radio", "balanced")),
+    "Noisy groups": ("Noisy_groups", ("slider", "Share wrong")),
+    "Individual fairness": ("Individual_fairness", ("slider", "Fair radius")),
+    "Runs": ("Runs", ("radio", "Finished")),
+}
+
+
+@contextmanager
+def serve(home):
+    """Serve the app from a home folder; yield its process and address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with open(home / "app.log", "wb") as log:
+        app = subprocess.Popen(
+            [*COMMAND, "app", "--home", str(home), "--port", str(port)],
+            cwd=ROOT,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        for _ in range(600):
+            with suppress(OSError):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health")
+                break
+            time.sleep(0.1)
+        yield app, f"http://localhost:{port}"
+    finally:
+        app.send_signal(signal.SIGINT)
+        app.wait(timeout=60)
+
+
+def host(home):
+    """Return the process of the engine's host, if there is one."""
+    with suppress(OSError, ValueError):
+        return [json.loads((home / "engine.json").read_text())["pid"]]
+    return []
+
+
+def rest(page):
+    """Wait until no script has run for a while; return when the last one ended."""
+    ended, still = time.perf_counter(), False
+    while not still or time.perf_counter() - ended < QUIET:
+        app = page.get_by_test_id("stApp")
+        still = app.get_attribute("data-test-script-state") == "notRunning"
+        waiting = page.get_by_test_id("stSpinner").count()
+        if not still or waiting:
+            ended, still = time.perf_counter(), False
+        time.sleep(0.02)
+    return ended
+
+
+class Bench:
+    """Does one thing after the other on a page and prints what each costs."""
+
+    def __init__(self, page, watch):
+        self.page, self.watch = page, watch
+
+    def step(self, name, act, text=None):
+        """Do something, wait for ``text`` and for the end of the script."""
+        self.watch.begin()
+        began = time.perf_counter()
+        act()
+        if text is not None:
+            self.page.get_by_text(text).first.wait_for()
+        seconds = rest(self.page) - began
+        peak = self.watch.peak()
+        time.sleep(2)
+        idle = self.watch.now()
+        print(
+            f"| {name} | {seconds:.1f} | {peak / MB:,.0f} | {idle / MB:,.0f} |",
+            flush=True,
+        )
+        for problem in self.page.get_by_test_id("stException").all():
+            raise RuntimeError(problem.inner_text())
+
+    def use(self, widget):
+        """Return what uses a widget: a click, or a key on a slider."""
+        role, name = widget
+        found = self.page.get_by_test_id("stMain").get_by_role(role, name=name)
+        if role == "slider":
+            return lambda: found.first.press("ArrowRight")
+        return lambda: found.first.click()
+
+
+def visit_all(bench, address, query):
+    """Open every page as from the menu and use a widget on it."""
+    page = bench.page
+    for name, (path, widget) in PAGES.items():
+        goal = f"{address}/{path}?{query}"
+        bench.step(name, lambda goal=goal: page.goto(goal), re.compile(r"\?$"))
+        if widget is not None:
+            bench.step(f"{name}, a click", bench.use(widget))
+
+
+def train(bench, home, roots):
+    """Train a logistic regression on 100,000 rows by `fairdash run`; return its run."""
+    with closing(open_store(home)) as store:
+        (known,) = store.datasets()
+    spec = SweepSpec(
+        data=DataSource(table=known.table_sha256, roles=known.roles, name=known.name),
+        methods=(MethodGrid(method="logistic"),),
+        subgroups=known.subgroups,
+    )
+    config = home / "logistic.yaml"
+    config.write_text(spec.to_yaml())
+    options = ["--train-rows", "100000", "--home", str(home)]
+
+    def run():
+        trainer = subprocess.Popen([*COMMAND, "run", str(config), *options])
+        roots.append(trainer.pid)
+        if trainer.wait():
+            raise RuntimeError("the logistic regression was not trained")
+
+    bench.step("`fairdash run` on 100,000 rows", run)
+    with closing(open_store(home)) as store:
+        return store.runs()[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=5_000_000)
+    parser.add_argument("--file", choices=KINDS, default="csv")
+    parser.add_argument("--patience", type=int, default=600, help="seconds of a step")
+    parser.add_argument("--shot", help="picture of the page where a step failed")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp())
+    os.environ["FAIRDASH_LINGER"] = "0.5"
+    try:
+        files = dict(zip(KINDS, make_files(folder, options.rows), strict=True))
+        path = files[options.file]
+        size = path.stat().st_size
+        print(
+            f"{options.rows:,} rows, 30 columns, {options.file} {size / MB:.0f} MB, "
+            f"load {os.getloadavg()[0]:.1f}\n\n| | seconds | peak MB | idle MB |\n"
+            "|---|---|---|---|",
+            flush=True,
+        )
+        home = folder / "home"
+        home.mkdir()
+        with serve(home) as (app, address), sync_playwright() as playwright:
+            chromium = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
+            page = chromium.new_page(viewport=WINDOW)
+            page.set_default_timeout(options.patience * 1000)
+            roots = [app.pid]
+            with Watch(lambda: [*roots, *host(home)]) as watch:
+                bench = Bench(page, watch)
+                bench.step(
+                    "Start", lambda: page.goto(f"{address}/Data"), "Upload a table"
+                )
+                field = page.locator("input[type=file]")
+                bench.step(
+                    "Upload to checked Data page",
+                    lambda: field.set_input_files(path),
+                    CHECKED,
+                )
+                try:
+                    run = train(bench, home, roots)
+                    visit_all(bench, address, f"run={run.id}&data={run.dataset_id}")
+                except Exception:
+                    if options.shot:
+                        page.screenshot(path=options.shot)
+                    raise
+            chromium.close()
+    finally:
+        time.sleep(2)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
