@@ -151,8 +151,8 @@ class StackedClassifier(NetworkClassifier):
         stacks = plan_stacks(
             models,
             self._stackable,
-            n_rows=len(X),
-            n_features=X.shape[1],
+            n_rows=len(target),
+            n_features=self.n_features_in_,
             all_in_one=self._all_in_one_stack,
         )
         root = self._init_callback_context(max_subtasks=len(stacks))
