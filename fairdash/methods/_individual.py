@@ -224,3 +224,8 @@ def share_metric(models: Sequence[FairMetricClassifier], rows: Batch) -> FairMet
     for model in models:
         model.fair_metric_ = metric
     return metric
+
+
+def each(models: Sequence[Any], name: str, device: torch.device) -> Tensor:
+    """Return the setting ``name`` of each model of a stack, (n_models, 1)."""
+    return torch.tensor([[float(getattr(m, name))] for m in models], device=device)

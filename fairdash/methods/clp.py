@@ -12,7 +12,12 @@ from torch import Tensor
 
 from fairdash._validation import check_non_negative
 from fairdash.methods._groups import Groups
-from fairdash.methods._individual import FairMetricClassifier, PairTrainer, share_metric
+from fairdash.methods._individual import (
+    FairMetricClassifier,
+    PairTrainer,
+    each,
+    share_metric,
+)
 from fairdash.methods._network import Float32
 from fairdash.methods._training import Batch
 from fairdash.metrics import FairMetric
@@ -42,9 +47,7 @@ class ClpTrainer(PairTrainer):
         device: torch.device,
     ) -> None:
         super().__init__(models, rows, seeds=seeds, device=device)
-        self.weight = torch.tensor(
-            [[float(model.fairness_weight)] for model in models], device=device
-        )
+        self.weight = each(models, "fairness_weight", device)
         self._generator = torch.Generator().manual_seed(seeds[1])
         if not isinstance(rows, PairedBatch):
             metric = share_metric(models, rows)

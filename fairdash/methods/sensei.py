@@ -6,58 +6,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from fairdash._validation import check_non_negative, check_positive, check_whole
-from fairdash.methods._attack import Attack
-from fairdash.methods._individual import (
-    FairMetricClassifier,
-    OutputDistance,
-    PairTrainer,
-    share_metric,
-)
+from fairdash._validation import check_non_negative
+from fairdash.methods._individual import OutputDistance, each
+from fairdash.methods._search import AttackClassifier, AttackTrainer
 from fairdash.methods._training import Batch
 from fairdash.metrics import FairMetric
-
-
-class AttackTrainer(PairTrainer):
-    """A predictor with the search for counterparts and its multiplier λ."""
-
-    def __init__(
-        self,
-        models: Sequence[Any],
-        rows: Batch,
-        *,
-        seeds: Sequence[int],
-        device: torch.device,
-    ) -> None:
-        super().__init__(models, rows, seeds=seeds, device=device)
-        first = models[0]
-        self.attack = Attack(
-            self.predictor,
-            share_metric(models, rows),
-            n_subspace_steps=first.n_subspace_steps,
-            subspace_learning_rate=first.subspace_learning_rate,
-            n_full_steps=first.n_full_steps,
-            full_learning_rate=first.full_learning_rate,
-            seed=seeds[1],
-        )
-        self.radius = torch.tensor(
-            [[float(model.fair_radius)] for model in models], device=device
-        )
-        self.multiplier = torch.full_like(self.radius, first.initial_multiplier)
-        self.multiplier_rate = first.multiplier_learning_rate
-
-    def move_multiplier(
-        self, distance: Tensor, weight: Tensor | float = 1.0
-    ) -> dict[str, Tensor]:
-        """Take λ <- max(0, λ - η ρ (ε - mean d_X)); return what a history keeps."""
-        mean = distance.mean(1, keepdim=True)
-        change = self.multiplier_rate * weight * (self.radius - mean)
-        self.multiplier = (self.multiplier - change).clamp(min=0)
-        return {
-            "distance": mean[:, 0],
-            "multiplier": self.multiplier[:, 0],
-            "free_sensitivity": self.attack.sensitivity(),
-        }
 
 
 class SenseiTrainer(AttackTrainer):
@@ -72,9 +25,7 @@ class SenseiTrainer(AttackTrainer):
         device: torch.device,
     ) -> None:
         super().__init__(models, rows, seeds=seeds, device=device)
-        self.weight = torch.tensor(
-            [[float(model.fairness_weight)] for model in models], device=device
-        )
+        self.weight = each(models, "fairness_weight", device)
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Find counterparts, move the predictor and λ; return losses."""
@@ -83,7 +34,7 @@ class SenseiTrainer(AttackTrainer):
         return losses | self.move_multiplier(distance, self.weight)
 
 
-class SenSeI(FairMetricClassifier):
+class SenSeI(AttackClassifier):
     r"""Network whose output does not change between people who are alike.
 
     .. math::
@@ -170,37 +121,27 @@ class SenSeI(FairMetricClassifier):
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.metric = metric
-        self.columns = columns
-        self.feature_names = feature_names
+        super().__init__(
+            metric,
+            columns=columns,
+            feature_names=feature_names,
+            fair_radius=fair_radius,
+            n_subspace_steps=n_subspace_steps,
+            subspace_learning_rate=subspace_learning_rate,
+            n_full_steps=n_full_steps,
+            full_learning_rate=full_learning_rate,
+            initial_multiplier=initial_multiplier,
+            multiplier_learning_rate=multiplier_learning_rate,
+            batches=batches,
+            predictor_layers=predictor_layers,
+            n_epochs=n_epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            device=device,
+            random_state=random_state,
+        )
         self.fairness_weight = fairness_weight
-        self.fair_radius = fair_radius
-        self.n_subspace_steps = n_subspace_steps
-        self.subspace_learning_rate = subspace_learning_rate
-        self.n_full_steps = n_full_steps
-        self.full_learning_rate = full_learning_rate
-        self.initial_multiplier = initial_multiplier
-        self.multiplier_learning_rate = multiplier_learning_rate
-        self.batches = batches
-        self.predictor_layers = predictor_layers
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.device = device
-        self.random_state = random_state
 
     def _check_params(self) -> None:
         super()._check_params()
         check_non_negative("fairness_weight", self.fairness_weight)
-        check_attack(self)
-
-
-def check_attack(model: Any) -> None:
-    """Raise ValueError for a search that cannot be."""
-    check_non_negative("fair_radius", model.fair_radius)
-    check_whole("n_subspace_steps", model.n_subspace_steps, at_least=0)
-    check_whole("n_full_steps", model.n_full_steps, at_least=0)
-    check_positive("subspace_learning_rate", model.subspace_learning_rate)
-    check_positive("full_learning_rate", model.full_learning_rate)
-    check_non_negative("initial_multiplier", model.initial_multiplier)
-    check_non_negative("multiplier_learning_rate", model.multiplier_learning_rate)

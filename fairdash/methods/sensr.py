@@ -1,14 +1,12 @@
 """SenSR: sensitive subspace robustness (Yurochkin, Bower and Sun, ICLR 2020)."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import Tensor
 
-from fairdash.methods._individual import FairMetricClassifier, TargetLoss
+from fairdash.methods._individual import TargetLoss
+from fairdash.methods._search import AttackClassifier, AttackTrainer
 from fairdash.methods._training import Batch
-from fairdash.methods.sensei import AttackTrainer, check_attack
-from fairdash.metrics import FairMetric
 
 
 class SensrTrainer(AttackTrainer):
@@ -25,7 +23,7 @@ class SensrTrainer(AttackTrainer):
         return losses | self.move_multiplier(distance)
 
 
-class SenSR(FairMetricClassifier):
+class SenSR(AttackClassifier):
     r"""Network that is as accurate for the worst counterpart of each person.
 
     .. math::
@@ -60,46 +58,3 @@ class SenSR(FairMetricClassifier):
 
     _stackable: ClassVar[tuple[str, ...]] = ("fair_radius",)
     _trainer_class = SensrTrainer
-
-    def __init__(
-        self,
-        metric: str | FairMetric = "group_direction",
-        *,
-        columns: str | Sequence[str] = "",
-        feature_names: Sequence[str] | None = None,
-        fair_radius: float = 0.1,
-        n_subspace_steps: int = 10,
-        subspace_learning_rate: float = 0.5,
-        n_full_steps: int = 5,
-        full_learning_rate: float = 0.02,
-        initial_multiplier: float = 2.0,
-        multiplier_learning_rate: float = 0.01,
-        batches: str = "shuffled",
-        predictor_layers: str | Sequence[int] = (64, 32),
-        n_epochs: int = 40,
-        batch_size: int = 512,
-        learning_rate: float = 1e-3,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.metric = metric
-        self.columns = columns
-        self.feature_names = feature_names
-        self.fair_radius = fair_radius
-        self.n_subspace_steps = n_subspace_steps
-        self.subspace_learning_rate = subspace_learning_rate
-        self.n_full_steps = n_full_steps
-        self.full_learning_rate = full_learning_rate
-        self.initial_multiplier = initial_multiplier
-        self.multiplier_learning_rate = multiplier_learning_rate
-        self.batches = batches
-        self.predictor_layers = predictor_layers
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.device = device
-        self.random_state = random_state
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_attack(self)
