@@ -69,4 +69,5 @@ class Watch:
 
     def _look(self) -> None:
         while not self._over.wait(LOOK_SECONDS):
-            self._peak = max(self._peak, self.now())
+            seen = self.now()  # takes a while, in which the peak may be forgotten
+            self._peak = max(self._peak, seen)
