@@ -115,11 +115,18 @@ def describe_consistency(table: pd.DataFrame) -> str:
 
 
 def consistency_finding(table: pd.DataFrame) -> str:
-    """Say which model treats most people alike."""
+    """Say which model treats most people alike.
+
+    One that is no better than chance, as when it decides alike for everyone, comes
+    only if there is no other.
+    """
     known = table.dropna(subset=["consistency"])
     if known.empty:
         return "Consistency cannot be estimated on these rows"
-    best = max(records(known), key=lambda row: float(row["consistency"]))
+    best = max(
+        records(known),
+        key=lambda row: (float(row["balanced_accuracy"]) > 0.5, row["consistency"]),
+    )
     share = percent(float(best["consistency"]), 1)
     if len(known) == 1:
         return f"{share} of people keep their prediction"

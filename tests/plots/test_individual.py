@@ -62,6 +62,14 @@ def test_the_finding_names_the_most_consistent_model():
     assert "SenSeI ρ 1: consistency 90.0%" in describe_consistency(MODELS)
 
 
+def test_a_model_that_decides_alike_for_everyone_is_not_the_finding():
+    constant = MODELS.iloc[[2]].assign(
+        label="Constant", balanced_accuracy=0.5, consistency=1.0
+    )
+    with_it = pd.concat([MODELS, constant])
+    assert consistency_finding(with_it) == consistency_finding(MODELS)
+
+
 def test_bars_are_shares_of_variance():
     (bars,) = plot_fair_metric(METRIC).data
     assert list(bars.x) == [0.1, 0.05]
