@@ -80,7 +80,7 @@ def test_sweep_proposes_a_subsample_and_says_so_of_the_front(visit, large):
 def test_times_are_in_proportion_to_the_rows_trained_on(large):
     how = {"effort": "fast", "n_seeds": 1}
     seconds = [
-        expected(large, sweep_spec(large, ["road"], QUICK, train_rows=n, **how))[2]
+        expected(large, sweep_spec(large, ["road"], QUICK, train_rows=n, **how)).seconds
         for n in (None, 90)
     ]
     assert seconds[0] / seconds[1] == pytest.approx(4, rel=0.5)
