@@ -1,6 +1,7 @@
 """A Dask scheduler elsewhere: whether one answers at an address."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 from distributed.comm.core import connect
@@ -16,7 +17,9 @@ def check_scheduler(address: str) -> None:
     address : str
         Such as "tcp://10.0.0.5:8786".
     """
-    if not asyncio.run(answers(address)):
+    with ThreadPoolExecutor(1) as aside:  # a notebook's thread has a loop of its own
+        there = aside.submit(lambda: asyncio.run(answers(address))).result()
+    if not there:
         raise ValueError(
             f"No Dask scheduler answers at {address}; on that machine "
             "`dask scheduler --host HOST --port PORT` starts one."

@@ -1,5 +1,6 @@
 """A scheduler elsewhere: its workers outlive it, and a sweep outlives both."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -122,6 +123,18 @@ def test_a_scheduler_that_does_not_answer_is_told_with_the_way_to_start_one(home
     for wrong in ("127.0.0.1", "http://127.0.0.1:8786", "tcp://127.0.0.1"):
         with pytest.raises(ValueError, match="is like tcp://10"):
             use_scheduler(store, wrong)
+    store.close()
+
+
+def test_a_scheduler_is_looked_for_from_a_notebook_too(home):
+    """There the calling thread is inside a running event loop."""
+    store = open_store(home)
+
+    async def cell():
+        use_scheduler(store, f"tcp://127.0.0.1:{free_port()}")
+
+    with pytest.raises(ValueError, match="No Dask scheduler answers"):
+        asyncio.run(cell())
     store.close()
 
 
