@@ -37,6 +37,7 @@ def serve(home: str) -> tuple[subprocess.Popen[bytes], str]:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     command += ["--server.port", str(port), "--server.headless", "true"]
+    command += ["--server.fileWatcherType", "none"]
     app = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "FAIRDASH_HOME": home})
     for _ in range(300):
         try:
@@ -120,26 +121,43 @@ def check_and_mend(page: Page, address: str, folder: str) -> None:
     page.set_viewport_size(DESKTOP)
 
 
-def train_and_show(page: Page, address: str, home: str) -> str:
-    """Train ROAD beside the plain model; take the pictures of what it changed."""
+def train(home: str, methods: tuple[MethodGrid, ...], *, n_seeds: int) -> str:
+    """Train on the loans sample; return the part of an address that names the run."""
     spec = SweepSpec(
-        data=DataSource(sample="loans"),
-        methods=(
-            MethodGrid(method="unconstrained"),
-            MethodGrid(method="road", params={"fairness_weight": 3.0}),
-        ),
-        seeds=(0, 1, 2),
+        data=DataSource(sample="loans"), methods=methods, seeds=tuple(range(n_seeds))
     )
     with closing(open_store(Path(home))) as store:
         run = submit(store, spec)
         while not store.run(run).over:
             time.sleep(0.2)
-        query = f"run={run}&data={store.run(run).dataset_id}"
-    for path in ("Train", "Local_fairness", "Weights"):
+        return f"run={run}&data={store.run(run).dataset_id}"
+
+
+def show(page: Page, address: str, query: str, *paths: str) -> None:
+    """Take a picture of each of these pages on a run."""
+    for path in paths:
         page.goto(f"{address}/{path}?{query}")
-        page.get_by_test_id("stMetric").first.wait_for()
+        page.locator(".js-plotly-plot").first.wait_for()
         shoot(page, path.lower())
+
+
+def train_and_show(page: Page, address: str, home: str) -> str:
+    """Train ROAD beside the plain model; take the pictures of what it changed."""
+    plain = MethodGrid(method="unconstrained")
+    road = MethodGrid(method="road", params={"fairness_weight": 3.0})
+    query = train(home, (plain, road), n_seeds=3)
+    show(page, address, query, "Train", "Local_fairness", "Weights")
+    show(page, address, query, "Post-process", "Noisy_groups", "Individual_fairness")
     return query
+
+
+def sweep_and_show(page: Page, address: str, home: str) -> None:
+    """Train a grid of ROAD and of Zhang; take the picture of its front."""
+    weights = {"linear": [0, 5, 5]}
+    taus = {"log": [0.05, 1, 5]}
+    road = MethodGrid(method="road", params={"fairness_weight": weights, "tau": taus})
+    zhang = MethodGrid(method="adversarial", params={"fairness_weight": weights})
+    show(page, address, train(home, (road, zhang), n_seeds=2), "Sweep")
 
 
 def main() -> None:
@@ -157,6 +175,7 @@ def main() -> None:
             walk(page, address)
             check_and_mend(page, address, home)
             query = train_and_show(page, address, home)
+            sweep_and_show(page, address, home)
             phone = chromium.new_page(
                 viewport=PHONE, color_scheme="dark", device_scale_factor=1.5
             )
