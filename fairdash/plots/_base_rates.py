@@ -65,7 +65,7 @@ def plot_base_rates(
     layout: Spec = {
         "xaxis": {
             "title": f"share with {outcome}",
-            "tickformat": ".0%",
+            "tickformat": ".1~%",
             "showgrid": True,
             "rangemode": "tozero",
             "nticks": 8,

@@ -232,7 +232,7 @@ def _mark(mine: pd.DataFrame) -> tuple[str, str]:
 
 def _axis(metric: str) -> Spec:
     title, share = METRICS[metric]
-    return {"title": title, "tickformat": ".0%" if share else "~g", "nticks": 6}
+    return {"title": title, "tickformat": ".1~%" if share else "~g", "nticks": 6}
 
 
 def _hover(row: Spec, axes: tuple[str, str]) -> str:

@@ -52,7 +52,7 @@ def plot_grid(table: pd.DataFrame, *, metric: str) -> go.Figure:
             "colorbar": {
                 "thickness": 10,
                 "outlinewidth": 0,
-                "tickformat": ".0%" if share else "~g",
+                "tickformat": ".1~%" if share else "~g",
                 "nticks": 4,
             },
         },
@@ -148,7 +148,7 @@ def plot_by_tau(table: pd.DataFrame, *, metric: str) -> go.Figure:
     title, share = METRICS[metric]
     layout: Spec = {
         "xaxis": {"title": "locality τ", "nticks": _TICKS},
-        "yaxis": {"title": title, "tickformat": ".0%" if share else "~g", "nticks": 5},
+        "yaxis": {"title": title, "tickformat": ".1~%" if share else "~g", "nticks": 5},
     }
     return finish(data, layout, height=360, legend=True)
 

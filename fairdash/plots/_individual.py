@@ -52,11 +52,11 @@ def plot_consistency(table: pd.DataFrame) -> go.Figure:
     layout: Spec = {
         "xaxis": {
             "title": "consistency (fairer →)",
-            "tickformat": ".0%",
+            "tickformat": ".1~%",
             "showgrid": True,
             "nticks": 5,
         },
-        "yaxis": {"title": "balanced accuracy", "tickformat": ".0%", "nticks": 6},
+        "yaxis": {"title": "balanced accuracy", "tickformat": ".1~%", "nticks": 6},
     }
     return finish(data, layout, height=400, top=56, legend=True)
 
@@ -166,7 +166,7 @@ def plot_fair_metric(table: pd.DataFrame) -> go.Figure:
     layout: Spec = {
         "xaxis": {
             "title": "share of the variance of all features",
-            "tickformat": ".0%",
+            "tickformat": ".1~%",
             "rangemode": "tozero",
             "nticks": 5,
         },

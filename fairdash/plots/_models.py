@@ -59,7 +59,7 @@ def plot_comparison(table: pd.DataFrame) -> go.Figure:
         layout[f"xaxis{axis}"] = {
             "domain": [left, left + width],
             "anchor": "y",
-            "tickformat": ".0%" if share else "~g",
+            "tickformat": ".1~%" if share else "~g",
             "nticks": 3,
             "tickangle": 0,
             "showgrid": True,
@@ -123,7 +123,7 @@ def plot_overview(table: pd.DataFrame, *, chance: float = float("nan")) -> go.Fi
             "tickformat": ".2f",
             "nticks": 6,
         },
-        "yaxis": {"title": "accuracy", "tickformat": ".0%", "nticks": 6},
+        "yaxis": {"title": "accuracy", "tickformat": ".1~%", "nticks": 6},
     }
     if not np.isnan(chance):
         band: Spec = {"type": "rect", "fillcolor": BAND, "line": {"width": 0}}

@@ -67,7 +67,7 @@ def plot_noise_study(table: pd.DataFrame) -> go.Figure:
         layout[f"xaxis{axis}"] = {
             "anchor": f"y{axis}",
             "title": _LEVEL if i == 2 else "",
-            "tickformat": ".0%",
+            "tickformat": ".1~%",
             "nticks": 6,
             "showticklabels": i == 2,
         }
@@ -75,7 +75,7 @@ def plot_noise_study(table: pd.DataFrame) -> go.Figure:
             "anchor": f"x{axis}",
             "domain": [top - 0.28, top - 0.05],
             "nticks": 5,
-            "tickformat": ".0%" if axis == "3" else "",
+            "tickformat": ".1~%" if axis == "3" else "",
         }
         layout["annotations"].append(
             text(

@@ -26,7 +26,7 @@ def heat_map(z: NDArray[np.float64], axis: NDArray[np.float64], **more: Any) -> 
         "colorbar": {
             "title": {"text": "P", "font": {"size": 13, "color": TEXT}},
             "thickness": 12,
-            "tickformat": ".0%",
+            "tickformat": ".1~%",
             "tickvals": [0, 0.25, 0.5, 0.75, 1],
             "tickfont": {"size": 12, "color": TEXT},
         },

@@ -49,7 +49,7 @@ def plot_traits(table: pd.DataFrame, *, colour_role: str, share: float) -> go.Fi
     layout: Spec = {
         "xaxis": {
             "title": "share of rows",
-            "tickformat": ".0%",
+            "tickformat": ".1~%",
             "range": [-0.01, 1.02],
             "showgrid": True,
             "nticks": 6,

@@ -116,7 +116,7 @@ def plot_truncation(
     ]
     layout: Spec = {
         "xaxis": {"title": "score before truncation", "range": [0, 1], "nticks": 6},
-        "yaxis": {"title": "rows", "tickformat": ".0%", "rangemode": "tozero"},
+        "yaxis": {"title": "rows", "tickformat": ".1~%", "rangemode": "tozero"},
         "shapes": lines,
     }
     return finish(data, layout, height=340, legend=True)

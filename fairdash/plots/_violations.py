@@ -40,7 +40,7 @@ def plot_violations(table: pd.DataFrame) -> go.Figure:
         }
         layout[f"yaxis{name}"] = {
             "title": "error" if i == 0 else "",
-            "tickformat": ".0%",
+            "tickformat": ".1~%",
             "anchor": f"x{name}",
             "nticks": 6,
         }

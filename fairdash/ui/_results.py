@@ -47,7 +47,7 @@ def model_label(method: str, params: dict[str, Any]) -> str:
     """Return a method with the parameters that have a letter: "ROAD λ 2.1 τ 0.3"."""
     known = CATALOG[method]
     letters = [
-        f"{param.letter} {params[param.name]:g}"
+        f"{param.letter} {params[param.name]:.4g}"
         for param in known.params
         if param.letter and param.name in params
     ]
