@@ -69,12 +69,14 @@ def _explore(run: RunRecord, sweep: Sweep) -> None:
     with corner:
         find_model(sweep, asked, run)
     draw_sliders(sweep, asked, run)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        draw_front(sweep, asked, run)
-    with right:
-        if asked.has_map:
+    if asked.has_map:
+        left, right = st.columns(2, gap="medium")
+        with left:
+            draw_front(sweep, asked, run)
+        with right:
             draw_grid(sweep, asked, run)
+    else:
+        draw_front(sweep, asked, run)
     draw_inside(sweep, asked, run)
     if asked.place is not None:
         draw_table(asked, run)
