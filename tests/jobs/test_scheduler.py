@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -133,8 +134,10 @@ def test_a_scheduler_is_looked_for_from_a_notebook_too(home):
     async def cell():
         use_scheduler(store, f"tcp://127.0.0.1:{free_port()}")
 
-    with pytest.raises(ValueError, match="No Dask scheduler answers"):
-        asyncio.run(cell())
+    with ThreadPoolExecutor(1) as kernel:  # this thread may have a loop by itself
+        done = kernel.submit(lambda: asyncio.run(cell()))
+        with pytest.raises(ValueError, match="No Dask scheduler answers"):
+            done.result()
     store.close()
 
 
