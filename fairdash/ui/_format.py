@@ -90,6 +90,11 @@ def ago(moment: float, now: float | None = None) -> str:
     return "yesterday" if days == 1 else f"{days} days ago"
 
 
+def clock_time(seconds: float) -> str:
+    """Return when ``seconds`` since 1970 were, on the clock of this machine."""
+    return time.strftime("%d %b %H:%M", time.localtime(seconds))
+
+
 def plain(text: object) -> str:
     """Return ``text`` so that Markdown shows its characters; backticks stay code.
 

@@ -1,5 +1,7 @@
 """The frame of every page: configuration, menu, title, picker, Export."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -7,7 +9,9 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from fairdash.store import DatasetRecord, RunRecord
 from fairdash.ui._blocks import problem
+from fairdash.ui._format import clock_time
 from fairdash.ui._state import store
 from fairdash.ui._theme_watch import theme_watch
 
@@ -183,8 +187,7 @@ def _title_row(
 
 def _picker(kind: str, current: str | None) -> None:
     """Draw the selection of runs or data sets; a choice becomes the address."""
-    records = store().runs() if kind == "run" else store().datasets()
-    names = {record.id: record.name for record in records}
+    names = _distinct(store().runs() if kind == "run" else store().datasets())
     if not names:
         return
     if kind == "data":
@@ -207,6 +210,21 @@ def _picker(kind: str, current: str | None) -> None:
         st.query_params.clear()
         st.query_params[kind] = chosen
         st.rerun()
+
+
+def _distinct(records: Sequence[RunRecord] | Sequence[DatasetRecord]) -> dict[str, str]:
+    """Return a name by id, no two alike: a select box knows its options by name."""
+    alike = Counter(record.name for record in records)
+    names = {
+        record.id: record.name
+        if alike[record.name] == 1
+        else f"{clock_time(record.created)} · {record.name}"
+        for record in records
+    }
+    alike = Counter(names.values())
+    return {
+        k: name if alike[name] == 1 else f"{k} · {name}" for k, name in names.items()
+    }
 
 
 def _forget(what: str) -> None:

@@ -69,3 +69,18 @@ def test_the_picker_changes_the_address(visit, dataset_id):
     page.selectbox[0].set_value("").run()
     assert address(page) == {}
     assert len(page.file_uploader) == 1
+
+
+def test_of_two_runs_with_one_name_the_one_in_the_address_stays(visit, run_id):
+    store = ui.store()
+    run, trials = store.run(run_id), store.snapshot(run_id).trials
+    again = store.add_run(run.spec, trials, run.name, run.dataset_id)
+    store.set_status(again, "finished")
+    for opened in (run_id, again):
+        page = visit("Local fairness", run=opened)
+        picker = page.selectbox[0]
+        assert len(set(picker.options)) == 2
+        assert all(run.name in option for option in picker.options)
+        page.run()  # sends every widget's value back, as a click does
+        assert not page.exception
+        assert address(page)["run"] == opened
