@@ -3,13 +3,19 @@
 import torch
 from torch import Tensor
 
+from fairdash.methods._sparse_rows import SparseRows
+
 # Products with a matrix of one row or one column, as at either end of the adversary,
 # take a quarter of the time or less when not written as the general product.
 
 
-def affine(inputs: Tensor, weight: Tensor, bias: Tensor, *, out: Tensor) -> None:
+def affine(
+    inputs: Tensor | SparseRows, weight: Tensor, bias: Tensor, *, out: Tensor
+) -> None:
     """Write inputs x weight + bias."""
-    if weight.shape[1] == 1:
+    if isinstance(inputs, SparseRows):
+        inputs.affine(weight, bias, out=out)
+    elif weight.shape[1] == 1:
         torch.addcmul(bias, inputs, weight, out=out)
     elif weight.shape[2] == 1:
         torch.baddbmm(bias, weight.mT, inputs.mT, out=out.mT)
@@ -17,12 +23,18 @@ def affine(inputs: Tensor, weight: Tensor, bias: Tensor, *, out: Tensor) -> None
         torch.baddbmm(bias, inputs, weight, out=out)
 
 
-def weight_gradient(inputs: Tensor, delta: Tensor, *, out: Tensor) -> None:
-    """Write the gradient in the weight, given that in the layer's outputs."""
+def gradients(
+    inputs: Tensor | SparseRows, delta: Tensor, *, weight: Tensor, bias: Tensor
+) -> None:
+    """Write the gradients in weight and bias, given that in the layer's outputs."""
+    if isinstance(inputs, SparseRows):
+        inputs.gradients(delta, weight=weight, bias=bias)
+        return
+    torch.sum(delta, 1, keepdim=True, out=bias)
     if delta.shape[2] == 1:
-        torch.bmm(delta.mT, inputs, out=out.mT)
+        torch.bmm(delta.mT, inputs, out=weight.mT)
     else:
-        torch.bmm(inputs.mT, delta, out=out)
+        torch.bmm(inputs.mT, delta, out=weight)
 
 
 def input_gradient(delta: Tensor, weight: Tensor, *, out: Tensor) -> None:

@@ -7,9 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fairdash.methods._layers import affine, input_gradient, views, weight_gradient
+from fairdash.methods._layers import affine, gradients, input_gradient, views
 from fairdash.methods._network import Network
 from fairdash.methods._plane import Float64, PlaneNetwork, SettingRange
+from fairdash.methods._sparse_rows import SparseRows, find_sparse
 
 MODULATOR_WIDTH = 32
 FEW_INPUTS = 64  # up to which the first layer is as quick apart for every setting
@@ -38,6 +39,8 @@ class ConditionedNetwork:
         Seed of the weights, uniform in +-1/sqrt(n_inputs) of the layer.
     device : torch.device
         Where the parameters live.
+    like : Tensor of shape (n_rows, n_inputs), optional
+        Rows such as will come, whose columns may turn out to be sparse.
     """
 
     def __init__(
@@ -49,9 +52,11 @@ class ConditionedNetwork:
         points: Sequence[Sequence[float]],
         seed: int,
         device: torch.device,
+        like: Tensor | None = None,
     ) -> None:
         self.sizes = tuple(sizes)
         self.n_models = n_models
+        self._columns = None if like is None else find_sparse(like)
         self.range = range
         self.points = list(points)
         n_units = sum(self.sizes[1:])
@@ -84,47 +89,62 @@ class ConditionedNetwork:
             features, dtype=self.parameters.dtype, device=self.parameters.device
         )
 
-    def forward(self, inputs: Tensor) -> Tensor:
+    def prepare(self, rows: Tensor) -> Tensor | SparseRows:
+        """Return ``rows``, (n_rows, n_inputs), as ``forward`` multiplies them fastest.
+
+        Worth a call of its own where the same rows go through more than once.
+        """
+        if self._columns is not None:
+            return SparseRows(rows, self._columns, 1)
+        apart = self.n_models if rows.shape[1] <= FEW_INPUTS else 1
+        return rows.expand(apart, *rows.shape)
+
+    def forward(self, inputs: Tensor | SparseRows) -> Tensor:
         """Return the outputs, shape (n_models, n_rows, n_outputs).
 
         ``inputs`` has shape (n_rows, n_inputs), shared by all settings, or (n_models,
-        n_rows, n_inputs). The result is a buffer: the next call with as many rows
-        overwrites it.
+        n_rows, n_inputs), or comes from ``prepare``. The result is a buffer: the next
+        call with as many rows overwrites it.
         """
-        if inputs.dim() == 2 and inputs.shape[1] <= FEW_INPUTS:
-            inputs = inputs.expand(self.n_models, *inputs.shape)
-        self._fold(from_layer=1 if inputs.dim() == 2 else 0)
+        if isinstance(inputs, Tensor) and inputs.ndim == 2:
+            inputs = self.prepare(inputs)
+        self._inputs = inputs
+        self._is_shared = isinstance(inputs, SparseRows) or len(inputs) == 1
+        self._fold(from_layer=int(self._is_shared))
         outputs, _ = self._buffers_for(inputs.shape[-2])
-        self._activations, hidden = [inputs], inputs
-        last = len(outputs) - 1
-        for layer, out in enumerate(outputs):
-            if hidden.dim() == 2:
-                self._shared = torch.addmm(
-                    self.biases[0][0], inputs, self.weights[0][0]
-                )
-                torch.addcmul(self._shifts[0], self._shared, self._scales[0], out=out)
-            else:
-                affine(hidden, *self._folded[layer], out=out)
-            hidden = out if layer == last else out.relu_()
-            self._activations.append(hidden)
-        return hidden
+        self._activations = outputs
+        if self._is_shared:
+            self._shared = outputs[0].new_empty(1, *outputs[0].shape[1:])
+            affine(inputs, self.weights[0], self.biases[0], out=self._shared)
+            torch.addcmul(
+                self._shifts[0], self._shared, self._scales[0], out=outputs[0]
+            )
+        else:
+            affine(inputs, *self._folded[0], out=outputs[0])
+        for layer, (below, out) in enumerate(pairwise(outputs), start=1):
+            affine(below.relu_(), *self._folded[layer], out=out)
+        return outputs[-1]
 
     def backward(self, gradient: Tensor) -> None:
         """Set the parameters' gradient, given that of a loss in the last outputs."""
         scale_gradients: list[Tensor] = []
         shift_gradients: list[Tensor] = []
         for layer, delta in self._deltas(gradient):
-            inputs, scale = self._activations[layer], self._scales[layer]
+            scale = self._scales[layer]
             weight, bias = self.weights[layer], self.biases[layer]
-            shift_gradient = delta.sum(1, keepdim=True)
-            if inputs.dim() == 2:
+            if layer == 0 and self._is_shared:
+                shift_gradient = delta.sum(1, keepdim=True)
                 scale_gradient = (delta * self._shared).sum(1, keepdim=True)
-                before = (delta * scale).sum(0)
-                torch.mm(inputs.mT, before, out=self._weight_gradients[0][0])
-                torch.sum(before, 0, keepdim=True, out=self._bias_gradients[0][0])
+                gradients(
+                    self._inputs,
+                    (delta * scale).sum(0, keepdim=True),
+                    weight=self._weight_gradients[0],
+                    bias=self._bias_gradients[0],
+                )
             else:
-                folded = torch.empty_like(self._folded[layer][0])
-                weight_gradient(inputs, delta, out=folded)
+                inputs = self._activations[layer - 1] if layer else self._inputs
+                folded, shift_gradient = map(torch.empty_like, self._folded[layer])
+                gradients(inputs, delta, weight=folded, bias=shift_gradient)
                 scale_gradient = (folded * weight).sum(1, keepdim=True)
                 scale_gradient += shift_gradient * bias
                 torch.sum(
@@ -217,7 +237,7 @@ class ConditionedNetwork:
             if layer:
                 input_gradient(delta, self._folded[layer][0], out=scratch[layer - 1])
                 delta = torch.ops.aten.threshold_backward(
-                    scratch[layer - 1], self._activations[layer], 0
+                    scratch[layer - 1], self._activations[layer - 1], 0
                 )
 
     def _buffers_for(self, n_rows: int) -> tuple[list[Tensor], list[Tensor]]:

@@ -51,6 +51,7 @@ class PlaneTrainer(AdversarialTrainer):
         *,
         seed: int,
         device: torch.device,
+        like: Tensor | None = None,
     ) -> Any:
         """Return a network conditioned on settings, which predicts at the models'."""
         return ConditionedNetwork(
@@ -60,6 +61,7 @@ class PlaneTrainer(AdversarialTrainer):
             points=[model._setting() for model in models],
             seed=seed,
             device=device,
+            like=like,
         )
 
     def opponents(self) -> list[Any]:

@@ -6,9 +6,10 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from fairdash.methods._layers import affine, input_gradient, views, weight_gradient
+from fairdash.methods._layers import affine, gradients, input_gradient, views
 from fairdash.methods._method import CACHED_ROWS
 from fairdash.methods._network import Network
+from fairdash.methods._sparse_rows import SparseRows, find_sparse
 
 
 class StackedNetwork:
@@ -37,6 +38,8 @@ class StackedNetwork:
         Adam's step size.
     device : torch.device
         Where the parameters live.
+    like : Tensor of shape (n_rows, n_inputs), optional
+        Rows such as will come, whose columns may turn out to be sparse.
     """
 
     def __init__(
@@ -47,9 +50,11 @@ class StackedNetwork:
         seed: int,
         learning_rate: float,
         device: torch.device,
+        like: Tensor | None = None,
     ) -> None:
         self.sizes = tuple(sizes)
         self.n_models = n_models
+        self._columns = None if like is None else find_sparse(like)
         shapes = [
             shape
             for n_in, n_out in pairwise(self.sizes)
@@ -67,26 +72,40 @@ class StackedNetwork:
         leaf.grad = self.gradient
         self._optimiser = torch.optim.Adam([leaf], lr=learning_rate, fused=True)
         self._buffers: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
+        self._inputs: Tensor | SparseRows
         self._activations: list[Tensor] = []
 
-    def forward(self, inputs: Tensor) -> Tensor:
+    def prepare(self, rows: Tensor) -> Tensor | SparseRows:
+        """Return ``rows``, (n_rows, n_inputs), as ``forward`` multiplies them fastest.
+
+        Worth a call of its own where the same rows go through more than once.
+        """
+        if self._columns is None:
+            return rows.expand(self.n_models, *rows.shape)
+        return SparseRows(rows, self._columns, self.n_models)
+
+    def forward(self, inputs: Tensor | SparseRows) -> Tensor:
         """Return the outputs, shape (n_models, n_rows, n_outputs).
 
         ``inputs`` has shape (n_rows, n_inputs), shared by all models, or (n_models,
-        n_rows, n_inputs). The result is a buffer: the next call with as many rows
-        overwrites it.
+        n_rows, n_inputs), or comes from ``prepare``. The result is a buffer: the next
+        call with as many rows overwrites it.
         """
-        hidden = inputs.expand(self.n_models, *inputs.shape[-2:])
-        outputs, _ = self._buffers_for(hidden.shape[1])
-        self._activations = [hidden, *outputs]
-        return self._run(hidden, outputs)
+        if isinstance(inputs, Tensor) and inputs.ndim == 2:
+            inputs = self.prepare(inputs)
+        self._inputs = inputs
+        self._activations, _ = self._buffers_for(inputs.shape[-2])
+        return self._run(inputs, self._activations)
 
     def backward(self, gradient: Tensor) -> None:
         """Set the parameters' gradient, given that of a loss in the last outputs."""
         for layer, delta in self._deltas(gradient):
-            inputs = self._activations[layer]
-            weight_gradient(inputs, delta, out=self._weight_gradients[layer])
-            torch.sum(delta, 1, keepdim=True, out=self._bias_gradients[layer])
+            gradients(
+                self._activations[layer - 1] if layer else self._inputs,
+                delta,
+                weight=self._weight_gradients[layer],
+                bias=self._bias_gradients[layer],
+            )
 
     def input_gradient(self, gradient: Tensor) -> Tensor:
         """Return a loss's gradient in the last inputs; parameters are left alone."""
@@ -107,10 +126,10 @@ class StackedNetwork:
         """
         parts, outputs = [], self._new_outputs(0)
         for part in inputs.split(max(1, CACHED_ROWS // self.n_models), dim=-2):
-            hidden = part.expand(self.n_models, *part.shape[-2:])
-            if outputs[0].shape[1] != hidden.shape[1]:
-                outputs = self._new_outputs(hidden.shape[1])
-            parts.append(self._run(hidden, outputs).clone())
+            if outputs[0].shape[1] != part.shape[-2]:
+                outputs = self._new_outputs(part.shape[-2])
+            rows = self.prepare(part) if part.ndim == 2 else part
+            parts.append(self._run(rows, outputs).clone())
         return torch.cat(parts, dim=1)
 
     def networks(self) -> list[Network]:
@@ -143,16 +162,15 @@ class StackedNetwork:
                 into = scratch[layer - 1]
                 input_gradient(delta, self.weights[layer], out=into)
                 delta = torch.ops.aten.threshold_backward.grad_input(
-                    into, self._activations[layer], 0, grad_input=into
+                    into, self._activations[layer - 1], 0, grad_input=into
                 )
 
-    def _run(self, hidden: Tensor, outputs: list[Tensor]) -> Tensor:
+    def _run(self, inputs: Tensor | SparseRows, outputs: list[Tensor]) -> Tensor:
         """Fill ``outputs``, the activations of every layer, and return the last."""
-        last = len(self.weights) - 1
-        for layer, out in enumerate(outputs):
-            affine(hidden, self.weights[layer], self.biases[layer], out=out)
-            hidden = out if layer == last else out.relu_()
-        return hidden
+        affine(inputs, self.weights[0], self.biases[0], out=outputs[0])
+        for layer, (below, out) in enumerate(pairwise(outputs), start=1):
+            affine(below.relu_(), self.weights[layer], self.biases[layer], out=out)
+        return outputs[-1]
 
     def _buffers_for(self, n_rows: int) -> tuple[list[Tensor], list[Tensor]]:
         """Return the output and gradient buffers for batches of ``n_rows``."""

@@ -46,6 +46,7 @@ class AdversarialTrainer:
             models,
             seed=seeds[0],
             device=device,
+            like=rows.X,
         )
         self.adversary = self.make_network(
             (
@@ -65,6 +66,7 @@ class AdversarialTrainer:
         *,
         seed: int,
         device: torch.device,
+        like: Tensor | None = None,
     ) -> StackedNetwork:
         """Return a network of this shape for every model."""
         return StackedNetwork(
@@ -73,6 +75,7 @@ class AdversarialTrainer:
             seed=seed,
             learning_rate=models[0].learning_rate,
             device=device,
+            like=like,
         )
 
     def step(self, batch: Batch) -> dict[str, Tensor]:

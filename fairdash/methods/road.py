@@ -51,11 +51,13 @@ class RoadTrainer(ReweightedTrainer):
         super().__init__(models, rows, seeds=seeds, device=device)
         first = models[0]
         self.n_ratio_steps = first.n_ratio_steps
+        inputs = self.ratio_inputs(rows)
         self.ratio = self.make_network(
-            (self.ratio_inputs(rows).shape[1], *hidden_layers(first.ratio_layers), 1),
+            (inputs.shape[1], *hidden_layers(first.ratio_layers), 1),
             models,
             seed=seeds[2],
             device=device,
+            like=inputs,
         )
 
     def fit_ratio(self, group_loss: Tensor, batch: Batch) -> Tensor:
@@ -64,7 +66,7 @@ class RoadTrainer(ReweightedTrainer):
         With :math:`c_i = r_i (L_{S,i} + \tau (\log r_i + 1))` the derivative in the
         network's output :math:`h_i` is :math:`c_i - r_i \bar c_{s_i}`, over the rows.
         """
-        inputs = self.ratio_inputs(batch)
+        inputs = self.ratio.prepare(self.ratio_inputs(batch))
         groups = self.normalisation_groups(batch)
         for _ in range(self.n_ratio_steps):
             log_ratio = groups.log_weights(self.ratio.forward(inputs)[..., 0])

@@ -41,6 +41,7 @@ class PlainTrainer:
             seed=seeds[0],
             learning_rate=first.learning_rate,
             device=device,
+            like=rows.X,
         )
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
