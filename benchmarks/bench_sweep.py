@@ -9,7 +9,8 @@ itself, and once as processes that train a model each, which is its best.
 
     python benchmarks/bench_sweep.py [--models 200] [--epochs 2] [--cores 2]
 
-With ``FAIRDASH_DATA`` or ``--data`` the Law School table is measured as well.
+With ``FAIRDASH_DATA`` or ``--data`` Law School and COMPAS are measured as well, COMPAS
+with a column for every level of a category, as in the paper.
 """
 
 import argparse
@@ -53,10 +54,11 @@ def synthetic(n_rows, n_features):
     return data, Subgroups(columns=("part",)), "standard"
 
 
-def law(folder):
-    setup = TABLES["law"]
+def public(name, folder):
+    """Return a table of the paper with its subgroups and scaling."""
+    setup = TABLES[name]
     frame = read_table(Path(folder) / setup["file"])
-    data = make_dataset(frame, setup["roles"](frame), name="law")
+    data = make_dataset(frame, setup["roles"](frame), name=name)
     return data, setup["subgroups"], setup["scaling"]
 
 
@@ -158,22 +160,27 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--data", default=os.environ.get("FAIRDASH_DATA"))
+    parser.add_argument("--batches", type=int, nargs="+", default=(1024, 128))
     options = parser.parse_args()
-    tables = [("10,000 x 12, 6,000 to train on", synthetic(10_000, 12))]
+    tables = {"made up": synthetic(10_000, 12)}
     if options.data:
-        tables.append(("Law School, 1,823 rows", law(options.data)))
+        tables |= {name: public(name, options.data) for name in ("law", "compas")}
     print(
         f"{options.models} models of ROAD, {options.epochs} epochs, {STEPS} + {STEPS} "
         f"steps, {options.cores} core(s), median of {options.rounds} rounds"
     )
     print("                                      seconds          plain / sweep")
     print("table                          batch  sweep  threads processes  (ratios)")
-    for name, table in tables:
-        for batch_size in (1024, 128):
+    for name, table in tables.items():
+        data, _, scaling = table
+        train = split(data, 0).train
+        width = len(encode(data, train, scaling=scaling).feature_names)
+        words = f"{name}, {len(train):,} x {width}"
+        for batch_size in options.batches:
             times = measure(table, options, batch_size)
             sweep, threads, processes = times.values()
             print(
-                f"{name:30s} {batch_size:5d} {sweep:6.1f} {threads:8.1f} "
+                f"{words:30s} {batch_size:5d} {sweep:6.1f} {threads:8.1f} "
                 f"{processes:9.1f}  {threads / sweep:5.2f} {processes / sweep:5.2f}",
                 flush=True,
             )

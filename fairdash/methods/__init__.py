@@ -6,6 +6,7 @@ The classes load on first use, so that reading the catalog does not load torch.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fairdash.methods._common_values import n_multiplied_columns
 from fairdash.methods._fair_multiplier import fair_log_loss_multiplier
 from fairdash.methods._held import hold_multiplier
 from fairdash.methods._method import CACHED_ROWS, Device, Effort, Method, Param
@@ -90,6 +91,7 @@ __all__ = [
     "WideNetwork",
     "fair_log_loss_multiplier",
     "hold_multiplier",
+    "n_multiplied_columns",
     "scorer_of",
     "training_device",
     "two_feature_networks",

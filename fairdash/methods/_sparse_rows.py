@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-LOOKED_AT = 4096  # rows that decide which columns are sparse; no result depends on it
-RARE = 0.25  # share of other than the common value up to which a column is sparse
-WORTH = 16  # sparse columns from which the bookkeeping pays
+from fairdash.methods._common_values import common_values
 
 
 @dataclass(frozen=True)
@@ -39,15 +37,13 @@ def find_sparse(X: Tensor) -> SparseColumns | None:
 
     On a GPU it does not: there dense products of this size are nearly free.
     """
-    if X.device.type != "cpu" or X.shape[1] < WORTH:
+    if X.device.type != "cpu":
         return None
-    seen = X[:LOOKED_AT]
-    common = seen.mode(0).values
-    sparse = (seen != common).float().mean(0) <= RARE
-    if sparse.sum() < WORTH:
+    value, is_sparse = map(torch.as_tensor, common_values(X.numpy()))
+    if not is_sparse.any():
         return None
-    dense = torch.nonzero(~sparse)[:, 0]
-    return SparseColumns(dense, torch.where(sparse, common, 0), sparse)
+    dense = torch.nonzero(~is_sparse)[:, 0]
+    return SparseColumns(dense, torch.where(is_sparse, value, 0).to(X), is_sparse)
 
 
 class SparseRows:

@@ -23,7 +23,7 @@ def work(params: Mapping[str, Any], *, n_rows: int, n_features: int) -> float:
     n_rows : int
         Training rows.
     n_features : int
-        Columns after encoding.
+        Columns after encoding that are multiplied: `n_multiplied_columns`.
     """
     predictor = _products(n_features, *PREDICTOR)
     if "n_epochs" not in params:

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from fairdash.datasets import encode, split
-from fairdash.methods import CATALOG
+from fairdash.methods import CATALOG, n_multiplied_columns
 from fairdash.sweep import Stack, SweepSpec, expand, makespan, plan, work
 from fairdash.ui._state import store
 from fairdash.ui._train_rows import rows_used
@@ -78,9 +78,10 @@ def n_workers() -> int:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _width(dataset_id: str) -> int:
-    """Return the number of columns after encoding."""
+    """Return the number of columns after encoding that cost a product."""
     dataset = store().dataset(dataset_id)
-    return len(encode(dataset, split(dataset, 0).train).feature_names)
+    train = split(dataset, 0).train
+    return n_multiplied_columns(encode(dataset, train).X[train])
 
 
 def _speed_so_far(dataset_id: str) -> float | None:

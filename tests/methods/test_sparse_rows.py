@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.methods import ROAD, ROADPlane
+from fairdash.methods import ROAD, ROADPlane, n_multiplied_columns
 from fairdash.methods._layers import affine, gradients
 from fairdash.methods._sparse_rows import SparseRows, find_sparse
 
@@ -29,11 +29,13 @@ def test_columns_at_one_value_in_most_rows_are_found():
     for j in range(3, X.shape[1]):
         assert (X[:, j] == columns.common[j]).sum() >= 0.75 * len(X)
     assert columns.common[:3].tolist() == [0, 0, 0]
+    assert n_multiplied_columns(X.numpy()) == 3
 
 
 def test_few_sparse_columns_are_left_dense():
     assert find_sparse(one_hot_rows(n_levels=10)) is None
     assert find_sparse(torch.randn(100, 30)) is None
+    assert n_multiplied_columns(one_hot_rows(n_levels=10).numpy()) == 13
 
 
 @settings(max_examples=40, deadline=None)
