@@ -14,6 +14,12 @@ ROLES = Roles(
 )
 
 
+WEIGHTS = {
+    "method": "road",
+    "params": {"fairness_weight": [0, 1, 3], "tau": [0.3, 0.7]},
+}
+
+
 def people(n=600, seed=0):
     """Return applicants whose origin counts in one branch more than in the other."""
     rng = np.random.default_rng(seed)
@@ -53,3 +59,10 @@ def specification(path, *, methods=None, **more):
     return SweepSpec.model_validate(
         {"data": data, "methods": methods, "subgroups": subgroups, **more}
     )
+
+
+def trials(*methods, key="data", **more):
+    """Return the trials of methods on the applicants."""
+    from fairdash.sweep import expand
+
+    return expand(specification("people.csv", methods=list(methods), **more), key)

@@ -10,13 +10,14 @@ from fairdash.sweep._front import (
     within,
 )
 from fairdash.sweep._monitor import summarise_ratio
+from fairdash.sweep._plan import Stack, plan
 from fairdash.sweep._plane import TrainedPlane, take_points, train_plane
 from fairdash.sweep._result import TrialResult
 from fairdash.sweep._run import load_dataset, run_sweep, source_file
 from fairdash.sweep._score import score
 from fairdash.sweep._spec import DataSource, MethodGrid, SweepSpec
 from fairdash.sweep._train import train_stack
-from fairdash.sweep._trials import Stack, Trial, expand, method_seeds, plan, trial_key
+from fairdash.sweep._trials import Trial, expand, method_seeds, trial_key
 
 __all__ = [
     "DataSource",

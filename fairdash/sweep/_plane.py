@@ -12,8 +12,8 @@ from scipy.special import expit
 from fairdash.datasets import Dataset, encode, split, training_rows
 from fairdash.methods import CATALOG, Plane
 from fairdash.sweep._monitor import REPORT_SECONDS, Event, summarise_ratio, thin
+from fairdash.sweep._plan import Stack
 from fairdash.sweep._result import TrialResult, begun, finite
-from fairdash.sweep._trials import Stack
 
 
 @dataclass(frozen=True)

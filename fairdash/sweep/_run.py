@@ -10,10 +10,11 @@ import pandas as pd
 from fairdash import methods
 from fairdash.datasets import SAMPLES, Dataset, make_dataset, read_table
 from fairdash.sweep._monitor import Event
+from fairdash.sweep._plan import plan
 from fairdash.sweep._score import score
 from fairdash.sweep._spec import DataSource, SweepSpec
 from fairdash.sweep._train import train_stack
-from fairdash.sweep._trials import expand, plan
+from fairdash.sweep._trials import expand
 
 
 def run_sweep(

@@ -8,8 +8,9 @@ from typing import Any
 from fairdash import __version__
 from fairdash.datasets import SAMPLES
 from fairdash.methods import CATALOG
+from fairdash.sweep._plan import Stack, plan
 from fairdash.sweep._spec import DataSource, Scalar, SweepSpec
-from fairdash.sweep._trials import Stack, expand, method_seeds, plan
+from fairdash.sweep._trials import expand, method_seeds
 
 WIDTH = 88
 

@@ -17,9 +17,9 @@ from fairdash.datasets import (
 )
 from fairdash.methods import CATALOG
 from fairdash.sweep._monitor import Event, Monitor, validation_metrics
+from fairdash.sweep._plan import Stack
 from fairdash.sweep._plane import take_points, train_plane
 from fairdash.sweep._result import TrialResult, begun, finite
-from fairdash.sweep._trials import Stack
 
 
 def train_stack(
