@@ -3,6 +3,7 @@ from toys import WEIGHTS, trials
 
 from fairdash.methods import CATALOG
 
+
 def test_a_grid_is_every_combination_with_all_parameters():
     grid = trials(WEIGHTS, seeds=[0, 1])
     points = [(t.seed, t.params["fairness_weight"], t.params["tau"]) for t in grid]
