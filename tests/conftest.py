@@ -1,27 +1,11 @@
-"""Fixtures shared by all tests: a home folder, a real engine, a server, a browser."""
+"""Fixtures shared by all tests: a home folder, a real engine."""
 
-import os
-import shutil
-import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.request
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
-CHROMIUM_OPTIONS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 @pytest.fixture
@@ -53,50 +37,6 @@ def engine(home):
         yield home
         end_runs(home)
     wait_until_no_engine(home)
-
-
-@pytest.fixture
-def server(home):
-    """The address of `streamlit run app.py`, in a process group of its own."""
-    port = free_port()
-    home.mkdir(parents=True)
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    command += ["--server.port", str(port), "--server.fileWatcherType", "none"]
-    with open(home / "app.log", "wb") as log:
-        app = subprocess.Popen(
-            [*command, "--server.headless", "true"],
-            cwd=ROOT,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    try:
-        wait_until(lambda: is_healthy(port), 60)
-        yield f"http://localhost:{port}"
-    finally:
-        os.killpg(app.pid, signal.SIGTERM)
-        app.wait(timeout=20)
-        end_runs(home)
-        wait_until_no_engine(home)
-    assert "Traceback" not in (home / "app.log").read_text()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Debian's Chromium, driven by playwright."""
-    from playwright.sync_api import sync_playwright
-
-    path = shutil.which("chromium")
-    if path is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("chromium is not installed, and CI must not skip the browser")
-        pytest.skip("chromium is not installed")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=path, args=list(CHROMIUM_OPTIONS)
-        )
-        yield chromium
-        chromium.close()
 
 
 def wait_until(condition, seconds):

@@ -22,13 +22,11 @@ def finding(network):
 
 
 @pytest.fixture
-def page(server, browser):
-    """Individual fairness before any data set, its demonstration open at ρ = 1."""
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.set_default_timeout(60_000)
+def page(page, server):
+    """Individual fairness on a phone, its demonstration open at ρ = 1."""
+    page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{server}/Individual_fairness?rho=1")
-    yield page
-    page.close()
+    return page
 
 
 def test_a_map_follows_its_slider_without_the_server_and_survives_a_refresh(page):

@@ -4,36 +4,12 @@ import re
 from urllib.parse import parse_qs, urlparse
 
 import pytest
+from driving import audit, settle, upload
 from playwright.sync_api import expect
-from toys import people_csv
 
 pytestmark = pytest.mark.browser
 PAGES = ("", "Data", "Train", "Local_fairness", "Weights", "Runs")
 PHONE = {"width": 390, "height": 844}
-
-
-@pytest.fixture
-def page(server, browser):
-    """A desktop window on Home."""
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.set_default_timeout(60_000)
-    page.goto(server)
-    yield page
-    page.close()
-
-
-@pytest.fixture
-def upload(page, tmp_path):
-    """Return a function that uploads the applicants."""
-
-    def go():
-        path = tmp_path / "people.csv"
-        path.write_bytes(people_csv(2000))
-        page.get_by_role("button", name="Upload a table").click()
-        page.locator("input[type=file]").set_input_files(path)
-        page.get_by_text("Rows used").wait_for()
-
-    return go
 
 
 def train(page, *, epochs):
@@ -52,9 +28,8 @@ def epoch(page):
     return int(re.search(r"Epoch (\d+)", text).group(1))
 
 
-def open_train(page):
-    """Follow the menu to Train and choose ROAD."""
-    page.get_by_test_id("stSidebar").get_by_text("Train", exact=True).click()
+def choose_road(page):
+    """Choose ROAD on the open page Train."""
     expect(page.get_by_role("heading", name="What does training")).to_be_visible()
     if not page.get_by_text("Locality (τ)").is_visible():
         page.get_by_label("Method", exact=False).first.click()
@@ -62,19 +37,20 @@ def open_train(page):
     page.get_by_text("Locality (τ)").wait_for()
 
 
-def test_from_upload_over_audit_and_refresh_to_result(page, upload):
-    upload()
+def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
+    page.goto(server)
+    upload(page, tmp_path)
     expect(page.get_by_text("2,000 rows read")).to_be_visible()
-    page.get_by_role("button", name="Audit a plain model").click()
-    page.get_by_text("Worst-1-DI by chance").first.wait_for()
+    audit(page)
 
-    open_train(page)
-    train(page, epochs=300)
+    page.get_by_test_id("stSidebar").get_by_text("Train", exact=True).click()
+    choose_road(page)
+    train(page, epochs=200)
     page.get_by_text("safe to close this page").wait_for()
-    page.get_by_text(re.compile(r"Epoch \d+ of 300")).wait_for()
+    page.get_by_text(re.compile(r"Epoch \d+ of 200")).wait_for()
     before, address = epoch(page), page.url
     page.reload()
-    page.get_by_text(re.compile(r"Epoch \d+ of 300")).wait_for()
+    page.get_by_text(re.compile(r"Epoch \d+ of 200")).wait_for()
     assert page.url == address
     assert epoch(page) >= before
     page.get_by_text("Worst-1-DI by chance").first.wait_for()
@@ -82,9 +58,9 @@ def test_from_upload_over_audit_and_refresh_to_result(page, upload):
     assert parse_qs(urlparse(page.url).query).keys() == {"run", "data"}
 
 
-def test_a_run_can_be_cancelled_and_another_tab_says_so(page, upload, browser):
-    upload()
-    open_train(page)
+def test_a_run_can_be_cancelled_and_another_tab_says_so(page, server, audited, browser):
+    page.goto(f"{server}/Train?{audited}")
+    choose_road(page)
     train(page, epochs=500)
     page.get_by_text(re.compile(r"Epoch \d+ of 500")).wait_for()
     page.get_by_role("button", name="Cancel").click()
@@ -95,16 +71,12 @@ def test_a_run_can_be_cancelled_and_another_tab_says_so(page, upload, browser):
     second.close()
 
 
-def test_no_page_is_wider_than_a_phone(page, upload, server):
-    upload()
-    page.get_by_role("button", name="Audit a plain model").click()
-    page.get_by_text("Worst-1-DI by chance").first.wait_for()
-    address = urlparse(page.url).query
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_is_wider_than_a_phone(name, page, server, audited):
     page.set_viewport_size(PHONE)
-    for name in PAGES:
-        page.goto(f"{server}/{name}?{address}")
-        page.get_by_role("heading", level=1).wait_for()
-        page.wait_for_timeout(1500)  # figures take their width after they mount
-        main = page.get_by_test_id("stMain")
-        wide = main.evaluate("main => main.scrollWidth - main.clientWidth")
-        assert wide <= 0, f"{name or 'Home'} scrolls sideways by {wide} px"
+    page.goto(f"{server}/{name}?{audited}")
+    page.get_by_role("heading", level=1).wait_for()
+    settle(page)
+    main = page.get_by_test_id("stMain")
+    wide = main.evaluate("main => main.scrollWidth - main.clientWidth")
+    assert wide <= 0, f"{name or 'Home'} scrolls sideways by {wide} px"

@@ -2,28 +2,16 @@
 
 import pytest
 from playwright.sync_api import expect
-from toys import people_csv
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def page(server, browser, tmp_path):
+def page(page, server, audited):
     """Noisy groups on an audited upload."""
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.set_default_timeout(60_000)
-    page.goto(server)
-    path = tmp_path / "people.csv"
-    path.write_bytes(people_csv(2000))
-    page.get_by_role("button", name="Upload a table").click()
-    page.locator("input[type=file]").set_input_files(path)
-    page.get_by_text("Rows used").wait_for()
-    page.get_by_role("button", name="Audit a plain model").click()
-    page.get_by_text("Worst-1-DI by chance").first.wait_for()
-    page.get_by_test_id("stSidebar").get_by_text("Noisy groups", exact=True).click()
+    page.goto(f"{server}/Noisy_groups?{audited}")
     page.locator(".live_ball .value").wait_for()
-    yield page
-    page.close()
+    return page
 
 
 def test_the_certificate_follows_the_hand_and_the_server_on_release(page):

@@ -4,7 +4,6 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from toys import people_csv
 
 pytestmark = pytest.mark.browser
 FRAMES = """
@@ -23,23 +22,12 @@ async slider => {
 
 
 @pytest.fixture
-def page(server, browser, tmp_path):
+def page(page, server, audited):
     """Post-process on an audited upload."""
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.set_default_timeout(60_000)
-    page.goto(server)
-    path = tmp_path / "people.csv"
-    path.write_bytes(people_csv(2000))
-    page.get_by_role("button", name="Upload a table").click()
-    page.locator("input[type=file]").set_input_files(path)
-    page.get_by_text("Rows used").wait_for()
-    page.get_by_role("button", name="Audit a plain model").click()
-    page.get_by_text("Worst-1-DI by chance").first.wait_for()
-    page.get_by_test_id("stSidebar").get_by_text("Post-process", exact=True).click()
+    page.goto(f"{server}/Post-process?{audited}")
     page.get_by_text("Expected accuracy", exact=True).first.wait_for()
     slider(page, "Ramp width (γ)").wait_for()
-    yield page
-    page.close()
+    return page
 
 
 def slider(page, name):

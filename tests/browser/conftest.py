@@ -1,0 +1,100 @@
+"""One served app for all tests in Chromium, a table audited in it, a window each."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+from conftest import end_runs, free_port, is_healthy, wait_until, wait_until_no_engine
+from driving import SECONDS, audit, open_window, upload
+from playwright.sync_api import expect
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM_OPTIONS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory):
+    """The home folder of the served app."""
+    folder = tmp_path_factory.mktemp("browser") / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(home):
+    """The address of `streamlit run app.py`, in a process group of its own."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command += ["--server.port", str(port), "--server.fileWatcherType", "none"]
+    settings = {"HOME": str(home), "WORKERS": "2", "LINGER": "0.5"}
+    ours = {f"FAIRDASH_{name}": value for name, value in settings.items()}
+    with open(home / "app.log", "wb") as log:
+        app = subprocess.Popen(
+            [*command, "--server.headless", "true"],
+            cwd=ROOT,
+            env={**os.environ, **ours},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        wait_until(lambda: is_healthy(port), SECONDS)
+        yield f"http://localhost:{port}"
+    finally:
+        os.killpg(app.pid, signal.SIGTERM)
+        app.wait(timeout=20)
+        end_runs(home)
+        wait_until_no_engine(home)
+    assert "Traceback" not in (home / "app.log").read_text()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, driven by playwright."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium")
+    if path is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("chromium is not installed, and CI must not skip the browser")
+        pytest.skip("chromium is not installed")
+    expect.set_options(timeout=SECONDS * 1000)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=list(CHROMIUM_OPTIONS)
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A desktop window."""
+    page = open_window(browser)
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="session")
+def audited(server, browser, tmp_path_factory):
+    """The query of an address: an uploaded table and the run that audited it."""
+    page = open_window(browser)
+    page.goto(server)
+    upload(page, tmp_path_factory.mktemp("upload"))
+    audit(page)
+    query = urlparse(page.url).query
+    page.close()
+    return query

@@ -1,0 +1,38 @@
+"""The app driven in Chromium as a reader would drive it."""
+
+from playwright.sync_api import expect
+from toys import people_csv
+
+SECONDS = 60  # two busy cores may take them for what an idle machine shows at once
+
+
+def open_window(browser, width=1440, height=900):
+    """Return a window whose actions wait until they can be done."""
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_default_timeout(SECONDS * 1000)
+    return page
+
+
+def upload(page, folder):
+    """Upload the applicants from Home."""
+    path = folder / "people.csv"
+    path.write_bytes(people_csv(2000))
+    page.get_by_role("button", name="Upload a table").click()
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_text("Rows used").wait_for()
+
+
+def audit(page):
+    """Train the plain model from Data, up to what is found of it."""
+    page.get_by_role("button", name="Audit a plain model").click()
+    page.get_by_text("Worst-1-DI by chance").first.wait_for()
+
+
+def settle(page):
+    """Wait until the page's script has ended and its figures are drawn."""
+    page.locator("[data-test-script-state=notRunning]").wait_for()
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    page.wait_for_function(
+        """() => [...document.querySelectorAll(".js-plotly-plot")]
+          .every(figure => figure.querySelector(".main-svg"))"""
+    )
