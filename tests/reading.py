@@ -38,3 +38,8 @@ def sent(page, component):
         if element.proto.component_name == f"fairdash.{component}":
             return json.loads(element.proto.json)
     return None
+
+
+def drawn(page, place=0):
+    """Return a figure as Plotly reads it: its ``data`` and ``layout``."""
+    return json.loads(page.get("plotly_chart")[place].proto.spec)

@@ -11,6 +11,7 @@ from fairdash.sweep import Stack, Trial, plan
 def begin(store: Store, run: RunRecord, device: Device) -> list[Stack]:
     """Mark a run as running and return what is left to do; so it resumes, too.
 
+    Half a training that an earlier run gave up begins anew and counts for nothing.
     Stacks are of the size that suits the ``device`` they will train on.
 
     Raises
@@ -25,6 +26,7 @@ def begin(store: Store, run: RunRecord, device: Device) -> list[Stack]:
         if trial.key in left
     ]
     stacks = plan(trials, device=device)
+    store.forget_progress(key for key in left if not store.artifact(key).exists())
     store.set_status(run.id, "running")
     return stacks
 

@@ -38,6 +38,13 @@ class Artifact:
         """Tell whether the trial is complete on disk."""
         return self.folder.exists()
 
+    def written(self) -> float | None:
+        """Return when it was written, in seconds since 1970, or None if it is not."""
+        try:
+            return self.folder.stat().st_mtime
+        except FileNotFoundError:
+            return None
+
     def row(self) -> dict[str, Any]:
         """Return what the trial is: method, params, seed, seconds."""
         row: dict[str, Any] = json.loads((self.folder / "row.json").read_text())

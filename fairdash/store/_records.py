@@ -122,6 +122,15 @@ class TrialRecord:
     progress: Progress | None
 
     @property
+    def share(self) -> float:
+        """Share of its epochs that are behind it, 0 to 1."""
+        if self.status in TERMINAL:
+            return 1.0
+        if self.progress is None:
+            return 0.0
+        return self.progress.epoch / max(1, self.progress.n_epochs)
+
+    @property
     def reason(self) -> str:
         """The last line of the error, or nothing."""
         return (self.error or "").strip().rsplit("\n", 1)[-1]
@@ -141,7 +150,7 @@ class Snapshot:
     @property
     def share(self) -> float:
         """Share of all epochs that are behind us, 0 to 1."""
-        return sum(map(_share, self.trials)) / max(1, len(self.trials))
+        return sum(trial.share for trial in self.trials) / max(1, len(self.trials))
 
     def table(self) -> pd.DataFrame:
         """Return one row per finished trial: key, method, seed, params, metrics."""
@@ -158,11 +167,3 @@ class Snapshot:
             if trial.row is not None
         ]
         return pd.DataFrame(rows)
-
-
-def _share(trial: TrialRecord) -> float:
-    if trial.status in TERMINAL:
-        return 1.0
-    if trial.progress is None:
-        return 0.0
-    return trial.progress.epoch / max(1, trial.progress.n_epochs)

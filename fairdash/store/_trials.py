@@ -52,6 +52,12 @@ class Trials(Database):
             update = ["epoch", "n_epochs", "seconds", "event"]
             self.upsert(connection, PROGRESS, rows, update=update)
 
+    def forget_progress(self, keys: Iterable[str]) -> None:
+        """Drop what was heard of trials that are to begin anew."""
+        with self.writing() as connection:
+            for key in keys:
+                connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
+
     def snapshot(self, run_id: str, *, curves: bool = True) -> Snapshot:
         """Return a run with all its trials, read at one moment.
 

@@ -16,6 +16,11 @@ from fairdash.ui._watch import progress_box
 
 _AXES = ("worst_1_di", "accuracy")
 _HEIGHT = 420  # of the front
+_FINISHED = (
+    "Large marks: finished models on test rows; filled: fronts chosen on validation "
+    "rows, open: over the DI limit. Small: in training, on validation rows."
+)
+_NONE_FINISHED = "Models in training, on validation rows; they move until they finish."
 _UNFINISHED = {
     "x_sd": np.nan,
     "y_sd": np.nan,
@@ -52,9 +57,7 @@ def show_growing_sweep(snapshot: Snapshot) -> None:
     figure(
         plots.plot_front(models, runs, training=training),
         finding=finding,
-        caption="Large marks: finished models on test rows; filled: fronts chosen on "
-        "validation rows, open: over the DI limit. Small: in training, on validation "
-        "rows.",
+        caption=_NONE_FINISHED if sweep is None else _FINISHED,
         alt=f"{finding}. {plural(len(training), 'model')} in training.",
         key=f"{run.id} growing",
     )
@@ -62,6 +65,8 @@ def show_growing_sweep(snapshot: Snapshot) -> None:
 
 def models_in_training(snapshot: Snapshot) -> pd.DataFrame:
     """Return the last look on validation rows at every model that is not finished.
+
+    One that was not looked at yet has no place in the figure and is left out.
 
     Returns
     -------
@@ -78,4 +83,5 @@ def models_in_training(snapshot: Snapshot) -> pd.DataFrame:
         role = method.colour_role
         rows.append((label, method.label, role, x, y))
     names = ["label", "method", "colour_role", "x", "y"]
-    return pd.DataFrame(rows, columns=names).astype({"x": float, "y": float})
+    table = pd.DataFrame(rows, columns=names).astype({"x": float, "y": float})
+    return table.dropna(ignore_index=True)

@@ -27,6 +27,8 @@ from fairdash.ui._sweep_plane import draw_planes
 from fairdash.ui._sweep_point import carry
 from fairdash.ui._training import runtime
 
+_NONE_KEPT = "No model had finished; going on starts with the first."
+
 
 def is_sweep(run_id: str | None) -> bool:
     """Tell whether a run tries several settings of a method."""
@@ -101,9 +103,8 @@ def _ending(run: RunRecord, sweep: Sweep | None) -> None:
     """Say how a sweep ended unless it simply finished, and offer to go on."""
     if run.status == "finished":
         return
-    kept = (
-        f"{plural(0 if sweep is None else len(sweep.rows), 'model')} finished and kept."
-    )
+    n_kept = 0 if sweep is None else len(sweep.rows)
+    kept = f"{plural(n_kept, 'model')} finished and kept." if n_kept else _NONE_KEPT
     if run.status == "failed":
         trials = store().snapshot(run.id, curves=False).trials
         reasons = [trial.reason for trial in trials if trial.reason]
@@ -111,9 +112,8 @@ def _ending(run: RunRecord, sweep: Sweep | None) -> None:
         problem(f"Part of {run.name} failed", f"{reason} {kept}")
     else:
         after = duration(math.ceil(runtime(run) or 0))
-        st.info(
-            f"{kept} Going on trains only the others.", title=f"Cancelled after {after}"
-        )
+        others = " Going on trains only the others." if n_kept else ""
+        st.info(f"{kept}{others}", title=f"Cancelled after {after}")
     if st.button("Go on", icon=":material/resume:", type="primary"):
         spec = SweepSpec.model_validate(run.spec)
         new = submit(store(), spec, name=run.name)

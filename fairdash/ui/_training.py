@@ -4,10 +4,12 @@ import time
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
+import streamlit as st
 
 from fairdash.metrics import summarise_seeds
 from fairdash.plots import RatioHistogram
 from fairdash.store import RunRecord, Snapshot, TrialRecord
+from fairdash.sweep import Trial, plan
 from fairdash.ui._results import BASELINE
 from fairdash.ui._state import store
 from fairdash.ui._train_rows import rows_used
@@ -22,6 +24,7 @@ CURVES = (
 )
 _LATEST = 20  # runs that tell how fast this machine is now
 _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
+_FEATURES = 32  # when only shares of the work count
 
 
 def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
@@ -64,11 +67,24 @@ def weights(trials: Sequence[TrialRecord]) -> RatioHistogram | None:
 
 
 def seconds_left(snapshot: Snapshot) -> float | None:
-    """Return how long the run still takes at its speed so far, or None at its start."""
-    started, share = snapshot.run.started, snapshot.share
-    if started is None or share < _ENOUGH:
+    """Return how long the run still takes at its speed so far, or None at its start.
+
+    Models that were on disk when it began took no time and say nothing of its speed;
+    the others count by the work they are.
+    """
+    started = snapshot.run.started
+    if started is None:
         return None
-    return (time.time() - started) * (1 - share) / share
+    work = _work(snapshot.run.id)
+    done = total = 0.0
+    for trial in snapshot.trials:
+        written = store().artifact(trial.key).written()
+        if written is None or written >= started:
+            total += work[trial.key]
+            done += work[trial.key] * trial.share
+    if not done or done < _ENOUGH * total:
+        return None
+    return (time.time() - started) * (total - done) / done
 
 
 def usual_seconds(
@@ -102,6 +118,20 @@ def runtime(run: RunRecord) -> float | None:
     if run.finished is None:
         return None
     return run.finished - (run.started or run.created)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _work(run_id: str) -> dict[str, float]:
+    """Return how much work every trial of a run is, beside the others of the run."""
+    trials = [
+        Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
+        for trial in store().snapshot(run_id, curves=False).trials
+    ]
+    return {
+        trial.key: stack.work(n_rows=1, n_features=_FEATURES) / len(stack.trials)
+        for stack in plan(trials)
+        for trial in stack.trials
+    }
 
 
 def _curve_table(trial: TrialRecord) -> pd.DataFrame:

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from reading import button, figures, labels, sent, words
+from reading import button, drawn, figures, labels, sent, words
 
 from fairdash import ui
 from fairdash.datasets import split
 from fairdash.jobs import submit
-from fairdash.sweep import SweepSpec
+from fairdash.sweep import SweepSpec, expand
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 GRID = {"fairness_weight": [0.5, 2.0, 4.0], "tau": [0.1, 0.6]}
@@ -263,3 +263,37 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
     assert figures(page) == 1
     button(page, "Cancel").click().run()
     assert store.run(going).cancel_asked is not None
+
+
+def test_models_in_training_stand_where_they_were_last_seen(
+    visit, dataset_id, monkeypatch
+):
+    monkeypatch.setattr("fairdash.ui._poll.wake", lambda store: None)
+    store, spec = ui.store(), specification(dataset_id, seeds=[0])
+    trials = expand(spec, store.dataset(dataset_id).key)
+    going = store.add_run(spec.model_dump(mode="json"), trials, "Going", dataset_id)
+    store.set_status(going, "running")
+    page = visit("Sweep", run=going)
+    assert not page.exception
+    assert figures(page) == 0  # nothing was looked at yet
+    first, second, third = [t for t in trials if t.method == "road"][:3]
+    unseen = {"n_epochs": 3, "seconds": 1.0, "epoch": 1, "key": first.key}
+    store.put_progress([unseen])
+    page.run()
+    assert figures(page) == 0
+    seen = {"epoch": [1, 2], "accuracy": [0.5, 0.61], "worst_1_di": [0.4, 0.17]}
+    gone = {"epoch": [1, 2], "accuracy": [0.7, 0.7], "worst_1_di": [0.3, None]}
+    store.put_progress(
+        [
+            {**unseen, "key": second.key, "epoch": 2, "curves": seen},
+            {**unseen, "key": third.key, "epoch": 2, "curves": gone},
+        ]
+    )
+    page.run()
+    assert not page.exception
+    (marks,) = drawn(page)["data"]
+    assert (marks["name"], marks["x"], marks["y"]) == ("ROAD", [0.17], [0.61])
+    assert marks["showlegend"]
+    label = ui.model_label("road", second.params)
+    assert marks["text"][0].startswith(f"{label}<br>Worst-1-DI 0.170")
+    assert "Models in training, on validation rows" in words(page)

@@ -4,6 +4,7 @@ from toys import people, people_csv, specification
 
 from fairdash.jobs import _work, attach, engine_lives, queue, run_open, submit
 from fairdash.jobs._lease import ENGINE, take
+from fairdash.jobs._ledger import begin
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, run_sweep
 
@@ -161,3 +162,25 @@ def test_one_changed_label_in_50_000_rows_asks_a_new_question(store, tmp_path):
     assert keys[0] != keys[1]
     one, two = (store.artifact(key).scores() for key in keys)
     assert (one != two).any()
+
+
+def test_a_run_begins_without_the_half_trainings_of_a_run_that_was_cancelled(
+    store, path
+):
+    quick = {"method": "unconstrained", "params": QUICK}
+    long = {"method": "road", "params": {**QUICK, "n_epochs": 100_000}}
+    submit(store, specification(path, methods=[quick]))
+    spec = specification(path, methods=[quick, long])
+    cancelled = queue(store, spec)
+
+    def stop_when_it_has_learned():
+        if store.snapshot(cancelled).trials[1].progress.epoch:
+            store.ask_cancel(cancelled)
+
+    run_open(store, watch=stop_when_it_has_learned)
+    assert store.run(cancelled).status == "cancelled"
+    again = store.run(queue(store, spec))
+    begin(store, again, "cpu")
+    trained, half = store.snapshot(again.id).trials
+    assert half.progress is None
+    assert trained.progress.epoch == QUICK["n_epochs"]
