@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fairdash.methods.fair_log_loss import FairLogLoss
     from fairdash.methods.fair_log_loss_cv import FairLogLossCV
     from fairdash.methods.hardt import HardtLogistic
+    from fairdash.methods.logistic import Logistic
     from fairdash.methods.noisy_groups._dro import NoisyGroupsDRO
     from fairdash.methods.noisy_groups._ideal import NoisyGroupsIdeal
     from fairdash.methods.noisy_groups._naive import (
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from fairdash.methods.road import ROAD
     from fairdash.methods.sensei import SenSeI
     from fairdash.methods.sensr import SenSR
-    from fairdash.methods.unconstrained import Logistic, Unconstrained
+    from fairdash.methods.unconstrained import Unconstrained
 
 __all__ = [
     "BROAD",

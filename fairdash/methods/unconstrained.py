@@ -1,24 +1,14 @@
-"""Classifiers without a fairness term: what the others are compared with."""
+"""A network classifier without a fairness term: what the others are compared with."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-import pandas as pd
 import torch
-from numpy.typing import ArrayLike
-from sklearn.base import clone
-from sklearn.callback import with_callbacks
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
-from sklearn.utils.validation import validate_data
 from torch import Tensor
 
-from fairdash._validation import check_positive, encode_binary_target, encode_groups
-from fairdash.methods._base import NetworkClassifier, StackedClassifier
+from fairdash.methods._base import StackedClassifier
 from fairdash.methods._capacity import hidden_layers
 from fairdash.methods._groups import binary_cross_entropy
-from fairdash.methods._network import Network
 from fairdash.methods._stacked import StackedNetwork
 from fairdash.methods._training import Batch
 
@@ -102,69 +92,3 @@ class Unconstrained(StackedClassifier):
         self.learning_rate = learning_rate
         self.device = device
         self.random_state = random_state
-
-
-class Logistic(NetworkClassifier):
-    r"""Logistic regression, solved exactly by scikit-learn's L-BFGS.
-
-    Minimises :math:`E[L_Y] + \frac{\alpha}{2} \lVert w \rVert^2` over linear
-    predictors; the intercept is free.
-
-    Parameters
-    ----------
-    alpha : float, default=1e-4
-        Ridge penalty, above 0.
-    max_iter : int, default=1000
-        Most iterations.
-    random_state : ignored
-        Present because all methods of the catalog take one.
-
-    Attributes
-    ----------
-    As in :class:`Unconstrained`; ``history_`` has one row.
-    """
-
-    def __init__(
-        self, *, alpha: float = 1e-4, max_iter: int = 1000, random_state: Any = None
-    ) -> None:
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.random_state = random_state
-
-    @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike) -> Self:
-        """Fit the model; ``sensitive_features`` is checked and otherwise unused."""
-        check_positive("alpha", self.alpha)
-        X, y = validate_data(self, X, y, dtype=np.float32)
-        self.classes_, target = encode_binary_target(y)
-        self.groups_, _ = encode_groups(sensitive_features, X)
-        context = self._init_callback_context()
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        solver = LogisticRegression(
-            C=1 / (self.alpha * len(target)), max_iter=self.max_iter, tol=1e-6
-        ).fit(X, target)
-        self.n_iter_ = int(solver.n_iter_[0])
-        self.network_ = Network(
-            [solver.coef_.T.astype(np.float32)], [solver.intercept_.astype(np.float32)]
-        )
-        loss = log_loss(target, solver.predict_proba(X), labels=[0, 1])
-        self.history_ = pd.DataFrame({"epoch": [1], "loss": [loss]})
-        self.ratio_, self.ratio_history_ = None, None
-        context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        return self
-
-    def fit_many(
-        self,
-        points: Iterable[Mapping[str, Any]],
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        sensitive_features: ArrayLike,
-    ) -> list[Self]:
-        """Fit one clone per point, one after the other."""
-        return [
-            clone(self)
-            .set_params(**point)
-            .fit(X, y, sensitive_features=sensitive_features)
-            for point in points
-        ]
