@@ -5,6 +5,7 @@ import io
 import json
 import warnings
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -20,7 +21,7 @@ CHARACTERS = 1 << 20
 LONGEST_RECORD = 1 << 24  # characters; more is a record that never ends
 
 
-class Records:
+class Records(ABC):
     """Rows of Python values as text: True, 1.5, 2024-01-31; nothing where empty.
 
     Attributes
@@ -39,8 +40,8 @@ class Records:
             names = [str(position) for position in range(len(self.header))]
             yield pa.RecordBatch.from_arrays(arrays, names)
 
-    def _rows(self) -> Iterator[tuple[Any, ...]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _rows(self) -> Iterator[tuple[Any, ...]]: ...
 
 
 class ExcelSheet(Records):

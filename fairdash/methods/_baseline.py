@@ -1,6 +1,7 @@
 """What the classical baselines share: one fit at a time, one row of history."""
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
@@ -36,7 +37,7 @@ def old_pandas_calls() -> Iterator[None]:
         yield
 
 
-class OneByOne(CallbackSupportMixin):
+class OneByOne(CallbackSupportMixin, ABC):
     """Classifier whose points are fitted one after the other.
 
     A subclass fits itself to float64 rows, targets and codes of groups in ``_learn``,
@@ -84,8 +85,8 @@ class OneByOne(CallbackSupportMixin):
     def _check_params(self) -> None:
         check_positive("alpha", self.alpha)
 
-    def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
-        raise NotImplementedError
+    @abstractmethod
+    def _learn(self, X: Float, target: Codes, codes: Codes) -> Float: ...
 
 
 class LinearBaseline(OneByOne, NetworkClassifier):
@@ -100,5 +101,5 @@ class LinearBaseline(OneByOne, NetworkClassifier):
         positive: Float = self.predict_proba(X)[:, 1]
         return positive
 
-    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
-        raise NotImplementedError
+    @abstractmethod
+    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]: ...

@@ -1,5 +1,6 @@
 """What classifiers share that must know the group of a row to predict it."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def known_groups(
     return places
 
 
-class GroupedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class GroupedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     """Binary classifier whose ``predict`` takes groups, as its ``fit`` does.
 
     A subclass returns P(1) of rows and the index of their groups from ``_positive``.
@@ -88,8 +89,8 @@ class GroupedClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         rows: Float = validate_data(self, X, dtype=np.float64, reset=False)
         return rows, known_groups(sensitive_features, self.groups_, rows)
 
-    def _positive(self, rows: Float, group: NDArray[np.int64]) -> Float:
-        raise NotImplementedError
+    @abstractmethod
+    def _positive(self, rows: Float, group: NDArray[np.int64]) -> Float: ...
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

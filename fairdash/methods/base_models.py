@@ -1,5 +1,6 @@
 """The base models of the ramp paper: plain classifiers to post-process."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,11 +61,11 @@ class PlainClassifier(OneByOne, NetworkClassifier):
         positive: Float = self.model_.predict_proba(X)[:, 1]
         return positive
 
-    def _model(self, n_rows: int) -> BaseEstimator:
-        raise NotImplementedError
+    @abstractmethod
+    def _model(self, n_rows: int) -> BaseEstimator: ...
 
-    def _stored(self, X: Float, target: Codes) -> Scorer:
-        raise NotImplementedError
+    @abstractmethod
+    def _stored(self, X: Float, target: Codes) -> Scorer: ...
 
 
 class RandomForest(PlainClassifier):

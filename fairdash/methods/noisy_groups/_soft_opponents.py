@@ -4,6 +4,7 @@ The cells of a side are (noisy group, decision); what a group has of its noisy g
 beyond them are rows that the rate is not over, a third cell with nothing to gain.
 """
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ class Cells(NamedTuple):
     cut: Float32
 
 
-class _Soft:
+class _Soft(ABC):
     """What both share: sums over cells, and the way back to rows."""
 
     def __init__(self, rows: SideRows, group_given_noisy: Float32) -> None:
@@ -80,8 +81,8 @@ class _Soft:
         ) / whole[:, None, None]
         return gain
 
-    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32:
-        raise NotImplementedError
+    @abstractmethod
+    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32: ...
 
 
 class WorstSoft(_Soft):
