@@ -1,7 +1,7 @@
 """A stored model with the rows it is audited on."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,10 @@ from fairdash.audits._rows import AuditRows
 from fairdash.datasets import Dataset
 from fairdash.methods import CATALOG, Network, Scorer, scorer_of
 from fairdash.store import Store, TrialRecord
-from fairdash.sweep import trial_key
+from fairdash.sweep import SweepSpec, trial_key
 
 Float = NDArray[np.float64]
 Scaling = Literal["standard", "minmax"]
-_SCALINGS: tuple[Scaling, ...] = ("standard", "minmax")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,39 +74,39 @@ def read_model(store: Store, trial: TrialRecord, rows: AuditRows) -> AuditedMode
     return AuditedModel(trial.key, trial.method, scorer_of(arrays), rows)
 
 
-def rows_of(store: Store, dataset: Dataset, trial: TrialRecord) -> AuditRows:
-    """Return the rows of a trial: split, encoded and drawn as its key says.
+def rows_of(dataset: Dataset, trial: TrialRecord, spec: SweepSpec) -> AuditRows:
+    """Return the rows of a trial: split, encoded and drawn as its run asked for.
 
     Raises
     ------
     ValueError
         When the model was trained by an earlier version.
     """
-    scaling, drawn = encoding_of(store, dataset, trial)
+    scaling, drawn = encoding_of(dataset, trial, spec)
     return AuditRows.of(dataset, trial.seed, scaling=scaling, train_rows=drawn)
 
 
 def encoding_of(
-    store: Store, dataset: Dataset, trial: TrialRecord
+    dataset: Dataset, trial: TrialRecord, spec: SweepSpec
 ) -> tuple[Scaling, int | None]:
-    """Return how features were scaled, which the key knows, and the rows drawn.
+    """Return how the run of a trial scaled features, and how many rows it drew.
 
     Raises
     ------
     ValueError
-        When the model was trained by an earlier version.
+        When the model was trained by an earlier version: its key says so.
     """
-    train_rows = store.artifact(trial.key).train_rows()
-    question: dict[str, Any] = {
-        "method": trial.method,
-        "params": trial.params,
-        "seed": trial.seed,
-        "data": dataset.key,
-    }
-    for scaling in _SCALINGS:
-        if trial_key(**question, scaling=scaling, train_rows=train_rows) == trial.key:
-            return scaling, train_rows
-    raise ValueError(
-        "This model was trained by an earlier version, so its features cannot be "
-        "encoded as they were; train it again."
+    key = trial_key(
+        method=trial.method,
+        params=trial.params,
+        seed=trial.seed,
+        data=dataset.key,
+        scaling=spec.scaling,
+        train_rows=spec.train_rows,
     )
+    if key != trial.key:
+        raise ValueError(
+            "This model was trained by an earlier version, so its features cannot be "
+            "encoded as they were; train it again."
+        )
+    return spec.scaling, spec.train_rows

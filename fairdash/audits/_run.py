@@ -9,6 +9,7 @@ from fairdash.audits._model import read_model, rows_of
 from fairdash.audits._rows import AuditRows, Flips
 from fairdash.metrics import summarise_seeds
 from fairdash.store import Store, TrialRecord
+from fairdash.sweep import SweepSpec
 
 
 def audit_run(
@@ -43,13 +44,14 @@ def audit_run(
     trials = [trial for trial in snapshot.trials if trial.status == "finished"]
     if not trials:
         raise ValueError(f"Run {run_id} has no finished model to audit.")
+    spec = SweepSpec.model_validate(snapshot.run.spec)
     dataset = store.dataset(snapshot.run.dataset_id)
     names = _differing(trials)
     known: dict[int, AuditRows] = {}  # a run has one scaling and one share of rows
     lines = []
     for trial in trials:
         if trial.seed not in known:
-            known[trial.seed] = rows_of(store, dataset, trial)
+            known[trial.seed] = rows_of(dataset, trial, spec)
         found = audit_flips(read_model(store, trial, known[trial.seed]), flips)
         point = {name: trial.params.get(name) for name in names}
         lines.append({"method": trial.method, **point, "seed": trial.seed, **found})

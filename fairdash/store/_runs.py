@@ -78,6 +78,21 @@ class Runs(Database):
             raise ValueError(f"There is no run {run_id!r} in {self.home}.")
         return found[0]
 
+    def run_of(self, key: str) -> RunRecord:
+        """Return the newest run that asked for a trial.
+
+        Raises
+        ------
+        ValueError
+            When no run did.
+        """
+        asked = sa.select(RUN_TRIALS.c.run_id).where(RUN_TRIALS.c.key == key)
+        query = RUN_RECORDS.where(RUNS.c.id.in_(asked))
+        found = self._run_records(query.order_by(RUNS.c.created.desc()))
+        if not found:
+            raise ValueError(f"No run asked for the trial {key!r} in {self.home}.")
+        return found[0]
+
     def rename_run(self, run_id: str, name: str) -> None:
         """Give a run another name."""
         with self.writing() as connection:

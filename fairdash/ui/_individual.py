@@ -26,6 +26,7 @@ from fairdash.audits import (
 from fairdash.methods import CATALOG
 from fairdash.metrics import summarise_seeds
 from fairdash.store import TrialRecord
+from fairdash.sweep import SweepSpec
 from fairdash.ui._alike import Alike, fair_metric
 from fairdash.ui._individual_form import Asked
 from fairdash.ui._results import Setting
@@ -166,7 +167,8 @@ def _certified(
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _model(dataset_id: str, key: str, _trial: TrialRecord) -> AuditedModel:
-    scaling, drawn = encoding_of(store(), store().dataset(dataset_id), _trial)
+    spec = SweepSpec.model_validate(store().run_of(key).spec)
+    scaling, drawn = encoding_of(store().dataset(dataset_id), _trial, spec)
     return read_model(store(), _trial, _rows(dataset_id, _trial.seed, scaling, drawn))
 
 

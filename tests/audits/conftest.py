@@ -26,13 +26,14 @@ def dataset(store):
 def train(store, dataset):
     """Return a function that trains methods on the table and returns the run."""
 
-    def go(kinds, seeds=(0,)):
+    def go(kinds, seeds=(0,), **others):
         record = store.datasets()[0]
         grids = [MethodGrid(method=m, params=p) for m, p in kinds.items()]
         spec = SweepSpec(
             data={"table": record.table_sha256, "roles": record.roles, "name": "P"},
             methods=tuple(grids),
             seeds=seeds,
+            **others,
         )
         return submit(store, spec, name="Audited")
 
@@ -43,9 +44,11 @@ def train(store, dataset):
 def model_of(store, dataset, train):
     """Return a function that trains one method and returns the stored model."""
 
-    def go(method, params):
-        (trial,) = store.snapshot(train({method: params})).trials
+    def go(method, params, **others):
+        run = train({method: params}, **others)
+        (trial,) = store.snapshot(run).trials
         assert trial.status == "finished", trial.error
-        return read_model(store, trial, rows_of(store, dataset, trial))
+        spec = SweepSpec.model_validate(store.run(run).spec)
+        return read_model(store, trial, rows_of(dataset, trial, spec))
 
     return go

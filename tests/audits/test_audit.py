@@ -1,5 +1,6 @@
 """Audits of every kind of stored model."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,10 +13,12 @@ from fairdash.audits import (
     audit_search,
     certify,
     changed_people,
+    encoding_of,
     flip_values,
     worst_counterparts,
 )
 from fairdash.metrics import group_directions, ignore_columns
+from fairdash.sweep import SweepSpec
 
 KINDS = {
     "unconstrained": {"n_epochs": 4, "batch_size": 128},
@@ -44,6 +47,21 @@ def test_a_stored_model_scores_test_rows_as_its_trial_did(store, model_of, metho
     kept = store.artifact(model.key).scores()[model.rows.where]
     scored = model.probability(model.rows.frame)
     np.testing.assert_allclose(scored, kept, atol=1e-5)
+
+
+def test_features_are_scaled_and_rows_drawn_as_the_run_asked(store, dataset, model_of):
+    model = model_of(
+        "unconstrained", KINDS["unconstrained"], scaling="minmax", train_rows=100
+    )
+    assert len(model.rows.train) == 100
+    kept = store.artifact(model.key).scores()[model.rows.where]
+    np.testing.assert_allclose(model.probability(model.rows.frame), kept, atol=1e-5)
+    (run,) = store.runs()
+    (trial,) = store.snapshot(run.id).trials
+    spec = SweepSpec.model_validate(run.spec)
+    assert encoding_of(dataset, trial, spec) == ("minmax", 100)
+    with pytest.raises(ValueError, match="trained by an earlier version"):
+        encoding_of(dataset, replace(trial, key="another"), spec)
 
 
 @pytest.mark.parametrize("method", ["unconstrained", "fair_log_loss", "forest"])
