@@ -127,7 +127,9 @@ class Bench:
 
     def use(self, name):
         """Move the first slider of the page, or choose anew; pass if it has neither."""
-        found = self.page.get_by_test_id("stMain").locator(WIDGETS).locator("visible=1")
+        found = (
+            self.page.get_by_test_id("stMain").locator(WIDGETS).locator("visible=true")
+        )
         if not found.count():
             print(f"| {name}: nothing to use | | | |", flush=True)
         elif found.first.get_attribute("role") == "slider":

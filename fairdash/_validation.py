@@ -60,7 +60,12 @@ def encode_groups(
     ``like`` is any array with one entry per sample, to compare lengths with. Fewer
     groups than ``at_least`` are an error: two to learn from, one to predict for.
     """
-    values = column_or_1d(sensitive_features)
+    if isinstance(getattr(sensitive_features, "dtype", None), pd.CategoricalDtype):
+        # the names of millions of rows are not looked at one by one
+        known: Any = pd.Series(sensitive_features).array
+        values = known.reorder_categories(known.categories.sort_values())
+    else:
+        values = column_or_1d(sensitive_features)
     check_consistent_length(like, values)
     missing = pd.isna(values)
     if missing.any():
@@ -70,7 +75,8 @@ def encode_groups(
             f"row {rows[0]}; leave these rows out or make them a group of their own."
         )
         raise ValueError(message)
-    codes, groups = pd.factorize(values, sort=True)
+    codes, found = pd.factorize(values, sort=True)
+    groups = np.asarray(found)
     if len(groups) < at_least:
         message = f"`sensitive_features` needs at least two groups, got {list(groups)}."
         raise ValueError(message)

@@ -33,8 +33,9 @@ with left, st.container(border=True, gap="xsmall"):
         frame = ui.prepared_table(table.digest, roles)
         roles, subgroups, sizes = ui.roles_form(frame, roles, subgroups, table.key)
         edited = ui.keep_edits(table, roles, subgroups)
-        dataset = ui.edited_dataset(table, roles)
-        rates = ui.edited_rates(table, roles, subgroups)
+        fitting = ui.edited_dataset(table, roles)
+        rates = ui.edited_rates(fitting, subgroups)
+        dataset = fitting
         with sizes:
             ui.show_sizes(rates)
     except ValueError as error:
@@ -55,7 +56,7 @@ with left, st.container(border=True, gap="xsmall"):
             keep = st.button("Use these roles", disabled=dataset is None)
             if st.button("Discard", type="tertiary"):
                 ui.discard_edits(table)
-checks = ui.edited_checks(table, roles, subgroups)
+checks = ui.edited_checks(table, roles, subgroups, dataset)
 
 if dataset is None:
     with right:

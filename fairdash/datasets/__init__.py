@@ -1,6 +1,7 @@
 """Tables in: read, say what columns mean, encode, split, make subgroups."""
 
-from fairdash.datasets._check import check_table
+from fairdash.datasets._check import check_subgroups, check_table, join_checks
+from fairdash.datasets._columns import count_values
 from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._decode import decode
 from fairdash.datasets._encode import Encoded, encode
@@ -81,8 +82,10 @@ __all__ = [
     "applied_remedies",
     "apply_remedy",
     "as_kind",
+    "check_subgroups",
     "check_table",
     "convert_table",
+    "count_values",
     "date_parts",
     "decode",
     "encode",
@@ -91,6 +94,7 @@ __all__ = [
     "guess_meaning",
     "guess_roles",
     "infer_kind",
+    "join_checks",
     "left_out_reasons",
     "load_sample",
     "load_table",

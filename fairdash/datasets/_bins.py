@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._columns import is_age, is_whole
+from fairdash.datasets._columns import count_codes, is_age, is_whole
 
 AGE_WIDTH = 10.0
 AGE_ANCHOR = 25.0
@@ -51,18 +51,21 @@ def bin_column(
     numbers are named by their first and last number, others by their edges, of which
     the upper is not included. Empty bins are left out.
     """
-    values = column.to_numpy(dtype=float, na_value=np.nan)
+    row_value, distinct = pd.factorize(column)
+    values = np.asarray(distinct, dtype=float)
     present = np.isfinite(values)
-    codes = np.full(len(values), -1, dtype=np.int64)
     if not present.any():
-        return codes, []
+        return np.full(len(column), -1, dtype=np.int64), []
     anchor = AGE_ANCHOR % width if is_age(str(column.name)) else 0.0
     number = np.floor(np.round((values[present] - anchor) / width, 9))
-    numbers, position, counts = np.unique(
-        number, return_inverse=True, return_counts=True
-    )
+    numbers, position = np.unique(number, return_inverse=True)
+    rows = count_codes(row_value, len(values))[present]
+    counts = np.bincount(position, weights=rows).astype(np.int64)
     first, last = _open_ends(counts)
-    codes[present] = np.clip(position, first, last) - first
+    # the extra entry answers to code -1, a missing value
+    bins = np.full(len(values) + 1, -1, dtype=np.int64)
+    bins[:-1][present] = np.clip(position, first, last) - first
+    codes = bins[row_value]
     whole = is_whole(column)
     low_end, high_end = float(values[present].min()), float(values[present].max())
     if first == last:

@@ -1,15 +1,16 @@
 """Everything an analyst should know about a table before trusting its results."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.datasets._check_features import feature_findings
-from fairdash.datasets._check_sizes import size_findings
+from fairdash.datasets._check_sizes import group_findings, subgroup_findings
 from fairdash.datasets._check_values import value_findings
 from fairdash.datasets._columns import example_rows
+from fairdash.datasets._dataset import Dataset
 from fairdash.datasets._prepare import has_row_rule, prepare, repeated_rows
 from fairdash.datasets._problems import (
     FEATURE_ERRORS,
@@ -20,10 +21,11 @@ from fairdash.datasets._problems import (
 from fairdash.datasets._proxies import proxy_findings
 from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
-from fairdash.datasets._rows import row_reasons, used_rows
+from fairdash.datasets._rows import UsedRows, row_reasons
 from fairdash.datasets._subgroups import Subgroups
 
 MANY_REPEATS = 0.01
+SEVERITIES = ("error", "warning", "note")
 
 
 def check_table(
@@ -52,17 +54,51 @@ def check_table(
     Notes
     -----
     Counts are over all rows. Only the ranking of proxies looks at a sample, and says
-    so.
+    so. Of large tables a random sample decides which columns may give the outcome or
+    the group away; whether they do is found on all rows.
     """
-    problems = list(_find(frame, roles, subgroups))
-    order = ("error", "warning", "note")
-    problems.sort(key=lambda problem: order.index(problem.severity))
-    return pd.DataFrame(problems, columns=list(Problem._fields))
+    if subgroups is None:
+        subgroups = Subgroups(columns=roles.subgroup_columns)
+    return _listed(_find(frame, roles, subgroups))
 
 
-def _find(
-    frame: pd.DataFrame, roles: Roles, subgroups: Subgroups | None
-) -> Iterator[Problem]:
+def check_subgroups(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
+    """List what is doubtful about subgroups, the last part of `check_table`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    subgroups : Subgroups
+
+    Returns
+    -------
+    DataFrame
+        As of `check_table`, which finds the rest with ``Subgroups()``; see
+        `join_checks`.
+    """
+    used = UsedRows(
+        dataset.frame,
+        dataset.row_number,
+        dataset.y,
+        dataset.group,
+        dataset.group_names,
+    )
+    return _listed(subgroup_findings(used, subgroups))
+
+
+def join_checks(*tables: pd.DataFrame) -> pd.DataFrame:
+    """Put findings together, the gravest first."""
+    table = pd.concat(tables, ignore_index=True)
+    rank = table["severity"].map(SEVERITIES.index)
+    return table.iloc[rank.argsort(kind="stable")].reset_index(drop=True)
+
+
+def _listed(problems: Iterable[Problem]) -> pd.DataFrame:
+    ordered = sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))
+    return pd.DataFrame(ordered, columns=list(Problem._fields))
+
+
+def _find(frame: pd.DataFrame, roles: Roles, subgroups: Subgroups) -> Iterator[Problem]:
     if frame.columns.is_unique:  # else find_errors says so
         try:
             frame = prepare(frame, roles)
@@ -76,16 +112,16 @@ def _find(
         return
     broken = {problem.column for problem in errors}
     names = [name for name in roles.features if name not in broken]
-    used = used_rows(frame, roles)
-    table = frame if used.all() else frame[used]
-    numbers = np.flatnonzero(used)
-    columns = Subgroups(columns=roles.subgroup_columns) if subgroups is None else None
-    yield from feature_findings(table, roles, numbers, names)
-    yield from value_findings(table, roles, numbers)
-    yield from proxy_findings(table, roles, names)
-    yield from size_findings(table, roles, columns or subgroups or Subgroups(), numbers)
-    yield from _repeated_rows(frame, roles, used)
-    yield from _excluded_rows(frame, roles)
+    reasons = list(row_reasons(frame, roles))
+    flags = ~np.any([left_out for _, _, left_out in reasons], axis=0)
+    used = UsedRows.of(frame, roles, flags)
+    yield from feature_findings(used, roles, names)
+    yield from value_findings(used, roles)
+    yield from proxy_findings(used, roles, names)
+    yield from group_findings(used, roles)
+    yield from _repeated_rows(frame, roles, flags)
+    yield from _excluded_rows(reasons, len(frame))
+    yield from subgroup_findings(used, subgroups)
 
 
 def _repeated_rows(
@@ -124,9 +160,11 @@ def _room_for(frame: pd.DataFrame, n: int) -> bool:
     return False
 
 
-def _excluded_rows(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    counted = np.zeros(len(frame), dtype=bool)
-    for reason, column, flags in row_reasons(frame, roles):
+def _excluded_rows(
+    reasons: list[tuple[str, str, NDArray[np.bool_]]], n_rows: int
+) -> Iterator[Problem]:
+    counted = np.zeros(n_rows, dtype=bool)
+    for reason, column, flags in reasons:
         left_out = flags & ~counted
         counted |= flags
         if left_out.any():
@@ -137,7 +175,6 @@ def _excluded_rows(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
                 column,
                 int(left_out.sum()),
                 example_rows(left_out),
-                f"{left_out.sum():,} of {len(frame):,} rows are left out: {reason}"
-                f"{where}.",
+                f"{left_out.sum():,} of {n_rows:,} rows are left out: {reason}{where}.",
                 "Nothing needs doing if this is meant.",
             )

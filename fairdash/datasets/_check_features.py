@@ -5,21 +5,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fairdash.datasets._columns import (
-    N_EXAMPLES,
+    count_codes,
     count_labels,
+    count_values,
     is_number,
     label_codes,
     words,
 )
 from fairdash.datasets._encoder import OTHER
 from fairdash.datasets._giveaway import giveaway, gives_group_away, is_score
-from fairdash.datasets._groups import group_codes, outcomes
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
+from fairdash.datasets._rows import UsedRows
 
 MANY_MISSING = 0.2
 MANY_VALUES = 0.2
@@ -27,31 +27,21 @@ NEARLY_UNIQUE = 0.95
 FINGERPRINT_ROWS = 1000
 
 
-def examples(flags: NDArray[np.bool_], numbers: NDArray[np.int64]) -> tuple[int, ...]:
-    """Return the numbers in the file of the first flagged rows used; row 1 is first."""
-    return tuple(int(row) + 1 for row in numbers[np.flatnonzero(flags)[:N_EXAMPLES]])
-
-
 def feature_findings(
-    table: pd.DataFrame, roles: Roles, numbers: NDArray[np.int64], names: list[str]
+    used: UsedRows, roles: Roles, names: list[str]
 ) -> Iterator[Problem]:
     """Yield what is doubtful about the features of the rows used.
 
     Parameters
     ----------
-    table : DataFrame
-        The rows used, prepared.
+    used : UsedRows
     roles : Roles
-    numbers : ndarray of int64
-        Position of each row in the file, from 0.
     names : list of str
         Features that are no error already.
     """
-    y = outcomes(table[roles.target], roles.positive)
-    group, _ = group_codes(table, roles)
-    yield from _copies(table, names)
+    yield from _copies(used.table, names)
     for name in names:
-        column = table[name]
+        column = used.table[name]
         if pd.api.types.is_datetime64_any_dtype(column):
             yield _about(
                 "date",
@@ -65,19 +55,16 @@ def feature_findings(
         if constant is not None:
             yield constant
             continue
-        yield from _gives_away(column, y, group, roles)
-        yield from _levels(column, roles, numbers)
-        yield from _missing(column, numbers)
+        yield from _gives_away(column, used, roles)
+        yield from _levels(column, used, roles)
+        yield from _missing(column, used)
 
 
 def _gives_away(
-    column: "pd.Series[Any]",
-    y: NDArray[np.int8],
-    group: NDArray[np.int64],
-    roles: Roles,
+    column: "pd.Series[Any]", used: UsedRows, roles: Roles
 ) -> Iterator[Problem]:
     name = str(column.name)
-    reason = giveaway(column, y)
+    reason = giveaway(column, used.y)
     if reason:
         yield _about(
             "leak",
@@ -95,7 +82,7 @@ def _gives_away(
             "Remove it unless the new model is meant to build on the old one.",
             _leave_out(name, "output of another model"),
         )
-    if gives_group_away(column, group):
+    if gives_group_away(column, used.group):
         yield _about(
             "proxy",
             column,
@@ -107,10 +94,7 @@ def _gives_away(
 
 
 def _constant(column: "pd.Series[Any]") -> Problem | None:
-    if (
-        len(column.head(FINGERPRINT_ROWS).dropna().unique()) > 1
-        or len(column.unique()) > 1 + column.hasnans
-    ):
+    if count_values(column, 1) > 1:
         return None
     empty = not column.notna().any()
     what = "is missing in all rows used" if empty else "has one value in all rows used"
@@ -149,14 +133,14 @@ def _copies(table: pd.DataFrame, names: list[str]) -> Iterator[Problem]:
 
 
 def _levels(
-    column: "pd.Series[Any]", roles: Roles, numbers: NDArray[np.int64]
+    column: "pd.Series[Any]", used: UsedRows, roles: Roles
 ) -> Iterator[Problem]:
     name = str(column.name)
     if is_number(column):
         yield from _nearly_unique(column)
         return
     codes, labels = label_codes(column)
-    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+    counts = count_codes(codes, len(labels))
     if len(labels) > max(MANY_VALUES * counts.sum(), 20):
         yield _about(
             "many values",
@@ -176,7 +160,7 @@ def _levels(
             "rare levels",
             name,
             int(flags.sum()),
-            examples(flags, numbers),
+            used.examples(flags),
             f"{rare.sum():,} of {len(labels):,} values of {name!r} come in fewer than "
             f"{roles.min_level_rows} rows.",
             "Nothing needs doing: they share the column (other). Merge them to see "
@@ -201,7 +185,7 @@ def _nearly_unique(column: "pd.Series[Any]") -> Iterator[Problem]:
         )
 
 
-def _missing(column: "pd.Series[Any]", numbers: NDArray[np.int64]) -> Iterator[Problem]:
+def _missing(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]:
     flags = column.isna().to_numpy()
     if not flags.any():
         return
@@ -212,7 +196,7 @@ def _missing(column: "pd.Series[Any]", numbers: NDArray[np.int64]) -> Iterator[P
         "missing values",
         name,
         int(flags.sum()),
-        examples(flags, numbers),
+        used.examples(flags),
         f"The feature {name!r} is missing in {flags.sum():,} of {len(flags):,} rows.",
         f"They get {filled_in}; or leave these rows out, or remove the feature.",
         _leave_out(name, f"missing in {share:.0%} of the rows")

@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._check_features import examples
+from fairdash.datasets._columns import count_codes
 from fairdash.datasets._giveaway import gives_group_away
-from fairdash.datasets._groups import group_codes, outcomes
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
+from fairdash.datasets._rows import UsedRows
 from fairdash.datasets._subgroups import Subgroups
 
 FEW_ROWS = 50
@@ -19,34 +18,16 @@ FEW_IN_CELL = 10
 _OTHERS = "All others"
 
 
-def size_findings(
-    table: pd.DataFrame,
-    roles: Roles,
-    subgroups: Subgroups,
-    numbers: NDArray[np.int64],
-) -> Iterator[Problem]:
-    """Yield groups, outcomes within groups and subgroups that are too small.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The rows used, prepared.
-    roles : Roles
-    subgroups : Subgroups
-    numbers : ndarray of int64
-        Position of each row in the file, from 0.
-    """
-    y = outcomes(table[roles.target], roles.positive)
-    group, names = group_codes(table, roles)
-    yield from _groups(y, group, names, roles, numbers)
-    known = [name for name in subgroups.columns if name in table]
+def subgroup_findings(used: UsedRows, subgroups: Subgroups) -> Iterator[Problem]:
+    """Yield subgroups that are too small, or that hold one group each."""
+    known = [name for name in subgroups.columns if name in used.table]
     for name in known:
-        if gives_group_away(table[name], group):
+        if gives_group_away(used.table[name], used.group):
             yield Problem(
                 "warning",
                 "subgroups by group",
                 name,
-                len(table),
+                len(used.table),
                 (),
                 f"The subgroup column {name!r} tells the group of 99 % of the rows, so "
                 "its subgroups hold one group each and have no gap.",
@@ -55,16 +36,12 @@ def size_findings(
             )
     if known:
         for part in subgroups.parts():
-            yield from _subgroups(table, y, group, part, numbers)
+            yield from _small(used, part)
 
 
-def _groups(
-    y: NDArray[np.int8],
-    group: NDArray[np.int64],
-    names: tuple[str, ...],
-    roles: Roles,
-    numbers: NDArray[np.int64],
-) -> Iterator[Problem]:
+def group_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
+    """Yield groups, and outcomes within groups, of too few rows."""
+    y, group, names = used.y, used.group, used.group_names
     counts = np.bincount(group, minlength=len(names))
     positives = np.bincount(group, weights=y, minlength=len(names)).astype(np.int64)
     for position in np.flatnonzero(counts < FEW_ROWS):
@@ -74,7 +51,7 @@ def _groups(
             "small group",
             roles.sensitive_feature,
             int(flags.sum()),
-            examples(flags, numbers),
+            used.examples(flags),
             f"The group {names[position]!r} has {counts[position]:,} rows, too few for "
             "a rate with a useful interval.",
             "Put it together with another group.",
@@ -90,7 +67,7 @@ def _groups(
                 "small cell",
                 roles.sensitive_feature,
                 int(n),
-                examples(flags, numbers),
+                used.examples(flags),
                 f"Only {n:,} of {counts[position]:,} rows of the group "
                 f"{names[position]!r} have the outcome {value}, too few for a rate "
                 "within it.",
@@ -119,21 +96,14 @@ def _merge(
     )
 
 
-def _subgroups(
-    table: pd.DataFrame,
-    y: NDArray[np.int8],
-    group: NDArray[np.int64],
-    subgroups: Subgroups,
-    numbers: NDArray[np.int64],
-) -> Iterator[Problem]:
-    label = subgroups.label(table)
+def _small(used: UsedRows, subgroups: Subgroups) -> Iterator[Problem]:
+    label = subgroups.label(used.table)
     code = label.cat.codes.to_numpy().astype(np.int64)
-    inside = code >= 0
-    names, n_groups = list(label.cat.categories), int(group.max()) + 1
-    cells = np.bincount(
-        ((code * n_groups + group) * 2 + y)[inside],
-        minlength=len(names) * n_groups * 2,
-    ).reshape(len(names), n_groups, 2)
+    names, n_groups = list(label.cat.categories), len(used.group_names)
+    cell = (code * n_groups + used.group) * 2 + used.y
+    cell[code < 0] = -1
+    cells = count_codes(cell, len(names) * n_groups * 2)
+    cells = cells.reshape(len(names), n_groups, 2)
     sizes = cells.sum(axis=(1, 2))
     columns = ", ".join(subgroups.columns)
     action = (
@@ -149,7 +119,7 @@ def _subgroups(
             "small subgroups",
             columns,
             int(sizes[small].sum()),
-            examples(np.append(small, False)[code], numbers),
+            used.examples(np.append(small, False)[code]),
             f"{small.sum():,} of {len(names):,} subgroups have fewer than "
             f"{subgroups.min_size} rows: {_listed(names, sizes, small)}.",
             "Widen the bins or cross fewer columns; these are not estimated.",
@@ -162,7 +132,7 @@ def _subgroups(
             "small cells",
             columns,
             int(sizes[thin].sum()),
-            examples(np.append(thin, False)[code], numbers),
+            used.examples(np.append(thin, False)[code]),
             f"In {thin.sum():,} of {len(names):,} subgroups a group has fewer than "
             f"{FEW_IN_CELL} rows of one outcome: {_listed(names, fewest, thin)}.",
             "Rates within an outcome are not estimable there; widen the bins or cross "

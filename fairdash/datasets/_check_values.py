@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._check_features import examples
-from fairdash.datasets._columns import is_number, label_codes
+from fairdash.datasets._columns import count_codes, is_number, label_codes
 from fairdash.datasets._labels import Cut
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
+from fairdash.datasets._rows import UsedRows
 from fairdash.datasets._types import as_kind
 
 LOOKS_MISSING = frozenset(
@@ -30,22 +30,11 @@ UNNAMED = re.compile(r"unnamed: \d+|")
 NUMBERED = re.compile(r"column \d+")  # of a file without a header
 
 
-def value_findings(
-    table: pd.DataFrame, roles: Roles, numbers: NDArray[np.int64]
-) -> Iterator[Problem]:
-    """Yield what is doubtful about the cells of the columns that have a role.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The rows used, prepared.
-    roles : Roles
-    numbers : ndarray of int64
-        Position of each row in the file, from 0.
-    """
-    yield from _no_header(table, roles)
+def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
+    """Yield what is doubtful about the cells of the columns that have a role."""
+    yield from _no_header(used.table, roles)
     for name in roles.columns():
-        column = table[name]
+        column = used.table[name]
         if UNNAMED.fullmatch(name.strip().lower()) and name in roles.features:
             yield Problem(
                 "warning",
@@ -58,9 +47,9 @@ def value_findings(
                 Remedy(kind="leave_out", column=name, reason="has no name"),
             )
         if is_number(column):
-            yield from _number_codes(column, numbers)
+            yield from _number_codes(column, used)
         elif not pd.api.types.is_datetime64_any_dtype(column):
-            yield from _text(column, roles, numbers)
+            yield from _text(column, roles, used)
 
 
 def _no_header(table: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
@@ -80,10 +69,11 @@ def _no_header(table: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         )
 
 
-def _number_codes(
-    column: "pd.Series[Any]", numbers: NDArray[np.int64]
-) -> Iterator[Problem]:
+def _number_codes(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]:
     """Yield -999 and its like where it lies farther off than all else spreads."""
+    ends = (column.min(), column.max())
+    if not any(end in CODES or np.isinf(end) for end in ends if not pd.isna(end)):
+        return
     values = column.to_numpy(dtype=float, na_value=np.nan)
     values = np.where(np.isinf(values), np.nan, values)
     if np.isnan(values).all():
@@ -104,7 +94,7 @@ def _number_codes(
                 "looks missing",
                 str(column.name),
                 int(flags.sum()),
-                examples(flags, numbers),
+                used.examples(flags),
                 f"{column.name!r} is {code:,g} in {flags.sum():,} rows and lies "
                 f"between {rest.min():,g} and {rest.max():,g} in all others.",
                 "Read it as missing if it stands for that.",
@@ -114,9 +104,7 @@ def _number_codes(
             )
 
 
-def _text(
-    column: "pd.Series[Any]", roles: Roles, numbers: NDArray[np.int64]
-) -> Iterator[Problem]:
+def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Problem]:
     name = str(column.name)
     codes, labels = label_codes(column)
     plain = [label.strip().lower() for label in labels]
@@ -131,18 +119,18 @@ def _text(
                 "looks missing",
                 name,
                 int(flags.sum()),
-                examples(flags, numbers),
+                used.examples(flags),
                 f"{name!r} is {shown} in {flags.sum():,} rows.",
                 "Read it as missing if it stands for that.",
                 Remedy(kind="missing", column=name, values=values),
             )
     if len(labels) > MOST_LEVELS:
         return
-    yield from _spellings(name, codes, labels, plain, numbers)
+    yield from _spellings(name, codes, labels, plain, used)
     declared = name in roles.types or name in roles.left_out
     whole = name == roles.target and not isinstance(roles.positive, Cut)
     if not declared and not whole and name not in roles.sensitive_columns():
-        yield from _numbers_as_text(column, codes, labels, plain, numbers)
+        yield from _numbers_as_text(column, codes, labels, plain, used)
 
 
 def _spellings(
@@ -150,13 +138,15 @@ def _spellings(
     codes: NDArray[np.int64],
     labels: list[str],
     plain: list[str],
-    numbers: NDArray[np.int64],
+    used: UsedRows,
 ) -> Iterator[Problem]:
     """Yield values that differ by capitals and spaces only."""
     same: dict[str, list[int]] = {}
     for position, text in enumerate(plain):
         same.setdefault(" ".join(text.split()), []).append(position)
-    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+    if len(same) == len(labels):
+        return
+    counts = count_codes(codes, len(labels))
     changes: dict[str, str] = {}
     for positions in same.values():
         usual = max(positions, key=lambda i: int(counts[i]))
@@ -169,7 +159,7 @@ def _spellings(
             "spellings",
             name,
             int(odd.sum()),
-            examples(odd, numbers),
+            used.examples(odd),
             f"{name!r} has values that differ by capitals or spaces only, such as "
             f"{old!r} and {new!r}.",
             "Write each in its usual way.",
@@ -182,14 +172,16 @@ def _numbers_as_text(
     codes: NDArray[np.int64],
     labels: list[str],
     plain: list[str],
-    numbers: NDArray[np.int64],
+    used: UsedRows,
 ) -> Iterator[Problem]:
     """Yield columns of numbers that some cells of text made a column of text."""
     if pd.api.types.is_bool_dtype(column):
         return
     fits = np.array([_is_number(text) for text in plain], dtype=bool)
-    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
-    if fits.sum() < FEWEST_NUMBERS or counts[fits].sum() < MOST_TEXT * counts.sum():
+    if fits.sum() < FEWEST_NUMBERS:
+        return
+    counts = count_codes(codes, len(labels))
+    if counts[fits].sum() < MOST_TEXT * counts.sum():
         return
     words = tuple(labels[i] for i in np.flatnonzero(~fits))
     odd = np.append(~fits, False)[codes]
@@ -200,7 +192,7 @@ def _numbers_as_text(
         "mixed types" if words else "numbers as text",
         name,
         int(odd.sum()) if words else len(column),
-        examples(odd, numbers),
+        used.examples(odd),
         f"{name!r} holds numbers, but {odd.sum():,} rows hold text: {shown}."
         if words
         else f"{name!r} holds numbers that are stored as text.",

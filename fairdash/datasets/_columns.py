@@ -1,6 +1,7 @@
 """Facts about one column: its labels, and whether it looks like an identifier."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from fairdash._validation import value_label
 
 N_EXAMPLES = 5
 PROBED_ROWS = 10_000
+SCREEN_ROWS = 20_000
 BARE_WORDS = {"yes", "no", "true", "false", "y", "n"}
 
 
@@ -29,6 +31,12 @@ def label_codes(column: "pd.Series[Any]") -> tuple[NDArray[np.int64], list[str]]
     return relabel[codes], distinct
 
 
+def count_codes(codes: NDArray[np.int64], n_codes: int) -> NDArray[np.int64]:
+    """Return how many rows have each code; -1 is none."""
+    counts: NDArray[np.int64] = np.bincount(codes + 1, minlength=n_codes + 1)[1:]
+    return counts
+
+
 def sorted_labels(labels: set[str]) -> list[str]:
     """Return labels in the order a reader expects: numbers by size, else by name."""
     try:
@@ -40,11 +48,34 @@ def sorted_labels(labels: set[str]) -> list[str]:
 def count_labels(column: "pd.Series[Any]", most: int = 8) -> str:
     """Return the labels of a column with their row counts, the commonest first."""
     codes, labels = label_codes(column)
-    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+    counts = count_codes(codes, len(labels))
     order = np.argsort(-counts, kind="stable")
     shown = [f"{labels[i]} ({counts[i]:,} rows)" for i in order[:most]]
     rest = len(labels) - len(shown)
     return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+
+
+def count_values(column: "pd.Series[Any]", most: int) -> int:
+    """Return how many different values there are, or some number above ``most``.
+
+    The first rows and then others may settle that there are more; else all are counted.
+    """
+    for part in (column.head(SCREEN_ROWS), column.iloc[some_rows(len(column))]):
+        n_values = int(part.nunique())
+        if n_values > most or len(part) == len(column):
+            return n_values
+    return int(column.nunique())
+
+
+@lru_cache(maxsize=16)
+def some_rows(n_rows: int) -> NDArray[np.int64]:
+    """Return positions of 20,000 rows drawn at random, or of all where fewer."""
+    rows = np.arange(n_rows)
+    if n_rows > SCREEN_ROWS:
+        rng = np.random.default_rng(0)
+        rows = np.sort(rng.choice(n_rows, SCREEN_ROWS, replace=False, shuffle=False))
+    rows.flags.writeable = False  # shared by all who ask
+    return rows
 
 
 def example_rows(flags: NDArray[np.bool_]) -> tuple[int, ...]:
@@ -67,6 +98,8 @@ def is_number(column: "pd.Series[Any]") -> bool:
 
 def is_whole(column: "pd.Series[Any]") -> bool:
     """Tell whether every value of a column of numbers is whole."""
+    if pd.api.types.is_integer_dtype(column):
+        return True
     values = column.dropna().to_numpy(dtype=float)
     return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
 

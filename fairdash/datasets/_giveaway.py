@@ -7,18 +7,24 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from fairdash.datasets._columns import is_number, label_codes, words
+from fairdash.datasets._columns import (
+    count_values,
+    is_number,
+    label_codes,
+    some_rows,
+    words,
+)
 
 AUC_LIMIT = 0.95
 FILLED_LIMIT = 0.9
 FILLED_LIFT = 0.2
 FEWEST_FILLED = 0.02
 LEVEL_ROWS = 10
-SCREEN_ROWS = 20_000
 FEWEST_SCREENED = 500
 SCREEN_MARGIN = 0.1
 MOST_CODES = 20
 CODING_LIMIT = 0.99
+CODING_MARGIN = 0.02  # of a sample: 16 standard errors below the limit
 USUAL_LIMIT = 0.95
 SCORE_WORDS = (
     {"decile", "score"},
@@ -64,27 +70,58 @@ def gives_group_away(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool
     It is when the commonest group of each value is right for 99 % of the rows, and one
     group alone for at most 95 %.
     """
-    # the first rows settle it for most columns of numbers
-    for part in (column.head(SCREEN_ROWS), column):
-        if part.nunique() > MOST_CODES:
-            return False
-    codes, labels = label_codes(column)
-    known = (codes >= 0) & (group >= 0)
-    if len(labels) < 2 or not known.any():
+    table = coding_table(column, group, by_value=True)
+    if table is None:
         return False
-    table = crossed_counts(codes[known], len(labels), group[known])
-    right = table.max(axis=1).sum() / known.sum()
-    usual = table.sum(axis=0).max() / known.sum()
+    right = table.max(axis=1).sum() / table.sum()
+    usual = table.sum(axis=0).max() / table.sum()
     return bool(right >= CODING_LIMIT and usual <= USUAL_LIMIT)
 
 
-def crossed_counts(
-    codes: NDArray[np.int64], n_codes: int, group: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the number of rows of each code and group, shape (n_codes, n_groups)."""
-    n_groups = int(group.max()) + 1
-    counts = np.bincount(codes * n_groups + group, minlength=n_codes * n_groups)
-    return counts.reshape(n_codes, n_groups)
+def coding_table(
+    column: "pd.Series[Any]", group: NDArray[np.int64], *, by_value: bool
+) -> NDArray[np.int64] | None:
+    """Count the rows of each value and group where one may tell the other.
+
+    Parameters
+    ----------
+    column : Series
+    group : ndarray of int64
+        Group of each row, -1 for none.
+    by_value : bool
+        Whether values are to tell groups, else groups values.
+
+    Returns
+    -------
+    ndarray of shape (n_values, n_groups), optional
+        Over all rows. None for a column of one value or of more than 20, and where a
+        random sample of the rows shows that too few are told right.
+    """
+    sample = some_rows(len(column))
+    if len(sample) < len(column):
+        seen = _crossed(column.iloc[sample], group[sample])
+        if seen is None:
+            return None
+        right = seen.max(axis=1 if by_value else 0).sum()
+        if right < (CODING_LIMIT - CODING_MARGIN) * seen.sum():
+            return None
+    table = _crossed(column, group)
+    return table if table is not None and len(table) > 1 and table.any() else None
+
+
+def _crossed(
+    column: "pd.Series[Any]", group: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return the number of rows of each value and group, None of many values."""
+    if count_values(column, MOST_CODES) > MOST_CODES:
+        return None
+    codes, labels = label_codes(column)
+    known = (codes >= 0) & (group >= 0)
+    if not known.all():
+        codes, group = codes[known], group[known]
+    n_groups = int(group.max(initial=0)) + 1
+    counts = np.bincount(codes * n_groups + group, minlength=len(labels) * n_groups)
+    return counts.reshape(len(labels), n_groups)
 
 
 def is_score(name: str) -> bool:
@@ -95,14 +132,16 @@ def is_score(name: str) -> bool:
 def _may_separate(
     column: "pd.Series[Any]", y: NDArray[np.int8], filled: NDArray[np.bool_]
 ) -> bool:
-    """Tell from evenly spaced rows whether ranking all of them is worth its time.
+    """Tell from a random sample whether ranking all rows is worth its time.
 
     A sample with at least 500 rows of each outcome misses the area by far less than the
     margin.
     """
-    rows = np.flatnonzero(filled)[:: max(len(y) // SCREEN_ROWS, 1)]
-    few = min(y[rows].sum(), len(rows) - y[rows].sum()) < FEWEST_SCREENED
-    if few or len(rows) == len(y):
+    rows = some_rows(len(y))
+    if len(rows) == len(y):
+        return True
+    rows = rows[filled[rows]]
+    if min(y[rows].sum(), len(rows) - y[rows].sum()) < FEWEST_SCREENED:
         return True
     return _area(column.iloc[rows], y[rows]) >= AUC_LIMIT - SCREEN_MARGIN
 

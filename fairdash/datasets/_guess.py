@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 
 from fairdash.datasets._columns import (
+    count_codes,
+    count_values,
     is_age,
     is_bare,
     is_nested,
@@ -28,6 +30,7 @@ POSITIVE = (
 )  # fmt: skip
 MAJORITY_ETHNICITY = {"white", "caucasian"}
 MOST_GROUPS = 5
+MOST_SENSITIVE = 20  # values of the sensitive column
 FEWEST_GROUP_ROWS = 100
 
 
@@ -91,7 +94,7 @@ def _guess_target(frame: pd.DataFrame) -> str:
     candidates = [
         name
         for name in _names(frame)
-        if frame[name].nunique() == 2
+        if count_values(frame[name], 2) == 2
         and concept(frame[name]) is None
         and not bookkeeping(frame[name])
     ]
@@ -114,7 +117,12 @@ def _guess_positive(labels: list[str]) -> str:
 
 def _guess_sensitive(frame: pd.DataFrame, target: str) -> str:
     """Return ethnicity, else sex, else another column of few values."""
-    few = [n for n in _names(frame) if n != target and 2 <= frame[n].nunique() <= 20]
+    few = [
+        name
+        for name in _names(frame)
+        if name != target
+        and 2 <= count_values(frame[name], MOST_SENSITIVE) <= MOST_SENSITIVE
+    ]
     for known in (ETHNICITY, SEX):
         named = [name for name in few if concept(frame[name]) is known]
         if named:
@@ -151,7 +159,7 @@ def _guess_groups(column: "pd.Series[Any]") -> dict[str, tuple[str, ...]] | None
     for label in labels:
         if label.lower() in MAJORITY_ETHNICITY:
             return {label: (label,), f"Not {label}": ()}
-    counts = np.bincount(codes[codes >= 0], minlength=len(labels))
+    counts = count_codes(codes, len(labels))
     order = np.argsort(-counts, kind="stable")
     large = [i for i in order[:MOST_GROUPS] if counts[i] >= FEWEST_GROUP_ROWS]
     if len(large) == len(labels):
@@ -165,7 +173,7 @@ def _guess_subgroup_columns(
 ) -> tuple[str, ...]:
     """Return age and then sex or ethnicity; without any, a category of few values."""
     ages = [name for name in features if is_age(name) and is_number(frame[name])]
-    few = [name for name in features if frame[name].nunique() <= MOST_GROUPS]
+    few = [n for n in features if count_values(frame[n], MOST_GROUPS) <= MOST_GROUPS]
     people = [name for name in few if concept(frame[name]) is not None]
     others = [name for name in few if not is_number(frame[name])]
     found = (*ages[:1], *people)

@@ -6,10 +6,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._columns import is_nested, is_number, label_codes, words
+from fairdash.datasets._columns import (
+    PROBED_ROWS,
+    count_values,
+    is_nested,
+    is_number,
+    label_codes,
+    some_rows,
+    words,
+)
 from fairdash.datasets._giveaway import (
-    SCREEN_ROWS,
-    crossed_counts,
+    CODING_LIMIT,
+    coding_table,
     giveaway,
     gives_group_away,
     is_score,
@@ -36,9 +44,7 @@ DATE_WORDS = {"date", "dob", "timestamp"}
 TIME_WORDS = {"year", "yr", "day", "days", "month", "months", "time", "two", "one"}
 # say nothing of the outcome, even in its name
 VAGUE_WORDS = TIME_WORDS | {"column", "field", "attribute", "variable", "var"}
-MOST_CODES = 20
 MOST_RENAMED = 5  # the number of years behind a degree is a fact of its own
-CODING_LIMIT = 0.99
 KINDS = {"text": "free text", "id": "identifies rows", "date": "a date"}
 
 
@@ -81,7 +87,8 @@ def guess_features(
             reason = f"another coding of {sensitive}"
         if not reason:
             reason = _by_copy(frame, column, features)
-        if not reason and (gives := giveaway(column[known], y)):
+        present = column if known.all() else column[known]
+        if not reason and (gives := giveaway(present, y)):
             reason = f"may give the outcome away: {gives}"
         if reason:
             left_out[name] = reason
@@ -122,21 +129,23 @@ def bookkeeping(column: "pd.Series[Any]") -> str:
     plain = {word for word in named if not word.isdigit()}
     if (plain and plain <= BOOKKEEPING) or "filter" in plain:
         return "about the file, not the case"
-    if not _has_few(column, len(PARTS)):
-        return ""
-    counts = column.value_counts()
-    if (
-        len(counts) > 1
-        and {str(value).strip().lower() for value in counts.index} <= PARTS
-    ):
+    if _names_parts(column.iloc[some_rows(len(column))]) and _names_parts(column):
         return "about the file, not the case: parts of the data"
     sizes = [int(word) for word in named - plain if int(word) >= FEWEST_NAMED]
-    if len(counts) == 2:
+    if sizes and count_values(column, 2) == 2:
+        counts = column.value_counts()
         for n_rows in counts:
             if any(abs(n_rows - size) <= NAMED_MARGIN * size for size in sizes):
                 why = f"named after the {n_rows:,} rows it marks"
                 return f"about the file, not the case: {why}"
     return ""
+
+
+def _names_parts(column: "pd.Series[Any]") -> bool:
+    """Tell whether the values are several parts of the data and nothing else."""
+    if not 1 < count_values(column, len(PARTS)) <= len(PARTS):
+        return False
+    return {str(v).strip().lower() for v in column.dropna().unique()} <= PARTS
 
 
 def _by_name(column: "pd.Series[Any]", target: str) -> str:
@@ -147,7 +156,7 @@ def _by_name(column: "pd.Series[Any]", target: str) -> str:
         return why
     if is_score(name):
         return "output of another model"
-    if named & outcome and (named & TIME_WORDS or column.nunique() == 2):
+    if named & outcome and (named & TIME_WORDS or count_values(column, 2) == 2):
         return "another coding of the outcome"
     return "a date" if named & DATE_WORDS and not is_number(column) else ""
 
@@ -155,7 +164,7 @@ def _by_name(column: "pd.Series[Any]", target: str) -> str:
 def _by_kind(column: "pd.Series[Any]") -> str:
     if is_nested(column):
         return "holds lists or records"
-    if _has_few(column, 1):
+    if count_values(column, 1) <= 1:
         return "one value in all rows" if column.notna().any() else "no values"
     kind, why = infer_kind(column)
     if is_number(column) and "id" in words(str(column.name)):
@@ -165,21 +174,15 @@ def _by_kind(column: "pd.Series[Any]") -> str:
 
 def _by_copy(frame: pd.DataFrame, column: "pd.Series[Any]", features: list[str]) -> str:
     """Return why a column says nothing new beside the features so far."""
-    few = _has_few(column, MOST_RENAMED)
+    few = count_values(column, MOST_RENAMED) <= MOST_RENAMED
     for feature in features:
         earlier = frame[feature]
-        if column.equals(earlier):
+        start = column.head(PROBED_ROWS), earlier.head(PROBED_ROWS)
+        if start[0].equals(start[1]) and column.equals(earlier):
             return f"copy of {feature}"
-        if few and _is_renaming(column, earlier):
+        if few and _is_renaming(*start) and _is_renaming(column, earlier):
             return f"another coding of {feature}"
     return ""
-
-
-def _has_few(column: "pd.Series[Any]", most: int) -> bool:
-    """Tell whether there are at most so many values; the first rows may settle it."""
-    if column.head(SCREEN_ROWS).nunique() > most:
-        return False
-    return column.nunique() <= most
 
 
 def _is_renaming(column: "pd.Series[Any]", other: "pd.Series[Any]") -> bool:
@@ -201,13 +204,10 @@ def _is_function_of(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
     So for a flag of one group: the commonest value of each group finds 99 % of the rows
     that have another than the commonest of all.
     """
-    if not _has_few(column, MOST_CODES):
+    counts = coding_table(column, group, by_value=False)
+    if counts is None:
         return False
-    codes, labels = label_codes(column)
-    known = (codes >= 0) & (group >= 0)
-    if not 2 <= len(labels) <= MOST_CODES or not known.any():
-        return False
-    table = crossed_counts(codes[known], len(labels), group[known]).T
+    table = counts.T
     usual = int(table.sum(axis=0).argmax())
     told = table.argmax(axis=1)
     odd = np.delete(table, usual, axis=1).sum()

@@ -10,6 +10,7 @@ from pyarrow import compute, parquet
 
 LARGE = 1_000_000  # rows of a table whose memory counts
 MOST_LEVELS = 10_000  # of text, in the first rows, that is kept as codes
+WHOLE = (pa.int8(), pa.int16(), pa.int32())
 
 
 def load_table(
@@ -25,8 +26,9 @@ def load_table(
     columns : sequence of str, optional
         Those to load; by default all.
     compact : bool, default=False
-        Whether text of few different values becomes categorical in a large table (a
-        million rows): a tenth of the memory, and counted in a tenth of the time.
+        Whether in a large table (a million rows) text of few different values becomes
+        categorical and whole numbers take as few bytes as hold them: about a third of
+        the memory, and counted in less time.
     """
     file = parquet.ParquetFile(path)
     large = file.metadata.num_rows >= LARGE
@@ -39,7 +41,24 @@ def load_table(
 def _load(path: Path, file: Any, name: str, compact: bool) -> "pd.Series[Any]":
     if compact and _has_few(file, name):
         file = parquet.ParquetFile(path, read_dictionary=[name])
-    column: pd.Series[Any] = file.read([name]).to_pandas()[name]
+    table = file.read([name])
+    if compact:
+        table = table.set_column(0, name, _narrow(table.column(0)))
+    column: pd.Series[Any] = table.to_pandas()[name]
+    return column
+
+
+def _narrow(column: Any) -> Any:
+    """Return whole numbers without gaps in the narrowest type that holds them all."""
+    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
+        return column
+    ends = compute.min_max(column).as_py().values()
+    for kind in WHOLE:
+        limit = 1 << (kind.bit_width - 1)
+        if kind.bit_width < column.type.bit_width and all(
+            -limit <= end < limit for end in ends
+        ):
+            return column.cast(kind)
     return column
 
 

@@ -1,11 +1,12 @@
 """What the words in names and values of columns say, for guesses a person corrects."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import pandas as pd
 
 from fairdash._validation import value_label
-from fairdash.datasets._columns import words
+from fairdash.datasets._columns import SCREEN_ROWS, words
 from fairdash.datasets._labels import Cut
 
 ETHNICITY = {"race", "ethnicity", "ethnic", "hispanic"}
@@ -14,7 +15,7 @@ ETHNICITIES = {
     "white", "black", "asian", "hispanic", "caucasian", "african-american", "latino",
 }  # fmt: skip
 SEXES = ({"male", "female"}, {"man", "woman"}, {"men", "women"})
-MOST_VALUES = 20
+MOST_VALUES, MOST_LOOKED_AT = 20, 50
 
 Meaning = Literal["favourable", "unfavourable"] | None
 # a word of the name of the outcome: what yes is called, and what it means
@@ -63,12 +64,21 @@ def concept(column: "pd.Series[Any]") -> set[str] | None:
             return known
     if pd.api.types.is_numeric_dtype(column):
         return None
-    values = {value_label(v).strip().lower() for v in column.dropna().unique()[:50]}
+    values = {value_label(v).strip().lower() for v in _first_values(column)}
     if values in SEXES:
         return SEX
     if len(values) <= MOST_VALUES and len(values & ETHNICITIES) >= 2:
         return ETHNICITY
     return None
+
+
+def _first_values(column: "pd.Series[Any]") -> Sequence[Any]:
+    """Return the first different values, as many as a decision needs."""
+    for part in (column.head(SCREEN_ROWS), column):
+        values = part.dropna().unique()
+        if len(values) >= MOST_LOOKED_AT:
+            break
+    return list(values[:MOST_LOOKED_AT])
 
 
 def guess_meaning(

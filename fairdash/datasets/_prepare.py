@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.datasets._columns import (
+    PROBED_ROWS,
     is_nested,
     is_number,
     label_codes,
@@ -59,14 +60,19 @@ def repeated_rows(frame: pd.DataFrame) -> NDArray[np.bool_]:
     Rows are compared by a hash of 64 bits, and those whose hash comes twice by value.
     """
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
-    if not len(frame.columns) or len(frame) < 2:
-        return np.zeros(len(frame), dtype=bool)
+    flags = np.zeros(len(frame), dtype=bool)
+    if not len(frame.columns) or any(_is_unique(frame[name]) for name in frame):
+        return flags
     hashed = pd.util.hash_pandas_object(frame, index=False)
     candidates = hashed.duplicated(keep=False).to_numpy()
-    flags = np.zeros(len(frame), dtype=bool)
     if candidates.any():
         flags[candidates] = frame[candidates].duplicated().to_numpy()
     return flags
+
+
+def _is_unique(column: "pd.Series[Any]") -> bool:
+    """Tell whether no value comes twice; the first rows settle it for most columns."""
+    return column.head(PROBED_ROWS).is_unique and column.is_unique
 
 
 def _changed(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:

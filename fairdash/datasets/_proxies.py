@@ -15,6 +15,7 @@ from fairdash.datasets._groups import group_codes
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._roles import Roles
+from fairdash.datasets._rows import UsedRows
 
 SAMPLE_ROWS = 20_000
 FEWEST_ROWS = 20  # of a group on either half
@@ -77,22 +78,19 @@ def rank_proxies(
     return pd.concat([table[~last], table[last]], ignore_index=True)
 
 
-def proxy_findings(
-    table: pd.DataFrame, roles: Roles, names: list[str]
-) -> Iterator[Problem]:
+def proxy_findings(used: UsedRows, roles: Roles, names: list[str]) -> Iterator[Problem]:
     """Yield the features that tell the group with an AUC of 0.7 or more, ranked.
 
     Parameters
     ----------
-    table : DataFrame
-        The rows used, prepared.
+    used : UsedRows
     roles : Roles
     names : list of str
         Features that are no error already.
     """
-    group, _ = group_codes(table, roles)
+    table = used.table
     # another coding of the groups is a finding of its own
-    rest = tuple(name for name in names if not gives_group_away(table[name], group))
+    rest = tuple(n for n in names if not gives_group_away(table[n], used.group))
     ranked = rank_proxies(table, roles, rest)
     if ranked.empty:
         return

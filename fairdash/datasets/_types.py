@@ -61,7 +61,7 @@ def infer_kind(column: "pd.Series[Any]") -> tuple[ColumnKind, str]:
         return "yes_no", "stored as true and false"
     if is_number(column) and len(column.head(PROBE).dropna().unique()) > 2:
         return _infer_number(column)  # without a look at each of millions of values
-    values = pd.Series(column.dropna().unique(), name=column.name)
+    values = pd.Series(column.unique(), name=column.name).dropna()
     if len(values) == 2:
         labels = values.map(value_label).str.strip().str.lower()
         if labels.isin(YES).any() and labels.isin(NO).any():

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +30,13 @@ from fairdash.store._schema import DATASETS, TABLES
 TABLE_FILE, FORMAT_FILE = "table.parquet", "format.json"
 LOADED = 8  # tables and data sets kept in memory, each
 LIMIT = 1 << 30  # bytes of them, each; one of any size is kept
+APART: dict[str, Any] = {  # fields of roles that decide no row
+    "subgroup_columns": (),
+    "left_out": {},
+    "feature_order": (),
+    "positive_name": "",
+    "positive_is": None,
+}
 ID_LENGTH = 16  # of the key of a data set; enough to be unique, short in an address
 
 
@@ -39,6 +46,7 @@ class Shelf(Database):
     def __init__(self, home: Path, url: str | None = None) -> None:
         super().__init__(home, url)
         self._table = Recent(self._read_table, _bytes, most=LOADED, limit=LIMIT)
+        self._rows = Recent(self._use_rows, _own_bytes, most=LOADED, limit=LIMIT)
         self._dataset = Recent(self._make_dataset, _own_bytes, most=LOADED, limit=LIMIT)
 
     def add_table(
@@ -207,7 +215,14 @@ class Shelf(Database):
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
         known = Roles.model_validate_json(roles)
-        return make_dataset(self.table(table), known, name=name, key=table)
+        if not set(known.subgroup_columns) <= set(self._table(table)):
+            return make_dataset(self.table(table), known, name=name)  # says which
+        rows = self._rows(table, known.model_copy(update=APART).model_dump_json())
+        return replace(rows, roles=known, name=name)
+
+    def _use_rows(self, table: str, roles: str) -> Dataset:
+        known = Roles.model_validate_json(roles)
+        return make_dataset(self.table(table), known, name="", key=table)
 
 
 def _bytes(frame: pd.DataFrame) -> int:

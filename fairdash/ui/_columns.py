@@ -81,33 +81,41 @@ def column_table(digest: str, roles: Roles) -> pd.DataFrame:
     ValueError
         If the roles' changes do not fit the table.
     """
-    return _column_table(digest, roles.model_dump_json()).copy(deep=False)
-
-
-@st.cache_resource(max_entries=4, show_spinner="Looking at columns…")
-def _column_table(digest: str, text: str) -> pd.DataFrame:
-    roles = Roles.model_validate_json(text)
-    frame = prepared_table(digest, roles)
-    names = [str(name) for name in frame.columns]
-    reasons = unused_columns(digest, text)
-    return pd.DataFrame(
+    facts = _column_facts(digest, roles)
+    reasons = unused_columns(digest, roles)
+    names = [str(name) for name in facts.index]
+    table = pd.DataFrame(
         {
             "Column": names,
             "Role": [_role(name, roles) for name in names],
             "Feature": [name in roles.features for name in names],
-            "Kind": [_KINDS[_kind(digest, name, roles)] for name in names],
+            "Kind": [_KINDS[kind] for kind in facts["kind"]],
             "Not a feature because": [reasons.get(name, "") for name in names],
-            "Missing": frame.isna().mean().to_numpy() * 100,
-            "Different values": frame.nunique().to_numpy(),
-            "Values": [_examples(frame[name]) for name in names],
-        }
+        },
+        index=facts.index,
     )
+    return table.join(facts.drop(columns="kind")).reset_index(drop=True)
 
 
-def _kind(digest: str, name: str, roles: Roles) -> ColumnKind:
-    if name in roles.types:
-        return roles.types[name]
-    return infer_kind(prepared_table(digest, roles)[name])[0]
+def _column_facts(digest: str, roles: Roles) -> pd.DataFrame:
+    """Return what the cells of each column hold, whatever their roles are."""
+    steps = roles.model_dump_json(include={"preparation", "types"})
+    return _facts(digest, steps, roles)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Looking at columns…")
+def _facts(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
+    frame = prepared_table(digest, _roles)
+    facts = {
+        str(name): {
+            "kind": _roles.types.get(str(name)) or infer_kind(column)[0],
+            "Missing": column.isna().mean() * 100,
+            "Different values": column.nunique(),
+            "Values": _examples(column),
+        }
+        for name, column in frame.items()
+    }
+    return pd.DataFrame.from_dict(facts, orient="index")
 
 
 def _edited_roles(roles: Roles, shown: pd.DataFrame, edited: pd.DataFrame) -> Roles:

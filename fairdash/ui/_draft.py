@@ -1,5 +1,7 @@
 """Edited roles that survive a refresh, and what was computed for them."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -9,7 +11,9 @@ from fairdash.datasets import (
     Roles,
     Subgroups,
     apply_remedy,
+    check_subgroups,
     check_table,
+    join_checks,
     left_out_reasons,
     prepare,
     undo_remedy,
@@ -20,6 +24,8 @@ from fairdash.ui._summary import BaseRates, base_rates
 from fairdash.ui._table import OpenTable
 
 _TABLES = 4  # of each kind kept in memory
+_WORDS = {"subgroup_columns", "positive_name", "positive_is"}  # no check is about these
+_GUESSED = {"target", "positive", "sensitive_feature", "preparation", "types"}
 
 
 def keep_edits(table: OpenTable, roles: Roles, subgroups: Subgroups) -> bool:
@@ -101,39 +107,60 @@ def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
     return store().draft_dataset(table.digest, roles, table.name)
 
 
-def edited_rates(table: OpenTable, roles: Roles, subgroups: Subgroups) -> BaseRates:
+def edited_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     """Return the base rates under edited roles; ValueError if these do not fit."""
-    return _rates(
-        table.digest,
-        roles.model_dump_json(),
-        subgroups.model_dump_json(),
-        table.name,
-    )
+    return _rates(dataset.key, subgroups.model_dump_json(), dataset)
 
 
 @st.cache_resource(max_entries=_TABLES, show_spinner="Counting rows…")
-def _rates(digest: str, roles: str, subgroups: str, name: str) -> BaseRates:
-    known = Roles.model_validate_json(roles)
-    dataset = store().draft_dataset(digest, known, name)
-    return base_rates(dataset, Subgroups.model_validate_json(subgroups))
+def _rates(key: str, subgroups: str, _dataset: Dataset) -> BaseRates:
+    return base_rates(_dataset, Subgroups.model_validate_json(subgroups))
 
 
-def edited_checks(table: OpenTable, roles: Roles, subgroups: Subgroups) -> pd.DataFrame:
-    """Return the findings about a table under edited roles."""
+def edited_checks(
+    table: OpenTable, roles: Roles, subgroups: Subgroups, dataset: Dataset | None
+) -> pd.DataFrame:
+    """Return the findings about a table under edited roles.
+
+    Where these make a data set, the findings about subgroups are of their own, so that
+    another choice of subgroups looks at nothing else.
+    """
+    within = subgroups if dataset is None else Subgroups()
     # roles that could only be guessed in part may not pass validation again
-    text = roles.model_dump_json(warnings=False)
-    found = _checks(table.digest, text, subgroups.model_dump_json(), roles)
-    return found.copy(deep=False)
+    text = roles.model_dump_json(warnings=False, exclude=_WORDS)
+    found = _checks(
+        table.digest, text, roles.columns(), within.model_dump_json(), roles
+    )
+    if dataset is None:
+        return found.copy(deep=False)
+    small = _subgroup_checks(dataset.key, subgroups.model_dump_json(), dataset)
+    return join_checks(found, small)
 
 
 @st.cache_resource(max_entries=_TABLES, show_spinner="Checking…")
-def _checks(digest: str, roles: str, subgroups: str, _roles: Roles) -> pd.DataFrame:
+def _checks(
+    digest: str, roles: str, columns: tuple[str, ...], subgroups: str, _roles: Roles
+) -> pd.DataFrame:
     known = Subgroups.model_validate_json(subgroups)
     return check_table(store().table(digest), _roles, known)
 
 
-@st.cache_resource(max_entries=_TABLES, show_spinner=False)
-def unused_columns(digest: str, roles: str) -> dict[str, str]:
+@st.cache_resource(max_entries=_TABLES, show_spinner="Checking…")
+def _subgroup_checks(key: str, subgroups: str, _dataset: Dataset) -> pd.DataFrame:
+    return check_subgroups(_dataset, Subgroups.model_validate_json(subgroups))
+
+
+def unused_columns(digest: str, roles: Roles) -> dict[str, str]:
     """Return why each column without a role is left out."""
-    known = Roles.model_validate_json(roles)
-    return left_out_reasons(prepared_table(digest, known), known)
+    text = roles.model_dump_json(include=_GUESSED)
+    used = {roles.target, *roles.sensitive_columns(), *roles.features}
+    reasons = _reasons(digest, text, roles) | roles.left_out
+    return {name: why for name, why in reasons.items() if name not in used}
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner=False)
+def _reasons(digest: str, roles: str, _roles: Roles) -> dict[str, str]:
+    """Return why each column would be left out, whatever was chosen."""
+    free: dict[str, Any] = {"features": (), "crossed_with": (), "left_out": {}}
+    frame = prepared_table(digest, _roles)
+    return left_out_reasons(frame, _roles.model_copy(update=free))

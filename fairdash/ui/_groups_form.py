@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from fairdash.datasets import Roles
+from fairdash.datasets import Roles, count_values
 from fairdash.ui._outcome_form import labels_of
 
 _MOST_GROUPS = 30
@@ -24,11 +24,11 @@ def pick_groups(
     """Draw the groups of a column and return them: values by name, or cut points."""
     same = str(column.name) == roles.sensitive_feature
     known = roles.groups if same else None
-    labels = labels_of(column)
-    if pd.api.types.is_numeric_dtype(column) and len(labels) > _FEW_VALUES:
+    few = count_values(column, _FEW_VALUES) <= _FEW_VALUES
+    if pd.api.types.is_numeric_dtype(column) and not few:
         cuts = roles.sensitive_cuts if same else ()
         return None, pick_cuts(f"Cut {column.name} at", cuts, f"{key} cuts")
-    return _pick_values(labels[:_MOST_GROUPS], known, key), ()
+    return _pick_values(labels_of(column)[:_MOST_GROUPS], known, key), ()
 
 
 def pick_crossing(
@@ -38,7 +38,7 @@ def pick_crossing(
     few = [
         name
         for name in others
-        if name != sensitive and len(frame[name].dropna().unique()) <= _FEW_VALUES
+        if name != sensitive and count_values(frame[name], _FEW_VALUES) <= _FEW_VALUES
     ]
     crossed = st.multiselect(
         "Crossed with",

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash._validation import value_label
-from fairdash.datasets import Cut, Roles, guess_meaning
+from fairdash.datasets import Cut, Roles, count_values, guess_meaning
 from fairdash.ui._format import plain
 
 _FEW = 4
@@ -33,10 +33,10 @@ def pick_positive(
     column: "pd.Series[Any]", known: str | tuple[str, ...] | Cut, key: str
 ) -> str | tuple[str, ...] | Cut:
     """Draw the choice of what counts as 1: a value, several values or a cut."""
-    labels = sorted(labels_of(column))
-    number = pd.api.types.is_numeric_dtype(column) and len(labels) > _FEW
-    if isinstance(known, Cut) or number:
+    number = pd.api.types.is_numeric_dtype(column)
+    if isinstance(known, Cut) or (number and count_values(column, _FEW) > _FEW):
         return _pick_cut(column, known, key)
+    labels = sorted(labels_of(column))
     if len(labels) <= 2:
         chosen: str | None = st.segmented_control(
             "Positive value",

@@ -49,7 +49,8 @@ class BaseRates:
 
 def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     """Return the base rates of a data set under ``subgroups``."""
-    y, names = dataset.y, dataset.sensitive_features
+    y = dataset.y
+    names = pd.Categorical.from_codes(dataset.group, pd.Index(dataset.group_names))
     low, high = wilson_interval(y.sum(), len(y))
     groups = group_rates(y, sensitive_features=names)
     gap_low, gap_high = gap_interval(

@@ -1,16 +1,25 @@
+from unittest import mock
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from fairdash.datasets import (
     Roles,
     Subgroups,
     apply_remedy,
+    check_subgroups,
     check_table,
+    count_values,
+    join_checks,
     make_dataset,
     rank_proxies,
 )
+from fairdash.datasets._columns import some_rows
+from fairdash.datasets._giveaway import gives_group_away
 from fairdash.datasets._prepare import repeated_rows
 
 COLUMNS = [
@@ -347,3 +356,39 @@ def test_a_file_without_header_says_that_its_roles_are_guesses(people, roles):
     assert names["granted"] in row["message"]
     assert row["action"] is None
     assert "no header" not in set(check_table(people, roles)["check"])
+
+
+def test_findings_about_subgroups_and_the_rest_are_all_findings(people, roles):
+    people.loc[:9, "job"] = " farm"
+    subgroups = Subgroups(columns=("job", "age"), min_size=50)
+    whole = check_table(people, roles, subgroups)
+    small = check_subgroups(make_dataset(people, roles, name="x"), subgroups)
+    assert "small subgroups" in set(small["check"])
+    joined = join_checks(check_table(people, roles, Subgroups()), small)
+    pd.testing.assert_frame_equal(joined, whole)
+
+
+@given(
+    values=st.lists(st.sampled_from([0, 1, 2, 3, None]), max_size=60),
+    most=st.integers(0, 5),
+)
+def test_values_are_counted_up_to_a_limit_whatever_the_sample(values, most):
+    column = pd.Series(values, dtype=float)
+    with mock.patch("fairdash.datasets._columns.SCREEN_ROWS", 5):
+        some_rows.cache_clear()
+        found = count_values(column, most)
+    some_rows.cache_clear()
+    exact = len(set(values) - {None})
+    assert found == exact if exact <= most else found > most
+
+
+@pytest.mark.parametrize("wrong, told", [(0.009, True), (0.011, False)])
+def test_all_rows_and_not_a_sample_say_whether_a_column_tells_the_group(wrong, told):
+    n = 50_000
+    group = np.random.default_rng(0).integers(0, 2, n)
+    coded = group.copy()
+    coded[: round(wrong * n)] ^= 1
+    column = pd.Series(np.array(["x", "y"])[coded])
+    assert gives_group_away(column, group) is told
+    noise = pd.Series(np.random.default_rng(1).permutation(column.to_numpy()))
+    assert not gives_group_away(noise, group)

@@ -139,3 +139,26 @@ def test_subgroups_of_another_length_are_refused(rows):
         local_di(rows.y_pred[0, :-1], **rows.where)
     with pytest.raises(ValueError, match="`min_size` must be a whole number >= 1"):
         local_di(rows.y_pred[0], **rows.where, min_size=0)
+
+
+def test_groups_may_come_as_categories_in_any_order(rows):
+    names = pd.Series(rows.group).astype(str)
+    reverse = sorted(set(names), reverse=True)
+    labelled = pd.Categorical(names, categories=[*reverse, "nobody"])
+    for subgroup in (rows.subgroup, rows.subgroup.where(names.index % 7 > 0)):
+        one, two = (
+            local_di(rows.y_pred[0], sensitive_features=groups, subgroups=subgroup)
+            for groups in (names, labelled)
+        )
+        pd.testing.assert_frame_equal(one, two)
+
+
+def test_one_model_counts_as_among_many(rows):
+    local = local_cells(
+        sensitive_features=rows.group,
+        subgroups=rows.subgroup.where(np.arange(len(rows.group)) % 7 > 0),
+    )
+    alone = local.cells.count(rows.y_pred[:1])
+    assert np.array_equal(alone[0], local.cells.count(rows.y_pred)[0])
+    with pytest.raises(ValueError, match="but the groups have"):
+        local.cells.count(rows.y_pred[:, 1:])

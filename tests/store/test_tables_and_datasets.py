@@ -77,6 +77,20 @@ def test_other_subgroups_are_the_same_dataset_and_other_features_are_not(store):
     assert len(store.datasets()) == 2
 
 
+def test_other_subgroups_or_words_look_at_no_row_again(store):
+    digest = store.add_table(people_csv(), "people.csv")
+    first = store.draft_dataset(digest, ROLES, "People")
+    words = {"subgroup_columns": ("branch",), "positive_name": "hired"}
+    second = store.draft_dataset(digest, ROLES.model_copy(update=words), "Applicants")
+    assert second.y is first.y
+    assert second.group is first.group
+    assert (second.name, second.roles.positive_name) == ("Applicants", "hired")
+    assert second.key == first.key
+    absent = ROLES.model_copy(update={"subgroup_columns": ("shoe size",)})
+    with pytest.raises(ValueError, match="no column 'shoe size'"):
+        store.draft_dataset(digest, absent, "People")
+
+
 def test_roles_that_do_not_fit_are_refused_and_not_kept(store):
     digest = store.add_table(people_csv(), "people.csv")
     wrong = ROLES.model_copy(update={"features": ("shoe_size",)})
