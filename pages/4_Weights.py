@@ -45,7 +45,7 @@ def weights():
         first, second = st.container(), st.container()
         options = ui.more("Subgroups")
         with ui.more("Model and group"):
-            chosen = ui.pick_weighted(weighted, models, view.data)
+            chosen = ui.pick_weighted(weighted, models, view.data, view.run)
             group = ui.pick_group(dataset.group_names, view.data)
     with first:
         epoch = ui.pick_epoch(chosen)

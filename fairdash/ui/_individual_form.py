@@ -11,6 +11,7 @@ from fairdash.ui._alike import Alike
 from fairdash.ui._blocks import controls, more
 from fairdash.ui._format import count, plural
 from fairdash.ui._individual_pairs import pick_pairs
+from fairdash.ui._models import model_in_question
 from fairdash.ui._results import Setting
 
 _RADII = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -49,7 +50,10 @@ def pick_individual(
     labels = {model.label: model for model in models}
     with controls(4):
         chosen = st.selectbox(
-            "Model", list(labels), key=f"{dataset_id} {run_id} audited"
+            "Model",
+            list(labels),
+            index=model_in_question(models, run_id),
+            key=f"{dataset_id} {run_id} audited",
         )
         radius = st.select_slider(
             "Fair radius (ε)",

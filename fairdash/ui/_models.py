@@ -9,6 +9,7 @@ from fairdash.methods import CATALOG
 from fairdash.ui._format import plural
 from fairdash.ui._results import BASELINE, Setting, settings
 from fairdash.ui._state import store
+from fairdash.ui._sweep import opened_on
 
 MEAN = -1  # instead of a seed
 _MOST_PILLS = 8
@@ -38,12 +39,10 @@ def pick_models(
 ) -> list[Setting]:
     """Draw the choice of up to ``most`` models and return them in fixed order.
 
-    Those of ``run_id`` are chosen at first.
+    At first those of ``run_id``; of a sweep the plain model and the one it opens on.
     """
     labels = [model.label for model in models]
-    trials = store().snapshot(run_id, curves=False).trials if run_id else ()
-    here = {trial.key for trial in trials}
-    own = [m.label for m in models if not here.isdisjoint(t.key for t in m.trials)]
+    first = [model.label for model in _first(models, run_id)][:most]
     words = f"At most {most}. Numbers are of the last, changes against the first."
     name = f"{key} {run_id} models"
     if len(models) <= _MOST_PILLS:
@@ -51,7 +50,7 @@ def pick_models(
             "Models",
             labels,
             selection_mode="multi",
-            default=own[:most],
+            default=first,
             wrap=True,
             help=words,
             key=name,
@@ -61,7 +60,7 @@ def pick_models(
         chosen = st.multiselect(
             "Models",
             labels,
-            default=own[:most],
+            default=first,
             max_selections=most,
             help=words,
             key=name,
@@ -71,6 +70,36 @@ def pick_models(
     if len(picked) > most:
         st.caption(f"Only {most} fit in a figure: the first {most} are shown.")
     return picked[:most] or list(models[:1])
+
+
+def model_in_question(models: Sequence[Setting], run_id: str | None) -> int:
+    """Return the place of the model to look at first: the one a sweep opens on."""
+    chosen = opened_on(run_id) if run_id else None
+    found = [
+        i for i, model in enumerate(models) if chosen and same_model(model, chosen)
+    ]
+    return found[0] if found else 0
+
+
+def beside_plain(model: Setting, models: Sequence[Setting]) -> list[Setting]:
+    """Return a model after the one to compare it with, if there is one.
+
+    That is the unconstrained model, else one of the same method at fairness weight 0.
+    """
+    weightless = (
+        other
+        for other in models
+        if other.method == model.method
+        and other.trials[0].params.get("fairness_weight") == 0
+        and share_seed(other, model)
+    )
+    plain = reference_of(model, models) or next(weightless, None)
+    return [model] if plain in (None, model) else [plain, model]
+
+
+def same_model(one: Setting, other: Setting) -> bool:
+    """Tell whether two settings have a trial in common, whatever they are called."""
+    return not {t.key for t in one.trials}.isdisjoint(t.key for t in other.trials)
 
 
 def pick_seed(models: Sequence[Setting], key: str) -> int:
@@ -119,6 +148,17 @@ def reference_of(model: Setting, models: Sequence[Setting]) -> Setting | None:
 def share_seed(one: Setting, other: Setting) -> bool:
     """Tell whether two models were trained and tested on the same split."""
     return not {t.seed for t in one.trials}.isdisjoint(t.seed for t in other.trials)
+
+
+def _first(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
+    """Return the models of a run; of a sweep those that an analyst would compare."""
+    chosen = opened_on(run_id) if run_id else None
+    trials = store().snapshot(run_id, curves=False).trials if run_id else ()
+    here = {trial.key for trial in trials}
+    own = [m for m in models if not here.isdisjoint(t.key for t in m.trials)]
+    if chosen is None:
+        return own
+    return beside_plain(next(m for m in own if same_model(m, chosen)), models)
 
 
 def _distinct(model: Setting, models: Sequence[Setting]) -> Setting:

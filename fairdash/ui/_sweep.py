@@ -89,6 +89,14 @@ class Sweep:
         chosen = select(fair, limits=limits)
         return None if chosen is None else int(str(chosen.name))
 
+    def start(self, limit: float) -> int:
+        """Return the place to open on: the best within the limit on DI, else at all."""
+        for limits in ({PARITY: limit}, {}):
+            place = self.best(limits)
+            if place is not None:
+                return place
+        return int(self.means["method"].eq(self.methods[0]).argmax())  # all undefined
+
     def knee(self, method: str, axes: tuple[str, str], limit: float) -> int | None:
         """Return the place of the knee of a method's front on validation rows."""
         points = self.points(axes, limit, "validation", single=False)
@@ -199,3 +207,12 @@ def read_sweep(snapshot: Snapshot) -> Sweep | None:
 def finished_sweep(run_id: str) -> Sweep | None:
     """Return what a run that is over found; nothing of it can change any more."""
     return read_sweep(store().snapshot(run_id))
+
+
+def opened_on(run_id: str) -> Setting | None:
+    """Return the setting that the Sweep page opens a run on, None if it is no sweep."""
+    run = store().run(run_id)
+    sweep = finished_sweep(run_id) if run.over else None
+    if sweep is None or not sweep.methods:
+        return None
+    return sweep.models[sweep.start(float(run.spec.get("di_limit", 0.05)))]

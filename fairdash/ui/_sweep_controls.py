@@ -12,7 +12,7 @@ from fairdash.methods import CATALOG
 from fairdash.store import RunRecord
 from fairdash.ui._blocks import controls, more
 from fairdash.ui._sweep import TAU, WEIGHT, Judge, Point, Sweep, Value
-from fairdash.ui._sweep_point import choose, current, move, words
+from fairdash.ui._sweep_point import choose, current, labels, move
 
 _JUDGES: dict[Judge, str] = {"validation": "Validation rows", "test": "As in the paper"}
 _SLIDERS = 2
@@ -98,10 +98,12 @@ def _other_axis(
     known = {p.name: p for p in CATALOG[method].params}[name]
     key = f"{run.id} {name}"
     st.session_state[key] = value
+    values = sweep.axes(method)[name]
+    shown = dict(zip(values, labels(values), strict=True))
     st.select_slider(
         known.title,
-        sweep.axes(method)[name],
-        format_func=words,
+        values,
+        format_func=shown.__getitem__,
         help=known.help or None,
         key=key,
         on_change=lambda: move(sweep, run, method, {name: st.session_state[key]}),

@@ -9,7 +9,7 @@ from fairdash.ui._blocks import decimals, figure
 from fairdash.ui._sweep import PARITY, TAU, WEIGHT, Sweep
 from fairdash.ui._sweep_controls import Controls, go_to_cell, go_to_mark
 from fairdash.ui._sweep_inside import chance_of, local_tables, ratio_by_tau
-from fairdash.ui._sweep_point import words
+from fairdash.ui._sweep_point import labels
 from fairdash.ui._train_rows import trained_on
 
 _FRONT_HOW = """
@@ -122,7 +122,7 @@ def draw_along_tau(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
     if not {WEIGHT, TAU} <= sweep.axes(method).keys():
         return
     table = sweep.by_tau(method, others, "worst_1_di")
-    held = (f"{name} {words(value)}" for name, value in others.items())
+    held = (f"{name} {labels([value])[0]}" for name, value in others.items())
     model = ", ".join([CATALOG[method].label, *held])
     left, right = st.columns(2, gap="medium")
     with left:
@@ -143,7 +143,7 @@ def draw_along_tau(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
         figure(
             plots.plot_ratio_by_tau(ratio.edges, ratio.density),
             finding=plots.ratio_by_tau_finding(ratio.spread),
-            caption=f"r of the training rows at λ {words(largest)}, one seed.",
+            caption=f"r of the training rows at λ {labels([largest])[0]}, one seed.",
             alt=f"Density of r at {len(ratio.density)} values of τ.",
             how=_RATIO_HOW,
             key=f"{run.id} r by tau",

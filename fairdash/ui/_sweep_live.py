@@ -18,7 +18,7 @@ from fairdash.ui._sweep import PARITY, TAU, WEIGHT, Sweep
 from fairdash.ui._sweep_controls import Controls
 from fairdash.ui._sweep_inside import chance_of, local_tables
 from fairdash.ui._sweep_numbers import setting_kpis
-from fairdash.ui._sweep_point import move, words
+from fairdash.ui._sweep_point import labels, move
 from fairdash.ui._training import weights
 
 _DIGITS = 4
@@ -54,7 +54,7 @@ def draw_sliders(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
             )
         ],
         [
-            Slider(known[name].title, known[name].help, [words(v) for v in axes[name]])
+            Slider(known[name].title, known[name].help, labels(axes[name]))
             for name in asked.sliders
         ],
         start=[axes[name].index(asked.point[name]) for name in asked.sliders],

@@ -10,14 +10,19 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from fairdash.store import RunRecord
-from fairdash.ui._models import known_models
-from fairdash.ui._results import BASELINE
-from fairdash.ui._sweep import PARITY, Point, Sweep, Value
+from fairdash.ui._models import beside_plain, known_models, same_model
+from fairdash.ui._sweep import Point, Sweep, Value
 
 
 def words(value: Value) -> str:
-    """Return a value of a parameter as the screen and the address write it."""
+    """Return a value of a parameter as the address writes it: exactly."""
     return value if isinstance(value, str) else f"{value:.10g}"
+
+
+def labels(values: Sequence[Value]) -> list[str]:
+    """Return values as the screen writes them: four digits, more to tell them apart."""
+    short = [v if isinstance(v, str) else f"{v:.4g}" for v in values]
+    return short if len(set(short)) == len(short) else [words(v) for v in values]
 
 
 def current(sweep: Sweep, run: RunRecord, limit: float) -> tuple[str, Point]:
@@ -31,10 +36,7 @@ def current(sweep: Sweep, run: RunRecord, limit: float) -> tuple[str, Point]:
             if point is not None:
                 _go(sweep, run, method, point)
                 return method, point
-    place = sweep.best({PARITY: limit})
-    place = sweep.best({}) if place is None else place
-    if place is None:  # no validation accuracy at all
-        place = int(sweep.means["method"].eq(sweep.methods[0]).argmax())
+    place = sweep.start(limit)
     method, point = str(sweep.means["method"].iloc[place]), sweep.point(place)
     _go(sweep, run, method, point)
     return method, point
@@ -66,13 +68,12 @@ def move(
 def carry(sweep: Sweep, run: RunRecord, place: int) -> str:
     """Let the pages that show one model open on this one; return its name there."""
     data = run.dataset_id
-    keys = {trial.key for trial in sweep.models[place].trials}
     known = known_models(data, run.id)
-    model = next(m for m in known if not keys.isdisjoint(t.key for t in m.trials))
-    plain = [other.label for other in known if other.method == BASELINE][:1]
-    chosen = list(dict.fromkeys([*plain, model.label]))
-    st.session_state[f"{data} {run.id} models"] = chosen
-    st.session_state[f"{data} weighted"] = model.label
+    model = next(m for m in known if same_model(m, sweep.models[place]))
+    compared = [one.label for one in beside_plain(model, known)]
+    st.session_state[f"{data} {run.id} models"] = compared
+    st.session_state[f"{data} {run.id} weighted"] = model.label
+    st.session_state[f"{data} {run.id} audited"] = model.label
     alone = len(model.trials) == 1
     first = "" if alone else f", seed {model.trials[0].seed}"
     st.session_state[f"{data} scores"] = f"{model.label}{first}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from fairdash.ui._format import percent
-from fairdash.ui._models import reference_of
+from fairdash.ui._models import model_in_question, reference_of
 from fairdash.ui._results import Setting
 from fairdash.ui._weights import EVERYBODY, Weighted
 
@@ -14,11 +14,20 @@ _FEW = 2
 
 
 def pick_weighted(
-    weighted: Sequence[Setting], models: Sequence[Setting], dataset_id: str
+    weighted: Sequence[Setting],
+    models: Sequence[Setting],
+    dataset_id: str,
+    run_id: str | None,
 ) -> Weighted:
     """Draw the choice of a model and of one of its seeds."""
     labels = {model.label: model for model in weighted}
-    chosen = labels[st.selectbox("Model", list(labels), key=f"{dataset_id} weighted")]
+    label: str = st.selectbox(
+        "Model",
+        list(labels),
+        index=model_in_question(weighted, run_id),
+        key=f"{dataset_id} {run_id} weighted",
+    )
+    chosen = labels[label]
     seeds = {trial.seed: trial for trial in chosen.trials}
     seed = next(iter(seeds))
     if len(seeds) > 1:

@@ -4,8 +4,9 @@ from reading import button, figures, numbers, words
 
 from fairdash import ui
 from fairdash.datasets import split
+from fairdash.jobs import submit
 from fairdash.metrics import local_di, worst_k_di
-from fairdash.sweep import MethodGrid
+from fairdash.sweep import MethodGrid, SweepSpec
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -146,3 +147,44 @@ def test_models_of_other_runs_are_offered_and_told_apart(visit, run_id, dataset_
     assert len(set(models.options)) == 4
     assert "epochs 5" in " ".join(models.value)
     assert "epochs 4" not in " ".join(models.value)
+
+
+@pytest.mark.parametrize("method", ["unconstrained", "logistic"])
+def test_a_sweep_opens_on_the_plain_model_and_the_one_its_page_opens_on(
+    visit, dataset_id, method
+):
+    record = ui.store().dataset_record(dataset_id)
+    grid = {"fairness_weight": [0.0, 0.5, 3.0], "tau": [0.1, 0.6]}
+    plain = {"method": method, "params": QUICK if method == "unconstrained" else {}}
+    run = submit(
+        ui.store(),
+        SweepSpec.model_validate(
+            {
+                "data": {"table": record.table_sha256, "roles": record.roles},
+                "methods": [plain, {"method": "road", "params": {**QUICK, **grid}}],
+                "subgroups": record.subgroups,
+                "di_limit": 0.2,
+            }
+        ),
+    )
+    rows = ui.store().snapshot(run).table()
+    road = rows[rows["method"] == "road"]
+    kept = road[road["validation_demographic_parity_difference"] <= 0.2]
+    best = (kept if len(kept) else road).sort_values(
+        "validation_accuracy", kind="stable", ascending=False
+    )
+    weight, tau = best[["fairness_weight", "tau"]].iloc[0]
+    label = f"ROAD λ {weight:g} τ {tau:g}"
+    at = visit("Sweep", run=run).query_params
+    assert (float(at["fairness_weight"]), float(at["tau"])) == (weight, tau)
+    page = visit("Local fairness", run=run)
+    assert not page.exception
+    models = widget(page, "button_group", "Models")
+    plain_label = "Unconstrained" if method == "unconstrained" else "ROAD λ 0 τ 0.1"
+    assert models.value == list(dict.fromkeys([plain_label, label]))
+    worst = road.set_index(["fairness_weight", "tau"])["test_worst_1_di"]
+    assert numbers(page)["Worst-1-DI, ROAD"] == f"{worst[weight, tau]:.3f}"
+    for name in ("Weights", "Individual fairness"):
+        page = visit(name, run=run)
+        assert not page.exception
+        assert widget(page, "selectbox", "Model").value == label

@@ -6,7 +6,7 @@ from fairdash.sweep import mean_over_seeds
 from fairdash.ui import Setting
 from fairdash.ui._sweep import PARITY, Sweep
 from fairdash.ui._sweep_numbers import setting_kpis
-from fairdash.ui._sweep_point import _nearest, _read, words
+from fairdash.ui._sweep_point import _nearest, _read, labels, words
 
 WEIGHTS, TAUS, SEEDS = (0.5, 1.0, 2.0, 3.0, 4.0), (0.1, 0.6), (0, 1, 2)
 
@@ -160,6 +160,12 @@ def test_a_value_in_the_address_reads_back_as_the_value():
         assert _read(axes, told) == {"fairness_weight": weight, "normalisation": "all"}
     assert _read(axes, {"fairness_weight": "7", "normalisation": "all"}) is None
     assert _read(axes, {"fairness_weight": "0"}) is None
+
+
+def test_labels_have_four_digits_unless_two_would_look_alike():
+    assert labels([0.05, 0.1357208808, 2.0]) == ["0.05", "0.1357", "2"]
+    assert labels(["batch", "all"]) == ["batch", "all"]
+    assert labels([0.12341, 0.12342]) == ["0.12341", "0.12342"]
 
 
 def test_another_method_starts_at_the_nearest_value():
