@@ -53,7 +53,6 @@ PAGES = {
     "Individual fairness": "Individual_fairness",
     "Runs": "Runs",
 }
-WIDGETS = "[role=slider], [data-testid=stBaseButton-segmented_control], [role=radio]"
 
 
 @contextmanager
@@ -127,15 +126,30 @@ class Bench:
 
     def use(self, name):
         """Move the first slider of the page, or choose anew; pass if it has neither."""
-        found = (
-            self.page.get_by_test_id("stMain").locator(WIDGETS).locator("visible=true")
-        )
-        if not found.count():
-            print(f"| {name}: nothing to use | | | |", flush=True)
-        elif found.first.get_attribute("role") == "slider":
-            self.step(f"{name}, a slider", lambda: found.first.press("ArrowRight"))
+        main = self.page.get_by_test_id("stMain")
+        sliders = main.get_by_role("slider").filter(visible=True)
+        choices = main.get_by_role("radio", checked=False).filter(visible=True)
+        if sliders.count():
+            self.step(f"{name}, a slider", lambda: sliders.first.press("ArrowRight"))
+        elif choices.count():
+            self.step(f"{name}, a choice", lambda: choices.first.click())
         else:
-            self.step(f"{name}, a choice", lambda: found.last.click())
+            print(f"| {name}: nothing to use | | | |", flush=True)
+
+    def edit_roles(self):
+        """Change subgroups on the Data page, which change no row, then the outcome."""
+        page = self.page
+        page.get_by_role("button", name="Subgroups", exact=True).click()
+        size = page.get_by_label("Smallest subgroup (rows)")
+
+        def resize():
+            size.fill("60")
+            size.press("Enter")
+
+        self.step("Data, the smallest subgroup", resize)
+        page.keyboard.press("Escape")
+        other = page.get_by_role("radio", name="0", exact=True)
+        self.step("Data, the other value of the outcome", other.click)
 
 
 def visit_all(bench, address, query):
@@ -144,7 +158,10 @@ def visit_all(bench, address, query):
     for name, path in PAGES.items():
         goal = f"{address}/{path}?{query}"
         bench.step(name, lambda goal=goal: page.goto(goal), re.compile(r"\?$"))
-        bench.use(name)
+        if name == "Data":
+            bench.edit_roles()
+        else:
+            bench.use(name)
 
 
 def train(bench, home, roots):

@@ -12,7 +12,7 @@ from toys import people, people_csv
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.datasets import PUBLIC, Roles, Variant, guess_roles
+from fairdash.datasets import PUBLIC, Roles, Variant, check_table, guess_roles
 from fairdash.store import open_store
 
 CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 30
@@ -109,6 +109,25 @@ def test_one_sheet_of_a_workbook_is_checked(tmp_path):
     missing = call("check", book, "--sheet", "2025")
     assert missing.exit_code == 2
     assert "'2023', '2024'" in missing.stderr
+
+
+def test_a_large_table_is_checked_as_the_app_does(tmp_path, monkeypatch):
+    frame = people().assign(branch=lambda x: x["branch"].where(x.index % 5 > 0))
+    frame.loc[:3, "branch"] = " works"
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    small = call("check", tmp_path / "people.csv")
+    kinds = []
+
+    def looked_at(table, roles):
+        kinds.append(str(table["branch"].dtype))
+        return check_table(table, roles)
+
+    monkeypatch.setattr("fairdash.cli._check.check_table", looked_at)
+    monkeypatch.setattr("fairdash.datasets._load.LARGE", 0)
+    large = call("check", tmp_path / "people.csv")
+    assert kinds == ["category"]
+    assert (large.exit_code, large.stdout) == (small.exit_code, small.stdout)
+    assert "missing in 119 of 600 rows" in large.stdout
 
 
 def test_a_table_is_put_into_the_app_without_an_upload(home, tmp_path):

@@ -16,7 +16,7 @@ def check_file(file: Path, roles_file: Path | None, sheet: str | None) -> set[st
     ValueError
         When a file cannot be read.
     """
-    frame = read_table(file, sheet=sheet)
+    frame = read_table(file, sheet=sheet, compact=True)
     roles = guess_roles(frame) if roles_file is None else read_roles(roles_file)
     typer.echo(f"{file.name}: {len(frame)} rows, {frame.shape[1]} columns")
     typer.echo(f"outcome {roles.target!r}, positive value {roles.positive!r}")

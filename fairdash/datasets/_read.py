@@ -29,6 +29,7 @@ def read_table(
     name: str | None = None,
     sheet: str | None = None,
     table_format: TableFormat | None = None,
+    compact: bool = False,
 ) -> pd.DataFrame:
     """Read a CSV, Excel, JSON or Parquet file, plain or in gzip or ZIP.
 
@@ -52,6 +53,9 @@ def read_table(
         several.
     table_format : TableFormat, optional
         How a CSV file is written, where it was not understood.
+    compact : bool, default=False
+        Whether a table of a million rows or more takes as little memory as holds its
+        values, see `load_table`.
 
     Returns
     -------
@@ -68,7 +72,7 @@ def read_table(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         convert_table(source, path, name=name, sheet=sheet, table_format=table_format)
-        return load_table(path)
+        return load_table(path, compact=compact)
 
 
 @dataclass(frozen=True)
