@@ -147,7 +147,7 @@ def _number(
     """Draw the field of a number: whole where the column is."""
     whole = bool((column.dropna() % 1 == 0).all())
     kind = int if whole else float
-    span = float(column.max() - column.min())
+    span = float(column.max()) - float(column.min())
     step = kind(1) if whole else float(f"{span / 100:.1g}") or 0.1
     return st.number_input(
         plain(name),
