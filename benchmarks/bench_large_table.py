@@ -218,16 +218,16 @@ def main():
             roots = [app.pid]
             with Watch(lambda: [*roots, *host(home)]) as watch:
                 bench = Bench(page, watch)
-                bench.step(
-                    "Start", lambda: page.goto(f"{address}/Data"), "Upload a table"
-                )
-                field = page.locator("input[type=file]")
-                bench.step(
-                    "Upload to checked Data page",
-                    lambda: field.set_input_files(path),
-                    CHECKED,
-                )
                 try:
+                    bench.step(
+                        "Start", lambda: page.goto(f"{address}/Data"), "Upload a table"
+                    )
+                    field = page.locator("input[type=file]")
+                    bench.step(
+                        "Upload to checked Data page",
+                        lambda: field.set_input_files(path),
+                        CHECKED,
+                    )
                     run = train(bench, home, roots)
                     visit_all(bench, address, f"run={run.id}&data={run.dataset_id}")
                 except Exception:
