@@ -7,7 +7,6 @@ from fairdash.methods.noisy_groups._opponents import Answer, Mask
 from fairdash.methods.noisy_groups._rows import Float32, SideRows
 
 NEWTON_STEPS = 40
-NEAR = np.float32(1e-5)  # of the mass, at which a level is found; sums are float32
 
 
 class AscentInBall:
@@ -32,10 +31,10 @@ class AscentInBall:
             self._base[j, n] = 1 / sizes[j]
             self._counts[j, n] = sizes[j] - inside[j]
             self._counts[j, n + 1] = (sizes.sum() - inside.sum()) - self._counts[j, n]
-        self._each = np.repeat(np.arange(n), rows.counts.astype(int))
         # decrease takes place where the group has mass: its rows and those beyond
         self._own = [np.append(np.arange(n)[mine], n) for mine in rows.groups]
         self._p = np.repeat(self._base[None], k, axis=0)
+        self._level = np.zeros((k, m), np.float32)  # of the increase, as last found
         self._adam = Adam((k, m, n), rate[:, None, None])
 
     def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
@@ -54,7 +53,7 @@ class AscentInBall:
     def _project(self) -> None:
         """Replace every distribution by the closest one in its ball."""
         up = self._p - self._base
-        level = self._rise(up)
+        level = _level(up, self._counts, self._radius, self._level)
         moved = self._base + np.maximum(up - level[:, :, None], 0)
         binding = np.empty(level.shape, bool)
         for j, own in enumerate(self._own):
@@ -65,28 +64,10 @@ class AscentInBall:
         within = ~binding
         if within.any():
             inner, groups = self._p[within], np.nonzero(within)[1]
-            one, start = np.ones(len(inner), np.float32), np.full(len(inner), np.inf)
-            height = _level(inner, self._counts[groups], one, start)
+            one = np.ones(len(inner), np.float32)
+            height = _level(inner, self._counts[groups], one, level[within])
             moved[within] = np.maximum(inner - height[:, None], 0)
-        self._p = moved
-
-    def _rise(self, up: Float32) -> Float32:
-        """Return the level above which the increase has the mass of the radius.
-
-        Exact by sorting, as long as the rows that the rate is not over stay below it.
-        """
-        ranked = -np.sort(-up[:, :, self._each], axis=2)
-        number = np.arange(1, ranked.shape[2] + 1)
-        mean = np.cumsum(ranked, axis=2, dtype=np.float64)
-        mean -= self._radius[:, :, None]
-        mean /= number
-        held = np.maximum((ranked > mean).sum(axis=2, keepdims=True), 1)
-        level = np.take_along_axis(mean, held - 1, 2)[:, :, 0].astype(np.float32)
-        short = (up[:, :, -2:] > level[:, :, None]).any(axis=2)
-        if short.any():
-            counts, start = self._counts[np.nonzero(short)[1]], level[short]
-            level[short] = _level(up[short], counts, self._radius[short], start)
-        return level
+        self._p, self._level = moved, level
 
 
 def _fall(down: Float32, counts: Float32, cap: np.float32, mass: Float32) -> Float32:
@@ -109,18 +90,22 @@ def _fall(down: Float32, counts: Float32, cap: np.float32, mass: Float32) -> Flo
 
 
 def _level(values: Float32, counts: Float32, mass: Float32, start: Float32) -> Float32:
-    """Return the level above which ``values`` hold ``mass``, by Newton's method.
+    """Return the level above which ``values`` hold ``mass``.
 
-    It begins below the largest value that any row has: at or above it there is no slope
-    to go by.
+    Newton's method, exact: the next level is the one at which the values above the last
+    would hold the mass. Wherever it starts, the first step leads to or below the level
+    sought, from where it only rises, and it has arrived when it passes no more values.
+    It begins below the largest value that any row has, since above there is none.
     """
     top = np.where(counts > 0, values, -np.inf).max(axis=-1)
-    level = np.minimum(start, top - NEAR * np.maximum(np.abs(top), 1))
+    level = np.where(start < top, start, np.float32(-np.inf))
+    lowest, size = np.full_like(level, -np.inf), np.zeros_like(level)
     for _ in range(NEWTON_STEPS):
-        above = values - level[..., None]
-        excess = (np.maximum(above, 0) * counts).sum(axis=-1) - mass
-        if (np.abs(excess) <= NEAR * np.maximum(mass, NEAR)).all():
+        held = np.where(values > level[..., None], counts, np.float32(0))
+        before, size = size, held.sum(axis=-1)
+        if ((size == before) | (size == 0)).all():
             break
-        slope = ((above > 0) * counts).sum(axis=-1)
-        level = level + excess / np.maximum(slope, 1)
-    return np.asarray(level, dtype=np.float32)
+        held *= values
+        reached = (held.sum(axis=-1) - mass) / np.maximum(size, 1)
+        lowest = level = np.where(size > 0, np.maximum(reached, lowest), level)
+    return level

@@ -113,6 +113,28 @@ def test_a_value_that_no_row_has_does_not_stop_the_search_for_a_level():
     np.testing.assert_allclose(found, [0.35, 50 - 1e-3], rtol=1e-5)
 
 
+def by_sorting(values, counts, mass):
+    """The level above which the values, each as often as it counts, hold the mass."""
+    ranked = np.sort(np.repeat(values.astype(float), counts))[::-1]
+    levels = (np.cumsum(ranked) - mass) / np.arange(1, len(ranked) + 1)
+    return levels[np.flatnonzero(ranked > levels)[-1]]
+
+
+@pytest.mark.parametrize("mass", [1e-4, 0.02, 0.3, 20.0])
+def test_a_level_is_that_of_sorting_wherever_the_search_starts(mass):
+    rng = np.random.default_rng(0)
+    values = rng.normal(scale=0.01, size=(5, 400)).astype(np.float32)
+    values[:, ::7] = values[:, :1]  # of a projected ascent many are equal
+    values[1, 3] = 0.2
+    counts = rng.integers(0, 4, size=(5, 400))
+    level = [by_sorting(*pair, mass) for pair in zip(values, counts, strict=True)]
+    weights, masses = counts.astype(np.float32), np.full(5, mass, np.float32)
+    for shift in (-np.inf, -1, -1e-3, 0, 1e-3, 1, np.inf):
+        start = (np.array(level) + shift).astype(np.float32)
+        found = _level(values, weights, masses, start)
+        np.testing.assert_allclose(found, level, rtol=2e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_worst_soft_memberships_give_the_closed_rates(seed):
     X, y, codes, rng = table(seed, 200)
