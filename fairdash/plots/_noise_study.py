@@ -9,6 +9,7 @@ from fairdash.plots._words import number, percent
 
 _LEVEL = "share of wrong groups"
 _AXES = ("", "2", "3")
+_BESIDE = 0.012  # of the width, between the bars of two methods at the same level
 
 
 def plot_noise_study(table: pd.DataFrame) -> go.Figure:
@@ -22,7 +23,8 @@ def plot_noise_study(table: pd.DataFrame) -> go.Figure:
 
     Returns
     -------
-    Figure: three panels below each other, in each one line per method
+    Figure: three panels below each other, in each one line per method, the bars of a
+    level side by side
     """
     panels = ("true", "noisy", "error")
     heads = ("violation, true groups", "violation, noisy groups", "error")
@@ -32,17 +34,22 @@ def plot_noise_study(table: pd.DataFrame) -> go.Figure:
         for name in methods
     ]
     data: list[Spec] = []
-    for name, (colour, symbol) in zip(methods, model_marks(roles), strict=True):
+    step = _BESIDE * float(table["level"].max() - table["level"].min())
+    marks = zip(methods, model_marks(roles), strict=True)
+    for i, (name, (colour, symbol)) in enumerate(marks):
         mine = table[table["method"] == name].sort_values("level")
+        label, levels = str(mine["label"].iloc[0]), mine["level"].tolist()
+        shift = step * (i - (len(methods) - 1) / 2)
         for axis, column in zip(_AXES, panels, strict=True):
             data.append(
                 {
                     "type": "scatter",
                     "mode": "lines+markers",
-                    "name": str(mine["label"].iloc[0]),
+                    "name": label,
                     "legendgroup": name,
                     "showlegend": axis == "",
-                    "x": numbers(mine["level"]),
+                    "x": numbers(mine["level"] + shift),
+                    "customdata": levels,
                     "y": numbers(mine[column]),
                     "xaxis": f"x{axis}",
                     "yaxis": f"y{axis}",
@@ -55,7 +62,8 @@ def plot_noise_study(table: pd.DataFrame) -> go.Figure:
                         "thickness": 2,
                         "width": 0,
                     },
-                    "hovertemplate": f"%{{y:.3f}} at %{{x:.0%}}<extra>{name}</extra>",
+                    "hovertemplate": "%{y:.3f} at %{customdata:.0%}"
+                    f"<extra>{label}</extra>",
                 }
             )
     layout: Spec = {

@@ -71,6 +71,10 @@ def test_the_study_has_a_panel_for_each_measure_with_spread(study):
     dro = [trace for trace in figure.data if trace.name == "DRO"]
     assert [trace.y[0] for trace in dro] == [-0.01, -0.02, 0.25]
     assert [trace.error_y.array[0] for trace in dro] == [0.0, 0.0, 0.01]
+    hinge = figure.data[0]
+    assert dro[0].customdata[0] == hinge.customdata[1] == 0.2
+    assert 0 < dro[0].x[0] - hinge.x[1] < 0.01  # bars side by side
+    assert "<extra>DRO</extra>" in dro[0].hovertemplate
     words = plots.noise_finding(study)
     assert words == "At 20% noise 1 of 2 approaches break the constraint"
     assert "DRO: −0.010 at 20% noise" in plots.describe_noise_study(study)
