@@ -39,8 +39,16 @@ def individual():
     left, right = st.columns(2, gap="medium")
     with right:
         ui.show_metric(metric, model)
-    with left, st.spinner(f"Auditing {ui.plural(len(models), 'model')}"):
+    below = st.container()
+    with left, st.spinner(f"Comparing {ui.plural(len(models), 'model')}"):
+        # the comparison takes longest: all that is said of one model comes before it
+        with below:
+            one_model(asked, model, metric)
         ui.show_consistency(ui.audits_of(models, asked, view.data), asked.alike)
+
+
+def one_model(asked, model, metric):
+    """Draw single people and the certificate of the chosen model."""
     with st.spinner("Searching worst counterparts"):
         people, changed = ui.people_of(
             view.data, asked.trial, asked.alike, asked.radius, asked.n_people

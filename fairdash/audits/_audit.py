@@ -12,7 +12,6 @@ from fairdash.audits._rows import Flips
 from fairdash.datasets import Dataset
 from fairdash.metrics import (
     FairMetric,
-    FreeRange,
     WorstCase,
     ctf_score,
     evaluate,
@@ -114,7 +113,7 @@ def worst_counterparts(
     Along the slopes of a network, else by trying; ``value`` is the change of P(1).
     """
     X, group = model.rows.test.at(places)
-    free = FreeRange.of(model.rows.train, metric)
+    free = model.rows.free_range(metric)
     if model.network is not None:
         case = worst_case(model.network, X, metric, radius=radius, free=free)
         moved = model.network.positive(case.X) - model.network.positive(X)

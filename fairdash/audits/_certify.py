@@ -9,7 +9,6 @@ from fairdash.audits._model import AuditedModel
 from fairdash.metrics import (
     DIFCertificate,
     FairMetric,
-    FreeRange,
     LossRatio,
     dif_certificate,
     free_sensitivity,
@@ -44,7 +43,7 @@ def certify(
     if model.network is None:
         raise ValueError(model.why_no_slopes)
     X, y = model.rows.test.X[places], model.rows.y[places]
-    free = FreeRange.of(model.rows.train, metric)
+    free = model.rows.free_range(metric)
     return Certified(
         dif_certificate(model.network, X, metric, radius=radius, free=free),
         loss_ratio(

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.datasets import Dataset, Encoder, encode, split, training_rows
-from fairdash.metrics import flip_columns
+from fairdash.metrics import FairMetric, FreeRange, flip_columns
 
 Flips = Mapping[str, tuple[object, ...]]
 Codes = NDArray[np.int64]
@@ -58,6 +58,7 @@ class AuditRows:
     where: Codes
     seed: int
     _flipped: dict[str, list[Encoded]] = field(default_factory=dict, repr=False)
+    _free: dict[FairMetric, FreeRange] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -106,6 +107,12 @@ class AuditRows:
             return np.arange(self.n)
         rng = np.random.default_rng(self.seed)
         return np.sort(rng.choice(self.n, n, replace=False))
+
+    def free_range(self, metric: FairMetric) -> FreeRange:
+        """Return how far the training rows span the free directions of a metric."""
+        if metric not in self._free:
+            self._free[metric] = FreeRange.of(self.train, metric)
+        return self._free[metric]
 
     def flipped(self, flips: Flips) -> list[Encoded]:
         """Return the test rows, encoded, under every combination of some values.

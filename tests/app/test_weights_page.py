@@ -1,9 +1,10 @@
 import numpy as np
+import pandas as pd
 import pytest
 from reading import button, figures, numbers, words
 
 from fairdash import ui
-from fairdash.datasets import training_rows
+from fairdash.datasets import Subgroups, training_rows
 from fairdash.jobs import submit
 from fairdash.metrics import effective_rows
 from fairdash.sweep import MethodGrid, SweepSpec
@@ -104,6 +105,24 @@ def test_an_earlier_epoch_shows_earlier_weights(visit, run_id):
     key = next(t.key for t in trials if t.method == "road" and t.seed == 0)
     first = store.artifact(key).ratio_history()["ratio"][0]
     assert np.allclose(page.dataframe[-1].value["r"].max(), first.max())
+
+
+def test_other_subgroups_are_measured(visit, run_id):
+    page = visit("Weights", run=run_id)
+    widget(page, "multiselect", "Columns").set_value(["branch", "age"]).run()
+    widget(page, "select_slider", "Age band").set_value(20.0)
+    widget(page, "select_slider", "Smallest subgroup").set_value(50).run()
+    assert not page.exception
+    (table,) = [d.value for d in page.dataframe if "mean_ratio" in d.value]
+    ratio, dataset, rows = stored(run_id)
+    ages = Subgroups(columns=("branch", "age"), widths={"age": 20.0})
+    named = ages.label(dataset.frame).iloc[rows].astype(str).to_numpy()
+    mean = pd.Series(ratio).groupby(named).agg(["mean", "size"])
+    assert table.set_index("subgroup")["mean_ratio"].to_dict() == pytest.approx(
+        mean["mean"].to_dict()
+    )
+    assert table.set_index("subgroup")["n"].to_dict() == mean["size"].to_dict()
+    assert not table.loc[table["n"] < 50, "estimable"].any()
 
 
 def test_weights_of_a_subsample_belong_to_its_rows(visit):
