@@ -210,17 +210,15 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
     assert "Traceback" not in output
 
 
-def test_a_sweep_writes_parquet_and_resumes_by_its_id(home, config, folder):
+def test_a_sweep_writes_parquet_and_resumes_by_its_id(engine, config, folder):
     rows = folder / "rows.parquet"
     done = call("sweep", config, "--out", rows)
     assert done.exit_code == 0, done.output
-    wait_until_no_engine(home)
     first = pd.read_parquet(rows)
     run = re.search(r"run (\w+): finished", done.stdout).group(1)
     again = call("sweep", "--resume", run, "--out", rows)
     assert again.exit_code == 0, again.output
     pd.testing.assert_frame_equal(pd.read_parquet(rows), first)
-    wait_until_no_engine(home)
 
 
 def test_run_and_sweep_give_the_same_rows(home, config, folder):
