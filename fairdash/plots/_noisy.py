@@ -74,7 +74,7 @@ def plot_certificates(table: pd.DataFrame) -> go.Figure:
             )
     layout: Spec = {
         "xaxis": {
-            "title": "largest violation (0 or less: the constraint holds)",
+            "title": "largest violation (0 or less: kept)",
             "showgrid": True,
             "nticks": 7,
         },
