@@ -1,11 +1,12 @@
 """How good one network for all of λ and τ is, beside models trained one by one.
 
 For every seed, on the same split: ROAD at the paper's settings at every point of a grid
-(``--effort-grid``: values of λ and of τ) and at 20 random settings; the plane once,
-evaluated at the same points; and the 20 settings trained a second time from another
-start, since local DI of small subgroups differs between two trainings of one setting
-too. The area of a front is that of `effort.py`; time is CPU time of training, that of
-the plane against that of the grid.
+(``--effort-grid``: values of λ and of τ) and at 20 random settings, λ to 5 as in the
+paper; the plane once, evaluated at a grid of as many points, λ to the end of its own
+range, and at the same 20 settings; and these trained a second time from another start,
+since local DI of small subgroups differs between two trainings of one setting too. The
+area of a front is that of `effort.py`; time is CPU time of training, that of the plane
+against that of the grid.
 
 Needs the public tables but for the sample: ``FAIRDASH_DATA`` or ``--data-home`` names
 their folder. All that is trained is kept under ``--keep`` and not trained again.
@@ -42,6 +43,7 @@ from fairdash.metrics import local_di
 from fairdash.sweep import score
 
 N_RANDOM = 20
+PUBLISHED_WEIGHT = 5.0  # largest λ
 CLOSE = 0.03  # of local DI
 RESTART = 1_000_000  # added to a seed: another start on the same split
 
@@ -57,10 +59,17 @@ def load(name, folder):
     return data, subgroups, setup["scaling"], setup["n_epochs"]
 
 
-def random_settings(low, high, top):
+def grid_of(shape, low, high, top):
+    """Return every setting of a grid: λ even, τ even in log."""
+    weights = np.linspace(0, top, shape[0]).tolist()
+    taus = np.geomspace(low, high, shape[1]).tolist()
+    return [(weight, min(tau, high)) for weight in weights for tau in taus]
+
+
+def random_settings(low, high):
     """Return settings that no grid has: λ uniform, τ uniform in log."""
     random = np.random.default_rng(7)
-    weights = random.uniform(0, top, N_RANDOM)
+    weights = random.uniform(0, PUBLISHED_WEIGHT, N_RANDOM)
     taus = low * (high / low) ** random.random(N_RANDOM)
     return list(zip(weights.tolist(), taus.tolist(), strict=True))
 
@@ -113,26 +122,24 @@ def compare(name, seed, options):
     X = encode(data, train, scaling=scaling).X
     plane = CATALOG["road_plane"].settings(options.set, "plane")
     low, high = plane["min_tau"], plane["max_tau"]
-    top = plane["max_fairness_weight"]
-    weights = np.linspace(0, top, options.effort_grid[0]).tolist()
-    taus = np.geomspace(low, high, options.effort_grid[1]).tolist()
-    grid = [(weight, min(tau, high)) for weight in weights for tau in taus]
-    random = random_settings(low, high, top)
+    grid = grid_of(options.effort_grid, low, high, PUBLISHED_WEIGHT)
+    own = grid_of(options.effort_grid, low, high, plane["max_fairness_weight"])
+    random = random_settings(low, high)
     paper = {**CATALOG["road"].settings({}, "paper"), "n_epochs": n_epochs}
     same = (X, data, train, name)
     exact, seconds = trained(options.keep, "road", paper, seed, grid, *same)
     asked, _ = trained(options.keep, "road", paper, seed, random, *same)
     again, _ = trained(options.keep, "road", paper, seed + RESTART, random, *same)
     ours, plane_seconds = trained(
-        options.keep, "road_plane", plane, seed, grid + random, *same
+        options.keep, "road_plane", plane, seed, own + random, *same
     )
     record = {"data": name, "seed": seed, "n_models": len(grid)}
     record |= {"paper_s": seconds, "plane_s": plane_seconds}
-    for key, scores in (("paper", exact), ("plane", ours[: len(grid)])):
+    for key, scores in (("paper", exact), ("plane", ours[: len(own)])):
         test, chosen = front_areas(score(data, seed, scores, subgroups))
         record |= {f"{key}_area": test, f"{key}_chosen": chosen}
     reference = gaps(data, subgroups, seed, asked)
-    found = {"plane": ours[len(grid) :], "again": again}
+    found = {"plane": ours[len(own) :], "again": again}
     return record, {
         key: np.abs(gaps(data, subgroups, seed, scores) - reference).ravel()
         for key, scores in found.items()

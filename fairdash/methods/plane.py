@@ -67,7 +67,7 @@ class AdversarialPlane(_Conditioned, AdversarialDebiasing):
     ----------
     constraints, fairness_weight, n_epochs, batch_size, device, random_state
         As in :class:`AdversarialDebiasing`.
-    max_fairness_weight : float, default=5.0
+    max_fairness_weight : float, default=20.0
         The network is trained for weights from 0 to this.
     predictor_layers, adversary_layers : str or tuple of int
         As in :class:`AdversarialDebiasing`, with at least one hidden layer.
@@ -95,7 +95,7 @@ class AdversarialPlane(_Conditioned, AdversarialDebiasing):
         constraints: str = "demographic_parity",
         *,
         fairness_weight: float = 1.0,
-        max_fairness_weight: float = 5.0,
+        max_fairness_weight: float = 20.0,
         predictor_layers: str | Sequence[int] = (64, 32),
         adversary_layers: str | Sequence[int] = (64, 32, 16),
         n_adversary_steps: int = 8,
@@ -172,7 +172,7 @@ n_settings, learning_rate, adversary_learning_rate
         *,
         fairness_weight: float = 1.0,
         tau: float = 0.3,
-        max_fairness_weight: float = 5.0,
+        max_fairness_weight: float = 20.0,
         min_tau: float = 0.05,
         max_tau: float = 1.0,
         predictor_layers: str | Sequence[int] = (64, 32),

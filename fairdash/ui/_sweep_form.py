@@ -31,17 +31,27 @@ _PRESETS: dict[Preset, str] = {
 
 @dataclass(frozen=True)
 class Axes:
-    """Values to try of the fairness weight and of the locality."""
+    """Values to try of the fairness weight and of the locality.
+
+    A plane's points cost no training, and it trades at larger weights than models
+    trained one by one for fewer steps: it may have weights of its own.
+    """
 
     weights: tuple[float, ...]
     taus: tuple[float, ...]
+    plane_weights: tuple[float, ...] = ()
 
 
-QUICK = Axes((0.5, 1.0, 2.0, 3.5, 5.0), (0.05, 0.1, 0.3, 0.6, 1.0))
+QUICK = Axes(
+    (0.5, 1.0, 2.0, 3.5, 5.0),
+    (0.05, 0.1, 0.3, 0.6, 1.0),
+    plane_weights=(0.5, 2.0, 5.0, 10.0, 20.0),
+)
 # at τ = 0 all weight goes to one row of a group: the paper's grid starts beyond it
 PAPER = Axes(
     tuple(np.linspace(0, 5, 20).round(2).tolist()),
     tuple(np.linspace(0.1, 1, 10).round(2).tolist()),
+    plane_weights=tuple(np.linspace(0, 20, 20).round(1).tolist()),
 )
 
 
@@ -75,7 +85,8 @@ def sweep_spec(
             name: axis for name, axis in values.items() if name in known
         }
         if effort == "plane" and method in PLANES:
-            params |= plane_range(method, axes)
+            params["fairness_weight"] = axes.plane_weights or axes.weights
+            params |= plane_range(method, axes.taus)
             grids.append(MethodGrid(method=method, params=params, effort="plane"))
         else:
             grids.append(MethodGrid(method=method, params=params, effort=exact))
@@ -89,20 +100,17 @@ def sweep_spec(
     )
 
 
-def plane_range(method: str, axes: Axes) -> dict[str, Any]:
-    """Return the range of a plane that holds the axes: the usual or the whole one.
+def plane_range(method: str, taus: tuple[float, ...]) -> dict[str, Any]:
+    """Return the range of a plane that holds ``taus``: the usual or the whole one.
 
     Two ranges only, so that most grids share a plane.
     """
     known = {param.name: param for param in CATALOG[method].params}
     usual = {param.name: param.default for param in PLANES[method].params}
-    weight = known["fairness_weight"]
     wide: dict[str, Any] = {}
-    if max(axes.weights) > float(usual["max_fairness_weight"]):
-        wide["max_fairness_weight"] = weight.high
-    if "tau" in known and min(axes.taus) < float(usual["min_tau"]):
+    if "tau" in known and min(taus) < float(usual["min_tau"]):
         wide["min_tau"] = known["tau"].low
-    if "tau" in known and max(axes.taus) > float(usual["max_tau"]):
+    if "tau" in known and max(taus) > float(usual["max_tau"]):
         wide["max_tau"] = known["tau"].high
     return wide
 

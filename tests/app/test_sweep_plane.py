@@ -3,7 +3,10 @@ from reading import button, labels, numbers, words
 
 from fairdash import ui
 from fairdash.jobs import submit
+from fairdash.methods import PLANES
 from fairdash.sweep import SweepSpec
+from fairdash.ui._sweep_form import PAPER, Axes, sweep_spec
+from fairdash.ui._sweep_form import QUICK as QUICK_GRID
 
 QUICK = {"n_epochs": 3, "batch_size": 128, "n_settings": 4}
 GRID = {"fairness_weight": [0.5, 4.0], "tau": [0.1, 0.6]}
@@ -89,3 +92,22 @@ def test_the_form_offers_the_plane_for_the_methods_that_have_one(visit, dataset_
     assert not page.exception
     assert "No plane of BROAD: trained at every setting, fast." in words(page)
     assert "51 models: about" in words(page)
+
+
+@pytest.mark.parametrize("axes", [QUICK_GRID, PAPER], ids=["quick", "paper"])
+def test_a_preset_goes_to_the_end_of_the_range_of_a_plane(dataset_id, axes):
+    chosen = ["adversarial", "road", "broad"]
+    spec = sweep_spec(dataset_id, chosen, axes, effort="plane", n_seeds=1)
+    asked = {
+        grid.method: max(grid.params["fairness_weight"]) for grid in spec.methods[1:]
+    }
+    (top,) = {
+        param.default
+        for method in ("adversarial", "road")
+        for param in PLANES[method].params
+        if param.name == "max_fairness_weight"
+    }
+    assert asked == {"adversarial": top, "road": top, "broad": 5.0}
+    own = Axes((1.0, 3.0), (0.1,))
+    spec = sweep_spec(dataset_id, ["road"], own, effort="plane", n_seeds=1)
+    assert spec.methods[1].params["fairness_weight"] == own.weights
