@@ -103,11 +103,11 @@ def test_a_preset_goes_to_the_end_of_the_range_of_a_plane(dataset_id, axes):
     }
     (top,) = {
         param.default
-        for method in ("adversarial", "road")
-        for param in PLANES[method].params
+        for plane in PLANES.values()
+        for param in plane.params
         if param.name == "max_fairness_weight"
     }
-    assert asked == {"adversarial": top, "road": top, "broad": 5.0}
+    assert asked == {"adversarial_plane": top, "road_plane": top, "broad": 5.0}
     own = Axes((1.0, 3.0), (0.1,))
     spec = sweep_spec(dataset_id, ["road"], own, effort="plane", n_seeds=1)
     assert spec.methods[1].params["fairness_weight"] == own.weights
