@@ -140,7 +140,7 @@ class Bench:
         """Change subgroups on the Data page, which change no row, then the outcome."""
         page = self.page
         page.get_by_role("button", name="Subgroups", exact=True).click()
-        size = page.get_by_label("Smallest subgroup (rows)")
+        size = page.get_by_role("spinbutton", name="Smallest subgroup (rows)")
 
         def resize():
             size.fill("60")
