@@ -20,7 +20,7 @@ def known_models(dataset_id: str, run_id: str | None = None) -> list[Setting]:
 
     Those of ``run_id`` come before those of other runs. The same model in two runs is
     one model; two that share a label, such as "ROAD λ 1 τ 0.3" at both efforts, are
-    told apart by the parameter that differs.
+    told apart by their effort, or else by the parameters that differ.
     """
     runs = sorted(store().runs(dataset_id), key=lambda run: run.id != run_id)
     trials = {
@@ -166,10 +166,26 @@ def _distinct(model: Setting, models: Sequence[Setting]) -> Setting:
     alike = [other for other in models if other.label == model.label]
     if len(alike) == 1:
         return model
-    params = model.trials[0].params
     differing = [
-        f"{param.label.lower()} {params[param.name]}"
+        param
         for param in CATALOG[model.method].params
         if len({other.trials[0].params.get(param.name) for other in alike}) > 1
     ]
-    return replace(model, label=", ".join([model.label, *differing]))
+    names = [param.name for param in differing]
+    efforts = [_effort(other, names) for other in alike]
+    if None not in efforts and len(set(efforts)) == len(alike):
+        words = [str(_effort(model, names))]
+    else:
+        params = model.trials[0].params
+        words = [f"{param.label.lower()} {params[param.name]}" for param in differing]
+    return replace(model, label=", ".join([model.label, *words]))
+
+
+def _effort(model: Setting, names: Sequence[str]) -> str | None:
+    """Return the effort of which a model has the parameters ``names``, if any."""
+    method, params = CATALOG[model.method], model.trials[0].params
+    for effort in method.efforts:
+        usual = method.settings({}, effort)
+        if all(params.get(name) == usual[name] for name in names):
+            return effort
+    return None

@@ -1,0 +1,34 @@
+"""How models that would share a label are told apart."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from fairdash.methods import CATALOG
+from fairdash.ui._models import _distinct
+from fairdash.ui._results import Setting
+
+
+def road(effort, **params):
+    settings = CATALOG["road"].settings(params, effort)
+    trial = SimpleNamespace(params=settings, seed=0, key=repr(settings))
+    return Setting("road", "ROAD λ 1 τ 0.3", (trial,))
+
+
+@pytest.mark.parametrize(
+    "models, labels",
+    [
+        ([road("fast")], [""]),
+        ([road("fast"), road("paper")], [", fast", ", paper"]),
+        (
+            [road("fast"), road("fast", n_epochs=7)],
+            [", epochs 40", ", epochs 7"],
+        ),
+    ],
+    ids=["alone", "two efforts", "two lengths"],
+)
+def test_models_of_one_label_are_told_apart_by_effort_or_by_what_differs(
+    models, labels
+):
+    found = [_distinct(model, models).label for model in models]
+    assert found == [f"ROAD λ 1 τ 0.3{words}" for words in labels]
