@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import closing
 
 import pandas as pd
 import pytest
@@ -109,17 +110,19 @@ def test_ctrl_c_cancels_the_run(home, folder):
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_until((home / "store.db").exists, 30)
-    store = open_store()
-    wait_until(lambda: [run.status for run in store.runs()] == ["running"], 30)
-    time.sleep(0.5)
-    terminal.send_signal(signal.SIGINT)
-    stdout, stderr = terminal.communicate(timeout=30)
-    assert terminal.returncode == 1
-    assert "cancelled" in stdout
-    assert "Traceback" not in stderr
-    assert store.runs()[0].status == "cancelled"
-    store.close()
+    try:
+        wait_until((home / "store.db").exists, 30)
+        with closing(open_store()) as store:
+            wait_until(lambda: [run.status for run in store.runs()] == ["running"], 30)
+            time.sleep(0.5)
+            terminal.send_signal(signal.SIGINT)
+            stdout, stderr = terminal.communicate(timeout=30)
+            assert terminal.returncode == 1
+            assert "cancelled" in stdout
+            assert "Traceback" not in stderr
+            assert store.runs()[0].status == "cancelled"
+    finally:
+        terminal.kill()
 
 
 @pytest.mark.parametrize(
