@@ -176,7 +176,9 @@ CHECKED = [
     PlainROAD(batch_size=32),
     PlainBROAD(batch_size=32),
     PlainAdversarialPlane(n_epochs=30, n_settings=4, learning_rate=5e-3),
-    PlainROADPlane(n_epochs=30, n_settings=4, learning_rate=5e-3),
+    PlainROADPlane(
+        max_fairness_weight=5, n_epochs=30, n_settings=4, learning_rate=5e-3
+    ),
     PlainFairLogLoss(),
     PlainReductions(max_iter=5),
     PlainGridReductions(grid_size=5),

@@ -113,10 +113,10 @@ def test_a_plane_of_a_subsample_is_another_and_weighs_its_rows(path, store):
 
 
 def test_points_outside_the_range_fail_and_the_others_do_not(path, store):
-    trials = store.snapshot(submit(store, planes(path, [1, 7]))).trials
+    trials = store.snapshot(submit(store, planes(path, [1, 21]))).trials
     by_weight = {t.params["fairness_weight"]: t for t in trials}
     assert by_weight[1.0].status == "finished"
-    assert "`fairness_weight` must be between 0 and 5" in by_weight[7.0].reason
+    assert "`fairness_weight` must be between 0 and 20" in by_weight[21.0].reason
 
 
 def test_a_plane_that_cannot_be_trained_fails_once_for_all_its_points(
