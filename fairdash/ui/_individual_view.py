@@ -1,6 +1,6 @@
 """What Individual fairness says of the chosen model: numbers, figures, certificate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from fairdash.ui._format import interval, number, percent, plain, plural
 from fairdash.ui._individual import THRESHOLD, Audits, certified_seeds
 from fairdash.ui._individual_form import Asked
 
+_FEW = 3  # models that are named where they are left out
 _HOW_CONSISTENCY = """
 A person is **consistent** if the prediction stays the same whatever does not count:
 over all values of the chosen columns, or, without columns, for the worst counterpart
@@ -87,12 +88,24 @@ def audit_facts(audits: Audits) -> tuple[str, str]:
     return people, plural(int(chosen["n_seeds"]), "seed")
 
 
+def _reasons(left_out: Mapping[str, str]) -> str:
+    """Return why models are left out, each reason once; of many their number."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in left_out.items():
+        by_reason.setdefault(why, []).append(name)
+    return "; ".join(
+        f"{', '.join(names) if len(names) <= _FEW else plural(len(names), 'model')}: "
+        f"{why}"
+        for why, names in by_reason.items()
+    )
+
+
 def show_consistency(audits: Audits, alike: Alike) -> None:
     """Draw balanced accuracy against consistency of all models."""
     table = audits.table
     people, seeds = audit_facts(audits)
     of = "all" if alike.columns else "a sample"
-    reasons = "; ".join(f"{name}: {why}" for name, why in audits.left_out.items())
+    reasons = _reasons(audits.left_out)
     figure(
         plots.plot_consistency(table),
         finding=plots.consistency_finding(table),

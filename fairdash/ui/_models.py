@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from fairdash.methods import CATALOG
+from fairdash.methods import CATALOG, Param
 from fairdash.ui._format import plural
 from fairdash.ui._results import BASELINE, Setting, settings
 from fairdash.ui._state import store
@@ -171,14 +171,25 @@ def _distinct(model: Setting, models: Sequence[Setting]) -> Setting:
         for param in CATALOG[model.method].params
         if len({other.trials[0].params.get(param.name) for other in alike}) > 1
     ]
-    names = [param.name for param in differing]
-    efforts = [_effort(other, names) for other in alike]
-    if None not in efforts and len(set(efforts)) == len(alike):
-        words = [str(_effort(model, names))]
-    else:
-        params = model.trials[0].params
-        words = [f"{param.label.lower()} {params[param.name]}" for param in differing]
-    return replace(model, label=", ".join([model.label, *words]))
+    short = [_short(other, differing) for other in alike]
+    words = _short(model, differing)
+    if len(set(short)) < len(alike):
+        words = _values(model, differing)
+    return replace(model, label=f"{model.label}, {words}")
+
+
+def _short(model: Setting, differing: Sequence[Param]) -> str:
+    """Return the effort of a model, or what it has other than the fast one."""
+    effort = _effort(model, [param.name for param in differing])
+    if effort is not None:
+        return effort
+    params, usual = model.trials[0].params, CATALOG[model.method].settings({})
+    return _values(model, [p for p in differing if params[p.name] != usual[p.name]])
+
+
+def _values(model: Setting, named: Sequence[Param]) -> str:
+    params = model.trials[0].params
+    return ", ".join(f"{param.label.lower()} {params[param.name]}" for param in named)
 
 
 def _effort(model: Setting, names: Sequence[str]) -> str | None:
