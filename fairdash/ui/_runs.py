@@ -118,10 +118,9 @@ def _actions(chosen: Sequence[RunRecord]) -> None:
 
 
 def _download(chosen: Sequence[RunRecord]) -> bytes:
-    tables = [
-        store().snapshot(run.id, curves=False).table().assign(run=run.name)
-        for run in chosen
-    ]
+    # read when asked for: a run may have been renamed since the table was drawn
+    snapshots = [store().snapshot(run.id, curves=False) for run in chosen]
+    tables = [snapshot.table().assign(run=snapshot.run.name) for snapshot in snapshots]
     return pd.concat(tables).to_csv(index=False).encode()
 
 
