@@ -4,7 +4,6 @@ import datetime
 import io
 import json
 import warnings
-import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from fairdash.datasets._read_cells import MISSING
-from fairdash.datasets._read_source import SeveralTablesError, Source
+from fairdash.datasets._read_source import ZIP_ERRORS, SeveralTablesError, Source
 
 BATCH_ROWS = 50_000
 CHARACTERS = 1 << 20
@@ -112,7 +111,7 @@ def _filled(sheet: Any) -> Iterator[tuple[Any, ...]]:
 def _undamaged(name: str) -> Iterator[None]:
     try:
         yield
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError) as error:
+    except (*ZIP_ERRORS, KeyError, ValueError, SyntaxError) as error:
         message = f"{name} is a damaged Excel file ({error})"
         raise ValueError(f"{message}; save it again as .xlsx.") from error
 

@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import lzma
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -13,6 +15,16 @@ from typing import IO, BinaryIO
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 WORKBOOK = "xl/workbook.xml"
+# what zipfile raises on a damaged archive, a method it lacks or a password it needs
+ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    RuntimeError,
+    EOFError,
+    OSError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+)
 HEAD_BYTES = 1024
 MOST_UNPACKED = 4 << 30  # bytes; a small archive can be made to fill any disk
 TABLES = {
@@ -121,7 +133,7 @@ def _is_workbook(source: Source, head: bytes) -> bool:
     with source.open() as file:
         try:
             return WORKBOOK in zipfile.ZipFile(file).namelist()
-        except zipfile.BadZipFile:
+        except ZIP_ERRORS:
             return False
 
 
@@ -142,18 +154,23 @@ def _unzip(source: Source, path: Path) -> Source:
             member, sheet = _choose(known, source)
             with archive.open(member) as packed:
                 _copy(packed, path, source.name)
-    except RuntimeError as error:
-        message = f"{source.name} is locked ({error}); make a ZIP without a password."
+    except NotImplementedError as error:
+        message = (
+            f"{source.name} cannot be unpacked ({error}); compress it with Deflate."
+        )
         raise ValueError(message) from error
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
-        message = f"{source.name} is a damaged ZIP file ({error}); compress it again."
-        raise ValueError(message) from error
+    except ZIP_ERRORS as error:
+        what = f"a damaged ZIP file ({error}); compress it again."
+        if "password" in str(error):
+            what = "locked; make a ZIP without a password."
+        raise ValueError(f"{source.name} is {what}") from error
     return Source(path, f"{source.name}/{member}", sheet, member)
 
 
 def _is_file(info: zipfile.ZipInfo) -> bool:
-    hidden = info.filename.startswith("__MACOSX/")
-    return not (info.is_dir() or hidden or PurePosixPath(info.filename).name[0] == ".")
+    name = PurePosixPath(info.filename).name
+    hidden = name.startswith(".") or info.filename.startswith("__MACOSX/")
+    return not (info.is_dir() or hidden)
 
 
 def _choose(members: list[str], source: Source) -> tuple[str, str | None]:

@@ -14,7 +14,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
@@ -29,6 +29,14 @@ def packed(**files):
         for name, content in files.items():
             archive.writestr(name, content)
     return buffer.getvalue()
+
+
+def stamped(archive, place, value):
+    """``archive`` with a byte changed in its local header and in its directory."""
+    local, directory = archive.index(b"PK\x03\x04"), archive.index(b"PK\x01\x02")
+    changed = bytearray(archive)
+    changed[local + 4 + place] = changed[directory + 6 + place] = value
+    return bytes(changed)
 
 
 def workbook(**sheets):
@@ -211,6 +219,14 @@ REFUSED = {
     "xz": (lzma.compress(b"a,b\n1,2\n"), "compress it with gzip"),
     "half a gzip": (gzip.compress(b"a,b\n1,2\n" * 99)[:-12], "is a damaged gzip file"),
     "half a zip": (packed(**{"t.csv": b"a,b\n1,2\n"})[:-30], "is a damaged ZIP file"),
+    "a zip with a password": (
+        stamped(packed(**{"t.csv": b"a,b\n1,2\n"}), 2, 1),
+        "is locked; make a ZIP without a password",
+    ),
+    "a zip of another method": (
+        stamped(packed(**{"t.csv": b"a,b\n1,2\n"}), 4, 99),
+        "not supported); compress it with Deflate",
+    ),
     "an empty zip": (packed(), "is an empty ZIP archive"),
     "two tables in a zip": (
         packed(**{"one.csv": b"a,b\n1,2\n", "two.csv": b"a,b\n1,2\n"}),
@@ -324,6 +340,8 @@ def test_no_bytes_whatever_end_in_anything_but_a_table_or_a_value_error(content)
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(READ)), st.integers(0, 400), st.binary(max_size=3))
+@example("excel", 242, b"\0")  # zlib.error
+@example("zip", 8, b"\x63")  # NotImplementedError
 def test_no_damaged_file_ends_in_anything_but_a_value_error(name, at, patch):
     content = READ[name][0]
     if len(content) > 10_000:
