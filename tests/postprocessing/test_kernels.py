@@ -226,13 +226,10 @@ def test_of_many_thresholds_the_one_nearest_0_is_taken():
     assert ramp_threshold([-1, -0.9, -0.4, -0.3], 0.1, 0.5) == pytest.approx(-0.5)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(27), *range(28, 60)])  # 27 has a single row
 def test_covariance_is_bounded_and_touched_where_it_binds(seed):
     scores, weight, gamma, _ = draw_problem(seed)
     inside = np.random.default_rng(seed).random(len(scores)) < 0.4
-    heavy = weight > 0
-    if len(set(inside[heavy])) < 2:
-        pytest.skip("one kind of rows")
     tolerance = 0.0 if seed % 2 else 0.01
     t = covariance_threshold(scores, inside, gamma, tolerance, weight)
     share = np.average(inside, weights=weight)
