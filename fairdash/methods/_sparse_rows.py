@@ -1,6 +1,7 @@
 """Rows of mostly common values, as one-hot columns have them, times stacked weights."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -67,9 +68,15 @@ class SparseRows:
         ones = rows.new_ones(len(rows), 1)
         dense = torch.cat([rows[:, columns.dense], ones], dim=1)
         self.dense = dense.expand(n_models, *dense.shape)
-        rest = (rows - columns.common).mul_(columns.sparse)
-        self._by_row = Bags(rest, n_models)
-        self._by_column = Bags(rest.T, n_models)
+        self._rest = (rows - columns.common).mul_(columns.sparse)
+
+    @cached_property
+    def _by_row(self) -> "Bags":
+        return Bags(self._rest, self.n_models)
+
+    @cached_property
+    def _by_column(self) -> "Bags":  # for gradients: a prediction needs none
+        return Bags(self._rest.T, self.n_models)
 
     def affine(self, weight: Tensor, bias: Tensor, *, out: Tensor) -> None:
         """Write inputs x weight + bias."""
