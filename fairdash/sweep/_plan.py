@@ -50,6 +50,11 @@ class Stack:
         return float(n_models) * work(one, n_rows=n_rows, n_features=n_features)
 
     @property
+    def length(self) -> float:
+        """The work of a stack beside that of other stacks of the same run."""
+        return self.work(n_rows=1, n_features=USUAL_FEATURES)
+
+    @property
     def points(self) -> list[dict[str, Scalar]]:
         """What is particular to each trial, for ``fit_many``."""
         return [
@@ -106,7 +111,7 @@ def plan(
         for members in alike.values()
         for part in _deal(members, max_models or _fitting(members[0], device))
     ]
-    return sorted(stacks, key=_length, reverse=True)
+    return sorted(stacks, key=lambda stack: stack.length, reverse=True)
 
 
 def _fitting(trial: Trial, device: Device) -> int:
@@ -127,10 +132,6 @@ def _deal(members: list[Trial], most: int) -> Iterator[list[Trial]]:
     ends = [round(part * len(members) / n_parts) for part in range(n_parts + 1)]
     for start, end in pairwise(ends):
         yield members[start:end]
-
-
-def _length(stack: Stack) -> float:
-    return stack.work(n_rows=1, n_features=USUAL_FEATURES)
 
 
 def _fixed(trial: Trial) -> dict[str, Scalar]:

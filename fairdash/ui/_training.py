@@ -24,7 +24,6 @@ CURVES = (
 )
 _LATEST = 20  # runs that tell how fast this machine is now
 _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
-_FEATURES = 32  # when only shares of the work count
 
 
 def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
@@ -128,7 +127,7 @@ def _work(run_id: str) -> dict[str, float]:
         for trial in store().snapshot(run_id, curves=False).trials
     ]
     return {
-        trial.key: stack.work(n_rows=1, n_features=_FEATURES) / len(stack.trials)
+        trial.key: stack.length / len(stack.trials)
         for stack in plan(trials)
         for trial in stack.trials
     }
