@@ -44,7 +44,8 @@ def individual():
         # the comparison takes longest: all that is said of one model comes before it
         with below:
             one_model(asked, model, metric)
-        ui.show_consistency(ui.audits_of(models, asked, view.data), asked.alike)
+        compared = ui.by_interest(models, view.run)
+        ui.show_consistency(ui.audits_of(compared, asked, view.data), asked.alike)
 
 
 def one_model(asked, model, metric):

@@ -32,9 +32,9 @@ def plot_consistency(table: pd.DataFrame) -> go.Figure:
 
     Returns
     -------
-    Figure: a trace for each method, its models in order of their weight and joined,
-    larger marks for larger weights; bars are a standard deviation over seeds or, with
-    one seed, the interval across; then the ring of the chosen model
+    Figure: a trace for each method; where its models differ in weight alone they are
+    joined in its order, larger marks for larger weights; bars are a standard deviation
+    over seeds or, with one seed, the interval across; then the ring of the chosen model
     """
     data = [_method(rows) for _, rows in table.groupby("method", sort=False)]
     ring = table[table["chosen"]]
@@ -62,10 +62,11 @@ def plot_consistency(table: pd.DataFrame) -> go.Figure:
 
 
 def _method(rows: pd.DataFrame) -> Spec:
-    """Return the models of one method, in order of their weight."""
+    """Return the models of one method, joined if they differ in weight alone."""
     ordered = rows.sort_values("fairness_weight", kind="stable")
     ((colour, symbol),) = model_marks([str(ordered["colour_role"].iloc[0])])
-    weighed = len(ordered) > 1 and bool(ordered["fairness_weight"].notna().all())
+    weight = ordered["fairness_weight"]
+    weighed = len(ordered) > 1 and weight.is_unique and bool(weight.notna().all())
     several = ordered["n_seeds"] > 1
     spread = ordered["consistency_sd"].where(several)
     above = spread.fillna(ordered["consistency_high"] - ordered["consistency"])

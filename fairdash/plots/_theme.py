@@ -51,7 +51,10 @@ METHODS = {
 }
 OTHER_METHOD = ("#000010", "hexagon2")
 # a second model of the same method keeps the colour and takes the next symbol
-REPEATS = ("cross", "x", "star")
+REPEATS = (
+    "cross", "x", "star", "hourglass", "hexagram", "diamond-tall", "star-square",
+    "circle-x",
+)  # fmt: skip
 MUTED, INK, PAPER = "#000036", "#000037", "#000038"
 GRID = "#00003626"
 TEXT = "#000037c6"  # ink at 78 %: Streamlit's own axis text is 3.7:1 on white

@@ -57,6 +57,7 @@ from fairdash.ui._individual_view import (
 from fairdash.ui._local import LocalResult, local_result
 from fairdash.ui._method_form import method_form
 from fairdash.ui._models import (
+    by_interest,
     known_models,
     of_seed,
     pick_k,
@@ -111,9 +112,10 @@ from fairdash.ui._summary import (
     base_rates,
     not_estimable,
 )
+from fairdash.ui._sweep import is_sweep
 from fairdash.ui._sweep_form import sweep_form
 from fairdash.ui._sweep_growing import show_growing_sweep
-from fairdash.ui._sweep_page import is_sweep, show_finished_sweep, sweep_facts
+from fairdash.ui._sweep_page import show_finished_sweep, sweep_facts
 from fairdash.ui._table import (
     OpenTable,
     add_sample,
@@ -148,6 +150,7 @@ __all__ = [
     "audits_of",
     "base_rate_kpis",
     "base_rates",
+    "by_interest",
     "certifiable",
     "chance_worst",
     "change",

@@ -20,9 +20,9 @@ _HOW_CONSISTENCY = """
 A person is **consistent** if the prediction stays the same whatever does not count:
 over all values of the chosen columns, or, without columns, for the worst counterpart
 along the directions that do not count, as far as real people differ in them. Right is
-fairer, up is more accurate. The ring is the model above. Lines join one method over its
-fairness weights, small marks to large; bars are one standard deviation over seeds, or,
-with one seed, the 95% Wilson interval across.
+fairer, up is more accurate. The ring is the model above. Lines join models that differ
+in fairness weight alone, small marks to large; bars are one standard deviation over
+seeds, or, with one seed, the 95% Wilson interval across.
 """
 _HOW_METRIC = """
 What two people may differ in and still be alike. A bar is the share of the variance of

@@ -9,7 +9,7 @@ from fairdash.methods import CATALOG, Param
 from fairdash.ui._format import plural
 from fairdash.ui._results import BASELINE, Setting, settings
 from fairdash.ui._state import store
-from fairdash.ui._sweep import opened_on
+from fairdash.ui._sweep import notable, opened_on
 
 MEAN = -1  # instead of a seed
 _MOST_PILLS = 8
@@ -79,6 +79,21 @@ def model_in_question(models: Sequence[Setting], run_id: str | None) -> int:
         i for i, model in enumerate(models) if chosen and same_model(model, chosen)
     ]
     return found[0] if found else 0
+
+
+def by_interest(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
+    """Return the plain models, those of a sweep to look at first, then the others.
+
+    So that of more than a figure holds those are drawn that say most.
+    """
+    first = notable(run_id) if run_id else []
+    places = {trial.key: i for i, model in enumerate(first) for trial in model.trials}
+
+    def rank(model: Setting) -> tuple[bool, int]:
+        found = [places.get(trial.key, len(first)) for trial in model.trials]
+        return model.method != BASELINE, min(found)
+
+    return sorted(models, key=rank)
 
 
 def beside_plain(model: Setting, models: Sequence[Setting]) -> list[Setting]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairdash.datasets import split
 from fairdash.postprocessing import read_margins
-from fairdash.ui._models import known_models
+from fairdash.ui._models import by_interest, known_models
 from fairdash.ui._post_source import (
     Source,
     Upload,
@@ -93,14 +93,15 @@ def certifiable(
     """Return by label what can be certified: a model has one source for each seed.
 
     Files of scores come first, since they were just sent, then the models of the run,
-    or of the data set if no run is open, and score columns of the table.
+    those of most interest first, or of the data set if no run is open, and score
+    columns of the table.
     """
     files = [[source] for source in post_sources([], [], uploads)]
     models, columns = [], []
     if dataset_id is not None:
         models = [
             [Source(m.label, trial=t.key, seed=t.seed) for t in m.trials]
-            for m in _models_of_run(dataset_id, run_id)
+            for m in by_interest(_models_of_run(dataset_id, run_id), run_id)
         ]
         columns = [[s] for s in post_sources([], score_columns(dataset_id), [])]
     return {sources[0].label: sources for sources in [*files, *models, *columns]}

@@ -21,6 +21,7 @@ from fairdash.ui._results import (
     test_table,
 )
 from fairdash.ui._state import store
+from fairdash.ui._sweep import shown_settings
 from fairdash.ui._train_rows import trained_on
 
 _HOW = """
@@ -29,6 +30,7 @@ smallest rate of positive predictions of the groups, **Worst-1-DI** the largest 
 within a subgroup. A change is **paired**: both models on the same rows, resampled
 together, which is sharper than comparing two intervals.
 """
+_MOST = 10  # models in a figure
 _BLIND = 0.01  # this near to guessing, a model says nothing
 _METRICS = (
     ("accuracy", "Accuracy", percent, points, 1),
@@ -41,7 +43,7 @@ def show_result(snapshot: Snapshot) -> None:
     """Draw the numbers with their paired change, then all models of the run."""
     dataset_id = snapshot.run.dataset_id
     subgroups = store().dataset_record(dataset_id).subgroups
-    chosen = settings(snapshot.trials)
+    chosen = shown_settings(snapshot, _MOST)
     main, reference = _pair(chosen)
     changes = None
     if reference is not None:
@@ -49,12 +51,14 @@ def show_result(snapshot: Snapshot) -> None:
     table = test_table(chosen, dataset_id, subgroups)
     row = table[table["label"] == main.label].to_dict("records")[0]
     floor = chance_worst(main, dataset_id, subgroups)
+    n_settings = len(settings(snapshot.trials))
+    fewer = f"{len(chosen)} of {n_settings} models." if len(chosen) < n_settings else ""
+    trained = trained_on(dataset_id, snapshot.run.spec.get("train_rows"))
     kpi_row([*_kpis(row, changes), _chance(floor)])
     figure(
         plots.plot_comparison(table),
         finding=_finding(main, changes, row, floor),
-        caption=f"{_caption(row, changes)} "
-        f"{trained_on(dataset_id, snapshot.run.spec.get('train_rows'))}".rstrip(),
+        caption=" ".join(filter(None, [_caption(row, changes), trained, fewer])),
         alt=plots.describe_comparison(table),
         how=_HOW,
         table=readable(table),

@@ -15,6 +15,7 @@ from fairdash.ui._frame import View, exists, open_page
 from fairdash.ui._outcome import show_result
 from fairdash.ui._results import BASELINE, single_values
 from fairdash.ui._state import store
+from fairdash.ui._sweep import is_sweep
 from fairdash.ui._train_rows import PROPOSED, part_sizes
 from fairdash.ui._training import runtime, usual_seconds
 from fairdash.ui._truncation import show_truncation
@@ -23,6 +24,7 @@ from fairdash.ui._watch import show_curves, show_progress
 
 _DEFAULT = "road"
 _SEEDS = 3  # enough for a first spread, and a sample still trains in seconds
+_ALL = {"pages/5_Sweep.py": "See the whole sweep"}
 _UNDERSTAND = {
     "pages/3_Local_fairness.py": "See where it is unfair",
     "pages/4_Weights.py": "See where it looked",
@@ -116,6 +118,8 @@ def export_run(view: View) -> None:
 def _next_pages(snapshot: Snapshot) -> None:
     run = snapshot.run
     links = {path: label for path, label in _UNDERSTAND.items() if exists(path)}
+    if is_sweep(run.id):
+        links = _ALL | links
     with st.container(horizontal=True):
         for path, label in links.items():
             if st.button(label, icon=":material/arrow_forward:", icon_position="right"):

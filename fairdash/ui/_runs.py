@@ -15,8 +15,9 @@ from fairdash.ui._result_table import readable
 from fairdash.ui._results import settings, test_table
 from fairdash.ui._run_table import methods_of, run_columns, run_table
 from fairdash.ui._state import store
+from fairdash.ui._sweep import is_sweep
 
-_TRAIN = "pages/2_Train.py"
+_TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
 _STATUS = {
     "All": None,
     "Running": {"queued", "running"},
@@ -101,7 +102,8 @@ def _actions(chosen: Sequence[RunRecord]) -> None:
         if st.button(
             "Open", icon=":material/open_in_new:", type="primary", disabled=not one
         ):
-            open_page(_TRAIN, run=chosen[0].id, data=chosen[0].dataset_id)
+            where = _SWEEP if is_sweep(chosen[0].id) else _TRAIN
+            open_page(where, run=chosen[0].id, data=chosen[0].dataset_id)
         if st.button("Rename", icon=":material/edit:", disabled=not one):
             _rename(chosen[0])
         st.download_button(

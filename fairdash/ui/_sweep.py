@@ -16,6 +16,7 @@ from fairdash.ui._state import store
 
 PARITY = "demographic_parity_difference"
 WEIGHT, TAU = "fairness_weight", "tau"
+AXES = ("worst_1_di", "accuracy")  # of the front, if no others are asked for
 Judge = Literal["validation", "test"]
 Value = float | int | str
 Point = dict[str, Value]
@@ -195,6 +196,15 @@ class Sweep:
         return pd.concat(tables, ignore_index=True)
 
 
+def is_sweep(run_id: str | None) -> bool:
+    """Tell whether a run tries several settings of a method."""
+    if run_id is None:
+        return False
+    methods = store().run(run_id).spec.get("methods", [])
+    axes = [axis for grid in methods for axis in grid.get("params", {}).values()]
+    return any(isinstance(axis, list) and len(axis) > 1 for axis in axes)
+
+
 def read_sweep(snapshot: Snapshot) -> Sweep | None:
     """Return what has finished of a run, None before the first model."""
     rows = snapshot.table()
@@ -209,10 +219,31 @@ def finished_sweep(run_id: str) -> Sweep | None:
     return read_sweep(store().snapshot(run_id))
 
 
-def opened_on(run_id: str) -> Setting | None:
-    """Return the setting that the Sweep page opens a run on, None if it is no sweep."""
+def notable(run_id: str) -> list[Setting]:
+    """Return the settings of a sweep to look at first, none of another run.
+
+    These are the one that the Sweep page opens on and then the fronts chosen on
+    validation rows.
+    """
     run = store().run(run_id)
     sweep = finished_sweep(run_id) if run.over else None
     if sweep is None or not sweep.methods:
-        return None
-    return sweep.models[sweep.start(float(run.spec.get("di_limit", 0.05)))]
+        return []
+    limit = float(run.spec.get("di_limit", 0.05))
+    front = sweep.points(AXES, limit, "validation", single=False)["front"]
+    front &= sweep.means["method"].isin(sweep.methods).to_numpy()
+    places = dict.fromkeys([sweep.start(limit), *np.flatnonzero(front)])
+    return [sweep.models[place] for place in places]
+
+
+def shown_settings(snapshot: Snapshot, most: int) -> list[Setting]:
+    """Return the settings of a run; of a sweep the plain one and then those of note."""
+    found, first = settings(snapshot.trials), notable(snapshot.run.id)
+    if first:
+        found = [*(one for one in found if one.method == BASELINE), *first]
+    return found[:most]
+
+
+def opened_on(run_id: str) -> Setting | None:
+    """Return the setting that the Sweep page opens a run on, None if it is no sweep."""
+    return next(iter(notable(run_id)), None)

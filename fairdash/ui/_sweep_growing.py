@@ -10,11 +10,10 @@ from fairdash.store import Snapshot
 from fairdash.ui._blocks import figure
 from fairdash.ui._format import plural, time_left
 from fairdash.ui._results import model_label
-from fairdash.ui._sweep import read_sweep
+from fairdash.ui._sweep import AXES, read_sweep
 from fairdash.ui._training import seconds_left
 from fairdash.ui._watch import progress_box
 
-_AXES = ("worst_1_di", "accuracy")
 _HEIGHT = 420  # of the front
 _FINISHED = (
     "Large marks: finished models on test rows; filled: fronts chosen on validation "
@@ -50,8 +49,8 @@ def show_growing_sweep(snapshot: Snapshot) -> None:
     runs = models
     finding = "Where the models in training stand"
     if sweep is not None:
-        models = sweep.points(_AXES, limit, "validation", single=False)
-        runs = sweep.single_runs(_AXES)
+        models = sweep.points(AXES, limit, "validation", single=False)
+        runs = sweep.single_runs(AXES)
         kept = f"{models['within'].sum()} of {plural(len(models), 'setting')}"
         finding = f"{kept} keep DI within {limit:g} so far"
     figure(
@@ -78,7 +77,7 @@ def models_in_training(snapshot: Snapshot) -> pd.DataFrame:
         if trial.status != "running" or trial.progress is None:
             continue
         curves, method = trial.progress.curves, CATALOG[trial.method]
-        x, y = ((curves.get(metric) or [None])[-1] for metric in _AXES)
+        x, y = ((curves.get(metric) or [None])[-1] for metric in AXES)
         label = model_label(trial.method, trial.params)
         role = method.colour_role
         rows.append((label, method.label, role, x, y))

@@ -12,7 +12,7 @@ from fairdash.ui._blocks import problem
 from fairdash.ui._format import duration, plural
 from fairdash.ui._frame import open_page
 from fairdash.ui._state import store
-from fairdash.ui._sweep import Sweep, finished_sweep
+from fairdash.ui._sweep import Sweep, finished_sweep, is_sweep
 from fairdash.ui._sweep_controls import sweep_controls
 from fairdash.ui._sweep_figures import (
     draw_along_tau,
@@ -28,15 +28,6 @@ from fairdash.ui._sweep_point import carry
 from fairdash.ui._training import runtime
 
 _NONE_KEPT = "No model had finished; going on starts with the first."
-
-
-def is_sweep(run_id: str | None) -> bool:
-    """Tell whether a run tries several settings of a method."""
-    if run_id is None:
-        return False
-    methods = store().run(run_id).spec.get("methods", [])
-    axes = [axis for grid in methods for axis in grid.get("params", {}).values()]
-    return any(isinstance(axis, list) and len(axis) > 1 for axis in axes)
 
 
 def sweep_facts(data: str | None, run_id: str | None) -> tuple[str, ...]:

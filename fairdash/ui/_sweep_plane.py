@@ -25,9 +25,8 @@ from fairdash.ui._plane_model import (
 )
 from fairdash.ui._results import model_label
 from fairdash.ui._state import store
-from fairdash.ui._sweep import PARITY, TAU, WEIGHT, Sweep
+from fairdash.ui._sweep import AXES, PARITY, TAU, WEIGHT, Sweep
 
-_AXES = ("worst_1_di", "accuracy")
 _STEPS = 100  # of a slider over its range
 _HOW = """
 One network was trained for all λ and τ together, so any setting of the range can be
@@ -155,17 +154,17 @@ def _draw_front(
     run: RunRecord, sweep: Sweep, method: str, shown: Shown, exact: Shown | None
 ) -> None:
     limit = float(run.spec.get("di_limit", 0.05))
-    models = sweep.points(_AXES, limit, "validation", single=False)
+    models = sweep.points(AXES, limit, "validation", single=False)
     models = models[models["method"] == CATALOG[method].label]
     for model in (exact, replace(shown, colour_role="chosen")):
         if model is not None:
             models = pd.concat([models, _mark(model, limit)], ignore_index=True)
     figure(
-        plots.plot_front(models, sweep.single_runs(_AXES).iloc[:0]),
+        plots.plot_front(models, sweep.single_runs(AXES).iloc[:0]),
         finding="Where this setting lies among those of the grid",
         caption=f"Cross: {shown.label}. Circles: settings of the grid."
         + ("" if exact is None else f" Filled circle: {exact.label}, trained exactly."),
-        alt=plots.describe_front(models, _AXES),
+        alt=plots.describe_front(models, AXES),
         key=f"{run.id} {method} any front",
     )
 
@@ -176,8 +175,8 @@ def _mark(model: Shown, limit: float) -> pd.DataFrame:
         "label": model.label,
         "method": model.label,
         "colour_role": model.colour_role,
-        "x": model.metrics[f"test_{_AXES[0]}"],
-        "y": model.metrics[f"test_{_AXES[1]}"],
+        "x": model.metrics[f"test_{AXES[0]}"],
+        "y": model.metrics[f"test_{AXES[1]}"],
         "x_sd": np.nan,
         "y_sd": np.nan,
         "within": model.metrics[f"validation_{PARITY}"] <= limit,

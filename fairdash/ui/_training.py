@@ -12,6 +12,7 @@ from fairdash.store import RunRecord, Snapshot, TrialRecord
 from fairdash.sweep import Trial, plan
 from fairdash.ui._results import BASELINE
 from fairdash.ui._state import store
+from fairdash.ui._sweep import opened_on
 from fairdash.ui._train_rows import rows_used
 
 CURVES = (
@@ -27,9 +28,17 @@ _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
 
 
 def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
-    """Return the trials the reader asked for, without the baseline beside them."""
+    """Return the trials of one setting over its seeds: that the reader asked for.
+
+    That is the first beside the baseline; of a sweep that is over, the one it opens on.
+    """
+    chosen = opened_on(snapshot.run.id)
+    if chosen is not None:
+        return list(chosen.trials)
     asked = [trial for trial in snapshot.trials if trial.method != BASELINE]
-    return asked or list(snapshot.trials)
+    first, *others = asked or snapshot.trials
+    same = [t for t in others if (t.method, t.params) == (first.method, first.params)]
+    return [first, *same]
 
 
 def curves(trials: Sequence[TrialRecord]) -> pd.DataFrame:

@@ -13,15 +13,16 @@ from fairdash.metrics import expected_violations
 from fairdash.store import Snapshot
 from fairdash.ui._blocks import figure
 from fairdash.ui._format import plural
-from fairdash.ui._results import Setting, settings
+from fairdash.ui._results import Setting
 from fairdash.ui._state import store
+from fairdash.ui._sweep import shown_settings
 
 _CONSTRAINTS = {
     "demographic_parity": "Parity",
     "equalized_odds": "Equalized odds",
     "true_positive_rate_parity": "Equal opportunity",
 }
-_MOST = 12
+_MOST = 8  # models in a legend
 _HOW = """
 **As probabilities**: decisions drawn with the probabilities; the error is the mean
 distance from the outcome, the violation the gap in mean probabilities. **Rounded**: the
@@ -38,7 +39,7 @@ _COLUMNS = [
 
 def show_violations(snapshot: Snapshot) -> None:
     """Draw the figure for a run of several models."""
-    chosen = settings(snapshot.trials)[:_MOST]
+    chosen = shown_settings(snapshot, _MOST)
     if len(chosen) < 2:
         return
     dataset_id = snapshot.run.dataset_id

@@ -7,9 +7,10 @@ import streamlit as st
 from fairdash import plots
 from fairdash.jobs import cancel, engine_waits_for
 from fairdash.methods import CATALOG
-from fairdash.store import Snapshot
+from fairdash.store import Snapshot, TrialRecord
 from fairdash.ui._blocks import Kpi, figure, kpi_row
 from fairdash.ui._format import number, percent, plural, time_left
+from fairdash.ui._results import model_label
 from fairdash.ui._state import store
 from fairdash.ui._training import (
     curves,
@@ -39,8 +40,9 @@ looks: above 1 the adversary's doubt counts for more. In each group the mean is 
 def show_progress(snapshot: Snapshot) -> None:
     """Draw how far the run is, with the button that cancels it, and where it stands."""
     progress_box(snapshot, _progress_text(snapshot))
-    table = curves(main_trials(snapshot))
-    kpi_row([_watched(name, series(table, name)) for name in _WATCHED])
+    trials = main_trials(snapshot)
+    table, label = curves(trials), _label(trials)
+    kpi_row([_watched(name, series(table, name), label) for name in _WATCHED])
 
 
 def progress_box(snapshot: Snapshot, facts: Sequence[str]) -> None:
@@ -68,11 +70,12 @@ def progress_box(snapshot: Snapshot, facts: Sequence[str]) -> None:
 def show_curves(snapshot: Snapshot) -> None:
     """Draw loss curves and, for methods that weigh rows, the weights beside them."""
     trials = main_trials(snapshot)
-    table, ratio = curves(trials), weights(trials)
+    table, ratio, label = curves(trials), weights(trials), _label(trials)
     if len(table) < 2:
         return
     left, right = st.columns(2, gap="medium")
     n_seeds = int(table["n_seeds"].max())
+    seeds = f"mean of {n_seeds} seeds, bands ± 1 sd" if n_seeds > 1 else "one seed"
     n_epochs = max(trial.params.get("n_epochs", 1) for trial in trials)
     groups = store().dataset(snapshot.run.dataset_id).group_names
     role = CATALOG[trials[0].method].colour_role
@@ -80,9 +83,7 @@ def show_curves(snapshot: Snapshot) -> None:
         figure(
             plots.plot_training(table, colour_role=role, n_epochs=n_epochs),
             finding=plots.training_finding(table),
-            caption=f"Mean of {n_seeds} seeds, bands ± 1 sd."
-            if n_seeds > 1
-            else "One seed.",
+            caption=f"{label}, {seeds}.",
             alt=plots.describe_training(table),
             how=_LOSS_HOW,
             key="losses",
@@ -92,16 +93,21 @@ def show_curves(snapshot: Snapshot) -> None:
             figure(
                 plots.plot_ratio_histogram(ratio, groups=groups),
                 finding=plots.ratio_finding(ratio),
-                caption="r of the training rows; each group has mean 1.",
+                caption=f"r of the training rows, {label}; each group has mean 1.",
                 alt=plots.describe_ratio_histogram(ratio),
                 how=_RATIO_HOW,
                 key="weights",
             )
 
 
-def _watched(name: str, values: list[float]) -> Kpi:
+def _label(trials: Sequence[TrialRecord]) -> str:
+    return model_label(trials[0].method, trials[0].params)
+
+
+def _watched(name: str, values: list[float], note: str) -> Kpi:
     label, style = _WATCHED[name]
-    return Kpi(label, style(values[-1]) if values else "–", series=values or None)
+    value = style(values[-1]) if values else "–"
+    return Kpi(label, value, note, series=values or None)
 
 
 def _progress_text(snapshot: Snapshot) -> list[str]:

@@ -1,11 +1,13 @@
 import numpy as np
+import pandas as pd
 import pytest
 from reading import button, drawn, figures, labels, sent, words
+from reading import numbers as read_numbers
 
 from fairdash import ui
 from fairdash.datasets import split
 from fairdash.jobs import submit
-from fairdash.sweep import SweepSpec, expand
+from fairdash.sweep import SweepSpec, expand, mean_over_seeds, pareto_front, within
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 GRID = {"fairness_weight": [0.5, 2.0, 4.0], "tau": [0.1, 0.6]}
@@ -21,7 +23,7 @@ def specification(dataset_id, grid=GRID, seeds=(0, 1)):
                 {"method": "road", "params": {**QUICK, **grid}},
                 {
                     "method": "adversarial",
-                    "params": {**QUICK, "fairness_weight": grid["fairness_weight"]},
+                    "params": {k: v for k, v in (QUICK | grid).items() if k != "tau"},
                 },
             ],
             "seeds": list(seeds),
@@ -115,6 +117,40 @@ def test_an_address_without_a_setting_gets_the_most_accurate_within_the_limit(
     at = told["method"], float(told["fairness_weight"]), float(told.get("tau", -1))
     best = kept["validation_accuracy"].max()
     assert kept.loc[at, "validation_accuracy"] == pytest.approx(best)
+
+
+def test_other_pages_show_the_setting_it_opens_on_and_the_fronts_before_the_rest(
+    visit, dataset_id
+):
+    grid = {**GRID, "learning_rate": 0.01, "n_epochs": 20}
+    run_id = submit(ui.store(), specification(dataset_id, grid), name="Longer")
+    means = mean_over_seeds(ui.store().snapshot(run_id).table())
+    fair = means[means["method"] != "unconstrained"]
+    kept = within(fair, {"validation_demographic_parity_difference": 0.5})
+    best = fair[kept].loc[fair[kept]["validation_accuracy"].idxmax()]
+    tau = "" if np.isnan(best["tau"]) else f" τ {best['tau']:g}"
+    name = {"road": "ROAD", "adversarial": "Zhang"}[best["method"]]
+    label = f"{name} λ {best['fairness_weight']:g}{tau}"
+    axes = ("validation_worst_1_di", "validation_accuracy")
+    fronts = [
+        pareto_front(fair[kept & (fair["method"] == method)], axes=axes)
+        for method in ("road", "adversarial")
+    ]
+    n_shown = 1 + len({best.name, *pd.concat(fronts).index})
+    assert n_shown < 10
+
+    page = visit("Train", run=run_id)
+    assert not page.exception
+    assert read_numbers(page)["Accuracy"] == f"{best['test_accuracy']:.1%}"
+    assert f"{n_shown} of 10 models" in words(page)
+    # curves of one setting over its seeds, not of all settings
+    assert f"{label}, mean of 2 seeds" in words(page)
+    assert button(page, "See the whole sweep")
+    page = visit("Noisy groups", run=run_id)
+    assert not page.exception
+    (choice,) = [box for box in page.selectbox if box.label == "Model"]
+    assert choice.options[:2] == ["Unconstrained", label]
+    assert len(choice.options) == 10
 
 
 def test_the_browser_has_local_di_of_every_setting_as_one_would_compute_it(

@@ -22,14 +22,34 @@ def choose_first(page):
     page.get_by_text("1 run chosen").wait_for()
 
 
-@pytest.mark.usefixtures("audited")  # the engine runs, and another run is listed
-def test_a_run_is_renamed_downloaded_and_deleted(page, server, home):
-    store = open_store(home)
+def trained(store, grid, name):
+    """Train a grid in the engine of the app and return the run."""
     table = store.add_table(people_csv(), "people.csv")
     data = DataSource(table=table, roles=ROLES, name="People")
-    methods = (MethodGrid(method="unconstrained", params=QUICK),)
-    run = submit(store, SweepSpec(data=data, methods=methods), name="Old name")
+    run = submit(store, SweepSpec(data=data, methods=(grid,)), name=name)
     wait_until(lambda: store.run(run).over, 60)
+    return run
+
+
+@pytest.mark.usefixtures("audited")  # the engine runs, and another run is listed
+def test_a_sweep_opens_as_a_sweep(page, server, home):
+    store = open_store(home)
+    params = {**QUICK, "fairness_weight": [0.5, 1.0]}
+    run = trained(store, MethodGrid(method="adversarial", params=params), "Two")
+    page.goto(f"{server}/Runs")
+    page.get_by_text("Two").first.wait_for(state="attached")
+    choose_first(page)
+    page.get_by_role("button", name="Open").click()
+    page.get_by_role("heading", name="What does fairness cost?").wait_for()
+    assert f"run={run}" in page.url
+    store.delete_run(run)
+    store.close()
+
+
+@pytest.mark.usefixtures("audited")
+def test_a_run_is_renamed_downloaded_and_deleted(page, server, home):
+    store = open_store(home)
+    run = trained(store, MethodGrid(method="unconstrained", params=QUICK), "Old name")
     page.goto(f"{server}/Runs")
     page.get_by_text("Old name").first.wait_for(state="attached")
     choose_first(page)

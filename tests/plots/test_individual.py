@@ -44,6 +44,11 @@ def test_a_method_is_joined_in_order_of_its_weight():
     assert list(ring.x) == [0.7]
 
 
+def test_models_that_differ_in_more_than_their_weight_are_not_joined():
+    same = MODELS.assign(fairness_weight=[float("nan"), 5.0, 5.0])
+    assert [trace.mode for trace in plot_consistency(same).data] == ["markers"] * 3
+
+
 def test_bars_are_the_spread_over_seeds_or_else_the_interval():
     alone, method, _ = plot_consistency(MODELS).data
     assert list(method.error_x.array) == [0.02, 0.01]

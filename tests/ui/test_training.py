@@ -6,7 +6,7 @@ from toys import ROLES, people_csv
 from fairdash import ui
 from fairdash.jobs import submit
 from fairdash.sweep import SweepSpec, expand
-from fairdash.ui._training import seconds_left
+from fairdash.ui._training import main_trials, seconds_left
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 PLAIN = {"method": "unconstrained", "params": QUICK}
@@ -59,6 +59,12 @@ def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
     assert left(run, {a.key: 2, b.key: 2}) == pytest.approx(30)
     everything = {a.key: 4, b.key: 4, c.key: 2, d.key: 2}
     assert left(run, everything) == pytest.approx(10 / 3)
+
+
+def test_curves_are_of_one_setting_while_several_train(begin):
+    run, (_, *road) = begin(PLAIN, ROAD)
+    asked = main_trials(ui.store().snapshot(run))
+    assert [trial.key for trial in asked] == [road[0].key]
 
 
 def test_a_model_counts_by_the_work_it_is(begin):
