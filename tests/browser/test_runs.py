@@ -42,7 +42,6 @@ def test_a_sweep_opens_as_a_sweep(page, server, home):
     page.get_by_role("button", name="Open").click()
     page.get_by_role("heading", name="What does fairness cost?").wait_for()
     assert f"run={run}" in page.url
-    store.delete_run(run)
     store.close()
 
 
