@@ -13,9 +13,9 @@ from fairdash.ui._blocks import code_tabs, problem, table_download
 from fairdash.ui._format import count, duration, plural
 from fairdash.ui._frame import View, exists, open_page
 from fairdash.ui._outcome import show_result
-from fairdash.ui._results import BASELINE, single_values
+from fairdash.ui._results import BASELINE, Setting, single_values
 from fairdash.ui._state import store
-from fairdash.ui._sweep import is_sweep
+from fairdash.ui._sweep import is_sweep, opened_on
 from fairdash.ui._train_rows import PROPOSED, part_sizes
 from fairdash.ui._training import runtime, usual_seconds
 from fairdash.ui._truncation import show_truncation
@@ -44,13 +44,14 @@ def training_facts(dataset_id: str) -> tuple[str, ...]:
 def asked(run_id: str | None) -> tuple[MethodGrid, int, int | None]:
     """Return method, number of seeds and training rows a run asked for, or defaults.
 
-    After an audit of the unconstrained model alone the next step is a remedy.
+    Of a sweep the method has the settings it opens on. After an audit of the
+    unconstrained model alone the next step is a remedy.
     """
     if run_id is not None:
         spec = SweepSpec.model_validate(store().run(run_id).spec)
-        for grid in spec.methods:
-            if grid.method != BASELINE:
-                return grid, len(spec.seeds), spec.train_rows
+        grid = _in_question(spec, opened_on(run_id))
+        if grid is not None:
+            return grid, len(spec.seeds), spec.train_rows
     return MethodGrid(method=_DEFAULT), _SEEDS, PROPOSED
 
 
@@ -113,6 +114,18 @@ def export_run(view: View) -> None:
         )
         st.caption("The same run, to copy")
         code_tabs({"Python": spec.to_python(), "YAML": spec.to_yaml()})
+
+
+def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
+    """Return the method of ``chosen`` at its values, else the first but a baseline."""
+    for grid in spec.methods:
+        if chosen is None and grid.method != BASELINE:
+            return grid
+        if chosen is not None and grid.method == chosen.method:
+            params = chosen.trials[0].params
+            values = {name: params[name] for name in grid.params}
+            return grid.model_copy(update={"params": values})
+    return None
 
 
 def _next_pages(snapshot: Snapshot) -> None:

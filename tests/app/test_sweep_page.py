@@ -146,6 +146,10 @@ def test_other_pages_show_the_setting_it_opens_on_and_the_fronts_before_the_rest
     # curves of one setting over its seeds, not of all settings
     assert f"{label}, mean of 2 seeds" in words(page)
     assert button(page, "See the whole sweep")
+    (method,) = [box for box in page.selectbox if box.label == "Method"]
+    assert method.value == best["method"]
+    (weight,) = [one for one in page.slider if one.label == "Fairness weight (λ)"]
+    assert weight.value == pytest.approx(best["fairness_weight"])
     page = visit("Noisy groups", run=run_id)
     assert not page.exception
     (choice,) = [box for box in page.selectbox if box.label == "Model"]
