@@ -13,6 +13,7 @@ from fairdash.methods._plane import Float64, PlaneNetwork, SettingRange
 from fairdash.methods._sparse_rows import SparseRows, find_sparse
 
 MODULATOR_WIDTH = 32
+FEWEST_AWAKE = 0.05  # of rows, below which a network is a constant; usual is 0.6 to 1
 FEW_INPUTS = 64  # up to which the first layer is as quick apart for every setting
 
 
@@ -171,6 +172,20 @@ class ConditionedNetwork:
         """Move all parameters one Adam step along the gradient of ``backward``."""
         self._optimiser.param_groups[0]["lr"] = self.learning_rate
         self._optimiser.step()
+
+    def is_dead(self) -> bool:
+        """Tell whether hardly a row of the last inputs moves the outputs.
+
+        That is when no unit of the last hidden layer is active for it, at any setting.
+        No gradient comes through such a layer, so training cannot wake it.
+        """
+        awake = (self._activations[-2] > 0).any(-1)
+        return awake.float().mean().item() < FEWEST_AWAKE
+
+    def redraw(self, seed: int) -> None:
+        """Begin anew: other weights, and no memory of past gradients."""
+        self._initialise(seed)
+        self._optimiser.state.clear()
 
     def predict(self, inputs: Tensor) -> Tensor:
         """Return the outputs at ``points``; shape (n_points, n_rows, 1)."""

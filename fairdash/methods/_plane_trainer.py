@@ -22,6 +22,10 @@ class PlaneTrainer(AdversarialTrainer):
     its losses over 1 + lambda, so that no setting outweighs another, and slower than
     its opponents: at one rate f runs ahead of an adversary that has to follow it at
     all settings. All rates fall to zero along a cosine.
+
+    While f still says the same of everyone its opponents move on noise, and at their
+    rate now and then all units of a layer end at zero. One opponent is all there is
+    for every setting, so a dead one is drawn anew.
     """
 
     predictor: Any  # a ConditionedNetwork, as are its opponents
@@ -84,6 +88,9 @@ class PlaneTrainer(AdversarialTrainer):
         self.n_taken += 1
         self.set_point(torch.as_tensor(settings).to(batch.X))
         losses = super().step(batch)
+        for network in self.opponents():
+            if network.is_dead():
+                network.redraw(int(self.random.integers(2**31)))
         n_models = len(self.predictor.points)
         return {name: loss.mean().expand(n_models) for name, loss in losses.items()}
 

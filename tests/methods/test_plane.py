@@ -121,7 +121,9 @@ def test_settings_are_drawn_from_every_part_of_both_axes():
     np.testing.assert_allclose(features, [[-1] * 4, [1] * 4], atol=1e-12)
 
 
-def test_the_predictor_minimises_the_loss_over_one_plus_lambda(double_precision):
+@pytest.fixture
+def game(double_precision):
+    """A trainer of a small plane, and a minibatch for it."""
     rng = np.random.default_rng(0)
     s = torch.as_tensor(rng.integers(2, size=50))
     batch = Batch(
@@ -133,6 +135,28 @@ def test_the_predictor_minimises_the_loss_over_one_plus_lambda(double_precision)
     trainer = model._trainer_class(
         [model], batch, seeds=[1, 2, 3], device=torch.device("cpu")
     )
+    return trainer, batch
+
+
+def test_a_dead_opponent_is_drawn_anew_and_others_play_on(game):
+    trainer, batch = game
+    trainer.step(batch)
+    before = trainer.ratio.parameters.clone()
+    trainer.adversary.weights[0].zero_()
+    trainer.adversary.biases[0].fill_(-1)  # no unit of its one layer is active
+    dead = trainer.adversary.parameters.clone()
+    trainer.step(batch)
+    assert trainer.adversary.is_dead()  # when it played last
+    assert (trainer.adversary.weights[0] != 0).all()
+    moved = trainer.ratio.parameters - before
+    assert 0 < moved.abs().max() < 0.1  # by steps of Adam, not drawn anew
+    trainer.step(batch)
+    assert not trainer.adversary.is_dead()
+    assert (trainer.adversary.parameters != dead).any()
+
+
+def test_the_predictor_minimises_the_loss_over_one_plus_lambda(game):
+    trainer, batch = game
     taken = {}
     backward = trainer.predictor.backward
     trainer.predictor.backward = lambda g: (taken.update(slope=g), backward(g))
