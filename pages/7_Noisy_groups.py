@@ -38,7 +38,7 @@ def noisy_groups():
     """Draw everything that follows the controls."""
     facts = st.container()
     try:
-        asked = ui.pick_noise(models, view.data)
+        asked = ui.pick_noise(models, view.data, view.run)
         with facts:
             ui.context(*ui.noisy_facts(asked.rows, len(models)))
         if asked.noise is None:

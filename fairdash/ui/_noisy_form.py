@@ -21,6 +21,7 @@ from fairdash.ui._noisy_rows import Doubted, doubted_rows
 from fairdash.ui._post_source import Source
 from fairdash.ui._post_upload import scores_form
 from fairdash.ui._state import store
+from fairdash.ui._sweep import opened_on
 
 SOURCES = {
     "simulated": "Simulated",
@@ -56,7 +57,9 @@ class Asked(NamedTuple):
     question: Question
 
 
-def pick_noise(models: Mapping[str, Sequence[Source]], dataset_id: str | None) -> Asked:
+def pick_noise(
+    models: Mapping[str, Sequence[Source]], dataset_id: str | None, run_id: str | None
+) -> Asked:
     """Draw the controls and return what they ask.
 
     Raises
@@ -67,13 +70,7 @@ def pick_noise(models: Mapping[str, Sequence[Source]], dataset_id: str | None) -
     with controls(5):
         first, second, third, fourth, last = (st.container() for _ in range(5))
     with first:
-        model = st.selectbox(
-            "Model",
-            list(models),
-            placeholder="None yet",
-            disabled=not models,
-            key=f"{dataset_id} {list(models)} noisy model",
-        )
+        model = _model(models, dataset_id, run_id)
     with last, more("Slack, upload"), st.container(width=340):
         slack: float = st.number_input(
             "Slack (α)",
@@ -112,6 +109,33 @@ def pick_noise(models: Mapping[str, Sequence[Source]], dataset_id: str | None) -
     with third:
         noise = _noise(source, rows)
     return Asked(model or "", rows, noise, Question(constraints, float(slack)))
+
+
+def _model(
+    models: Mapping[str, Sequence[Source]], dataset_id: str | None, run_id: str | None
+) -> str | None:
+    """Draw the choice of a model: a file that was just sent, else that of a sweep."""
+    key = f"{dataset_id} {run_id} certified"
+    files = [label for label, sources in models.items() if sources[0].upload]
+    known = st.session_state.get(f"{key} files", ())
+    st.session_state[f"{key} files"] = files
+    sent = [label for label in files if label not in known]
+    if sent:
+        st.session_state[key] = sent[0]
+    elif st.session_state.get(key) not in models:  # a file that was taken away
+        st.session_state.pop(key, None)
+    chosen = opened_on(run_id) if run_id else None
+    opened = {trial.key for trial in chosen.trials} if chosen else set()
+    places = (i for i, s in enumerate(models.values()) if s[0].trial in opened)
+    return st.selectbox(
+        "Model",
+        list(models),
+        index=next(places, 0 if models else None),
+        placeholder="None yet",
+        disabled=not models,
+        key=key,
+        persist_state="session",
+    )
 
 
 def _noise(source: str, rows: Doubted) -> Noise | None:

@@ -74,6 +74,7 @@ def carry(sweep: Sweep, run: RunRecord, place: int) -> str:
     st.session_state[f"{data} {run.id} models"] = compared
     st.session_state[f"{data} {run.id} weighted"] = model.label
     st.session_state[f"{data} {run.id} audited"] = model.label
+    st.session_state[f"{data} {run.id} certified"] = model.label
     alone = len(model.trials) == 1
     first = "" if alone else f", seed {model.trials[0].seed}"
     st.session_state[f"{data} scores"] = f"{model.label}{first}"

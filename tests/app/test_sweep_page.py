@@ -153,6 +153,7 @@ def test_other_pages_show_the_setting_it_opens_on_and_the_fronts_before_the_rest
     page = visit("Noisy groups", run=run_id)
     assert not page.exception
     (choice,) = [box for box in page.selectbox if box.label == "Model"]
+    assert choice.value == label
     assert choice.options[:2] == ["Unconstrained", label]
     assert len(choice.options) == 10
 
