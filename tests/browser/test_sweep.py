@@ -121,6 +121,10 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     page.get_by_test_id("stSidebar").get_by_text("Post-process", exact=True).click()
     scores = page.get_by_role("combobox", name="Scores of")
     expect(scores).to_have_value(label)
+    for name in ("Individual fairness", "Noisy groups"):
+        page.get_by_test_id("stSidebar").get_by_text(name, exact=True).click()
+        audited = page.get_by_role("combobox", name="Model", exact=True)
+        expect(audited).to_have_value(label)
     page.get_by_test_id("stSidebar").get_by_text("Sweep", exact=True).click()
     page.wait_for_url(re.compile(rf"fairness_weight={low['fairness_weight']:g}&"))
     page.get_by_role("button", name="See where it is unfair").click()
