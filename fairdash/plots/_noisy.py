@@ -7,7 +7,15 @@ import plotly.graph_objects as go
 
 from fairdash.plots._noise_study import zero_line
 from fairdash.plots._rows import numbers, records
-from fairdash.plots._theme import INK, MUTED, Spec, fade, finish, text
+from fairdash.plots._theme import (
+    BELOW_BUTTONS,
+    INK,
+    MUTED,
+    Spec,
+    fade,
+    finish,
+    text,
+)
 from fairdash.plots._words import fitting, number, percent, wrap
 
 # column, name, symbol, whether filled with ink
@@ -86,8 +94,8 @@ def plot_certificates(table: pd.DataFrame) -> go.Figure:
         },
         "shapes": [zero_line("x")],
     }
-    height = 150 + 34 * max(len(places), 3)
-    return finish(data, layout, height=height, top=56, legend=True)
+    height = 150 + BELOW_BUTTONS + 34 * max(len(places), 3)
+    return finish(data, layout, height=height, top=56 + BELOW_BUTTONS, legend=True)
 
 
 def describe_certificates(table: pd.DataFrame) -> str:

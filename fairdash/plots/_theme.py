@@ -55,6 +55,7 @@ REPEATS = (
     "cross", "x", "star", "hourglass", "hexagram", "diamond-tall", "star-square",
     "circle-x",
 )  # fmt: skip
+BELOW_BUTTONS = 28  # for a legend as wide as its figure
 MUTED, INK, PAPER = "#000036", "#000037", "#000038"
 GRID = "#00003626"
 TEXT = "#000037c6"  # ink at 78 %: Streamlit's own axis text is 3.7:1 on white

@@ -4,7 +4,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from fairdash.plots._rows import numbers, records
-from fairdash.plots._theme import Spec, fade, finish, model_marks, text
+from fairdash.plots._theme import (
+    BELOW_BUTTONS,
+    Spec,
+    fade,
+    finish,
+    model_marks,
+    text,
+)
 from fairdash.plots._words import fitting, listing, number, percent
 
 _PANELS = (("expected", "As probabilities"), ("rounded", "Rounded at one half"))
@@ -55,7 +62,8 @@ def plot_violations(table: pd.DataFrame) -> go.Figure:
                 yanchor="bottom",
             )
         )
-    figure = finish(data, layout, height=400, legend=True, top=60)
+    height, top = 416 + BELOW_BUTTONS, 76 + BELOW_BUTTONS
+    figure = finish(data, layout, height=height, legend=True, top=top)
     figure.update_layout(legend={"y": 1.1})
     return figure
 
