@@ -25,6 +25,7 @@ from fairdash.jobs import (
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
 
+pytestmark = pytest.mark.timeout(400)  # a busy machine takes minutes for 3 processes
 MEDIUM = {
     "n_epochs": 80,
     "batch_size": 64,
