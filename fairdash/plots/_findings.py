@@ -98,6 +98,8 @@ def comparison_finding(label: str, changes: pd.DataFrame) -> str:
 
 def training_finding(curves: pd.DataFrame) -> str:
     """Whether the validation loss, averaged over five epochs, still falls."""
+    if "validation_loss" not in curves:  # a plane: it has one at every setting
+        return "Loss on training rows, mean over all settings"
     known = curves[["epoch", "validation_loss"]].dropna()
     if len(known) < 2 * _SMOOTH:
         return "The first epochs"

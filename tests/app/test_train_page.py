@@ -46,6 +46,20 @@ def test_the_form_offers_every_parameter_of_the_catalog(visit, dataset_id, metho
     assert {param.title for param in CATALOG[method].params} <= offered
 
 
+@pytest.mark.parametrize("method", CATALOG)
+def test_every_method_trains_from_the_page_and_is_shown(visit, dataset_id, method):
+    few = {**QUICK, "n_iterations": 10, "max_iter": 30}
+    known = {param.name for param in CATALOG[method].params}
+    params = {name: value for name, value in few.items() if name in known}
+    run = ui.train(dataset_id, MethodGrid(method=method, params=params), 1)
+    snapshot = ui.store().snapshot(run)
+    assert [trial.reason for trial in snapshot.trials if trial.reason] == []
+    page = visit("Train", run=run)
+    assert not page.exception
+    accuracy = snapshot.table().set_index("method")["test_accuracy"]
+    assert page.metric[0].value == f"{accuracy[method]:.1%}"
+
+
 def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
     page = visit("Train", data=dataset_id)
     for widget in page.number_input:

@@ -69,6 +69,8 @@ def test_training_says_whether_validation_loss_still_falls(curves):
     turned = curves.assign(validation_loss=np.abs(curves["epoch"] - 30) / 100)
     assert training_finding(turned) == "Validation loss is lowest at epoch 30"
     assert training_finding(curves.head(4)) == "The first epochs"
+    unseen = curves.drop(columns="validation_loss")
+    assert training_finding(unseen) == "Loss on training rows, mean over all settings"
 
 
 def test_weights_are_described_by_their_spread(ratio, quantile_table):
