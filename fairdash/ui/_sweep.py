@@ -226,7 +226,7 @@ def notable(run_id: str) -> list[Setting]:
     validation rows.
     """
     run = store().run(run_id)
-    sweep = finished_sweep(run_id) if run.over else None
+    sweep = finished_sweep(run_id) if run.over and is_sweep(run_id) else None
     if sweep is None or not sweep.methods:
         return []
     limit = float(run.spec.get("di_limit", 0.05))
