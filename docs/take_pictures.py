@@ -138,6 +138,7 @@ def show(page: Page, address: str, query: str, *paths: str) -> None:
     for path in paths:
         page.goto(f"{address}/{path}?{query}")
         page.locator(".js-plotly-plot").first.wait_for()
+        page.wait_for_function("!document.querySelector('[data-testid=stSpinner]')")
         shoot(page, path.lower())
 
 
