@@ -15,6 +15,9 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRDASH_HOME", str(folder))
     monkeypatch.setenv("FAIRDASH_WORKERS", "2")
     monkeypatch.setenv("FAIRDASH_LINGER", "0.5")
+    # set, so that one that a test names is forgotten when it ends
+    monkeypatch.setenv("FAIRDASH_SCHEDULER", "")
+    monkeypatch.delenv("FAIRDASH_SCHEDULER")
     return folder
 
 

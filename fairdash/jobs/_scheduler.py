@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 from distributed.comm.core import connect
+from distributed.core import send_recv
 
 CONNECT_SECONDS = 5.0
 
@@ -27,7 +28,7 @@ def check_scheduler(address: str) -> None:
 
 
 async def answers(address: str) -> bool:
-    """Tell whether a process of Dask listens at an address.
+    """Tell whether a scheduler of Dask listens at an address.
 
     Raises
     ------
@@ -41,7 +42,9 @@ async def answers(address: str) -> bool:
         )
     try:
         link = await connect(address, timeout=CONNECT_SECONDS)
-    except OSError:
+        asked = send_recv(link, op="identity", close=True)
+        told = await asyncio.wait_for(asked, CONNECT_SECONDS)
+    except OSError:  # a timeout is one
         return False
-    await link.close()
-    return True
+    # others may listen there, a worker or, while nobody does, this socket itself
+    return isinstance(told, dict) and told.get("type") == "Scheduler"
