@@ -7,17 +7,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from fairdash.datasets import Dataset
-from fairdash.methods import Plane
 from fairdash.store import RunRecord, Store
 from fairdash.sweep import (
     Stack,
     SweepSpec,
-    TrainedPlane,
     TrialResult,
     plan,
     score,
-    take_points,
-    train_plane,
     train_stack,
 )
 
@@ -65,9 +61,17 @@ def work(
     while waiting:
         part = waiting.pop(0)
         try:
-            results = _train(store, part, dataset, spec, link)
+            results = train_stack(
+                part,
+                dataset,
+                scaling=spec.scaling,
+                subgroups=spec.subgroups,
+                train_rows=spec.train_rows,
+                report=link.report,
+                stopped=link.stopped,
+            )
         except Exception as error:  # whatever a method raises is what became of it
-            if len(part.trials) > 1 and not _plane_failed(store, part, dataset, spec):
+            if len(part.trials) > 1:
                 waiting = part.split() + waiting
             else:
                 what = describe(error)
@@ -76,7 +80,7 @@ def work(
         if results is None:
             return None
         for result in results:
-            _keep(store, result, spec.train_rows, _plane_key(part, dataset, spec))
+            _keep(store, result, spec.train_rows)
     lost = {outcome.key for outcome in failed}
     keys = [trial.key for trial in stack.trials if trial.key not in lost]
     return failed + _measure(store, dataset, stack.seed, keys, spec)
@@ -87,62 +91,7 @@ def describe(error: BaseException) -> str:
     return "".join(traceback.format_exception(error))[-ERROR_LENGTH:]
 
 
-def _train(
-    store: Store, stack: Stack, dataset: Dataset, spec: SweepSpec, link: Link
-) -> list[TrialResult] | None:
-    """Train a stack, or take its trials from a plane that is on disk by then."""
-    how: dict[str, Any] = {
-        "scaling": spec.scaling,
-        "train_rows": spec.train_rows,
-        "report": link.report,
-    }
-    key = _plane_key(stack, dataset, spec)
-    if key is None:
-        return train_stack(
-            stack, dataset, subgroups=spec.subgroups, stopped=link.stopped, **how
-        )
-    kept = store.artifact(key)
-    if kept.exists():
-        plane = Plane.from_arrays(kept.network())
-        trained = TrainedPlane(plane, kept.history())
-        return take_points(stack, trained, dataset, **how)
-    fresh = train_plane(stack, dataset, stopped=link.stopped, **how)
-    if fresh is None:
-        return None
-    kept.write(
-        row={
-            "key": key,
-            "method": stack.method,
-            "params": stack.params,
-            "seed": stack.seed,
-            "data_key": dataset.key,
-            "seconds": fresh.seconds,
-        },
-        history=fresh.history,
-        network=fresh.plane.arrays(),
-    )
-    return take_points(stack, fresh, dataset, **how)
-
-
-def _plane_key(stack: Stack, dataset: Dataset, spec: SweepSpec) -> str | None:
-    if not stack.is_plane:
-        return None
-    return stack.plane_key(
-        data=dataset.key, scaling=spec.scaling, train_rows=spec.train_rows
-    )
-
-
-def _plane_failed(
-    store: Store, stack: Stack, dataset: Dataset, spec: SweepSpec
-) -> bool:
-    """Tell whether a stack has no plane: then its trials fail alike, one by one too."""
-    key = _plane_key(stack, dataset, spec)
-    return key is not None and not store.artifact(key).exists()
-
-
-def _keep(
-    store: Store, result: TrialResult, train_rows: int | None, plane: str | None
-) -> None:
+def _keep(store: Store, result: TrialResult, train_rows: int | None) -> None:
     trial = result.trial
     store.artifact(trial.key).write(
         row={
@@ -153,7 +102,6 @@ def _keep(
             "data_key": trial.data_key,
             "seconds": result.seconds,
             **({"train_rows": train_rows} if train_rows else {}),
-            **({"plane": plane} if plane else {}),
         },
         scores=result.scores,
         history=result.history,

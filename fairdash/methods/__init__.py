@@ -11,7 +11,7 @@ from fairdash.methods._fair_multiplier import fair_log_loss_multiplier
 from fairdash.methods._held import hold_multiplier
 from fairdash.methods._method import CACHED_ROWS, Device, Effort, Method, Param
 from fairdash.methods._network import Network
-from fairdash.methods._plane import Plane, PlaneNetwork, SettingRange
+from fairdash.methods._plane import Plane
 from fairdash.methods._scorers import Scorer, scorer_of
 from fairdash.methods._truncation import TruncatedLogistic
 from fairdash.methods._two_features import two_feature_networks, two_feature_people
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
         NoisyGroupsUnconstrained,
     )
     from fairdash.methods.noisy_groups._soft_method import NoisyGroupsSoft
-    from fairdash.methods.plane import AdversarialPlane, ROADPlane
     from fairdash.methods.reductions import GridReductions, Reductions
     from fairdash.methods.reweighing import Reweighing
     from fairdash.methods.road import ROAD
@@ -57,7 +56,6 @@ __all__ = [
     "PLANES",
     "ROAD",
     "AdversarialDebiasing",
-    "AdversarialPlane",
     "CovarianceConstraint",
     "Device",
     "Effort",
@@ -77,15 +75,12 @@ __all__ = [
     "NoisyGroupsUnconstrained",
     "Param",
     "Plane",
-    "PlaneNetwork",
-    "ROADPlane",
     "RandomForest",
     "Reductions",
     "Reweighing",
     "Scorer",
     "SenSR",
     "SenSeI",
-    "SettingRange",
     "StackView",
     "TruncatedLogistic",
     "Unconstrained",

@@ -77,9 +77,6 @@ class Method:
         Whether its ``predict`` takes ``sensitive_features``, as its ``fit`` does.
     needs_names : bool
         Whether it has a parameter ``feature_names`` for the encoded columns.
-    approximates : str
-        Key of the method of which this one covers all settings by one network; such a
-        plane is trained once for all points of a stack.
     """
 
     key: str

@@ -8,19 +8,17 @@ from fairdash.methods._adversarial_entries import ADVERSARIAL_METHODS
 from fairdash.methods._base_model_entries import BASE_MODELS
 from fairdash.methods._classical_entries import CLASSICAL_METHODS
 from fairdash.methods._individual_entries import INDIVIDUAL_METHODS
+from fairdash.methods._method import Method
 from fairdash.methods._noisy_entries import NOISY_METHODS
-from fairdash.methods._plane_entries import PLANE_METHODS
 
 CATALOG = {
     method.key: method
     for method in (
         *ADVERSARIAL_METHODS,
-        *PLANE_METHODS,
         *CLASSICAL_METHODS,
         *BASE_MODELS,
         *NOISY_METHODS,
         *INDIVIDUAL_METHODS,
     )
 }
-# by the key of the method that a plane approximates
-PLANES = {method.approximates: method for method in PLANE_METHODS}
+PLANES: dict[str, Method] = {}  # none any more; goes with what the Sweep page shows

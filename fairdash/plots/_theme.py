@@ -29,9 +29,6 @@ METHODS = {
     "reweighing": ("#000009", "triangle-right"),
     "covariance": ("#000009", "bowtie"),
     "hardt": ("#000009", "star-diamond"),
-    # a plane has the colour of the method it approximates
-    "adversarial_plane": ("#000006", "triangle-up-dot"),
-    "road_plane": ("#000008", "circle-dot"),
     "chosen": ("#000037", "cross"),  # the setting under sliders, in ink
     # the study of noisy groups has its own page: plain, naive, robust, soft
     "noisy_unconstrained": ("#000005", "hourglass"),

@@ -11,7 +11,6 @@ from fairdash.sweep._front import (
 )
 from fairdash.sweep._monitor import summarise_ratio
 from fairdash.sweep._plan import Stack, plan
-from fairdash.sweep._plane import TrainedPlane, take_points, train_plane
 from fairdash.sweep._result import TrialResult
 from fairdash.sweep._run import load_dataset, run_sweep, source_file
 from fairdash.sweep._score import score
@@ -24,7 +23,6 @@ __all__ = [
     "MethodGrid",
     "Stack",
     "SweepSpec",
-    "TrainedPlane",
     "Trial",
     "TrialResult",
     "expand",
@@ -43,8 +41,6 @@ __all__ = [
     "select",
     "source_file",
     "summarise_ratio",
-    "take_points",
-    "train_plane",
     "train_stack",
     "trial_key",
     "within",

@@ -1,6 +1,5 @@
 """From trials to stacks: which models train at once, and in what order."""
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +10,7 @@ from fairdash._validation import check_one_of
 from fairdash.methods import CACHED_ROWS, CATALOG, Device
 from fairdash.sweep._cost import work
 from fairdash.sweep._spec import Scalar
-from fairdash.sweep._trials import Trial, hash_of, trial_key
+from fairdash.sweep._trials import Trial, hash_of
 
 MAX_MODELS = {"cpu": 32, "cuda": 1024}  # of a stack, for it is what a crash can lose
 USUAL_FEATURES = 32  # when only the order of stacks counts
@@ -33,21 +32,18 @@ class Stack:
 
     @property
     def is_plane(self) -> bool:
-        """Whether one training serves all trials, and any other point."""
-        return bool(CATALOG[self.method].approximates)
+        """False: no stack is one network for all its trials any more."""
+        return False
 
     def plane_key(self, **data: Any) -> str:
-        """Return the identity of that training: all of a trial but its point.
-
-        ``data`` is the rest of the question of `trial_key`: data, scaling, train_rows.
-        """
-        return trial_key(method=self.method, params=self.params, seed=self.seed, **data)
+        """Return no key: no stack is one network for all its trials any more."""
+        return ""
 
     def work(self, *, n_rows: int, n_features: int) -> float:
         """Return about how many multiply-adds the stack takes: see `work`."""
         one = self.trials[0].params
-        n_models = one["n_settings"] if self.is_plane else len(self.trials)
-        return float(n_models) * work(one, n_rows=n_rows, n_features=n_features)
+        each = work(one, n_rows=n_rows, n_features=n_features)
+        return len(self.trials) * each
 
     @property
     def length(self) -> float:
@@ -115,9 +111,7 @@ def plan(
 
 
 def _fitting(trial: Trial, device: Device) -> int:
-    """Return how many models like this one fit a device together; of a plane all."""
-    if CATALOG[trial.method].approximates:
-        return sys.maxsize
+    """Return how many models like this one fit a device together."""
     cached = CACHED_ROWS // int(trial.params.get("batch_size", 1))
     return (
         MAX_MODELS[device]

@@ -16,9 +16,11 @@ from pydantic import (
 
 from fairdash._validation import explain_invalid
 from fairdash.datasets import SAMPLES, Dataset, Roles, Subgroups, split
-from fairdash.methods import CATALOG, PLANES, Effort
+from fairdash.methods import Effort
 
 Scalar = int | float | str
+# methods of earlier versions: one network approximated all settings of another method
+REMOVED = {"adversarial_plane": "adversarial", "road_plane": "road"}
 MOST_VALUES = 1000  # of an axis
 SPACINGS: dict[str, Any] = {"linear": np.linspace, "log": np.geomspace}
 
@@ -79,10 +81,8 @@ class MethodGrid(_Frozen):
         A value, or the list of values to try, by name. A list may also be given as
         ``{linear: [0, 5, 20]}`` or ``{log: [0.1, 10, 5]}``: first, last and number of
         values. The other parameters are at the method's defaults for ``effort``.
-    effort : {"fast", "paper", "plane"}
-        Length of training: quick, or as in the method's paper. ``"plane"``: one network
-        for all values of λ and τ, an approximation; ``method`` becomes the key of its
-        own in the catalog, such as "road_plane".
+    effort : {"fast", "paper"}
+        Length of training: quick, or as in the method's paper.
     """
 
     method: str
@@ -91,20 +91,15 @@ class MethodGrid(_Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _name_the_plane(cls, given: Any) -> Any:
+    def _refuse_planes(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        method = CATALOG.get(given.get("method", ""))
-        if method is None:
-            return given
-        if method.approximates:
-            return given | {"effort": "plane"}
-        if given.get("effort") != "plane":
-            return given
-        if method.key not in PLANES:
-            message = f"`effort` 'plane' is for {sorted(PLANES)}, not {method.key!r}"
-            raise ValueError(message)
-        return given | {"method": PLANES[method.key].key}
+        method = str(given.get("method", ""))
+        if method in REMOVED or given.get("effort") == "plane":
+            message = f"{method!r} asks for a plane, which is no longer supported"
+            instead = REMOVED.get(method, method)
+            raise ValueError(f"{message}; sweep a grid of {instead!r} instead")
+        return given
 
     @field_validator("params", mode="before")
     @classmethod

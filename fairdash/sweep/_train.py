@@ -18,7 +18,6 @@ from fairdash.datasets import (
 from fairdash.methods import CATALOG
 from fairdash.sweep._monitor import Event, Monitor, validation_metrics
 from fairdash.sweep._plan import Stack
-from fairdash.sweep._plane import take_points, train_plane
 from fairdash.sweep._result import TrialResult, begun, finite
 
 
@@ -59,25 +58,6 @@ def train_stack(
     ValueError
         When a parameter is out of range or training diverged.
     """
-    if stack.is_plane:
-        trained = train_plane(
-            stack,
-            dataset,
-            scaling=scaling,
-            train_rows=train_rows,
-            report=report,
-            stopped=stopped,
-        )
-        if trained is None:
-            return None
-        return take_points(
-            stack,
-            trained,
-            dataset,
-            scaling=scaling,
-            train_rows=train_rows,
-            report=report,
-        )
     for trial in stack.trials:
         report(begun(trial))
     parts = split(dataset, stack.seed)

@@ -30,9 +30,8 @@ KINDS = {
     "hardt": {},
     "forest": {"n_estimators": 8, "max_depth": 4},
     "neighbours": {},
-    "adversarial_plane": {"n_epochs": 2, "fairness_weight": 0.5},
 }
-NETWORKS = {"unconstrained", "logistic", "hinge", "adversarial_plane"}
+NETWORKS = {"unconstrained", "logistic", "hinge"}
 ALL = np.arange(120)
 
 

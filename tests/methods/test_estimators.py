@@ -17,7 +17,6 @@ from fairdash.methods import (
     CLP,
     ROAD,
     AdversarialDebiasing,
-    AdversarialPlane,
     CovarianceConstraint,
     FairLogLoss,
     GridReductions,
@@ -33,7 +32,6 @@ from fairdash.methods import (
     RandomForest,
     Reductions,
     Reweighing,
-    ROADPlane,
     SenSeI,
     SenSR,
     Unconstrained,
@@ -160,14 +158,6 @@ class PlainBROAD(AlternatingGroups, BROAD):
     pass
 
 
-class PlainAdversarialPlane(AlternatingGroups, AdversarialPlane):
-    pass
-
-
-class PlainROADPlane(AlternatingGroups, ROADPlane):
-    pass
-
-
 QUICK_SEARCH = {"n_subspace_steps": 2, "n_full_steps": 1}
 CHECKED = [
     PlainLogistic(),
@@ -175,10 +165,6 @@ CHECKED = [
     PlainAdversarial(batch_size=32),
     PlainROAD(batch_size=32),
     PlainBROAD(batch_size=32),
-    PlainAdversarialPlane(n_epochs=30, n_settings=4, learning_rate=5e-3),
-    PlainROADPlane(
-        max_fairness_weight=5, n_epochs=30, n_settings=4, learning_rate=5e-3
-    ),
     PlainFairLogLoss(),
     PlainReductions(max_iter=5),
     PlainGridReductions(grid_size=5),

@@ -10,7 +10,14 @@ from fairdash.datasets import (
     read_table,
     split,
 )
-from fairdash.sweep import DataSource, SweepSpec, expand, load_dataset, run_sweep
+from fairdash.sweep import (
+    DataSource,
+    MethodGrid,
+    SweepSpec,
+    expand,
+    load_dataset,
+    run_sweep,
+)
 
 MINIMAL = """
 data:
@@ -182,3 +189,16 @@ def test_as_many_rows_as_there_are_is_the_same_question(tmp_path):
     assert key.tolist() == [expand(plain, dataset.key)[0].key]
     with pytest.raises(ValueError, match="`train_rows` must be at least 4"):
         run_sweep(plain.model_copy(update={"train_rows": 3}))
+
+
+@pytest.mark.parametrize(
+    ("given", "instead"),
+    [
+        ({"method": "road_plane"}, "road"),
+        ({"method": "adversarial_plane", "effort": "plane"}, "adversarial"),
+        ({"method": "road", "effort": "plane"}, "road"),
+    ],
+)
+def test_a_plane_of_an_earlier_version_is_refused_with_the_way_out(given, instead):
+    with pytest.raises(ValueError, match=f"no longer supported.*grid of '{instead}'"):
+        MethodGrid.model_validate(given)
