@@ -179,16 +179,23 @@ def worker(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes. Default: one a core.")
     ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address of this machine to listen on, and on no other. A scheduler "
+            "on another machine must reach it."
+        ),
+    ] = "127.0.0.1",
 ) -> None:
     """Work for a Dask scheduler until Ctrl-C; wait for it when it is away.
 
     The processes must see the same home folder as the app, under the same path. The
     scheduler is not authenticated: keep it on a trusted network, or use TLS.
     """
-    from fairdash.jobs.worker import serve_worker  # only this command loads Dask
+    from fairdash.jobs import serve_worker  # only this command loads Dask
 
     try:
-        serve_worker(address, n_workers=workers or os.cpu_count() or 1)
+        serve_worker(address, n_workers=workers or os.cpu_count() or 1, host=host)
     except ValueError as error:
         raise refuse(error) from error
 

@@ -23,7 +23,8 @@ def check_scheduler(address: str) -> None:
     if not there:
         raise ValueError(
             f"No Dask scheduler answers at {address}; on that machine "
-            "`dask scheduler --host HOST --port PORT` starts one."
+            "`dask scheduler --host HOST --port PORT --dashboard-address 127.0.0.1:0` "
+            "starts one."
         )
 
 

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 import signal
+from urllib.parse import urlsplit
 
 import dask
 import distributed.utils
@@ -14,12 +15,13 @@ from fairdash.jobs._cluster import SETTINGS
 from fairdash.jobs._scheduler import answers
 from fairdash.jobs._warm import warm_up
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATIENCE_SECONDS = 2.0  # between two tries to reach a scheduler
 
 log = logging.getLogger("fairdash.jobs")
 
 
-def serve_worker(address: str, *, n_workers: int) -> None:
+def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> None:
     """Work for a Dask scheduler until a signal ends it.
 
     Dask's own workers end with their scheduler and stay away. These wait until one
@@ -32,6 +34,9 @@ def serve_worker(address: str, *, n_workers: int) -> None:
         trusted network, or TLS ("tls://").
     n_workers : int
         Processes, of one thread each. All must see the home folder of the runs.
+    host : str, default="127.0.0.1"
+        Address of this machine to listen on, and on no other: whoever reaches it can
+        run code. A scheduler on another machine must reach it.
 
     Raises
     ------
@@ -46,10 +51,12 @@ def serve_worker(address: str, *, n_workers: int) -> None:
     warm_up()
     dask.config.set(SETTINGS)
     distributed.utils._forkserver_preload_set = True  # or Dask replaces our list
-    asyncio.run(_serve(address, n_workers))
+    if urlsplit(address).hostname not in LOOPBACK and host in LOOPBACK:
+        log.warning("listening on %s: a scheduler elsewhere needs --host", host)
+    asyncio.run(_serve(address, n_workers, host))
 
 
-async def _serve(address: str, n_workers: int) -> None:
+async def _serve(address: str, n_workers: int, host: str) -> None:
     """Work whenever a scheduler is there, until a signal comes."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -60,7 +67,7 @@ async def _serve(address: str, n_workers: int) -> None:
         if await answers(address):
             waiting = False
             try:
-                await _work(address, n_workers, stop)
+                await _work(address, n_workers, host, stop)
             except (OSError, RuntimeError) as error:  # a nanny says both
                 log.warning("the workers did not start: %s", error)
         elif not waiting:
@@ -70,13 +77,14 @@ async def _serve(address: str, n_workers: int) -> None:
             await asyncio.wait_for(stop.wait(), PATIENCE_SECONDS)
 
 
-async def _work(address: str, n_workers: int, stop: asyncio.Event) -> None:
+async def _work(address: str, n_workers: int, host: str, stop: asyncio.Event) -> None:
     """Work until the scheduler is gone or it is time to stop."""
     async with contextlib.AsyncExitStack() as stack:
         nannies = [
             await stack.enter_async_context(
                 Nanny(
                     address,
+                    host=host,
                     nthreads=1,
                     memory_limit=0,
                     dashboard_address="127.0.0.1:0",

@@ -1,6 +1,7 @@
 """A scheduler elsewhere: its workers outlive it, and a sweep outlives both."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import psutil
 import pytest
 from conftest import end_runs, free_port, wait_until, wait_until_no_engine
 from toys import people_csv, specification
@@ -48,8 +50,9 @@ def start(*command):
 
 def start_scheduler(address):
     port = urllib.parse.urlparse(address).port
-    module = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
-    return start(*module, "--host", "127.0.0.1", "--port", str(port))
+    module = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    where = ["--host", "127.0.0.1", "--port", str(port)]
+    return start(*module, *where, "--dashboard-address", "127.0.0.1:0")
 
 
 def stop(process):
@@ -119,6 +122,38 @@ def test_a_sweep_and_its_workers_outlive_their_scheduler(
     assert apart.max() <= 4 / 120
     assert (apart < 1e-9).sum() >= 4
     store.close()
+
+
+def listens_at(process):
+    """Return the addresses that a process and what it started listen on."""
+    family = psutil.Process(process.pid)
+    sockets = []
+    for member in [family, *family.children(recursive=True)]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            sockets += member.net_connections("inet")
+    return [s.laddr.ip for s in sockets if s.status == psutil.CONN_LISTEN]
+
+
+def test_workers_and_scheduler_listen_on_this_machine_alone(address, scheduler, worker):
+    wait_until(lambda: len(listens_at(worker)) >= 6, 90)  # two nannies, two workers
+    assert set(listens_at(worker)) == {"127.0.0.1"}
+    wait_until(lambda: len(listens_at(scheduler[0])) == 2, 20)  # and its dashboard
+    assert set(listens_at(scheduler[0])) == {"127.0.0.1"}
+
+
+def test_workers_listen_where_they_are_told(address, scheduler):
+    process = start(
+        *COMMAND, "worker", address, "--workers", "1", "--host", "127.0.0.2"
+    )
+    try:
+        wait_until(lambda: "127.0.0.2" in listens_at(process), 90)
+        wait_until(lambda: len(listens_at(process)) >= 3, 90)
+        assert set(listens_at(process)) == {
+            "127.0.0.2",
+            "127.0.0.1",
+        }  # and its dashboard
+    finally:
+        stop(process)
 
 
 @pytest.fixture
