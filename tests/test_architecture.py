@@ -1,6 +1,7 @@
-"""The dependency rules of the house, checked by reading every import."""
+"""The dependency rules of the house, read from its map and checked at every import."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,34 +9,36 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ENGINE = {"_validation", "datasets", "metrics", "methods", "postprocessing", "sweep"}
-MAY_IMPORT = {
-    "fairdash/_validation": set(),
-    "fairdash/datasets": {"_validation"},
-    "fairdash/metrics": {"_validation"},
-    "fairdash/methods": {"_validation", "datasets", "metrics"},
-    "fairdash/postprocessing": {"_validation", "datasets", "metrics"},
-    "fairdash/sweep": ENGINE - {"sweep"},
-    "fairdash/store": {"_validation", "datasets"},
-    "fairdash/audits": {"_validation", "datasets", "metrics", "methods"}
-    | {"sweep", "store"},
-    "fairdash/plots": set(),
-    "fairdash/jobs": ENGINE | {"store"},
-    "fairdash/reports": ENGINE | {"store", "plots"},
-    "fairdash/ui": ENGINE | {"store", "audits", "jobs", "plots", "reports"},
-    "fairdash/cli": ENGINE | {"store", "audits", "jobs", "plots", "reports"},
-    "pages": ENGINE | {"store", "jobs", "plots", "reports", "ui"},
-    "app": ENGINE | {"store", "jobs", "plots", "reports", "ui"},
-}
-ONLY_IN = {
-    "streamlit": ("fairdash/ui", "pages", "app", "fairdash/cli"),
-    "torch": ("fairdash/methods",),
-    "plotly": ("fairdash/plots",),
-    "dask": ("fairdash/jobs",),
-    "distributed": ("fairdash/jobs",),
-    "sqlalchemy": ("fairdash/store",),
-    "alembic": ("fairdash/store",),
-}
+MAX_ENTRIES = 24
+# Folders that are still larger; an entry whose folder has become small must go.
+LARGE_FOLDERS = {"benchmarks", "fairdash/datasets", "fairdash/methods", "fairdash/ui"}
+
+
+def rooms_on_the_map():
+    """Return what each room may import and load, in the order of CONTRIBUTING's table.
+
+    "engine" in the table is every room down to the sweep, as far as it stands above.
+    """
+    table = (ROOT / "CONTRIBUTING.md").read_text().split("\n| room |")[1]
+    imports, libraries = {}, {}
+    for line in table.split("\n\n")[0].splitlines()[2:]:
+        names, _, imported, loaded = (
+            cell.strip() for cell in line.strip("|").split("|")
+        )
+        above = [Path(room).stem for room in imports]
+        engine = above[: above.index("sweep") + 1] if "sweep" in above else above
+        allowed = set(re.findall(r"`(\w+)`", imported))
+        if "engine" in imported:
+            allowed |= set(engine)
+        assert allowed <= set(above), f"{names} may only import rooms above it"
+        for room in re.findall(r"`([\w/.]+)`", names):
+            imports[room.removesuffix(".py")] = allowed
+            libraries[room.removesuffix(".py")] = set(re.findall(r"`(\w+)`", loaded))
+    return imports, libraries
+
+
+MAY_IMPORT, MAY_LOAD = rooms_on_the_map()
+KEPT_APART = set().union(*MAY_LOAD.values())
 SOURCES = [
     path.relative_to(ROOT)
     for folder in ("fairdash", "pages", "app.py")
@@ -44,44 +47,60 @@ SOURCES = [
 ]
 
 
-def imported_modules(path):
+def imported_names(path):
+    """Yield every imported name in full, such as ``fairdash.datasets.split``."""
     for node in ast.walk(ast.parse((ROOT / path).read_text())):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: write absolute imports"
-            if node.module == "fairdash":
-                yield from (f"fairdash.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
 
 
+def room_of(path):
+    here = f"{path.with_suffix('').as_posix()}/"
+    return next((room for room in MAY_IMPORT if here.startswith(f"{room}/")), None)
+
+
+def is_module(name):
+    """Tell whether a full name is that of a file, not of a folder or of its content."""
+    return (ROOT / name.replace(".", "/")).with_suffix(".py").is_file()
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_imports_follow_the_house(path):
-    here = path.with_suffix("").as_posix()
-    folder = next((f for f in MAY_IMPORT if f"{here}/".startswith(f"{f}/")), None)
-    for module in imported_modules(path):
-        top, *rest = module.split(".")
-        if top in ONLY_IN:
-            assert here.startswith(ONLY_IN[top]), f"{path} may not import {top}"
-        if folder and top == "fairdash" and rest and f"fairdash/{rest[0]}" != folder:
-            if rest[0] == "__version__":
-                continue
-            assert rest[0] in MAY_IMPORT[folder], f"{path} may not import {module}"
-            private = rest[0] != "_validation" and any(p[0] == "_" for p in rest)
-            assert not private, f"{path}: {module} is private to its folder"
+    room = room_of(path)
+    for name in imported_names(path):
+        top, *rest = name.split(".")
+        if top in KEPT_APART:
+            assert top in MAY_LOAD.get(room, ()), f"{path} may not load {top}"
+        if top != "fairdash" or not rest or f"fairdash/{rest[0]}" == room:
+            continue
+        if room is None or rest == ["__version__"]:
+            continue
+        assert rest[0] in MAY_IMPORT[room], f"{path} may not import {name}"
+        if rest[0] == "_validation":
+            continue
+        private = [part for part in rest if part.startswith("_")]
+        assert not private, f"{path}: {name} is private to its folder"
+        parts = [".".join(["fairdash", *rest[: n + 1]]) for n in range(len(rest))]
+        inside = next((part for part in parts if is_module(part)), None)
+        assert inside is None, f"{path}: {inside} is inside a folder; import the folder"
 
 
-def test_every_source_belongs_to_a_room():
-    rooms = (*MAY_IMPORT, "fairdash/__init__")
-    strays = [
-        str(path)
-        for path in SOURCES
-        if not f"{path.with_suffix('').as_posix()}/".startswith(
-            tuple(f"{r}/" for r in rooms)
-        )
-    ]
-    assert strays == []
+def test_every_source_belongs_to_a_room_on_the_map():
+    strays = [str(path) for path in SOURCES if room_of(path) is None]
+    assert strays == ["fairdash/__init__.py"]
+
+
+def test_no_folder_is_larger_than_one_can_take_in_at_a_glance():
+    large = set()
+    for top in ("benchmarks", "docs", "fairdash", "pages", "sample_data", "tests"):
+        for folder in [ROOT / top, *(ROOT / top).rglob("*/")]:
+            entries = [e for e in folder.iterdir() if e.name != "__pycache__"]
+            if len(entries) > MAX_ENTRIES:
+                large.add(folder.relative_to(ROOT).as_posix())
+    assert large == LARGE_FOLDERS
 
 
 def test_a_page_process_never_loads_torch():
