@@ -74,11 +74,11 @@ else:
             ui.open_page("pages/1_Data.py", data=data)
     read, used = len(table.frame), dataset.n_rows
     with facts:
-        left_out = (
-            f"{ui.count(read - used)} left out, see Checks" if used < read else ""
+        excluded = (
+            f"{ui.count(read - used)} excluded, see Checks" if used < read else ""
         )
         rows = f"{ui.plural(read, 'row')} read"
-        ui.context(table.file, rows, left_out, ui.how_read(table))
+        ui.context(table.file, rows, excluded, ui.how_read(table))
     with numbers:
         ui.kpi_row(ui.base_rate_kpis(rates, used, read))
     with right:

@@ -123,7 +123,7 @@ def test_a_large_table_is_checked_as_the_app_does(tmp_path, monkeypatch):
         return check_table(table, roles)
 
     monkeypatch.setattr("fairdash.cli._check.check_table", looked_at)
-    monkeypatch.setattr("fairdash.datasets._load.LARGE", 0)
+    monkeypatch.setattr("fairdash.datasets.reading.parquet.LARGE", 0)
     large = call("check", tmp_path / "people.csv")
     assert kinds == ["category"]
     assert (large.exit_code, large.stdout) == (small.exit_code, small.stdout)

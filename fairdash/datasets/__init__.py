@@ -1,43 +1,23 @@
 """Tables in: read, say what columns mean, encode, split, make subgroups."""
 
-from fairdash.datasets._check import check_subgroups, check_table, join_checks
-from fairdash.datasets._columns import count_values
+from fairdash.datasets._columns import (
+    COLUMN_KINDS,
+    ColumnKind,
+    as_kind,
+    count_values,
+    date_parts,
+    infer_kind,
+)
 from fairdash.datasets._dataset import Dataset, make_dataset
-from fairdash.datasets._decode import decode
-from fairdash.datasets._encode import Encoded, encode
-from fairdash.datasets._encoder import Encoder
-from fairdash.datasets._fetch import fetch, fetch_table
-from fairdash.datasets._format import (
-    DECIMALS,
-    DELIMITERS,
-    ENCODINGS,
-    THOUSANDS,
-    TableFormat,
-)
-from fairdash.datasets._guess import guess_roles
-from fairdash.datasets._guess_features import left_out_reasons
-from fairdash.datasets._labels import Cut
-from fairdash.datasets._load import load_table
-from fairdash.datasets._meaning import guess_meaning
-from fairdash.datasets._prepare import prepare
-from fairdash.datasets._proxies import rank_proxies
-from fairdash.datasets._public import PUBLIC
-from fairdash.datasets._public_table import PublicTable, Variant
-from fairdash.datasets._read import (
-    TableFile,
-    convert_table,
-    read_table,
-    sniff_table,
-)
-from fairdash.datasets._read_source import SeveralTablesError
+from fairdash.datasets._encode import Encoded, Encoder, decode, encode
 from fairdash.datasets._remedies import (
     applied_remedies,
     apply_remedy,
+    prepare,
     set_type,
     undo_remedy,
 )
-from fairdash.datasets._remedy import Remedy
-from fairdash.datasets._roles import Roles
+from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._samples import SAMPLES, Sample, load_sample
 from fairdash.datasets._split import (
     FRACTIONS,
@@ -47,13 +27,28 @@ from fairdash.datasets._split import (
     training_rows,
 )
 from fairdash.datasets._subgroups import Subgroups, road_table_1
-from fairdash.datasets._types import (
-    COLUMN_KINDS,
-    ColumnKind,
-    as_kind,
-    date_parts,
-    infer_kind,
+from fairdash.datasets.checks.leakage import rank_proxies
+from fairdash.datasets.checks.table import check_subgroups, check_table, join_checks
+from fairdash.datasets.guess.features import left_out_reasons
+from fairdash.datasets.guess.meaning import guess_meaning
+from fairdash.datasets.guess.roles import guess_roles
+from fairdash.datasets.public.fetch import fetch, fetch_table
+from fairdash.datasets.public.tables import PUBLIC, PublicTable, Variant
+from fairdash.datasets.reading.format import (
+    DECIMALS,
+    DELIMITERS,
+    ENCODINGS,
+    THOUSANDS,
+    TableFormat,
 )
+from fairdash.datasets.reading.parquet import load_table
+from fairdash.datasets.reading.read import (
+    TableFile,
+    convert_table,
+    read_table,
+    sniff_table,
+)
+from fairdash.datasets.reading.source import SeveralTablesError
 
 __all__ = [
     "COLUMN_KINDS",

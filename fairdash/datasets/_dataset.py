@@ -11,11 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.datasets._columns import example_rows
-from fairdash.datasets._groups import group_codes, outcomes
-from fairdash.datasets._prepare import prepare
 from fairdash.datasets._problems import find_errors
+from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Roles
-from fairdash.datasets._rows import row_reasons
+from fairdash.datasets._rows import group_codes, outcomes, row_reasons
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Dataset:
         Index of each row's group in ``group_names``.
     group_names : tuple of str
     excluded : DataFrame
-        Rows left out, one line per reason and column: ``reason``, ``column``, ``rows``
+        Excluded rows, one line per reason and column: ``reason``, ``column``, ``rows``
         and ``example_rows``. A row counts once, under the first reason that applies.
         Row numbers start at 1 with the first row below the header.
     row_number : ndarray of int64
@@ -85,7 +84,7 @@ def make_dataset(
     The table is prepared first, see ``roles.preparation`` and ``roles.types``. Rows
     outside ``roles.keep``, rows whose outcome or sensitive feature is missing or in no
     group, repeated rows if a remedy asks for it and, with ``missing="exclude"``, rows
-    with a missing feature are left out and counted in ``excluded``.
+    with a missing feature are excluded and counted in ``excluded``.
 
     Parameters
     ----------

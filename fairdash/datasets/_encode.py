@@ -7,15 +7,151 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_one_of
-from fairdash.datasets._columns import is_number, label_codes
+from fairdash.datasets._columns import example_rows, is_number, is_whole, label_codes
 from fairdash.datasets._dataset import Dataset
-from fairdash.datasets._encoder import CategoryEncoding, Encoder, NumberEncoding
 from fairdash.datasets._roles import Roles
 
 PART_ROWS = 262_144
+OTHER = "(other)"
+MISSING = "(missing)"
+LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class NumberEncoding:
+    """A number as it is; ``fill`` stands in for missing ones."""
+
+    column: str
+    fill: float
+    indicator: bool
+
+    def names(self) -> list[str]:
+        """Return the names of the encoded columns."""
+        return [self.column, *([f"{self.column}={MISSING}"] if self.indicator else [])]
+
+    def values(self, column: "pd.Series[Any]") -> NDArray[np.float64]:
+        """Return the columns before scaling."""
+        x = column.to_numpy(dtype=float, na_value=np.nan)
+        missing = np.isnan(x)
+        filled = np.where(missing, self.fill, x)
+        return np.stack([filled, missing] if self.indicator else [filled], axis=1)
+
+
+@dataclass(frozen=True)
+class CategoryEncoding:
+    """A category as one column per level; ``other`` collects the rare and unseen."""
+
+    column: str
+    levels: tuple[str, ...]
+    other: bool
+    missing: bool
+
+    def names(self) -> list[str]:
+        """Return the names of the encoded columns."""
+        extra = [OTHER] * self.other + [MISSING] * self.missing
+        return [f"{self.column}={level}" for level in (*self.levels, *extra)]
+
+    def values(self, column: "pd.Series[Any]") -> NDArray[np.float64]:
+        """Return the columns before scaling; a level without a column gives zeros."""
+        codes, labels = label_codes(column)
+        position = {level: i for i, level in enumerate(self.levels)}
+        width = len(self.levels) + self.other + self.missing
+        elsewhere = len(self.levels) if self.other else width
+        absent = width - 1 if self.missing else width
+        target = np.array([*(position.get(x, elsewhere) for x in labels), absent])
+        one_hot = np.zeros((len(codes), width + 1))
+        one_hot[np.arange(len(codes)), target[codes]] = 1
+        return one_hot[:, :width]
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A fitted encoding of features, in the words of the table and back.
+
+    Attributes
+    ----------
+    columns : tuple of NumberEncoding or CategoryEncoding
+        One per feature.
+    shift, scale : tuple of float
+        Of every encoded column v, which becomes (v - shift) / scale.
+    dropped : tuple of str
+        Encoded columns that are constant on the training rows and therefore not used.
+    missing : {"impute", "exclude"}
+    """
+
+    columns: tuple[NumberEncoding | CategoryEncoding, ...]
+    shift: tuple[float, ...]
+    scale: tuple[float, ...]
+    dropped: tuple[str, ...] = ()
+    missing: Literal["impute", "exclude"] = "impute"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the encoded columns, such as "age" or "race=Hispanic"."""
+        names = [name for column in self.columns for name in column.names()]
+        dropped = set(self.dropped)
+        return tuple(name for name in names if name not in dropped)
+
+    def transform(self, frame: pd.DataFrame) -> NDArray[np.float32]:
+        """Encode a table.
+
+        A level that the training rows did not have goes to the column "(other)" where
+        there is one, else it gives zeros in all columns of its feature.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            With every feature as a column; other columns are ignored.
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_rows, n_encoded), C-contiguous
+
+        Raises
+        ------
+        ValueError
+            If a feature is no column of the table, holds text where the training rows
+            held numbers, or, with ``missing="exclude"``, has missing values.
+        """
+        self._check(frame)
+        dropped = set(self.dropped)
+        X = np.empty((len(frame), len(self.feature_names)), dtype=np.float32)
+        read = written = 0
+        for column in self.columns:
+            kept = np.array([name not in dropped for name in column.names()])
+            here = slice(read, read + len(kept))
+            scaled = column.values(frame[column.column])[:, kept]
+            scaled -= np.array(self.shift[here])[kept]
+            scaled /= np.array(self.scale[here])[kept]
+            # a row may lie any number of training deviations away
+            np.clip(scaled, -LARGEST, LARGEST, out=scaled)
+            X[:, written : written + kept.sum()] = scaled
+            read, written = here.stop, written + kept.sum()
+        return X
+
+    def _check(self, frame: pd.DataFrame) -> None:
+        absent = [c.column for c in self.columns if c.column not in frame]
+        if absent:
+            raise ValueError(f"The table lacks the columns {absent} the model needs.")
+        for encoding in self.columns:
+            column = frame[encoding.column]
+            if isinstance(
+                encoding, NumberEncoding
+            ) and not pd.api.types.is_numeric_dtype(column):
+                raise ValueError(
+                    f"{encoding.column!r} held numbers when the model was trained but "
+                    f"now holds text such as {column.dropna().iloc[:1].tolist()}; "
+                    "clean these values."
+                )
+            if self.missing == "exclude" and column.isna().any():
+                flags = column.isna().to_numpy()
+                raise ValueError(
+                    f"{encoding.column!r} is missing in {flags.sum():,} rows, first "
+                    f"rows {list(example_rows(flags))}; exclude these rows."
+                )
 
 
 @dataclass(frozen=True)
@@ -141,3 +277,68 @@ def _fit_category(column: "pd.Series[Any]", roles: Roles) -> CategoryEncoding:
         other=bool(counts.sum() > counts[own].sum()),
         missing=bool((codes < 0).any()),
     )
+
+
+def decode(encoder: Encoder, X: ArrayLike, *, like: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the table that encoded rows are closest to.
+
+    A category is the level with the largest indicator; a number stays within the range
+    of its column and is whole where the column is.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    X : array-like of shape (n_rows, n_encoded)
+        Encoded rows, or rows between them such as counterparts.
+    like : DataFrame
+        The table, for the range and kind of its columns.
+
+    Returns
+    -------
+    DataFrame
+        One column per feature; missing where the indicator of missing is largest.
+    """
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != len(encoder.feature_names):
+        message = f"X must be (rows, {len(encoder.feature_names)}), got"
+        raise ValueError(f"{message} shape {rows.shape}.")
+    dropped = set(encoder.dropped)
+    read = kept = 0
+    columns = {}
+    for column in encoder.columns:
+        names = column.names()
+        here = slice(read, read + len(names))
+        shift, scale = np.array(encoder.shift[here]), np.array(encoder.scale[here])
+        # a dropped column is constant: it is its shift
+        values = np.tile(shift, (len(rows), 1))
+        present = np.array([name not in dropped for name in names])
+        n = int(present.sum())
+        values[:, present] += rows[:, kept : kept + n] * scale[present]
+        known = like[column.column]
+        columns[column.column] = (
+            _number(column, values, known)
+            if isinstance(column, NumberEncoding)
+            else _category(column, values)
+        )
+        read, kept = here.stop, kept + n
+    return pd.DataFrame(columns)
+
+
+def _number(
+    column: NumberEncoding, values: NDArray[np.float64], known: "pd.Series[float]"
+) -> NDArray[np.float64]:
+    number = values[:, 0].clip(known.min(), known.max())
+    if is_number(known) and is_whole(known):
+        number = np.round(number)
+    if column.indicator:
+        number = np.where(values[:, 1] > 0.5, np.nan, number)
+    return number
+
+
+def _category(
+    column: CategoryEncoding, values: NDArray[np.float64]
+) -> NDArray[np.object_]:
+    labels = [name.removeprefix(f"{column.column}=") for name in column.names()]
+    names = np.array([None if label == MISSING else label for label in labels])
+    chosen: NDArray[np.object_] = names[values.argmax(axis=1)]
+    return chosen

@@ -15,11 +15,8 @@ from fairdash.datasets._columns import (
     is_number,
     label_codes,
 )
-from fairdash.datasets._groups import group_codes, outcomes
-from fairdash.datasets._labels import Cut
-from fairdash.datasets._remedy import Remedy
-from fairdash.datasets._roles import Roles
-from fairdash.datasets._rows import used_rows
+from fairdash.datasets._roles import Cut, Remedy, Roles
+from fairdash.datasets._rows import group_codes, outcomes, used_rows
 
 # errors of single features, which leave the rest of the table usable
 FEATURE_ERRORS = {"identifier", "infinite values", "equals the target"}

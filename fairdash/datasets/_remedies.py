@@ -1,17 +1,113 @@
-"""Remedies in the roles: apply one, list what was applied, take one back."""
+"""The changes that roles ask for: of the table, and of the roles themselves."""
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
 from fairdash._validation import explain_invalid
-from fairdash.datasets._groups import group_codes
-from fairdash.datasets._remedy import Remedy
-from fairdash.datasets._roles import Roles
-from fairdash.datasets._types import ColumnKind
+from fairdash.datasets._columns import (
+    ColumnKind,
+    as_kind,
+    date_parts,
+    is_number,
+    label_codes,
+    sorted_labels,
+)
+from fairdash.datasets._roles import Remedy, Roles
+from fairdash.datasets._rows import group_codes
 
 DATE_PARTS = ("year", "month", "weekday")
+
+
+def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
+    """Apply ``roles.preparation`` and then ``roles.types`` to a table.
+
+    Rows stay where they are: repeated rows are excluded by `make_dataset`, with those
+    excluded for other reasons.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Not changed.
+    roles : Roles
+
+    Returns
+    -------
+    DataFrame
+        Untouched columns share their memory with ``frame``.
+
+    Raises
+    ------
+    ValueError
+        If a column is not there, or a value does not fit the kind its column is read
+        as; the message names the rows.
+    """
+    for remedy in roles.preparation:
+        if remedy.kind != "drop_duplicates":
+            frame = _with_remedy(frame, remedy)
+    for column, kind in roles.types.items():
+        frame = frame.assign(**{column: as_kind(_column(frame, column), kind)})
+    return frame
+
+
+def _with_remedy(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:
+    column = _column(frame, remedy.column)
+    if remedy.kind == "missing":
+        return frame.assign(**{remedy.column: _masked(column, remedy.values)})
+    if remedy.kind == "recode":
+        return frame.assign(**{remedy.column: _recoded(column, remedy.changes)})
+    if remedy.kind == "convert":
+        known = _masked(column, remedy.values)
+        return frame.assign(**{remedy.column: as_kind(known, str(remedy.to))})
+    if remedy.kind == "date_parts":
+        parts = date_parts(column)
+        taken = [name for name in parts if name in frame]
+        if taken:
+            message = f"The table has columns {taken} already"
+            raise ValueError(f"{message}; rename them to use the parts of a date.")
+        return pd.concat([frame, parts], axis=1)
+    raise ValueError(
+        f"A remedy {remedy.kind!r} changes roles, not cells; apply it with "
+        "`apply_remedy` instead of listing it in `preparation`."
+    )
+
+
+def _column(frame: pd.DataFrame, name: str) -> "pd.Series[Any]":
+    if name not in frame:
+        raise ValueError(
+            f"The table has no column {name!r} to change; take it out of "
+            "`preparation` and `types`."
+        )
+    return frame[name]
+
+
+def _masked(column: "pd.Series[Any]", values: tuple[str, ...]) -> "pd.Series[Any]":
+    """Return a column whose cells with one of ``values`` are missing."""
+    codes, labels = label_codes(column)
+    gone = np.array([*(label in values for label in labels), False], dtype=bool)
+    return column.mask(gone[codes])
+
+
+def _recoded(column: "pd.Series[Any]", changes: dict[str, str]) -> "pd.Series[Any]":
+    """Return a column of labels with some of them changed; numbers stay numbers."""
+    codes, labels = label_codes(column)
+    new = [changes.get(label, label) for label in labels]
+    if is_number(column):
+        try:
+            numbers = [float(label) for label in new]
+        except ValueError:
+            pass
+        else:
+            return pd.Series(
+                np.array([*numbers, np.nan])[codes], column.index, name=column.name
+            )
+    distinct = sorted_labels(set(new))
+    position = {label: code for code, label in enumerate(distinct)}
+    lookup = np.array([*(position[label] for label in new), -1], dtype=np.int64)
+    values = np.array([*distinct, None], dtype=object)[lookup[codes]]
+    return pd.Series(values, column.index, name=column.name, dtype="str")
 
 
 def apply_remedy(
@@ -34,7 +130,7 @@ def apply_remedy(
     column = remedy.column
     match remedy.kind:
         case "leave_out":
-            reason = remedy.reason or "left out"
+            reason = remedy.reason or "excluded"
             features, order = _less_feature(roles, column)
             return _changed(
                 roles,
@@ -115,8 +211,8 @@ def undo_remedy(roles: Roles, remedy: Remedy) -> Roles:
 def set_type(roles: Roles, column: str, kind: ColumnKind) -> Roles:
     """Return roles that read a column as a kind.
 
-    Text and identifiers are left out of the features; of a feature that is a date, year
-    month and weekday are used.
+    Text and identifiers are excluded from the features; of a feature that is a date,
+    year, month and weekday are used.
     """
     if kind in ("text", "id"):
         changed = _changed(roles, types=_less(roles.types, column))

@@ -1,13 +1,37 @@
-"""What the columns of a table mean."""
+"""What a person says of a table, as data: cuts, remedies and roles."""
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from fairdash.datasets._labels import Cut, Labels, Positive
-from fairdash.datasets._remedy import Remedy
-from fairdash.datasets._types import ColumnKind
+from fairdash._validation import value_label
+from fairdash.datasets._columns import ColumnKind
 
+RemedyKind = Literal[
+    "leave_out",
+    "not_a_subgroup",
+    "merge_groups",
+    "drop_duplicates",
+    "missing",
+    "recode",
+    "convert",
+    "date_parts",
+]
+# what a kind needs beside the column
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "leave_out": (),
+    "not_a_subgroup": (),
+    "merge_groups": ("values", "into"),
+    "drop_duplicates": (),
+    "missing": ("values",),
+    "recode": ("changes",),
+    "convert": ("to",),
+    "date_parts": (),
+}
+_SHOWN = 3
 # no part of a data set's identity: they change no row and no model
 _APART = {
     "subgroup_columns", "left_out", "feature_order", "positive_name", "positive_is",
@@ -22,6 +46,144 @@ _LATER = (
     "types",
     "preparation",
 )
+
+
+def _labels(values: Any) -> Any:
+    return (
+        tuple(map(value_label, values)) if isinstance(values, list | tuple) else values
+    )
+
+
+Label = Annotated[str, BeforeValidator(value_label)]
+Labels = Annotated[tuple[str, ...], BeforeValidator(_labels)]
+
+
+class Cut(BaseModel):
+    """The numbers on one side of a value.
+
+    Attributes
+    ----------
+    sign : {">", ">=", "<", "<="}
+    value : float
+
+    Examples
+    --------
+    >>> str(Cut(sign=">=", value=25))
+    '≥ 25'
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sign: Literal[">", ">=", "<", "<="] = ">"
+    value: float
+
+    def __str__(self) -> str:
+        sign = self.sign.replace(">=", "≥").replace("<=", "≤")
+        return f"{sign} {self.value:,.10g}"
+
+    def holds(self, column: "pd.Series[Any]") -> NDArray[np.bool_]:
+        """Return a flag per row; False where the value is missing."""
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        compare = {
+            ">": np.greater,
+            ">=": np.greater_equal,
+            "<": np.less,
+            "<=": np.less_equal,
+        }[self.sign]
+        flags: NDArray[np.bool_] = compare(values, self.value)
+        return flags
+
+
+def _positive(value: Any) -> Any:
+    if isinstance(value, dict | Cut):
+        return value
+    return _labels(value) if isinstance(value, list | tuple) else value_label(value)
+
+
+Positive = Annotated[str | tuple[str, ...] | Cut, BeforeValidator(_positive)]
+
+
+class Remedy(BaseModel):
+    """One change of a table or of its roles; the uploaded file never changes.
+
+    Attributes
+    ----------
+    kind : str
+        "leave_out": the column is no feature any more, for ``reason``.
+        "not_a_subgroup": the column describes no subgroups any more.
+        "merge_groups": the groups ``values`` become one, named ``into``.
+        "drop_duplicates": rows that repeat an earlier row in every column are excluded.
+        "missing": cells with one of ``values`` are missing.
+        "recode": cells get another value, ``changes`` from label to label; several
+        labels with one new value are merged.
+        "convert": the column is read as ``to``, cells with one of ``values`` as
+        missing.
+        "date_parts": year, month and weekday of a date become columns of their own.
+    column : str
+        The column it concerns; "" for whole rows.
+    values : tuple of str
+        Labels, see `fairdash.datasets.Roles`.
+    changes : dict of str to str
+        New label by old label.
+    into : str
+        Name of the merged group.
+    to : str, optional
+        A kind of column: "number", "category", "yes_no", "date".
+    reason : str
+        Why, in a few words.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: RemedyKind
+    column: str = ""
+    values: Labels = ()
+    changes: dict[str, str] = {}
+    into: str = ""
+    to: ColumnKind | None = None
+    reason: str = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.column and self.kind != "drop_duplicates":
+            raise ValueError(f"a remedy {self.kind!r} needs a `column`.")
+        lacking = [name for name in _NEEDS[self.kind] if not getattr(self, name)]
+        if lacking:
+            raise ValueError(f"a remedy {self.kind!r} needs {lacking}.")
+        return self
+
+    def words(self) -> str:
+        """Return what it does, as the label of a button."""
+        column, some = self.column, _some(self.values)
+        match self.kind:
+            case "leave_out":
+                return f"Exclude {column}"
+            case "not_a_subgroup":
+                return f"Take {column} out of the subgroups"
+            case "merge_groups":
+                return f"Merge {some} into {self.into}"
+            case "drop_duplicates":
+                return "Exclude repeated rows"
+            case "missing":
+                return f"Read {some} in {column} as missing"
+            case "recode":
+                new = tuple(dict.fromkeys(self.changes.values()))
+                if len(self.changes) > _SHOWN:
+                    into = f" as {new[0]!r}" if len(new) == 1 else ""
+                    return f"Rewrite {len(self.changes):,} values of {column}{into}"
+                return f"Write {_some(tuple(self.changes))} in {column} as {_some(new)}"
+            case "convert":
+                kind = str(self.to).replace("_", "/")
+                rest = f", {some} as missing" if self.values else ""
+                return f"Read {column} as {kind}{rest}"
+            case "date_parts":
+                return f"Use year, month, weekday of {column}"
+
+
+def _some(values: tuple[str, ...]) -> str:
+    shown = ", ".join(repr(value) for value in values[:_SHOWN])
+    rest = len(values) - _SHOWN
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
 class Roles(BaseModel):
@@ -41,14 +203,14 @@ class Roles(BaseModel):
         compared. Never a feature.
     groups : dict of str to tuple of str, optional
         Values of each group, by name. An empty tuple stands for all remaining values;
-        rows whose value is in no group are left out. None makes each value a group.
+        rows whose value is in no group are excluded. None makes each value a group.
     sensitive_cuts : tuple of float
         Cuts a sensitive number in ranges, each with its lower end: ``(25,)`` gives
         "under 25" and "25 or more". Instead of ``groups``.
     crossed_with : tuple of str
         Further sensitive columns; their values cross the groups, as in race and sex.
     sensitive_missing : {"exclude", "group"}
-        Whether rows without a sensitive value are left out or a group of their own.
+        Whether rows without a sensitive value are excluded or a group of their own.
     features : tuple of str
         Columns the models see.
     subgroup_columns : tuple of str
@@ -59,7 +221,7 @@ class Roles(BaseModel):
     missing : {"impute", "exclude"}
         What happens to rows in which a feature is missing. "impute" gives a category a
         level of its own, a number the training median and an indicator column;
-        "exclude" leaves the rows out.
+        "exclude" excludes these rows.
     min_level_rows : int, default=10
         Fewest training rows of a level of a category that gets a column of its own; the
         rest share the column "(other)". 1 keeps all levels.
@@ -70,9 +232,9 @@ class Roles(BaseModel):
     types : dict of str to str
         Columns read as another kind than the file has, after the preparation.
     left_out : dict of str to str
-        Why a column was left out of the features.
+        Why a column was excluded from the features.
     feature_order : tuple of str
-        Features in their order before some were left out, which `undo_remedy` restores.
+        Features in their order before some were excluded, which `undo_remedy` restores.
     positive_name : str
         The outcome 1 in words, such as "recidivated".
     positive_is : {"favourable", "unfavourable"}, optional
@@ -186,7 +348,7 @@ class Roles(BaseModel):
     def identity(self) -> dict[str, Any]:
         """Return all that decides rows, outcomes, groups and features, as plain data.
 
-        Fields that came later are left out at their defaults.
+        Fields that came later are excluded at their defaults.
         """
         fields = self.model_dump(mode="json", exclude=_APART)
         plain = type(self).model_fields

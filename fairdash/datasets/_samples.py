@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
 from fairdash.datasets._dataset import Dataset, make_dataset
-from fairdash.datasets._read import read_table
 from fairdash.datasets._roles import Roles
 from fairdash.datasets._subgroups import Subgroups
+from fairdash.datasets.reading.read import read_table
 
 FOLDER = Path(__file__).parents[2] / "sample_data"
 

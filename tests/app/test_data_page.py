@@ -126,9 +126,9 @@ def test_rows_left_out_are_counted(visit):
     page = upload(visit("Data"), table.to_csv(index=False).encode())
     assert not page.exception
     assert numbers(page)["Rows used"] == "590"
-    assert "600 rows read · 10 left out, see Checks" in words(page)
-    (row,) = [row for row in findings(page) if row["Check"] == "rows left out"]
-    assert "10 of 600 rows are left out: outcome missing" in row["Finding"]
+    assert "600 rows read · 10 excluded, see Checks" in words(page)
+    (row,) = [row for row in findings(page) if row["Check"] == "rows excluded"]
+    assert "10 of 600 rows are excluded: outcome missing" in row["Finding"]
 
 
 def test_an_audit_trains_the_plain_model(visit, dataset_id):

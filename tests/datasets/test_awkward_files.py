@@ -285,7 +285,7 @@ def test_what_was_understood_is_said_in_words():
     content = "größe;b\n1,5;2\n".encode("cp1252")
     said = "Read as semicolon-separated, decimal comma, Windows-1252."
     assert sniff_table(content).describe() == said
-    said = "Read as comma-separated, UTF-8, 1 line above the table left out."
+    said = "Read as comma-separated, UTF-8, 1 line above the table skipped."
     assert sniff_table(b"# x\na,b\n1,2\n").describe() == said
 
 

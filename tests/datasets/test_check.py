@@ -19,8 +19,8 @@ from fairdash.datasets import (
     rank_proxies,
 )
 from fairdash.datasets._columns import some_rows
-from fairdash.datasets._giveaway import gives_group_away
-from fairdash.datasets._prepare import repeated_rows
+from fairdash.datasets._rows import repeated_rows
+from fairdash.datasets.checks.leakage import encodes_group
 
 COLUMNS = [
     "severity",
@@ -148,7 +148,7 @@ def test_small_groups_and_subgroups_are_counted(people, roles):
 
 def test_rows_left_out_are_counted(people, roles):
     frame = people.assign(granted=people["granted"].where(people.index != 6))
-    row = finding(frame, roles, "rows left out")
+    row = finding(frame, roles, "rows excluded")
     assert (row["column"], row["rows"], row["example_rows"]) == ("granted", 1, (7,))
 
 
@@ -252,7 +252,7 @@ def test_repeated_rows_are_found_and_left_out(people, roles):
     assert (row["severity"], row["rows"]) == ("warning", 20)
     assert row["example_rows"] == (401, 402, 403, 404, 405)
     assert "repeated rows" not in after
-    assert "rows left out" in after
+    assert "rows excluded" in after
 
 
 def test_repeats_that_few_columns_make_by_chance_are_a_note(people, roles):
@@ -389,6 +389,6 @@ def test_all_rows_and_not_a_sample_say_whether_a_column_tells_the_group(wrong, t
     coded = group.copy()
     coded[: round(wrong * n)] ^= 1
     column = pd.Series(np.array(["x", "y"])[coded])
-    assert gives_group_away(column, group) is told
+    assert encodes_group(column, group) is told
     noise = pd.Series(np.random.default_rng(1).permutation(column.to_numpy()))
-    assert not gives_group_away(noise, group)
+    assert not encodes_group(noise, group)

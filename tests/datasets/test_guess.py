@@ -13,7 +13,7 @@ from fairdash.datasets import (
     make_dataset,
     read_table,
 )
-from fairdash.datasets._meaning import guess_meaning
+from fairdash.datasets.guess.meaning import guess_meaning
 
 DATA = Path(os.environ.get("FAIRDASH_DATA", ""))
 real_data = pytest.mark.skipif(

@@ -31,8 +31,8 @@ def path(tmp_path):
 @pytest.fixture
 def compact(path, monkeypatch):
     """The same table, loaded as a large one is."""
-    monkeypatch.setattr("fairdash.datasets._load.LARGE", 0)
-    monkeypatch.setattr("fairdash.datasets._load.MOST_LEVELS", 50)
+    monkeypatch.setattr("fairdash.datasets.reading.parquet.LARGE", 0)
+    monkeypatch.setattr("fairdash.datasets.reading.parquet.MOST_LEVELS", 50)
     return load_table(path, compact=True)
 
 

@@ -257,8 +257,8 @@ def test_the_last_feature_cannot_be_left_out(roles):
 @pytest.mark.parametrize(
     "remedy, words",
     [
-        ({"kind": "leave_out", "column": "a"}, "Leave out a"),
-        ({"kind": "drop_duplicates"}, "Leave out repeated rows"),
+        ({"kind": "leave_out", "column": "a"}, "Exclude a"),
+        ({"kind": "drop_duplicates"}, "Exclude repeated rows"),
         (
             {"kind": "missing", "column": "a", "values": ["?", "x", "y", "z"]},
             "Read '?', 'x', 'y' and 1 more in a as missing",

@@ -14,12 +14,11 @@ from fairdash.datasets._columns import (
     label_codes,
     words,
 )
-from fairdash.datasets._encoder import OTHER
-from fairdash.datasets._giveaway import giveaway, gives_group_away, is_score
+from fairdash.datasets._encode import OTHER
 from fairdash.datasets._problems import Problem
-from fairdash.datasets._remedy import Remedy
-from fairdash.datasets._roles import Roles
+from fairdash.datasets._roles import Remedy, Roles
 from fairdash.datasets._rows import UsedRows
+from fairdash.datasets.checks.leakage import encodes_group, is_score, outcome_leak
 
 MANY_MISSING = 0.2
 MANY_VALUES = 0.2
@@ -64,7 +63,7 @@ def _gives_away(
     column: "pd.Series[Any]", used: UsedRows, roles: Roles
 ) -> Iterator[Problem]:
     name = str(column.name)
-    reason = giveaway(column, used.y)
+    reason = outcome_leak(column, used.y)
     if reason:
         yield _about(
             "leak",
@@ -82,7 +81,7 @@ def _gives_away(
             "Remove it unless the new model is meant to build on the old one.",
             _leave_out(name, "output of another model"),
         )
-    if gives_group_away(column, used.group):
+    if encodes_group(column, used.group):
         yield _about(
             "proxy",
             column,
@@ -198,7 +197,7 @@ def _missing(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]:
         int(flags.sum()),
         used.examples(flags),
         f"The feature {name!r} is missing in {flags.sum():,} of {len(flags):,} rows.",
-        f"They get {filled_in}; or leave these rows out, or remove the feature.",
+        f"They get {filled_in}; or exclude these rows, or remove the feature.",
         _leave_out(name, f"missing in {share:.0%} of the rows")
         if share > MANY_MISSING
         else None,

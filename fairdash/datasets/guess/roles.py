@@ -15,9 +15,9 @@ from fairdash.datasets._columns import (
     label_codes,
     words,
 )
-from fairdash.datasets._guess_features import bookkeeping, guess_features
-from fairdash.datasets._meaning import ETHNICITY, SEX, concept, guess_meaning
 from fairdash.datasets._roles import Roles
+from fairdash.datasets.guess.features import bookkeeping, guess_features
+from fairdash.datasets.guess.meaning import ETHNICITY, SEX, concept, guess_meaning
 
 TARGET_WORDS = {
     "target", "label", "outcome", "y", "class", "approved", "accepted", "admitted",
@@ -37,11 +37,11 @@ FEWEST_GROUP_ROWS = 100
 def guess_roles(frame: pd.DataFrame) -> Roles:
     """Guess outcome, sensitive feature, features and subgroup columns.
 
-    The guess goes by names and contents. Left out of the features: identifiers, dates,
-    free text, constants, copies of other columns, book-keeping such as a train/test
-    flag, other models' scores, other codings of the outcome or of the sensitive
-    feature, and columns that give the outcome away. A column of True and False whose
-    name says filter becomes a row filter.
+    The guess goes by names and contents. Excluded from the features: identifiers,
+    dates, free text, constants, copies of other columns, book-keeping such as a
+    train/test flag, other models' scores, other codings of the outcome or of the
+    sensitive feature, and columns that give the outcome away. A column of True and
+    False whose name says filter becomes a row filter.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairdash._validation import value_label
 from fairdash.datasets._columns import SCREEN_ROWS, words
-from fairdash.datasets._labels import Cut
+from fairdash.datasets._roles import Cut
 
 ETHNICITY = {"race", "ethnicity", "ethnic", "hispanic"}
 SEX = {"sex", "gender", "male", "female"}

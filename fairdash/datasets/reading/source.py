@@ -183,8 +183,8 @@ def _choose(members: list[str], source: Source) -> tuple[str, str | None]:
     tables = tables or members
     if len(tables) == 1:
         return tables[0], source.sheet
-    asked = "" if source.sheet is None else f", none of them {source.sheet!r}"
-    raise SeveralTablesError(f"{source.name} holds {len(tables)} tables{asked}", tables)
+    but = "" if source.sheet is None else f", none of them {source.sheet!r}"
+    raise SeveralTablesError(f"{source.name} holds {len(tables)} tables{but}", tables)
 
 
 def _copy(file: IO[bytes] | gzip.GzipFile, path: Path, name: str) -> None:

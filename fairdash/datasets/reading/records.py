@@ -12,8 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from fairdash.datasets._read_cells import MISSING
-from fairdash.datasets._read_source import ZIP_ERRORS, SeveralTablesError, Source
+from fairdash.datasets.reading.cells import MISSING
+from fairdash.datasets.reading.source import ZIP_ERRORS, SeveralTablesError, Source
 
 BATCH_ROWS = 50_000
 CHARACTERS = 1 << 20
@@ -78,7 +78,7 @@ class ExcelSheet(Records):
 
         name = self.source.name
         with self.source.open() as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of styles and extensions left out
+            warnings.simplefilter("ignore")  # of styles and extensions excluded
             with _undamaged(name):
                 book = load_workbook(file, read_only=True, data_only=True)
                 filled = {s.title: s for s in book.worksheets if any(_filled(s))}
@@ -94,9 +94,9 @@ class ExcelSheet(Records):
             return str(self.sheet)
         if len(names) == 1 and self.sheet is None:
             return names[0]
-        asked = "" if self.sheet is None else f", none of them {self.sheet!r}"
+        but = "" if self.sheet is None else f", none of them {self.sheet!r}"
         sheets = f"{len(names)} sheet{'s' * (len(names) > 1)}"
-        raise SeveralTablesError(f"{self.source.name} has {sheets}{asked}", names)
+        raise SeveralTablesError(f"{self.source.name} has {sheets}{but}", names)
 
 
 def _filled(sheet: Any) -> Iterator[tuple[Any, ...]]:
@@ -143,7 +143,7 @@ class JsonRecords(Records):
                 if not isinstance(record, dict):
                     raise ValueError(
                         f"{self.source.name}: row {number} is no record such as "
-                        '{"age": 31} but a ' + f"{type(record).__name__}; mend it."
+                        '{"age": 31} but a ' + f"{type(record).__name__}; fix it."
                     )
                 for key, cell in record.items():
                     if isinstance(cell, list | dict):

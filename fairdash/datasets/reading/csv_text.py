@@ -11,10 +11,9 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from fairdash.datasets._format import TableFormat
-from fairdash.datasets._read_cells import MISSING
-from fairdash.datasets._read_sniff import parse
-from fairdash.datasets._read_source import Source
+from fairdash.datasets.reading.cells import MISSING
+from fairdash.datasets.reading.format import TableFormat, parse
+from fairdash.datasets.reading.source import Source
 
 BLOCK = 2 << 20
 CHARACTERS = 1 << 20
@@ -173,7 +172,7 @@ def _rows(source: Source, form: TableFormat) -> Iterator[list[str]]:
                 raise ValueError(
                     f"{source.name}: row {number + 1} (line {line}) has {len(cells)} "
                     f"cells but the {first} has {width}; quote cells that hold the "
-                    f"delimiter {form.delimiter!r}, or mend the row."
+                    f"delimiter {form.delimiter!r}, or fix the row."
                 )
 
 

@@ -9,24 +9,23 @@ from numpy.typing import NDArray
 from fairdash.datasets._columns import (
     PROBED_ROWS,
     count_values,
+    infer_kind,
     is_nested,
     is_number,
     label_codes,
     some_rows,
     words,
 )
-from fairdash.datasets._giveaway import (
+from fairdash.datasets._roles import Cut, Roles
+from fairdash.datasets._rows import outcomes
+from fairdash.datasets.checks.leakage import (
     CODING_LIMIT,
     coding_table,
-    giveaway,
-    gives_group_away,
+    encodes_group,
     is_score,
+    outcome_leak,
 )
-from fairdash.datasets._groups import outcomes
-from fairdash.datasets._labels import Cut
-from fairdash.datasets._meaning import concept
-from fairdash.datasets._roles import Roles
-from fairdash.datasets._types import infer_kind
+from fairdash.datasets.guess.meaning import concept
 
 # columns named by these words alone
 BOOKKEEPING = {
@@ -39,7 +38,7 @@ PARTS = {
     "holdout", "calibration",
 }  # fmt: skip
 FEWEST_NAMED = 100  # rows a flag marks before its name can hold their number
-NAMED_MARGIN = 0.05  # rows may have been left out since
+NAMED_MARGIN = 0.05  # rows may have been excluded since
 DATE_WORDS = {"date", "dob", "timestamp"}
 TIME_WORDS = {"year", "yr", "day", "days", "month", "months", "time", "two", "one"}
 # say nothing of the outcome, even in its name
@@ -82,13 +81,13 @@ def guess_features(
         if not reason and about is not None and concept(column) is about:
             reason = f"the same as {sensitive}"
         if not reason and (
-            gives_group_away(column, group) or _is_function_of(column, group)
+            encodes_group(column, group) or _is_function_of(column, group)
         ):
             reason = f"another coding of {sensitive}"
         if not reason:
             reason = _by_copy(frame, column, features)
         present = column if known.all() else column[known]
-        if not reason and (gives := giveaway(present, y)):
+        if not reason and (gives := outcome_leak(present, y)):
             reason = f"may give the outcome away: {gives}"
         if reason:
             left_out[name] = reason
@@ -98,7 +97,7 @@ def guess_features(
 
 
 def left_out_reasons(frame: pd.DataFrame, roles: Roles) -> dict[str, str]:
-    """Return why each column without a role in the models is left out.
+    """Return why each column without a role in the models is excluded.
 
     What a person decided stands in ``roles.left_out``; the rest is what `guess_roles`
     goes by, and empty where it would use the column.

@@ -1,4 +1,4 @@
-"""Find out how the text of a table is written, from its bytes and its first lines."""
+"""How the text of a table is written: found by looking, or said by the analyst."""
 
 import codecs
 import csv
@@ -7,12 +7,34 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
 
-from fairdash.datasets._format import QUOTES, TableFormat
-from fairdash.datasets._read_header import has_header, has_title
-from fairdash.datasets._read_source import ZIP, Source
+from fairdash._validation import check_one_of
+from fairdash.datasets.reading.source import ZIP, Source
 
+FileKind = Literal["csv", "excel", "json", "parquet"]
+DELIMITERS = {
+    ",": "comma-separated",
+    ";": "semicolon-separated",
+    "\t": "tab-separated",
+    "|": "bar-separated",
+    " ": "space-separated",
+}
+ENCODINGS = {
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8 with a byte order mark",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16",
+    "utf-16-be": "UTF-16",
+    "cp1252": "Windows-1252",
+    "latin-1": "Latin-1",
+}
+DECIMALS = {".": "decimal point", ",": "decimal comma"}
+THOUSANDS = {"": "no thousands separator", ",": "comma", ".": "point", " ": "space"}
+THOUSANDS["'"] = "apostrophe"
+QUOTES = ('"', "'")
 SAMPLE_CHARACTERS = 200_000
 SNIFFED_LINES = 50
 BLOCK = 1 << 20
@@ -30,6 +52,92 @@ GROUPED = {
     " ": re.compile(r"[+-]?\d{1,3}( \d{3})+([.,]\d+)?"),
     "'": re.compile(r"[+-]?\d{1,3}('\d{3})+([.,]\d+)?"),
 }
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+YEARS = (1900, 2100)
+FEWEST_ROWS = 10  # before words that come again below say that there is no header
+TITLED_ROWS, TITLED_CELLS = 3, 3  # below a title, alike
+
+
+@dataclass(frozen=True)
+class TableFormat:
+    r"""What was understood of a file; `read_table` takes another one instead.
+
+    Attributes
+    ----------
+    kind : {"csv", "excel", "json", "parquet"}
+        All below but ``sheet`` describe a CSV file.
+    delimiter : {",", ";", "tab", "|", " "}
+        The character between cells, a tab as ``"\t"``.
+    encoding : str
+        One of ``utf-8``, ``utf-8-sig``, ``utf-16``, ``utf-16-le``, ``utf-16-be``,
+        ``cp1252`` and ``latin-1``.
+    decimal, thousands : str
+        Marks in numbers: 1.234,5 has ``","`` and ``"."``.
+    quote : {'"', "'"}
+    header : bool
+        Whether the first row names the columns; else they are ``column 1`` and so on.
+    skipped : int
+        Lines above the first row: comments, which begin with ``#``, ``sep=`` and a
+        title that is one cell.
+    comments : bool
+        Whether lines that begin with ``#`` and do not make a row are excluded.
+    spaces : bool
+        Whether spaces after a delimiter belong to it.
+    sheet : str, optional
+        Of an Excel workbook, or the file in a ZIP archive.
+    """
+
+    kind: FileKind = "csv"
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    decimal: str = "."
+    thousands: str = ""
+    quote: str = '"'
+    header: bool = True
+    skipped: int = 0
+    comments: bool = False
+    spaces: bool = False
+    sheet: str | None = None
+
+    def __post_init__(self) -> None:
+        check_one_of("delimiter", self.delimiter, DELIMITERS)
+        check_one_of("encoding", self.encoding, ENCODINGS)
+        check_one_of("decimal", self.decimal, DECIMALS)
+        check_one_of("thousands", self.thousands, THOUSANDS)
+        check_one_of("quote", self.quote, QUOTES)
+        if self.decimal == self.thousands:
+            message = f"`decimal` and `thousands` cannot both be {self.decimal!r}"
+            raise ValueError(f"{message}; choose another one of them.")
+
+    def describe(self) -> str:
+        """Return how the file was read, such as "Read as comma-separated, UTF-8."."""
+        return f"Read as {self.words()}."
+
+    def words(self) -> str:
+        """Return the format alone: "semicolon-separated, decimal comma, UTF-8"."""
+        parts = [
+            {
+                "excel": "an Excel sheet",
+                "json": "JSON records",
+                "parquet": "Parquet",
+            }.get(self.kind, DELIMITERS[self.delimiter])
+        ]
+        if self.sheet is not None:
+            parts[0] = f"{parts[0]} from {self.sheet!r}"
+        if self.kind == "csv":
+            if self.decimal == ",":
+                parts.append(DECIMALS[self.decimal])
+            if self.thousands:
+                parts.append(f"{THOUSANDS[self.thousands]} between thousands")
+            if self.quote == "'":
+                parts.append("single quotes")
+            parts.append(ENCODINGS[self.encoding])
+            if self.skipped:
+                lines = f"{self.skipped} line{'s' * (self.skipped > 1)}"
+                parts.append(f"{lines} above the table skipped")
+            if not self.header:
+                parts.append("no header")
+        return ", ".join(parts)
 
 
 def sniff(source: Source) -> TableFormat:
@@ -113,23 +221,23 @@ def _sniff_csv(form: TableFormat, sample: str) -> TableFormat:
     lines = list(io.StringIO(sample, newline=""))
     if len(sample) >= SAMPLE_CHARACTERS and len(lines) > 1:
         lines.pop()  # cut off by the end of the sample
-    told = SEP_LINE.fullmatch(lines[0])
+    separator = SEP_LINE.fullmatch(lines[0])
     marked = _leading_comments(lines)
-    form = replace(form, skipped=1 if told else marked, comments=marked > 0)
+    form = replace(form, skipped=1 if separator else marked, comments=marked > 0)
     lines = lines[form.skipped :]
-    delimiters = [told[1]] if told else [",", ";", "\t", "|"]
+    delimiters = [separator[1]] if separator else [",", ";", "\t", "|"]
     choices = [
         replace(form, delimiter=delimiter, quote=quote)
         for quote in QUOTES
         for delimiter in delimiters
     ]
-    if not told and _has_title(choices, lines):
+    if not separator and _has_title(choices, lines):
         choices = [replace(form, skipped=form.skipped + 1) for form in choices]
         lines = lines[1:]
     best = max(choices, key=lambda choice: _fit(choice, lines))
     if _fit(best, lines)[0] == 0:
         spaced = replace(form, delimiter=" ", spaces=True)
-        best = spaced if not told and _all_fit(spaced, lines) else choices[0]
+        best = spaced if not separator and _all_fit(spaced, lines) else choices[0]
     rows = _sample_rows(best, lines, most=None)
     best = replace(best, spaces=best.spaces or _has_spaces(rows))
     rows = [[cell.strip() for cell in row] for row in rows]
@@ -223,3 +331,54 @@ def _sniff_numbers(form: TableFormat, cells: list[str]) -> TableFormat:
     return replace(
         form, decimal=decimal, thousands=found if count(GROUPED[found]) else ""
     )
+
+
+def has_title(rows: list[list[str]]) -> bool:
+    """Tell whether the first row is one cell above a table of rows all alike."""
+    widths = {len(row) for row in rows[1:]}
+    alike = len(rows) > TITLED_ROWS and len(widths) == 1
+    return alike and len(rows[0]) == 1 and min(widths) >= TITLED_CELLS
+
+
+def has_header(rows: list[list[str]]) -> bool:
+    """Tell whether the first row names columns rather than being one more case.
+
+    It is a case when
+
+    - it holds a number above numbers, and half of its cells come again below them; or
+    - it holds a number above every column of numbers, these are not names such as 0, 1,
+      2 or years, and of words above other columns one comes again; or
+    - each of its cells comes again below it, in ten rows or more.
+    """
+    if not rows:
+        return True
+    first, *below = rows
+    columns = list(zip(*(row for row in below if len(row) == len(first)), strict=True))
+    if len(columns) != len(first) or len(below) < 2:
+        return True
+    again = [cell in values for cell, values in zip(first, columns, strict=True)]
+    if all(again) and len(below) >= FEWEST_ROWS:
+        return False
+    measured = [
+        any(values) and all(NUMBER.fullmatch(value) for value in values if value)
+        for values in columns
+    ]
+    above = [cell for cell, number in zip(first, measured, strict=True) if number]
+    if not any(map(NUMBER.fullmatch, above)):
+        return True
+    if 2 * sum(again) >= len(first):
+        return False
+    words_again = all(measured) or any(
+        cell for cell, number in zip(again, measured, strict=True) if not number
+    )
+    all_numbers = all(map(NUMBER.fullmatch, above))
+    return not (all_numbers and words_again) or _are_names(above)
+
+
+def _are_names(cells: list[str]) -> bool:
+    """Tell whether numbers name columns: they rise one by one, or are years."""
+    if not all(cell.isdigit() for cell in cells):
+        return False
+    numbers = [int(cell) for cell in cells]
+    rise = all(after == before + 1 for before, after in pairwise(numbers))
+    return rise or all(YEARS[0] <= number <= YEARS[1] for number in numbers)

@@ -8,19 +8,13 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyarrow import parquet
 
-from fairdash.datasets._format import TableFormat
-from fairdash.datasets._load import load_table
-from fairdash.datasets._read_cells import Sink, read_cells
-from fairdash.datasets._read_csv import CsvText
-from fairdash.datasets._read_names import Copies, unique_names
-from fairdash.datasets._read_parquet import ParquetRows
-from fairdash.datasets._read_records import ExcelSheet, JsonRecords
-from fairdash.datasets._read_sniff import sniff
-from fairdash.datasets._read_source import Source, unpacked
-
-GROUP_ROWS = 100_000  # of a Parquet file that are written at once
+from fairdash.datasets.reading.cells import Sink, read_cells
+from fairdash.datasets.reading.csv_text import CsvText
+from fairdash.datasets.reading.format import TableFormat, sniff
+from fairdash.datasets.reading.parquet import ParquetRows, ParquetSink, load_table
+from fairdash.datasets.reading.records import ExcelSheet, JsonRecords
+from fairdash.datasets.reading.source import Source, unpacked
 
 
 def read_table(
@@ -119,7 +113,7 @@ def convert_table(
     ValueError
         As `read_table`.
     """
-    with _Parquet(path) as sink:
+    with ParquetSink(path) as sink:
         return _read(source, name, sheet, table_format, sink)
 
 
@@ -155,7 +149,7 @@ def _read(
         form = table_format or sniff(file)
         if file.sheet is not None and form.kind != "excel":
             message = f"{original.name} has no sheets or files to choose from"
-            raise ValueError(f"{message}; leave `sheet` out.")
+            raise ValueError(f"{message}; do not give `sheet`.")
         rows, form = _open(file, form, Path(folder))
         if not rows.header:
             message = f"{original.name} has no columns; choose a file with columns."
@@ -201,36 +195,51 @@ def _copy(batches: Callable[[], Iterator[Any]], names: list[str], sink: Sink) ->
     return n_rows
 
 
-class _Parquet:
-    """A sink that writes a Parquet file, many batches at once."""
+def unique_names(header: list[str]) -> list[str]:
+    """Return a name for every column: ``Unnamed: 0``, ``age``, ``age.1``."""
+    names: list[str] = []
+    taken = set(header)
+    for position, name in enumerate(header):
+        name = name or f"Unnamed: {position}"
+        unique, copies = name, 0
+        while unique in names or (copies and unique in taken):
+            copies += 1
+            unique = f"{name}.{copies}"
+        names.append(unique)
+    return names
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._writer: Any = None
-        self._batches: list[Any] = []
-        self._n_rows = 0
 
-    def begin(self, schema: Any) -> None:
-        self.__exit__()
-        self._writer = parquet.ParquetWriter(self._path, schema)
+class Copies:
+    """Columns of one name, which must hold the same values.
 
-    def write(self, batch: Any) -> None:
-        self._batches.append(batch)
-        self._n_rows += len(batch)
-        if self._n_rows >= GROUP_ROWS:
-            self._flush()
+    Parameters
+    ----------
+    header : list of str
+        Of the file, with repeated names.
+    file : str
+        What messages call it.
+    """
 
-    def __enter__(self) -> "_Parquet":
-        return self
+    def __init__(self, header: list[str], file: str) -> None:
+        self._header, self._file = header, file
+        self._pairs = [
+            (header.index(name), position)
+            for position, name in enumerate(header)
+            if name and header.index(name) < position
+        ]
+        self._different: set[tuple[int, int]] = set()
 
-    def __exit__(self, *_: object) -> None:
-        if self._writer is not None:
-            self._flush()
-            self._writer.close()
-            self._writer = None
+    def compare(self, batch: Any) -> Any:
+        """Look at the next rows and return them."""
+        for one, two in self._pairs:
+            if not batch.column(one).equals(batch.column(two)):
+                self._different.add((one, two))
+        return batch
 
-    def _flush(self) -> None:
-        if self._batches:
-            table = pa.Table.from_batches(self._batches)
-            self._writer.write_table(table, row_group_size=len(table))
-        self._batches, self._n_rows = [], 0
+    def check(self) -> None:
+        """Raise ValueError when two columns of one name were different."""
+        for one, two in sorted(self._different):
+            raise ValueError(
+                f"{self._file} has two different columns named {self._header[one]!r}, "
+                f"at positions {one + 1} and {two + 1}; rename one of them."
+            )

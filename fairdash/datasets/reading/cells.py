@@ -121,7 +121,7 @@ def _narrow(
     if longest > LONGEST_CELL:
         raise ValueError(
             f"The column {name!r} has a cell of {longest:,} characters; close its "
-            "quote, or leave the column out."
+            "quote, or exclude the column."
         )
     return "text", _without_blanks(cells)
 

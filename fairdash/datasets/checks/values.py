@@ -8,13 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._columns import count_codes, is_number, label_codes
-from fairdash.datasets._labels import Cut
+from fairdash.datasets._columns import as_kind, count_codes, is_number, label_codes
 from fairdash.datasets._problems import Problem
-from fairdash.datasets._remedy import Remedy
-from fairdash.datasets._roles import Roles
+from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import UsedRows
-from fairdash.datasets._types import as_kind
 
 LOOKS_MISSING = frozenset(
     {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing"}

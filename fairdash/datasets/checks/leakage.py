@@ -1,0 +1,304 @@
+"""Columns that tell too much: the outcome, or the group."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
+from sklearn.tree import DecisionTreeClassifier
+
+from fairdash.datasets._columns import (
+    count_values,
+    is_number,
+    label_codes,
+    some_rows,
+    words,
+)
+from fairdash.datasets._problems import Problem
+from fairdash.datasets._roles import Remedy, Roles
+from fairdash.datasets._rows import UsedRows, group_codes
+
+AUC_LIMIT = 0.95
+FILLED_LIMIT = 0.9
+FILLED_LIFT = 0.2
+FEWEST_FILLED = 0.02
+LEVEL_ROWS = 10
+FEWEST_SCREENED = 500
+SCREEN_MARGIN = 0.1
+MOST_CODES = 20
+CODING_LIMIT = 0.99
+CODING_MARGIN = 0.02  # of a sample: 16 standard errors below the limit
+USUAL_LIMIT = 0.95
+SCORE_WORDS = (
+    {"decile", "score"},
+    {"score", "text"},
+    {"risk", "score"},
+    {"predicted"},
+    {"prediction"},
+    {"pred"},
+)
+SAMPLE_ROWS = 20_000
+FEWEST_ROWS = 20  # of a group on either half
+TREE = {"max_depth": 4, "min_samples_leaf": 20, "random_state": 0}
+ALL_FEATURES = "(all together)"
+STRONG, NOTABLE = 0.9, 0.7
+MOST_LISTED = 5
+
+
+def outcome_leak(column: "pd.Series[Any]", y: NDArray[np.int8]) -> str:
+    """Return why a column gives the outcome away, or "".
+
+    Two signs are read from the values: the column alone separates the outcomes (area
+    under the ROC curve of at least 0.95), or whether it is filled in does (one outcome
+    makes up 90 % of the filled or of the empty rows, and 20 points less overall).
+
+    Parameters
+    ----------
+    column : Series
+    y : ndarray
+        Outcome of each row, 0 or 1.
+    """
+    filled = column.notna().to_numpy()
+    if not filled.mean() >= FEWEST_FILLED:
+        return ""
+    area = _area(column[filled], y[filled]) if _may_separate(column, y, filled) else 0.5
+    if area >= AUC_LIMIT:
+        return f"it alone separates the outcomes (AUC {area:.3f})"
+    if filled.mean() <= 1 - FEWEST_FILLED:
+        usual = max(y.mean(), 1 - y.mean())
+        for state, rows in (("filled in", filled), ("empty", ~filled)):
+            share = max(y[rows].mean(), 1 - y[rows].mean())
+            if share >= FILLED_LIMIT and share - usual >= FILLED_LIFT:
+                return f"where it is {state}, {share:.0%} of rows have one outcome"
+    return ""
+
+
+def encodes_group(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
+    """Tell whether a column of few values is another coding of the groups.
+
+    It is when the commonest group of each value is right for 99 % of the rows, and one
+    group alone for at most 95 %.
+    """
+    table = coding_table(column, group, by_value=True)
+    if table is None:
+        return False
+    right = table.max(axis=1).sum() / table.sum()
+    usual = table.sum(axis=0).max() / table.sum()
+    return bool(right >= CODING_LIMIT and usual <= USUAL_LIMIT)
+
+
+def coding_table(
+    column: "pd.Series[Any]", group: NDArray[np.int64], *, by_value: bool
+) -> NDArray[np.int64] | None:
+    """Count the rows of each value and group where one may tell the other.
+
+    Parameters
+    ----------
+    column : Series
+    group : ndarray of int64
+        Group of each row, -1 for none.
+    by_value : bool
+        Whether values are to tell groups, else groups values.
+
+    Returns
+    -------
+    ndarray of shape (n_values, n_groups), optional
+        Over all rows. None for a column of one value or of more than 20, and where a
+        random sample of the rows shows that too few are told right.
+    """
+    sample = some_rows(len(column))
+    if len(sample) < len(column):
+        seen = _crossed(column.iloc[sample], group[sample])
+        if seen is None:
+            return None
+        right = seen.max(axis=1 if by_value else 0).sum()
+        if right < (CODING_LIMIT - CODING_MARGIN) * seen.sum():
+            return None
+    table = _crossed(column, group)
+    return table if table is not None and len(table) > 1 and table.any() else None
+
+
+def _crossed(
+    column: "pd.Series[Any]", group: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return the number of rows of each value and group, None of many values."""
+    if count_values(column, MOST_CODES) > MOST_CODES:
+        return None
+    codes, labels = label_codes(column)
+    known = (codes >= 0) & (group >= 0)
+    if not known.all():
+        codes, group = codes[known], group[known]
+    n_groups = int(group.max(initial=0)) + 1
+    counts = np.bincount(codes * n_groups + group, minlength=len(labels) * n_groups)
+    return counts.reshape(len(labels), n_groups)
+
+
+def is_score(name: str) -> bool:
+    """Tell whether a column name says that it is another model's output."""
+    return any(score <= words(name) for score in SCORE_WORDS)
+
+
+def _may_separate(
+    column: "pd.Series[Any]", y: NDArray[np.int8], filled: NDArray[np.bool_]
+) -> bool:
+    """Tell from a random sample whether ranking all rows is worth its time.
+
+    A sample with at least 500 rows of each outcome misses the area by far less than the
+    margin.
+    """
+    rows = some_rows(len(y))
+    if len(rows) == len(y):
+        return True
+    rows = rows[filled[rows]]
+    if min(y[rows].sum(), len(rows) - y[rows].sum()) < FEWEST_SCREENED:
+        return True
+    return _area(column.iloc[rows], y[rows]) >= AUC_LIMIT - SCREEN_MARGIN
+
+
+def _area(column: "pd.Series[Any]", y: NDArray[np.int8]) -> float:
+    """Return the area under the ROC curve of a column on its own, at least 1/2.
+
+    A category is scored by the rate of the outcome in its level; levels of fewer than
+    ten rows, whose rate is mostly the row itself, get the overall rate.
+    """
+    positives = int(y.sum())
+    if positives in (0, len(y)):
+        return 0.5
+    if is_number(column):
+        score = column.to_numpy(dtype=float)
+    else:
+        codes, labels = label_codes(column)
+        counts = np.bincount(codes, minlength=len(labels))
+        sums = np.bincount(codes, weights=y, minlength=len(labels))
+        rates = np.where(counts >= LEVEL_ROWS, sums / np.maximum(counts, 1), y.mean())
+        score = rates[codes]
+    rank_sum = rankdata(score)[y == 1].sum()
+    area = (rank_sum - positives * (positives + 1) / 2) / (
+        positives * (len(y) - positives)
+    )
+    return float(max(area, 1 - area))
+
+
+def rank_proxies(
+    frame: pd.DataFrame, roles: Roles, features: tuple[str, ...] | None = None
+) -> pd.DataFrame:
+    """Rank features by how well each alone tells the group of a row.
+
+    A decision tree of depth 4 learns each group (against all others) from one feature
+    on one half of the rows and is scored on the other half by the area under the ROC
+    curve: 1/2 for a feature that says nothing, 1 for one that says all. With several
+    groups the largest area counts. The last row adds up the log odds of all trees, a
+    naive Bayes model of all features.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Prepared rows; of more than 20,000 a random sample is used.
+    roles : Roles
+    features : tuple of str, optional
+        By default ``roles.features``.
+
+    Returns
+    -------
+    DataFrame
+        ``column``, ``group`` (that it tells best), ``auc`` and ``n_rows`` (scored), the
+        best first, then "(all together)". Empty if no group has enough rows.
+    """
+    features = roles.features if features is None else features
+    if len(frame) > SAMPLE_ROWS:
+        frame = frame.sample(SAMPLE_ROWS, random_state=0)
+    group, names = group_codes(frame, roles)
+    learn = np.random.default_rng(0).permutation(len(frame)) % 2 == 0
+    ranks: list[tuple[str, str, float, int]] = []
+    together: list[tuple[str, str, float, int]] = []
+    for position, name in enumerate(names):
+        member = group == position
+        sides = [member[learn], member[~learn]]
+        if any(min(s.sum(), (~s).sum()) < FEWEST_ROWS for s in sides):
+            continue
+        total = np.zeros(int((~learn).sum()))
+        for feature in features:
+            odds = _log_odds(frame[feature], member, learn)
+            area = float(roc_auc_score(member[~learn], odds))
+            ranks.append((feature, name, area, len(total)))
+            total += odds
+        area = float(roc_auc_score(member[~learn], total))
+        together.append((ALL_FEATURES, name, area, len(total)))
+    columns = ["column", "group", "auc", "n_rows"]
+    table = pd.DataFrame([*ranks, *together], columns=columns)
+    table = table.sort_values("auc", ascending=False, kind="stable")
+    table = table.drop_duplicates("column")
+    last = table["column"] == ALL_FEATURES
+    return pd.concat([table[~last], table[last]], ignore_index=True)
+
+
+def proxy_findings(used: UsedRows, roles: Roles, names: list[str]) -> Iterator[Problem]:
+    """Yield the features that tell the group with an AUC of 0.7 or more, ranked.
+
+    Parameters
+    ----------
+    used : UsedRows
+    roles : Roles
+    names : list of str
+        Features that are no error already.
+    """
+    table = used.table
+    # another coding of the groups is a finding of its own
+    rest = tuple(n for n in names if not encodes_group(table[n], used.group))
+    ranked = rank_proxies(table, roles, rest)
+    if ranked.empty:
+        return
+    both = float(ranked["auc"].iloc[-1])
+    alone = ranked[:-1].query("auc >= @NOTABLE")
+    sampled = len(table) > SAMPLE_ROWS
+    where = f"a sample of {SAMPLE_ROWS:,} rows" if sampled else "the rows"
+    listed = alone.head(MOST_LISTED).to_dict("records")
+    for place, row in enumerate(listed, start=1):
+        column, area = str(row["column"]), float(row["auc"])
+        yield Problem(
+            "warning" if area >= STRONG else "note",
+            "tells the group",
+            column,
+            len(table),
+            (),
+            f"The feature {column!r} tells {row['group']!r} with AUC {area:.2f}, "
+            f"number {place} of {len(rest)} features; all together {both:.2f} "
+            f"(trees scored on a held-out half of {where}).",
+            "Remove it if the model should not know; the others may tell it as well.",
+            Remedy(
+                kind="leave_out",
+                column=column,
+                reason=f"tells {roles.sensitive_feature} (AUC {area:.2f})",
+            ),
+        )
+
+
+def _log_odds(
+    column: "pd.Series[Any]", member: NDArray[np.bool_], learn: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the log odds of membership of the rows not learnt from."""
+    x = _as_number(column, member, learn)[:, None]
+    tree = DecisionTreeClassifier(**TREE).fit(x[learn], member[learn])
+    p = np.clip(tree.predict_proba(x[~learn])[:, 1], 1e-6, 1 - 1e-6)
+    base = member[learn].mean()
+    odds: NDArray[np.float64] = np.log(p / (1 - p)) - np.log(base / (1 - base))
+    return odds
+
+
+def _as_number(
+    column: "pd.Series[Any]", member: NDArray[np.bool_], learn: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return numbers as they are and a category as the share of members in it."""
+    if is_number(column):
+        x = column.to_numpy(dtype=float, na_value=np.nan)
+        return np.where(np.isinf(x), np.nan, x)
+    codes, labels = label_codes(column)
+    codes = np.where(codes < 0, len(labels), codes)
+    n = np.bincount(codes[learn], minlength=len(labels) + 1)
+    hits = np.bincount(codes[learn], member[learn], minlength=len(labels) + 1)
+    base = member[learn].mean()
+    shares: NDArray[np.float64] = (hits + base) / (n + 1)
+    return shares[codes]
