@@ -94,6 +94,72 @@ def test_a_file_that_does_not_fit_is_one_clear_line(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["new.csv", "thresholds.json"]
 
 
+def decided_file(tmp_path, table, rules, *more):
+    file, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    table.to_csv(file, index=False)
+    options = ["--score", "score", "--group", "sex", "--group", "level", *more]
+    return call(rules, file, *options, "--out", out), out
+
+
+@pytest.fixture
+def as_probabilities(table):
+    return table.assign(score=(table["score"] + 1) / 2)
+
+
+@pytest.mark.parametrize("batch", [64, 65_536])
+def test_probabilities_are_refused_where_margins_are_meant(
+    batch, as_probabilities, rules, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(_apply, "BATCH_ROWS", batch)
+    done, _ = decided_file(tmp_path, as_probabilities, rules)
+    assert done.exit_code == 2
+    assert "may be probabilities" in done.stderr
+    assert "--score-type" in done.stderr
+    assert not list(tmp_path.glob("out*"))
+    done, _ = decided_file(
+        tmp_path, as_probabilities, rules, "--score-type", "probability"
+    )
+    assert done.exit_code == 0, done.output
+
+
+def test_margins_are_refused_where_probabilities_are_meant(
+    table, as_probabilities, fitted, rules, tmp_path
+):
+    groups = cross(table["sex"], table["level"])
+    other = RampThreshold(0.4, 0.3, score_type="probability")
+    other.fit(as_probabilities["score"], sensitive_features=groups)
+    rules.write_text(other.thresholds().to_json())
+    done, _ = decided_file(tmp_path, table, rules)
+    assert done.exit_code == 2
+    assert "--score-type" in done.stderr
+    done, out = decided_file(tmp_path, table, rules, "--score-type", "margin")
+    assert done.exit_code == 0, done.output
+    h = fitted.predict_proba(table["score"], sensitive_features=groups)
+    assert np.allclose(pd.read_csv(out)["h"], h, atol=1e-12)
+    done, _ = decided_file(tmp_path, as_probabilities, rules)
+    assert np.allclose(pd.read_csv(out)["h"], h, atol=1e-12)
+
+
+def test_expected_and_obtained_rates_are_printed(table, rules, tmp_path):
+    half = table.iloc[: N // 2]
+    done, out = decided_file(tmp_path, half, rules)
+    lines = [line.rsplit(maxsplit=3) for line in done.stdout.splitlines()[2:]]
+    written = pd.read_csv(out)
+    names = written["sex"] + " × " + written["level"].astype(str)
+    obtained = written.groupby(names)["h"].agg(["size", "mean"])
+    assert [line[0].strip() for line in lines] == list(obtained.index)
+    assert [int(line[1]) for line in lines] == obtained["size"].tolist()
+    assert {line[2] for line in lines} == {"0.300"}
+    assert [line[3] for line in lines] == [f"{rate:.3f}" for rate in obtained["mean"]]
+
+
+def test_a_value_that_reads_like_a_crossed_group_is_refused(table, rules, tmp_path):
+    odd = table.assign(sex=table["sex"].where(table.index != 9, "f × 1"))
+    done, _ = decided_file(tmp_path, odd, rules)
+    assert done.exit_code == 2
+    assert "'f × 1' in row 10" in done.stderr
+
+
 def test_the_result_must_be_csv_or_parquet(table, rules, tmp_path):
     table.to_csv(tmp_path / "new.csv", index=False)
     options = ["--score", "score", "--group", "sex", "--out", tmp_path / "out.xlsx"]

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
-from fairdash.postprocessing import Thresholds, decide
+from fairdash.postprocessing import ScoreType, Thresholds, cross, decide
 
 BATCH_ROWS = 65_536
 
@@ -22,11 +24,19 @@ def apply_file(
     groups: Sequence[str],
     out: Path,
     seed: int,
-) -> int:
-    """Write ``file`` with the columns ``h`` and ``decision`` added; return its rows.
+    score_type: ScoreType | None = None,
+) -> pd.DataFrame:
+    """Write ``file`` with the columns ``h`` and ``decision`` added.
 
     One generator draws the decisions of all batches, so they do not depend on where
-    batches end.
+    batches end. Without ``score_type`` scores are what the thresholds record, and
+    refused if they may be of the other type.
+
+    Returns
+    -------
+    DataFrame with columns group, n, expected, obtained
+        Rates of positive decisions by group: on the rows that the thresholds were
+        learned on (NaN if not recorded), and here.
 
     Raises
     ------
@@ -34,36 +44,55 @@ def apply_file(
         When a file cannot be read, a column is missing, or a row has no thresholds;
         nothing is left at ``out``.
     """
-    thresholds = Thresholds.from_json(thresholds_file.read_text())
+    thresholds = Thresholds.from_json(thresholds_file.read_bytes())
     generator = np.random.default_rng(seed)
     partial = out.with_name(f"{out.name}.partial")
-    done = 0
+    done, lowest = 0, np.inf
+    obtained: dict[str, NDArray[np.float64]] = {}
     try:
         with _Writer(partial, out.suffix) as writer:
             for batch in _batches(file, [score, *groups]):
+                scores = batch.column(score).to_pandas().rename(score)
+                named = [batch.column(g).to_pandas().rename(g) for g in groups]
                 decided = decide(
                     thresholds,
-                    batch.column(score).to_pandas().rename(score),
-                    [batch.column(group).to_pandas().rename(group) for group in groups],
+                    scores,
+                    named,
+                    # one batch cannot tell; all of them are looked at in the end
+                    score_type=score_type or thresholds.score_type,
                     random_state=generator,
                     first_row=done + 1,
                 )
+                lowest = min(lowest, float(pd.to_numeric(scores).min()))
+                sums = decided["h"].groupby(cross(*named)).agg(["size", "sum"])
+                for name, pair in zip(sums.index, sums.to_numpy(float), strict=True):
+                    obtained[name] = obtained.get(name, 0.0) + pair
                 table = pa.Table.from_batches([batch])
                 for name in decided:
                     table = table.append_column(name, pa.array(decided[name]))
                 writer.write(table)
                 done += len(batch)
+        if not done:
+            raise ValueError("The file has no rows.")
+        if score_type is None:
+            thresholds.check_score_type(lowest)
     except pa.ArrowInvalid as error:
         partial.unlink(missing_ok=True)
         raise ValueError(f"It cannot be read: {error}") from error
     except ValueError:
         partial.unlink(missing_ok=True)
         raise
-    if not done:
-        partial.unlink(missing_ok=True)
-        raise ValueError("The file has no rows.")
     partial.replace(out)
-    return done
+    present = [name for name in thresholds.rules if name in obtained]
+    expected = thresholds.expected_rates
+    return pd.DataFrame(
+        {
+            "group": present,
+            "n": [int(obtained[name][0]) for name in present],
+            "expected": [expected.get(name, np.nan) for name in present],
+            "obtained": [obtained[name][1] / obtained[name][0] for name in present],
+        }
+    )
 
 
 def _batches(file: Path, needed: Sequence[str]) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -90,20 +90,35 @@ def apply_thresholds(
     ],
     out: Annotated[Path, typer.Option(help="CSV or Parquet file to write.")],
     seed: Annotated[int, typer.Option(help="Seed of the drawn decisions.")] = 0,
+    score_type: Annotated[
+        Literal["margin", "probability"] | None,
+        typer.Option(help="What the scores are, if not what the thresholds record."),
+    ] = None,
 ) -> None:
-    """Decide the rows of a file by thresholds from the Post-process page.
+    """Apply thresholds of the Post-process page to the rows of a file.
 
     Adds the columns h, the probability of a positive decision, and decision, drawn
-    with it. Files may be larger than memory. The exit status is 2 when a file cannot
-    be used.
+    with it, and prints the rates of every group beside those the thresholds were
+    learned with. Files may be larger than memory. The exit status is 2 when a file
+    cannot be used, or when its scores may not be what the thresholds are for.
     """
     try:
-        done = apply_file(
-            thresholds, file, score=score, groups=group, out=out, seed=seed
+        rates = apply_file(
+            thresholds,
+            file,
+            score=score,
+            groups=group,
+            out=out,
+            seed=seed,
+            score_type=score_type,
         )
     except ValueError as error:
         raise refuse(error, file) from error
-    typer.echo(f"{out}: {done} rows decided")
+    typer.echo(f"{out}: {rates['n'].sum()} rows decided")
+    named = rates.rename(
+        columns={"expected": "expected rate", "obtained": "obtained rate"}
+    )
+    typer.echo(named.to_string(index=False, float_format="{:.3f}".format))
 
 
 @app.command("audit")

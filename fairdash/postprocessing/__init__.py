@@ -20,12 +20,17 @@ from fairdash.postprocessing._covariance import CovarianceScores, covariance_thr
 from fairdash.postprocessing._covariance_ramp import CovarianceRamp
 from fairdash.postprocessing._decide import decide
 from fairdash.postprocessing._hardt import HardtThreshold
-from fairdash.postprocessing._inputs import cross, read_margins
+from fairdash.postprocessing._inputs import (
+    ScoreType,
+    cross,
+    guess_score_type,
+    read_margins,
+)
 from fairdash.postprocessing._local import LocalRates, expected_local_di
 from fairdash.postprocessing._outcome import expected_flips, expected_outcome
 from fairdash.postprocessing._ramp import RampThreshold
 from fairdash.postprocessing._reject import RejectOption
-from fairdash.postprocessing._rules import Rule, Thresholds
+from fairdash.postprocessing._rules import Rule, Thresholds, score_range
 from fairdash.postprocessing._shift import ShiftInference
 from fairdash.postprocessing._sorted import SortedScores, ramp_threshold
 from fairdash.postprocessing._target import balanced_rate
@@ -41,6 +46,7 @@ __all__ = [
     "RampThreshold",
     "RejectOption",
     "Rule",
+    "ScoreType",
     "ShiftInference",
     "SortedScores",
     "Thresholds",
@@ -53,8 +59,10 @@ __all__ = [
     "expected_flips",
     "expected_local_di",
     "expected_outcome",
+    "guess_score_type",
     "impossibility_bound",
     "most_accurate_rate",
     "ramp_threshold",
     "read_margins",
+    "score_range",
 ]

@@ -1,5 +1,6 @@
 """What all post-processing methods share: rules by group, applied or drawn from."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from fairdash.postprocessing._inputs import Array, ScoreType
-from fairdash.postprocessing._rules import Rule, Thresholds
+from fairdash.postprocessing._inputs import Array, FittedGroups, ScoreType
+from fairdash.postprocessing._rules import Rule, Thresholds, score_range
 
 
 class PostProcessor(BaseEstimator):
@@ -20,10 +21,35 @@ class PostProcessor(BaseEstimator):
     ----------
     rules_ : dict of str to Rule
         Probability of a positive decision as a function of the margin, by group.
+    expected_rates_ : dict of group to float
+        Share of positive decisions by group on the fitting sample.
+    score_range_ : (float, float)
+        Smallest and largest score of the fitting sample.
     """
 
     score_type: ScoreType
+    groups_: tuple[Any, ...]
     rules_: dict[str, Rule]
+    expected_rates_: dict[Any, float]
+    score_range_: tuple[float, float]
+
+    def _learn(
+        self,
+        groups: FittedGroups,
+        rules: Sequence[Rule],
+        margins: Array,
+        weight: Array | None = None,
+    ) -> None:
+        """Keep one rule a group and what they do on the fitting sample."""
+        self.groups_ = groups.values
+        self.rules_ = dict(zip(groups.names, rules, strict=True))
+        rates = []
+        for k, rule in enumerate(rules):
+            rows = groups.codes == k
+            own = None if weight is None else weight[rows]
+            rates.append(float(np.average(rule(margins[rows]), weights=own)))
+        self.expected_rates_ = dict(zip(groups.values, rates, strict=True))
+        self.score_range_ = score_range(margins, self.score_type)
 
     def predict_proba(
         self, scores: ArrayLike, *, sensitive_features: ArrayLike
@@ -80,7 +106,11 @@ class PostProcessor(BaseEstimator):
         parameters = self.get_params()
         shown = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
         return Thresholds(
-            self.rules_, f"{type(self).__name__}({shown})", self.score_type
+            self.rules_,
+            f"{type(self).__name__}({shown})",
+            self.score_type,
+            dict(zip(self.rules_, self.expected_rates_.values(), strict=True)),
+            self.score_range_,
         )
 
     def __sklearn_tags__(self) -> Any:

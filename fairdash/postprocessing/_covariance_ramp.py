@@ -22,11 +22,12 @@ from fairdash.postprocessing._inputs import (
     ScoreType,
     as_margins,
     as_weights,
+    check_distinct,
     check_informative,
-    cross,
     fit_groups,
+    known_codes,
 )
-from fairdash.postprocessing._rules import Rule, Thresholds
+from fairdash.postprocessing._rules import Rule, Thresholds, draw, score_range
 
 NO_SUBGROUP = "(no subgroup)"
 
@@ -58,8 +59,12 @@ class CovarianceRamp(BaseEstimator):
         Share of S by subgroup.
     group_ : group
     groups_ : tuple of groups
-    rules_ : dict of str to Rule
-        By "subgroup × group".
+    rules_, expected_rates_ : dict of str to Rule, float
+        By "subgroup × group"; rates are those of the fitting sample.
+    names_ : tuple of str
+        Names of the groups.
+    score_range_ : (float, float)
+        Smallest and largest score of the fitting sample.
 
     References
     ----------
@@ -126,15 +131,30 @@ class CovarianceRamp(BaseEstimator):
             for subgroup, t in self.thresholds_.items()
             for group in names
         }
+        keys = [f"{s} × {group}" for s in self.thresholds_ for group in names]
+        check_distinct("subgroups", keys)
+        self.names_ = names
+        cells = self._cells(sensitive_features, subgroups, margins)
+        self.expected_rates_ = {
+            name: float(np.average(rule(margins[rows]), weights=heavy[rows]))
+            for cell, (name, rule) in enumerate(self.rules_.items())
+            if heavy[rows := cells == cell].any()
+        }
+        self.score_range_ = score_range(margins, self.score_type)
         return self
 
     def predict_proba(
         self, scores: ArrayLike, *, sensitive_features: ArrayLike, subgroups: ArrayLike
     ) -> Array:
         """Return h, the probability of a positive decision of every row."""
-        crossed = self._crossed(sensitive_features, subgroups, scores)
-        rules = self.thresholds()
-        return rules.predict_proba(scores, sensitive_features=crossed)
+        check_is_fitted(self)
+        margins = as_margins(scores, self.score_type)
+        cells = self._cells(sensitive_features, subgroups, margins)
+        h = np.empty(len(margins))
+        for cell, rule in enumerate(self.rules_.values()):
+            rows = cells == cell
+            h[rows] = rule(margins[rows])
+        return h
 
     def predict(
         self,
@@ -145,17 +165,22 @@ class CovarianceRamp(BaseEstimator):
         random_state: int | np.random.Generator = 0,
     ) -> NDArray[np.int64]:
         """Draw a decision for every row, 1 with probability h, reproducibly."""
-        crossed = self._crossed(sensitive_features, subgroups, scores)
-        rules = self.thresholds()
-        return rules.predict(
-            scores, sensitive_features=crossed, random_state=random_state
+        h = self.predict_proba(
+            scores, sensitive_features=sensitive_features, subgroups=subgroups
         )
+        return draw(h, random_state)
 
     def thresholds(self) -> Thresholds:
         """Return what was learned as data; groups are crossed with subgroups."""
         check_is_fitted(self)
         method = f"CovarianceRamp(gamma={self.gamma}, tolerance={self.tolerance})"
-        return Thresholds(self.rules_, method, self.score_type)
+        return Thresholds(
+            self.rules_,
+            method,
+            self.score_type,
+            self.expected_rates_,
+            self.score_range_,
+        )
 
     def _chosen(self, names: tuple[str, ...]) -> int:
         if self.group is not None:
@@ -187,10 +212,15 @@ class CovarianceRamp(BaseEstimator):
             margins[rows], inside[rows], self.gamma, self.tolerance, weight[rows]
         )
 
-    def _crossed(
+    def _cells(
         self, sensitive_features: ArrayLike, subgroups: ArrayLike, like: Any
-    ) -> NDArray[Any]:
-        return cross(subgroup_names(subgroups, like), sensitive_features)
+    ) -> NDArray[np.int64]:
+        """Return the place of every row's rule, looked up by both names apart."""
+        labels = subgroup_names(subgroups, like)
+        codes = known_codes(labels, list(self.thresholds_), like, "subgroups")
+        group = known_codes(sensitive_features, self.names_, like)
+        cells: NDArray[np.int64] = codes * len(self.names_) + group
+        return cells
 
 
 def subgroup_names(subgroups: ArrayLike, like: Any) -> NDArray[Any]:

@@ -74,9 +74,9 @@ class HardtThreshold(PostProcessor):
         check_one_of("constraints", self.constraints, CONSTRAINTS)
         margins = as_margins(scores, self.score_type)
         check_informative(margins)
-        values, names, codes = fit_groups(sensitive_features, margins, None)
-        groups = by_outcome(margins, codes, binary_labels(y, margins))
-        for name, group in zip(names, groups, strict=True):
+        fitted = fit_groups(sensitive_features, margins, None)
+        groups = by_outcome(margins, fitted.codes, binary_labels(y, margins))
+        for name, group in zip(fitted.names, groups, strict=True):
             if not group.negative.total or not group.positive.total:
                 seen = int(group.positive.total > 0)
                 raise ValueError(
@@ -85,8 +85,7 @@ class HardtThreshold(PostProcessor):
                 )
         reachable = [Operating.of(group) for group in groups]
         meet = _parity if self.constraints == "demographic_parity" else _odds
-        self.groups_ = values
-        self.rules_ = dict(zip(names, meet(reachable), strict=True))
+        self._learn(fitted, meet(reachable), margins)
         return self
 
 

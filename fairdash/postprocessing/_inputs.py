@@ -1,5 +1,6 @@
 """What every post-processing method asks of scores, groups and weights."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -39,6 +40,12 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
     return values if score_type == "margin" else 2 * values - 1
 
 
+def guess_score_type(margins_or_probabilities: ArrayLike) -> ScoreType:
+    """Return what a column holds: probabilities where no score is negative."""
+    lowest = np.min(np.asarray(margins_or_probabilities, dtype=np.float64))
+    return "margin" if lowest < 0 else "probability"
+
+
 def read_margins(column: "pd.Series[Any]") -> Array:
     """Return margins of a column of a file: of probabilities where none is negative.
 
@@ -57,8 +64,8 @@ def read_margins(column: "pd.Series[Any]") -> Array:
             f"{column.iloc[row]!r}. Choose another column, or correct or leave out "
             "these rows."
         )
-    margins = values.to_numpy(dtype=np.float64)
-    return margins if margins.min() < 0 else 2 * margins - 1
+    scores = values.to_numpy(dtype=np.float64)
+    return as_margins(scores, guess_score_type(scores))
 
 
 def check_informative(margins: Array) -> None:
@@ -116,6 +123,7 @@ def fit_groups(
     """Return the groups, each of at least two rows."""
     groups, codes = encode_groups(sensitive_features, margins)
     names = tuple(value_label(group) for group in groups)
+    check_distinct("sensitive_features", names)
     heavy = np.ones(len(margins), bool) if weight is None else weight > 0
     sizes = np.bincount(codes[heavy], minlength=len(names))
     small = {name: int(n) for name, n in zip(names, sizes, strict=True) if n < 2}
@@ -128,8 +136,22 @@ def fit_groups(
     return FittedGroups(tuple(groups.tolist()), names, codes)
 
 
+def check_distinct(column: str, names: Sequence[str]) -> None:
+    """Raise ValueError if two groups would have the same name."""
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise ValueError(
+            f"`{column}` has different values with the same name {twice[0]!r}, such as "
+            "the number 1 and the text '1' or crossed names that hold a '×'; rename "
+            "one of them."
+        )
+
+
 def known_codes(
-    sensitive_features: ArrayLike, names: Sequence[str], like: Any
+    sensitive_features: ArrayLike,
+    names: Sequence[str],
+    like: Any,
+    column: str = "sensitive_features",
 ) -> NDArray[np.int64]:
     """Return the place of every row's group among ``names``."""
     values = pd.Series(column_or_1d(sensitive_features))
@@ -142,7 +164,7 @@ def known_codes(
         rows = np.flatnonzero(~known[levels])
         what = f"groups {unknown[:5]} without" if unknown else "missing values, so no"
         raise ValueError(
-            f"`sensitive_features` has {what} learned thresholds in {len(rows)} rows, "
+            f"`{column}` has {what} learned thresholds in {len(rows)} rows, "
             f"first row {rows[0]}. Known groups are {list(names)}; leave these rows "
             "out or fit again with them."
         )
@@ -176,6 +198,12 @@ def cross(*columns: ArrayLike) -> NDArray[Any]:
     Returns
     -------
     ndarray of object, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If two combinations would have the same name: "a × b" with "c" and "a" with
+        "b × c".
     """
     if not columns:
         raise ValueError("`cross` needs at least one column.")
@@ -184,6 +212,10 @@ def cross(*columns: ArrayLike) -> NDArray[Any]:
         pd.Series(column_or_1d(column)).map(value_label, na_action="ignore")
         for column in columns
     ]
+    levels = pd.DataFrame(dict(enumerate(parts))).dropna().drop_duplicates()
+    if len(parts) > 1:
+        names = [CROSS.join(values) for values in levels.itertuples(index=False)]
+        check_distinct("cross", names)
     crossed = parts[0].astype(object)
     for part in parts[1:]:
         crossed = crossed + CROSS + part.astype(object)

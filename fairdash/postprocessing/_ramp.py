@@ -128,9 +128,9 @@ class RampThreshold(PostProcessor):
         margins = as_margins(scores, self.score_type)
         check_informative(margins)
         weight = as_weights(sample_weight, margins)
-        values, names, codes = fit_groups(sensitive_features, margins, weight)
-        groups = []
-        for k in range(len(names)):
+        fitted = fit_groups(sensitive_features, margins, weight)
+        codes, groups = fitted.codes, []
+        for k in range(len(fitted.names)):
             rows = codes == k
             own = None if weight is None else weight[rows]
             groups.append(SortedScores(margins[rows], own))
@@ -150,17 +150,10 @@ class RampThreshold(PostProcessor):
         starts = [
             group.threshold(self.gamma, rate, self.tolerance, shift) for group in groups
         ]
-        self.groups_ = values
         self.target_rate_ = rate
-        self.thresholds_ = dict(zip(values, starts, strict=True))
-        self.expected_rates_ = {
-            value: float(group.mean_h(t, self.gamma))
-            for value, group, t in zip(values, groups, starts, strict=True)
-        }
-        self.rules_ = {
-            name: Rule.ramp(t, self.gamma)
-            for name, t in zip(names, starts, strict=True)
-        }
+        self.thresholds_ = dict(zip(fitted.values, starts, strict=True))
+        rules = [Rule.ramp(t, self.gamma) for t in starts]
+        self._learn(fitted, rules, margins, weight)
         return self
 
 

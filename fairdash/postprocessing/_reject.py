@@ -77,8 +77,9 @@ class RejectOption(PostProcessor):
                 raise ValueError(f"`width` must lie in (0, 1], got {self.width!r}.")
         margins = as_margins(scores, self.score_type)
         check_informative(margins)
-        values, names, codes = fit_groups(sensitive_features, margins, None)
-        groups = [np.sort(margins[codes == k]) for k in range(len(names))]
+        fitted = fit_groups(sensitive_features, margins, None)
+        codes = fitted.codes
+        groups = [np.sort(margins[codes == k]) for k in range(len(fitted.names))]
         rates = np.array([(group > 0).mean() for group in groups])
         low = rates < (margins > 0).mean()
         widths = GRID if self.width is None else np.array([self.width])
@@ -89,17 +90,12 @@ class RejectOption(PostProcessor):
             ]
         )
         best = int(np.argmin(np.ptp(corrected, axis=0)))
-        self.groups_ = values
         self.width_ = float(widths[best])
         self.favoured_ = tuple(
-            value for value, is_low in zip(values, low, strict=True) if is_low
+            value for value, is_low in zip(fitted.values, low, strict=True) if is_low
         )
-        self.rules_ = {
-            name: Rule.steps(
-                [(-self.width_ if is_low else float(_above(self.width_)), 1.0)]
-            )
-            for name, is_low in zip(names, low, strict=True)
-        }
+        starts = np.where(low, -self.width_, _above(self.width_))
+        self._learn(fitted, [Rule.steps([(float(t), 1.0)]) for t in starts], margins)
         return self
 
 

@@ -6,21 +6,18 @@ the upper value.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from fairdash.postprocessing._inputs import (
-    Array,
-    ScoreType,
-    as_margins,
-    known_codes,
-)
+from fairdash.postprocessing._inputs import Array, ScoreType, as_margins, known_codes
 
-FORMAT = "fairdash thresholds 1"
+FORMAT = "fairdash thresholds 2"
+SAY_TYPE = "Say which they are: score_type={}, on the command line --score-type."
+_READ = ("fairdash thresholds 1", FORMAT)  # the first had neither range nor rates
 
 
 class Rule(BaseModel):
@@ -96,11 +93,18 @@ class Thresholds:
         What they come from, for the reader.
     score_type : {"margin", "probability"}
         What scores they are applied to; knots are margins 2p - 1 in any case.
+    expected_rates : dict of str to float
+        Share of positive decisions by group on the rows they were learned on; empty if
+        not known.
+    score_range : (float, float), optional
+        Smallest and largest score of these rows, in ``score_type``.
     """
 
     rules: dict[str, Rule]
     method: str
     score_type: ScoreType = "margin"
+    expected_rates: dict[str, float] = field(default_factory=dict)
+    score_range: tuple[float, float] | None = None
 
     def predict_proba(
         self, scores: ArrayLike, *, sensitive_features: ArrayLike
@@ -131,7 +135,14 @@ class Thresholds:
             "format": FORMAT,
             "method": self.method,
             "score_type": self.score_type,
-            "groups": {name: rule.model_dump() for name, rule in self.rules.items()},
+            "score_range": self.score_range,
+            "groups": {
+                name: {
+                    **rule.model_dump(),
+                    "expected_rate": self.expected_rates.get(name),
+                }
+                for name, rule in self.rules.items()
+            },
         }
         return json.dumps(document, indent=1, ensure_ascii=False)
 
@@ -145,10 +156,15 @@ class Thresholds:
             If the text is not of this format; the message says where.
         """
         try:
-            document = json.loads(text)
+            document = json.loads(text, object_pairs_hook=_distinct)
+        except RecursionError as error:
+            raise ValueError(
+                "The thresholds are JSON nested too deeply to be thresholds; export "
+                "them again."
+            ) from error
         except ValueError as error:
             raise ValueError(f"The thresholds are not valid JSON: {error}.") from error
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
+        if not isinstance(document, dict) or document.get("format") not in _READ:
             raise ValueError(f"The thresholds must have the format {FORMAT!r}.")
         try:
             checked = _Document.model_validate(document)
@@ -156,16 +172,75 @@ class Thresholds:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
             raise ValueError(f"Thresholds, {where}: {first['msg']}.") from error
-        return cls(checked.groups, checked.method, checked.score_type)
+        return cls(
+            {
+                name: Rule(score=group.score, probability=group.probability)
+                for name, group in checked.groups.items()
+            },
+            checked.method,
+            checked.score_type,
+            {
+                name: group.expected_rate
+                for name, group in checked.groups.items()
+                if group.expected_rate is not None
+            },
+            checked.score_range,
+        )
+
+    def check_score_type(self, lowest: float) -> None:
+        """Refuse scores that may be probabilities where margins are asked for.
+
+        Margins of a table nearly always include some below 0, probabilities never do;
+        probabilities taken for margins would be decided positive nearly all.
+
+        Parameters
+        ----------
+        lowest : float
+            The smallest score of all rows that are to be decided.
+
+        Raises
+        ------
+        ValueError
+            If thresholds are for margins, were learned on some below 0 (or do not
+            say), and no score is below 0.
+        """
+        learned_below_0 = self.score_range is None or self.score_range[0] < 0
+        if self.score_type == "margin" and lowest >= 0 and learned_below_0:
+            raise ValueError(
+                "The thresholds are for margins 2p - 1 from -1 to 1, and no score is "
+                "below 0, so these may be probabilities. "
+                + SAY_TYPE.format("'probability' or 'margin'")
+            )
+
+
+class _Group(Rule):
+    expected_rate: float | None = Field(default=None, ge=0, le=1)
 
 
 class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     format: str
     method: str
     score_type: ScoreType
-    groups: dict[str, Rule] = Field(min_length=1)
+    score_range: tuple[float, float] | None = None
+    groups: dict[str, _Group] = Field(min_length=1)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; ValueError if it gives a name twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} stands there twice, and only one can hold")
+    return found
+
+
+def score_range(margins: Array, score_type: ScoreType) -> tuple[float, float]:
+    """Return the smallest and the largest score as the caller gave it."""
+    low, high = float(margins.min()), float(margins.max())
+    return (low, high) if score_type == "margin" else ((low + 1) / 2, (high + 1) / 2)
 
 
 def draw(h: Array, random_state: int | np.random.Generator) -> NDArray[np.int64]:

@@ -65,10 +65,13 @@ class ShiftInference(PostProcessor):
         """
         margins = as_margins(scores, self.score_type)
         check_informative(margins)
-        values, names, codes = fit_groups(sensitive_features, margins, None)
+        fitted = fit_groups(sensitive_features, margins, None)
+        codes = fitted.codes
         positive = (margins + 1) / 2 if y is None else binary_labels(y, margins)
         priors = np.bincount(codes, positive) / np.bincount(codes)
-        extreme = [n for n, p in zip(names, priors, strict=True) if not 0 < p < 1]
+        extreme = [
+            n for n, p in zip(fitted.names, priors, strict=True) if not 0 < p < 1
+        ]
         if extreme:
             raise ValueError(
                 f"`y` is the same in every row of groups {extreme}, so their odds "
@@ -78,10 +81,6 @@ class ShiftInference(PostProcessor):
         factor = overall / (1 - overall) * (1 - priors) / priors
         # the corrected odds pass 1 at odds of 1 / factor
         starts = 2 / (1 + factor) - 1
-        self.groups_ = values
-        self.priors_ = dict(zip(values, map(float, priors), strict=True))
-        self.rules_ = {
-            name: Rule.steps([(float(start), 1.0)])
-            for name, start in zip(names, starts, strict=True)
-        }
+        self.priors_ = dict(zip(fitted.values, map(float, priors), strict=True))
+        self._learn(fitted, [Rule.steps([(float(t), 1.0)]) for t in starts], margins)
         return self

@@ -11,6 +11,7 @@ from fairdash.metrics import gap_interval, wilson_interval
 from fairdash.postprocessing import (
     ByOutcome,
     Rule,
+    ScoreType,
     SortedScores,
     Thresholds,
     balanced_rate,
@@ -18,6 +19,7 @@ from fairdash.postprocessing import (
     expected_flips,
     expected_outcome,
     most_accurate_rate,
+    score_range,
 )
 from fairdash.ui._live_ramp import summarise
 
@@ -62,6 +64,8 @@ class Scored:
     groups : list of SortedScores
     summary : list of dict
         What the browser gets of each group.
+    score_type : {"margin", "probability"}
+        What the scores were before they became margins; decision files say so.
     told, judges : list of ByOutcome, or None
         Calibration and test rows by group, told apart by their outcome.
     """
@@ -76,6 +80,7 @@ class Scored:
     summary: list[dict[str, Any]] = field(repr=False)
     told: list[ByOutcome] | None
     judges: list[ByOutcome] | None
+    score_type: ScoreType
     _rates: dict[tuple[str, float], float] = field(default_factory=dict)
 
     @classmethod
@@ -87,6 +92,7 @@ class Scored:
         row_number: NDArray[np.int64],
         calibration: Part,
         test: Part,
+        score_type: ScoreType,
     ) -> "Scored":
         """Sort the rows."""
         margins, codes = calibration.margins, calibration.codes
@@ -102,6 +108,7 @@ class Scored:
             [summarise(*pair) for pair in zip(names, groups, strict=True)],
             calibration.sorted_by_outcome(),
             test.sorted_by_outcome(),
+            score_type,
         )
 
     def rate(self, target: str, gamma: float) -> float:
@@ -170,7 +177,19 @@ class Scored:
             name: Rule.ramp(float(start), gamma)
             for name, start in zip(self.names, starts, strict=True)
         }
-        return Thresholds(rules, method)
+        rates = {
+            name: float(group.mean_h(start, gamma))
+            for name, group, start in zip(self.names, self.groups, starts, strict=True)
+        }
+        margins = self.calibration.margins
+        span = score_range(margins, self.score_type)
+        return Thresholds(rules, method, self.score_type, rates, span)
+
+    @property
+    def test_scores(self) -> Array:
+        """Scores of test rows as they were given."""
+        margins = self.test.margins
+        return margins if self.score_type == "margin" else (margins + 1) / 2
 
 
 def ramp_h(margins: Array, starts: Array, gamma: float) -> Array:

@@ -10,7 +10,7 @@ from pandas.api.types import is_numeric_dtype
 
 from fairdash.datasets import Dataset, encode, read_table, split
 from fairdash.methods import CATALOG, scorer_of
-from fairdash.postprocessing import decide
+from fairdash.postprocessing import ScoreType, decide
 from fairdash.sweep import SweepSpec
 from fairdash.ui._blocks import problem
 from fairdash.ui._format import percent, plural
@@ -19,7 +19,8 @@ from fairdash.ui._post_source import Source
 from fairdash.ui._state import store
 
 _BY_MODEL = "Scores of this model, from the features"
-_PROBABILITY, _MARGIN = "probability", "margin"
+_PROBABILITY: ScoreType = "probability"
+_MARGIN: ScoreType = "margin"
 _ADDED = ("score", "h", "decision")
 
 
@@ -73,22 +74,22 @@ def _decided(
     chosen = st.selectbox("Scores", [*own, *numbers], key="new file score")
     added = {}
     if chosen == _BY_MODEL and run_id is not None:
-        margins = pd.Series(2 * _score(frame, source, run_id) - 1, name=_BY_MODEL)
-        added["score"] = margins
+        scores = pd.Series(_score(frame, source, run_id), name=_BY_MODEL)
+        added["score"], kind = scores, _PROBABILITY
     else:
-        values = frame[chosen]
-        kinds = [_PROBABILITY, _MARGIN] if values.min() >= 0 else [_MARGIN]
+        scores = frame[chosen]
+        kinds: list[ScoreType] = [_PROBABILITY, _MARGIN]
+        kinds = kinds if scores.min() >= 0 else [_MARGIN]
         kind = st.segmented_control(
             "They are", kinds, default=kinds[0], required=True, key="new file kind"
         )
-        margins = values if kind == _MARGIN else (2 * values - 1).rename(chosen)
     taken = [name for name in _ADDED if name in frame]
     if taken:
         raise ValueError(
             f"It already has a column {taken[0]!r}, which would be added; rename it."
         )
     groups = [frame[name] for name in ramp.data.columns]
-    result = decide(ramp.thresholds, margins, groups)
+    result = decide(ramp.thresholds, scores, groups, score_type=kind)
     return frame.assign(**added, h=result["h"], decision=result["decision"])
 
 

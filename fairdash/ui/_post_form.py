@@ -1,6 +1,7 @@
 """Controls, KPIs, bounds and downloads of the Post-process page."""
 
 import math
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,11 +20,12 @@ TARGETS = {"accuracy": "Most accurate", "balanced": "Balanced", "": "By hand"}
 _SHOWN_GROUPS = 2
 _LABEL = 20  # characters on a card
 _SCRIPT = """\
-# scores: margins 2p - 1 of a trained model; calibration rows took no part in training
+# scores: of a trained model, {kind}; calibration rows took no part in training
 from fairdash.postprocessing import RampThreshold
 
 ramp = RampThreshold(
-    gamma={gamma:g}, target_rate={rate!r}, tolerance={tolerance:g}, center={center}
+    gamma={gamma:g}, target_rate={rate!r}, tolerance={tolerance:g}, center={center},
+    score_type={score_type!r},
 )
 ramp.fit(
     scores[calibration], y[calibration], sensitive_features=groups[calibration]
@@ -148,7 +150,14 @@ def too_small(left_out: Sequence[str]) -> str:
 
 def post_downloads(ramp: Ramp) -> None:
     """Offer thresholds, decisions and the same call in Python and on a command line."""
-    script = {**ramp.setting, "center": ramp.center}
+    score_type = ramp.data.score_type
+    kinds = {"margin": "margins from -1 to 1", "probability": "probabilities"}
+    script: dict[str, object] = {
+        **ramp.setting,
+        "center": ramp.center,
+        "score_type": score_type,
+    }
+    script["kind"] = kinds[score_type]
     with st.popover("Decisions and thresholds", icon=":material/download:"):
         st.download_button(
             "Thresholds (JSON)",
@@ -168,7 +177,7 @@ def post_downloads(ramp: Ramp) -> None:
             type="tertiary",
             on_click="ignore",
         )
-        groups = "".join(f" --group {name}" for name in ramp.data.columns)
+        groups = "".join(f" --group {shlex.quote(n)}" for n in ramp.data.columns)
         code = {
             "Python": _SCRIPT.format(**script),
             "Bash": _COMMAND.format(groups=groups),

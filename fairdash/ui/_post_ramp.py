@@ -87,7 +87,8 @@ def solve(data: Scored, setting: dict[str, float], *, center: bool) -> Ramp:
     starts = data.starts(gamma, rate, tolerance, center=center)
     h = data.h(starts, gamma)
     words = f"RampThreshold(gamma={gamma:g}, target_rate={rate:.4g}"
-    words += f", tolerance={tolerance:g}, center={center})"
+    words += f", tolerance={tolerance:g}, center={center}"
+    words += f", score_type={data.score_type!r})"
     return Ramp(
         data,
         setting,

@@ -9,7 +9,13 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from fairdash.datasets import split
-from fairdash.postprocessing import RampThreshold, cross, read_margins
+from fairdash.postprocessing import (
+    RampThreshold,
+    ScoreType,
+    cross,
+    guess_score_type,
+    read_margins,
+)
 from fairdash.ui._post import Array, Part, Scored
 from fairdash.ui._results import Setting
 from fairdash.ui._state import store
@@ -101,8 +107,10 @@ def scored(dataset_id: str, source: Source, crossed: tuple[str, ...]) -> Scored:
     if source.trial:
         scores = store().artifact(source.trial).scores().astype(np.float64)
         margins, calibration = 2 * scores - 1, parts.validation
+        score_type: ScoreType = "probability"
     else:
         margins = read_margins(dataset.frame[source.column])
+        score_type = guess_score_type(dataset.frame[source.column])
         calibration = np.sort(np.concatenate([parts.train, parts.validation]))
     labels = dataset.sensitive_features
     if crossed:
@@ -123,6 +131,7 @@ def scored(dataset_id: str, source: Source, crossed: tuple[str, ...]) -> Scored:
         dataset.row_number,
         part(calibration),
         part(parts.test),
+        score_type,
     )
 
 
@@ -132,6 +141,7 @@ class Sent(NamedTuple):
     margins: Array
     labels: NDArray[Any]
     y: NDArray[np.int8] | None
+    score_type: ScoreType
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -146,11 +156,11 @@ def read_upload(upload: Upload) -> Sent:
     if upload.outcome:
         positive = frame[upload.outcome].astype(str) == upload.positive
         y = positive.to_numpy().astype(np.int8)
-    return Sent(margins, labels, y)
+    return Sent(margins, labels, y, guess_score_type(frame[upload.score]))
 
 
 def _uploaded(upload: Upload) -> Scored:
-    margins, labels, y = read_upload(upload)
+    margins, labels, y, score_type = read_upload(upload)
     test, calibration = _dealt(labels)
     names, codes = _groups(margins, labels, calibration, test)
 
@@ -161,7 +171,13 @@ def _uploaded(upload: Upload) -> Scored:
 
     rows = np.arange(len(margins))
     return Scored.of(
-        upload.name, names, upload.groups, rows, part(calibration), part(test)
+        upload.name,
+        names,
+        upload.groups,
+        rows,
+        part(calibration),
+        part(test),
+        score_type,
     )
 
 

@@ -73,7 +73,7 @@ def decisions(data: Scored, h: Array, seed: int) -> pd.DataFrame:
         {
             "row": data.row_number[data.test.where],
             "group": np.array(data.names, dtype=object)[data.test.codes],
-            "score": data.test.margins,
+            "score": data.test_scores,
             "before": data.test.before,
             "h": h,
             "decision": drawn.astype(np.int8),

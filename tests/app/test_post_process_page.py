@@ -62,6 +62,25 @@ def test_the_first_screen_is_the_most_accurate_ramp_on_test_rows(visit, run_id):
     assert "120 calibration · 120 test rows" in words(page)
 
 
+def test_thresholds_say_that_a_model_gives_probabilities(visit, run_id):
+    visit("Post-process", run=run_id)
+    dataset_id = ui.store().run(run_id).dataset_id
+    source = ui.post_sources(ui.known_models(dataset_id, run_id), [], [])[0]
+    setting = {"gamma": 0.3, "rate": 0.4, "tolerance": 0.0}
+    ramp = ui.solve(ui.scored(dataset_id, source, ()), setting, center=False)
+    probabilities = (stored(run_id)[0] + 1) / 2
+    _, dataset = stored(run_id)
+    rows, groups = split(dataset, 0).test, dataset.sensitive_features
+    assert ramp.thresholds.score_type == "probability"
+    h = ramp.thresholds.predict_proba(
+        probabilities[rows], sensitive_features=groups[rows]
+    )
+    assert h == pytest.approx(ramp.h)
+    assert ramp.thresholds.expected_rates == pytest.approx(
+        dict.fromkeys(dataset.group_names, 0.4)
+    )
+
+
 def test_another_target_rate_is_followed(visit, run_id):
     page = visit("Post-process", run=run_id)
     widget(page, "button_group", "Target rate (ρ)").set_value("balanced").run()

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from fairdash.postprocessing import (
+    CovarianceRamp,
+    RampThreshold,
     Rule,
     Thresholds,
+    cross,
     excess_risk_bound,
     impossibility_bound,
 )
@@ -49,11 +52,86 @@ def document(**changes):
         (document(groups={}), "groups"),
         (document(groups={"a": {"score": [0]}}), "groups.a.probability"),
         (document(score_type="logit"), "score_type"),
+        (document(score_range=[0, "x"]), "score_range"),
+        (document().replace('"score_type"', '"method": "b", "score_type"'), "'method'"),
+        ('{"format": 1, "groups": {"a": 1, "a": 2}}', "'a' stands there twice"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        (b"\xff\xfe\xff", "not valid JSON"),
     ],
 )
 def test_a_bad_document_is_refused(text, message):
     with pytest.raises(ValueError, match=message):
         Thresholds.from_json(text)
+
+
+def test_a_document_of_the_first_format_is_read():
+    whole = json.loads(document(format="fairdash thresholds 1"))
+    del whole["score_range"], whole["groups"]["a"]["expected_rate"]
+    old = Thresholds.from_json(json.dumps(whole))
+    assert old.rules == {"a": Rule.ramp(0, 0.1)}
+    assert (old.expected_rates, old.score_range) == ({}, None)
+
+
+def test_what_was_learned_comes_back_from_json():
+    margins = np.random.default_rng(0).uniform(-0.9, 0.7, 200)
+    groups = np.repeat(["a", "b"], 100)
+    ramp = RampThreshold(0.3, 0.4, score_type="probability")
+    ramp.fit((margins + 1) / 2, sensitive_features=groups)
+    again = Thresholds.from_json(ramp.thresholds().to_json())
+    assert again == ramp.thresholds()
+    assert again.score_type == "probability"
+    assert again.expected_rates == pytest.approx({"a": 0.4, "b": 0.4})
+    assert again.score_range == pytest.approx(
+        ((margins.min() + 1) / 2, (margins.max() + 1) / 2)
+    )
+
+
+@pytest.mark.parametrize(
+    "score_range, lowest, refused",
+    [
+        (None, 0.0, True),
+        ((-0.5, 0.9), 0.01, True),
+        ((-0.5, 0.9), -0.01, False),
+        ((0.1, 0.9), 0.2, False),  # learned on none below 0 either
+    ],
+)
+def test_margins_that_may_be_probabilities_are_refused(score_range, lowest, refused):
+    rules = {"a": Rule.ramp(0, 0.1)}
+    thresholds = Thresholds(rules, "by hand", score_range=score_range)
+    if not refused:
+        thresholds.check_score_type(lowest)
+        return
+    with pytest.raises(ValueError, match="--score-type"):
+        thresholds.check_score_type(lowest)
+
+
+def test_groups_of_the_same_name_are_refused():
+    scores, groups = [0.1, 0.2, 0.3, -0.4], np.array([1, 1, "1", "1"], dtype=object)
+    with pytest.raises(ValueError, match="same name"):
+        RampThreshold(target_rate=0.5).fit(scores, sensitive_features=groups)
+
+
+def test_crossed_names_that_collide_are_refused():
+    with pytest.raises(ValueError, match="'a × b × c'"):
+        cross(["a × b", "a"], ["c", "b × c"])
+    assert list(cross(["a × b", "a"], ["c", "d"])) == ["a × b × c", "a × d"]
+
+
+def test_covariance_control_tells_colliding_cells_apart_or_refuses():
+    margins = np.random.default_rng(0).uniform(-1, 1, 400)
+    groups = np.tile(["c", "d"], 200)
+    labels = np.repeat(["a × b", "a"], 200)
+    control = CovarianceRamp(0.2).fit(
+        margins, sensitive_features=groups, subgroups=labels
+    )
+    with pytest.raises(ValueError, match="groups \\['b × c'\\] without"):
+        control.predict_proba([0.1], sensitive_features=["b × c"], subgroups=["a"])
+    names = np.where(labels == "a", np.where(groups == "c", "b × c", "d"), groups)
+    with pytest.raises(ValueError, match="'a × b × c'"):
+        CovarianceRamp(0.2, group="c").fit(
+            margins, sensitive_features=names, subgroups=labels
+        )
 
 
 def test_the_excess_risk_bound_is_the_sum_of_its_terms():
