@@ -12,22 +12,13 @@ from streamlit.web import cli
 from streamlit.web.server.starlette import starlette_server
 
 import fairdash.plots  # noqa: F401  like pyarrow: imported before it is frozen
+from fairdash import APP_FOLDER
 from fairdash.jobs import attach, ensure_engine
 from fairdash.store import open_store
 
-APP = Path(__file__).parents[2] / "app.py"
-
 
 def serve_app(home: Path, *, port: int, address: str) -> None:
-    """Serve the app until Ctrl-C; the engine goes on while a run is open.
-
-    Raises
-    ------
-    ValueError
-        When the pages are not there: they are in a checkout, not in the package.
-    """
-    if not APP.is_file():
-        raise ValueError(f"There is no {APP}; serve the app from a checkout.")
+    """Serve the app until Ctrl-C; the engine goes on while a run is open."""
     os.environ["FAIRDASH_HOME"] = str(home)
     store = open_store(home)
     with attach(home):
@@ -42,7 +33,11 @@ def serve_app(home: Path, *, port: int, address: str) -> None:
             "fileWatcherType": "none",  # nobody edits pages under a running demo
         }
         flags = [f"--server.{name}={value}" for name, value in options.items()]
-        cli.main(["run", str(APP), *flags], "streamlit", standalone_mode=False)
+        cli.main(
+            ["run", str(APP_FOLDER / "app.py"), *flags],
+            "streamlit",
+            standalone_mode=False,
+        )
         if left := len(store.open_runs()):
             runs = "1 run goes" if left == 1 else f"{left} runs go"
             typer.echo(f"{runs} on in the background.")

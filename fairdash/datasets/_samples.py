@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash import APP_FOLDER
 from fairdash._validation import check_one_of
 from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._roles import Roles
 from fairdash.datasets._subgroups import Subgroups
 from fairdash.datasets.reading.read import read_table
 
-FOLDER = Path(__file__).parents[2] / "sample_data"
+FOLDER = APP_FOLDER / "sample_data"
 
 
 @dataclass(frozen=True)
@@ -60,18 +61,10 @@ def load_sample(name: str) -> Dataset:
     Raises
     ------
     ValueError
-        If there is no such sample, or its file is not there because the package was
-        installed without the repository.
+        If there is no such sample.
     """
     check_one_of("name", name, SAMPLES)
     sample = SAMPLES[name]
-    if not sample.path.exists():
-        raise ValueError(
-            f"The sample file {sample.path} is missing: samples come with the "
-            "repository, not with the package. Clone the repository and install it "
-            "with `pip install --editable .`, or write the samples with "
-            "`python sample_data/make_samples.py`."
-        )
     content = sample.path.read_bytes()
     table = read_table(content, name=sample.path.name)
     key = hashlib.sha256(content).hexdigest()

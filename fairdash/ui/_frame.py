@@ -9,6 +9,7 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from fairdash import APP_FOLDER
 from fairdash.store import DatasetRecord, RunRecord
 from fairdash.ui._blocks import problem
 from fairdash.ui._format import clock_time
@@ -16,7 +17,6 @@ from fairdash.ui._state import store
 from fairdash.ui._theme_watch import theme_watch
 
 _HERE = Path(__file__).parent
-_ROOT = _HERE.parents[1]
 _MENU: dict[str, dict[str, tuple[str, str]]] = {
     "": {"app.py": ("Home", "home")},
     "Prepare": {
@@ -106,7 +106,7 @@ def open_page(path: str, **selection: str | None) -> None:
 
 def exists(path: str) -> bool:
     """Return whether the page at ``path`` is part of this installation."""
-    return (_ROOT / path).exists()
+    return (APP_FOLDER / path).exists()
 
 
 def _missing(run: str | None, data: str | None) -> tuple[str, str] | None:

@@ -1,5 +1,4 @@
 import importlib.util
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.datasets import SAMPLES, _samples, check_table, encode, load_sample, split
+from fairdash.datasets import SAMPLES, check_table, encode, load_sample, split
 
 SCRIPT = Path(__file__).parents[2] / "sample_data" / "make_samples.py"
 MODELS = {
@@ -125,10 +124,3 @@ def test_samples_have_no_errors_or_warnings(name):
 def test_an_unknown_sample_raises():
     with pytest.raises(ValueError, match="`name` must be one of"):
         load_sample("mortgages")
-
-
-def test_a_missing_file_says_where_samples_come_from(monkeypatch, tmp_path):
-    gone = replace(SAMPLES["loans"], path=tmp_path / "loans.csv.gz")
-    monkeypatch.setitem(_samples.SAMPLES, "loans", gone)
-    with pytest.raises(ValueError, match="Clone the repository"):
-        load_sample("loans")

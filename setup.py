@@ -1,0 +1,24 @@
+"""What pyproject.toml cannot say: app.py, pages and samples belong to the package.
+
+In a checkout they stand at the top; in a wheel they are the folder ``fairdash/app``.
+"""
+
+from setuptools import find_packages, setup
+
+setup(
+    packages=[
+        *find_packages(include=["fairdash*"]),
+        "fairdash.app",
+        "fairdash.app.pages",
+        "fairdash.app.sample_data",
+    ],
+    package_dir={"fairdash.app": "."},
+    package_data={
+        "fairdash": [
+            "py.typed",
+            *(f"**/*.{kind}" for kind in ("css", "js", "mako", "safetensors", "svg")),
+        ],
+        "fairdash.app": [".streamlit/config.toml"],
+        "fairdash.app.sample_data": ["*.csv.gz", "*.md"],
+    },
+)
