@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from fairdash.methods.fair_log_loss_cv import FairLogLossCV
     from fairdash.methods.hardt import HardtLogistic
     from fairdash.methods.logistic import Logistic
-    from fairdash.methods.noisy_groups._dro import NoisyGroupsDRO
-    from fairdash.methods.noisy_groups._ideal import NoisyGroupsIdeal
-    from fairdash.methods.noisy_groups._naive import (
+    from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO
+    from fairdash.methods.noisy_groups.estimators import (
         NoisyGroupsNaive,
         NoisyGroupsUnconstrained,
     )
-    from fairdash.methods.noisy_groups._soft_method import NoisyGroupsSoft
+    from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
+    from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
     from fairdash.methods.reductions import GridReductions, Reductions
     from fairdash.methods.reweighing import Reweighing
     from fairdash.methods.road import ROAD

@@ -5,29 +5,31 @@ Noisy Protected Groups (NeurIPS 2020). Nothing here loads torch; the estimators 
 `fairdash.methods`.
 """
 
-from fairdash.methods.noisy_groups._bounds import tv_bounds, violation_bound
-from fairdash.methods.noisy_groups._certificate import (
+from fairdash.methods.noisy_groups.certificate import (
+    best_candidate,
+    choose_model,
     soft_certificate,
     tv_certificate,
     violations,
 )
-from fairdash.methods.noisy_groups._choice import best_candidate, choose_model
-from fairdash.methods.noisy_groups._noise import (
+from fairdash.methods.noisy_groups.noise import (
     NoiseEstimate,
     estimate_noise,
     simulate_noise,
     symmetric_noise,
+    tv_bounds,
+    violation_bound,
 )
-from fairdash.methods.noisy_groups._rates import robust_rates
-from fairdash.methods.noisy_groups._soft import (
+from fairdash.methods.noisy_groups.soft import (
     cell_probabilities,
     joint_soft_max,
     soft_group_max,
     soft_group_rates,
 )
-from fairdash.methods.noisy_groups._tv import (
+from fairdash.methods.noisy_groups.tv import (
     project_simplex,
     project_tv_ball,
+    robust_rates,
     tv_ball_max,
     tv_ball_ratio_max,
 )

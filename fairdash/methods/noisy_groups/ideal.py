@@ -12,15 +12,28 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fairdash._validation import check_non_negative, check_whole
 from fairdash.methods._asked import Asked
 from fairdash.methods._scorers import LinearMixture
-from fairdash.methods.noisy_groups._adam import Adam
-from fairdash.methods.noisy_groups._certificate import soft_certificate
-from fairdash.methods.noisy_groups._estimators import NoisyGroupsClassifier, column
-from fairdash.methods.noisy_groups._judges import soft_judge
-from fairdash.methods.noisy_groups._play import shrink, slopes
-from fairdash.methods.noisy_groups._rows import Codes, Float32, Rows, compress
-from fairdash.methods.noisy_groups._sides import SIDES
-from fairdash.methods.noisy_groups._soft_method import noises
-from fairdash.methods.noisy_groups._soft_opponents import PenalisedSoft, WorstSoft
+from fairdash.methods.noisy_groups.certificate import soft_certificate
+from fairdash.methods.noisy_groups.estimators import NoisyGroupsClassifier, column
+from fairdash.methods.noisy_groups.game import (
+    Adam,
+    Codes,
+    Float32,
+    Mask,
+    Rows,
+    SideRows,
+    compress,
+    shrink,
+    slopes,
+)
+from fairdash.methods.noisy_groups.inputs import SIDES
+from fairdash.methods.noisy_groups.soft_method import (
+    Cells,
+    SoftOpponent,
+    WorstSoft,
+    noises,
+    soft_violations,
+)
+from fairdash.methods.noisy_groups.tv import project_simplex
 
 DESCENT_STEPS = 10  # of Adam for one approximate best response of the model
 PENALTY = 10.0  # R' = B' / gamma of the paper, whose constants are not known in advance
@@ -194,8 +207,10 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
         self.network_ = LinearMixture(self.coefs_, self.intercepts_, alike)
         self.multiplier_ = multiplier[0]
         decided = models @ features > 0
-        judge = soft_judge(rows, np.repeat(b, len(models), 0), column([self], "slack"))
-        self.violation_ = float(judge(decided).mean())
+        violations = soft_violations(
+            rows, np.repeat(b, len(models), 0), column([self], "slack")
+        )
+        self.violation_ = float(violations(decided).mean())
         self.feasible_ = self.violation_ <= 0
         vote = decided.mean(axis=0) > 0.5
         self.constant_ = bool(vote.all() or not vote.any())
@@ -205,8 +220,52 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
         self.ratio_, self.ratio_history_ = None, None
 
 
+class PenalisedSoft(SoftOpponent):
+    r"""The opponent of Algorithm 3: total probability is a penalty, not a rule.
+
+    Memberships climb within the simplex of every cell. For leaving
+    :math:`|\sum_c P(c | k) w_{kcj} - P(G = j | k)| \le \tau` the model's side answers
+    with a multiplier :math:`\mu` of size :math:`R'` on the worst k of each group, which
+    pushes them back.
+    """
+
+    def __init__(
+        self,
+        rows: SideRows,
+        group_given_noisy: Float32,
+        *,
+        tolerance: float,
+        penalty: float,
+        rate: float,
+    ) -> None:
+        super().__init__(rows, group_given_noisy)
+        self._tolerance, self._penalty, self._rate = tolerance, penalty, rate
+        start = np.broadcast_to(
+            group_given_noisy[:, :, None, :],
+            (*group_given_noisy.shape[:2], 3, self.n_groups),
+        )
+        self._w = np.array(start)
+
+    def climb(self, v: Float32, decided: Mask, multiplier: Float32) -> None:
+        """Take one step of the memberships against the model that has these scores."""
+        cells = self.cells(v, decided)
+        size, w = self.shares(cells), self._w
+        gain = self.gain(cells, w)
+        over = np.einsum("knc,kncj->knj", size, w) - self._b
+        worst = np.abs(over).argmax(axis=1, keepdims=True)
+        most = np.take_along_axis(over, worst, 1)
+        mu = np.zeros_like(over)
+        push = self._penalty * np.sign(most) * (np.abs(most) > self._tolerance)
+        np.put_along_axis(mu, worst, push.astype(np.float32), 1)
+        gain -= mu[:, :, None, :] * size[..., None]
+        self._w = project_simplex(w + self._rate * multiplier[:, None, None] * gain)
+
+    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32:
+        return self._w[:, :, :2]
+
+
 def _climb(
-    rows: Rows, climbers: list[PenalisedSoft], phi: Float32, multiplier: Float32
+    rows: Rows, climbers: Sequence[PenalisedSoft], phi: Float32, multiplier: Float32
 ) -> None:
     """Let the memberships of all sides take their step."""
     start = 0

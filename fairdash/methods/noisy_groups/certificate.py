@@ -1,25 +1,26 @@
-"""What is guaranteed of the true groups, for the decisions of any model."""
+"""What is guaranteed of the true groups for any decisions, and the choice by it."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
 from fairdash._validation import check_non_negative, check_one_of, check_whole
-from fairdash.methods.noisy_groups._inputs import by_group, decided_rows
-from fairdash.methods.noisy_groups._rates import worst_rate
-from fairdash.methods.noisy_groups._sides import SIDES, Side
-from fairdash.methods.noisy_groups._soft import cell_probabilities, soft_group_rates
+from fairdash.methods.noisy_groups.inputs import (
+    SIDES,
+    Labels,
+    Side,
+    by_group,
+    decided_rows,
+)
+from fairdash.methods.noisy_groups.soft import cell_probabilities, soft_group_rates
+from fairdash.methods.noisy_groups.tv import any_worse, group_rates, worst_rate
 
 Float = NDArray[np.float64]
-Labels = NDArray[np.int64]
-WORST = {
-    "tpr": "min_tpr",
-    "fpr": "max_fpr",
-    "positive_rate": "min_positive_rate",
-}
 N_DRAWS = 20  # of the check in the paper's public code
 
 
@@ -57,7 +58,8 @@ def violations(
     outcome, decision, names, codes = decided_rows(y, y_pred, groups)
     parts = []
     for side in _sides(constraints, slack):
-        overall, value = _rates(side, outcome, decision, codes, len(names))
+        value, _ = group_rates(side, outcome, decision, codes, len(names))
+        overall = _overall(side, outcome, decision)
         parts.append(_part(side, names, overall, slack, value=value))
     return pd.concat(parts, ignore_index=True)
 
@@ -95,7 +97,7 @@ def tv_certificate(
     radius : float, mapping or sequence
         :math:`\gamma`, for all groups, by name, or in sorted order of groups.
     n_draws : int, default=20
-        0 leaves the random check out.
+        0 skips the random check.
     random_state : int, RandomState or None
         Of the draws.
 
@@ -114,15 +116,13 @@ def tv_certificate(
     check_whole("n_draws", n_draws, at_least=0)
     radii = by_group("radius", radius, names)
     random = check_random_state(random_state)
-    sides = _sides(constraints, slack)
     parts = []
-    for side in sides:
-        overall, value = _rates(side, outcome, decision, codes, len(names))
-        if side.rate == "positive_rate":
-            worst = np.maximum(value - radii, 0.0) if overall < 1 else value
-        else:
-            (label,) = side.outcomes
-            worst = worst_rate(label, outcome, decision, names, codes, radii)
+    for side in _sides(constraints, slack):
+        side.check_groups(outcome, codes, names)
+        value, share = group_rates(side, outcome, decision, codes, len(names))
+        overall = _overall(side, outcome, decision)
+        movable = any_worse(side, decision[side.rows(outcome)])
+        worst = worst_rate(side, value, share, radii, movable)
         drawn = np.full(len(names), np.nan)
         if n_draws:
             tilted = _drawn_rates(
@@ -179,10 +179,63 @@ def soft_certificate(
         raise ValueError(f"{message} of `group_given_noisy`, got {len(names)} names.")
     parts = []
     for side in _sides(constraints, slack):
-        overall = float(decision[side.rows(outcome)].mean())
-        worst = table[WORST[side.rate]].to_numpy()
+        overall = _overall(side, outcome, decision)
+        worst = table[side.worst].to_numpy()
         parts.append(_part(side, names, overall, slack, worst=worst))
     return pd.concat(parts, ignore_index=True)
+
+
+def best_candidate(error: ArrayLike, violation: ArrayLike) -> int:
+    """Return the candidate whose worse rank, of error and of violation, is smallest.
+
+    All candidates without a violation share the first rank, so if there are any with a
+    small error the most accurate of them wins; if none keeps the constraint the choice
+    is a compromise, not the constant model that often violates least.
+
+    Parameters
+    ----------
+    error : array-like of shape (n,)
+    violation : array-like of shape (n,)
+        Largest violation; at most 0 keeps the constraint.
+
+    Returns
+    -------
+    int
+        Among equals the one with the smallest error, then the last.
+
+    References
+    ----------
+    Cotter, Jiang and Sridharan, Two-player games for efficient non-convex constrained
+    optimization (ALT 2019), section 5.2.
+    """
+    errors = np.asarray(error, dtype=np.float64)
+    excess = np.maximum(np.asarray(violation, dtype=np.float64), 0)
+    rank = np.maximum(rankdata(errors, "min"), rankdata(excess, "min"))
+    return int(np.lexsort((-np.arange(len(errors)), errors, rank))[0])
+
+
+def choose_model(
+    models: Sequence[Any], X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike
+) -> Any:
+    """Return the model that is best on validation rows, without their true groups.
+
+    Parameters
+    ----------
+    models : sequence of fitted estimators
+        `NoisyGroupsNaive`, `NoisyGroupsDRO`, `NoisyGroupsSoft`, `NoisyGroupsIdeal`;
+        each is judged by the constraint it was trained for.
+    X, y : array-like
+        Validation rows.
+    sensitive_features : array-like of shape (n,)
+        Their noisy groups.
+    """
+    outcome = np.asarray(y)
+    errors = [float(np.mean(model.predict(X) != outcome)) for model in models]
+    worst = [
+        model.violation(X, outcome, sensitive_features=sensitive_features)
+        for model in models
+    ]
+    return models[best_candidate(errors, worst)]
 
 
 def _sides(constraints: str, slack: float) -> tuple[Side, ...]:
@@ -191,14 +244,10 @@ def _sides(constraints: str, slack: float) -> tuple[Side, ...]:
     return SIDES[constraints]
 
 
-def _rates(
-    side: Side, outcome: Labels, decision: Labels, codes: Labels, n_groups: int
-) -> tuple[float, Float]:
-    chosen = side.rows(outcome)
-    n = np.bincount(codes[chosen], minlength=n_groups)
-    positive = np.bincount(codes[chosen], decision[chosen], minlength=n_groups)
-    value = np.where(n > 0, positive / np.maximum(n, 1), np.nan)
-    return float(positive.sum() / n.sum()), value
+def _overall(side: Side, outcome: Labels, decision: Labels) -> float:
+    """Return the rate of all rows; NaN when there is none that it is over."""
+    chosen = decision[side.rows(outcome)]
+    return float(chosen.mean()) if len(chosen) else float("nan")
 
 
 def _part(

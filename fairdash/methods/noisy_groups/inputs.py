@@ -1,4 +1,6 @@
-"""Checks that the functions on noisy groups share."""
+"""Which rates a constraint compares, and the checks that all functions here share."""
+
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,58 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from fairdash._validation import encode_groups, value_label
 
 Float = NDArray[np.float64]
+Labels = NDArray[np.int64]
 SLACK_OF_SUMS = 1e-6  # by how much a sum of probabilities may miss 1
+
+
+class Side(NamedTuple):
+    """One rate of every group, compared with the same rate of all rows.
+
+    Attributes
+    ----------
+    rate : {"tpr", "fpr", "positive_rate"}
+    outcomes : tuple of int
+        Outcomes of the rows that the rate is over.
+    sign : {-1, 1}
+        -1 when the rate of a group must not be below that of all rows, 1 when it must
+        not be above.
+    worst : str
+        Name of the worst rate that a group can have, e.g. ``"min_tpr"``.
+    """
+
+    rate: str
+    outcomes: tuple[int, ...]
+    sign: int
+    worst: str
+
+    def rows(self, y: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return which rows the rate is over."""
+        return np.isin(y, self.outcomes)
+
+    def check_groups(
+        self, y: Labels, codes: Labels, groups: NDArray[np.generic]
+    ) -> None:
+        """Raise ValueError when a group has no rows that the rate is over."""
+        n = np.bincount(codes[self.rows(y)], minlength=len(groups))
+        if not n.all():
+            empty = value_label(groups[int(n.argmin())])
+            message = (
+                f"Group {empty} has no rows with outcome {self.outcomes[0]}, so its "
+                f"{self.rate} is not defined; exclude the group or join it with "
+                "another."
+            )
+            raise ValueError(message)
+
+
+TPR = Side("tpr", (1,), -1, "min_tpr")
+FPR = Side("fpr", (0,), 1, "max_fpr")
+POSITIVE_RATE = Side("positive_rate", (0, 1), -1, "min_positive_rate")
+SIDES = {
+    "true_positive_rate_parity": (TPR,),
+    "false_positive_rate_parity": (FPR,),
+    "equalized_odds": (TPR, FPR),
+    "demographic_parity": (POSITIVE_RATE,),
+}
 
 
 def check_distribution(name: str, values: ArrayLike) -> Float:
@@ -80,7 +133,7 @@ def by_group(name: str, values: object, groups: NDArray[np.generic]) -> Float:
     return np.array(np.broadcast_to(shares, (len(groups),)))
 
 
-def binary_rows(name: str, values: ArrayLike) -> NDArray[np.int64]:
+def binary_rows(name: str, values: ArrayLike) -> Labels:
     """Return a vector of 0 and 1 as integers."""
     column = column_or_1d(values)
     wrong = np.flatnonzero(~np.isin(column, (0, 1)))
@@ -92,9 +145,7 @@ def binary_rows(name: str, values: ArrayLike) -> NDArray[np.int64]:
 
 def decided_rows(
     y: ArrayLike, y_pred: ArrayLike, noisy_groups: ArrayLike
-) -> tuple[
-    NDArray[np.int64], NDArray[np.int64], NDArray[np.generic], NDArray[np.int64]
-]:
+) -> tuple[Labels, Labels, NDArray[np.generic], Labels]:
     """Return outcomes, decisions, names of groups and each row's group."""
     outcome, decision = binary_rows("y", y), binary_rows("y_pred", y_pred)
     check_consistent_length(outcome, decision)

@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash.methods.noisy_groups._inputs import (
+from fairdash.methods.noisy_groups.inputs import (
+    FPR,
+    POSITIVE_RATE,
+    TPR,
     check_distribution,
     check_noise_matrix,
     decided_rows,
@@ -17,6 +20,7 @@ from fairdash.methods.noisy_groups._inputs import (
 
 Float = NDArray[np.float64]
 CELLS = ((0, 0), (0, 1), (1, 0), (1, 1))
+NOTHING = 1e-12  # of all rows, up to which a group has no rows
 
 
 def cell_probabilities(
@@ -122,8 +126,63 @@ def joint_soft_max(
     return float((moved * values[:, :, None] * c).sum()), w
 
 
+def soft_ratio_max(
+    size: Float, value: Float, rest: Float, low: Float, high: Float
+) -> tuple[Float, Float]:
+    r"""Return the largest mean that each group can have, and the memberships it takes.
+
+    .. math::
+
+        \max_x \frac{\sum_{k, c} x_{kcj} v_{kc}}{\sum_{k, c} x_{kcj}} \quad
+        \text{subject to} \quad 0 \le x_{kcj} \le s_{kc}, \;
+        l_{kj} \le \sum_c x_{kcj} + r_{kj} \le h_{kj}, \; 0 \le r_{kj} \le r_k
+
+    with the rows beyond the mean, :math:`r_k` of each noisy group, at choice. Given
+    the largest mean, cells above it fill up to the budget, then the rows beyond, then
+    the cells below it as far as they must. Only which cells lie above it is open: the
+    best of as many choices as there are cells is exact.
+
+    Parameters
+    ----------
+    size, value : ndarray of shape (..., n_noisy, n_cells)
+        s, share of all rows in each cell, and v, their mean.
+    rest : ndarray of shape (..., n_noisy)
+        Share of all rows that the mean is not over.
+    low, high : ndarray of shape (..., n_noisy, n_groups)
+        Share of all rows that is of each noisy group and group, at least and at most.
+
+    Returns
+    -------
+    mean : ndarray of shape (..., n_groups)
+        NaN for a group that cannot have any row that the mean is over.
+    x : ndarray of shape (..., n_noisy, n_cells, n_groups)
+    """
+    # (..., n_noisy, n_cells, n_groups, n_choices)
+    limits = value.reshape(*value.shape[:-2], 1, 1, 1, -1)
+    above = value[..., None, None] >= limits
+    place = np.arange(value.shape[-1])
+    one, other = value[..., :, None], value[..., None, :]
+    earlier = (other > one) | ((other == one) & (place < place[:, None]))
+    before = (earlier * size[..., None, :]).sum(axis=-1)[..., None, None]
+    beyond = rest[..., None, None, None]
+    least, most = low[..., None, :, None], high[..., None, :, None]
+    room = np.where(above, most - before, least - before - beyond)
+    x = np.clip(room, 0, size[..., None, None])
+    whole = x.sum(axis=(-4, -3))
+    total = (x * value[..., None, None]).sum(axis=(-4, -3))
+    mean = np.where(whole > NOTHING, total / np.maximum(whole, NOTHING), -np.inf)
+    best = mean.argmax(axis=-1)[..., None]
+    chosen = np.take_along_axis(x, best[..., None, None, :, :], -1)[..., 0]
+    largest = np.take_along_axis(mean, best, -1)[..., 0]
+    return np.where(np.isfinite(largest), largest, np.nan), chosen
+
+
 def soft_group_rates(
-    cell_probability: ArrayLike, group_given_noisy: ArrayLike
+    cell_probability: ArrayLike,
+    group_given_noisy: ArrayLike,
+    *,
+    least: ArrayLike | None = None,
+    most: ArrayLike | None = None,
 ) -> pd.DataFrame:
     r"""Return the extreme rates of each true group that total probability allows.
 
@@ -136,12 +195,15 @@ def soft_group_rates(
         FN_k = \min(P(0, 1 | k), b_{jk})
 
     and alike for the largest false positive rate and the smallest rate of positive
-    predictions.
+    predictions: `soft_ratio_max` over two cells. Where the shares are known up to an
+    interval, TP has its lower end and FN its upper.
 
     Parameters
     ----------
     cell_probability, group_given_noisy
         As in `soft_group_max`.
+    least, most : array-like of shape (n_noisy, n_groups), optional
+        Ends of intervals around ``group_given_noisy``.
 
     Returns
     -------
@@ -150,29 +212,23 @@ def soft_group_rates(
         ``group_given_noisy``; NaN where nothing says that the group has such rows.
     """
     joint, b = _checked(cell_probability, group_given_noisy)
+    low = b if least is None else np.minimum(b, np.asarray(least, dtype=np.float64))
+    high = b if most is None else np.maximum(b, np.asarray(most, dtype=np.float64))
     prior = joint.sum(axis=1, keepdims=True)
-    size = np.where(prior > 0, joint / np.where(prior > 0, prior, 1), 0.0)[:, :, None]
-    b = b[:, None, :]
-    least = prior[..., None] * np.maximum(0.0, b - 1 + size)
-    most = prior[..., None] * np.minimum(size, b)
-    positive = size[:, 2] + size[:, 3]
-    surely = prior * np.maximum(0.0, b[:, 0] - 1 + positive)
-    if_any = most.sum(0) > 0
-    table = {
-        "min_tpr": _share(least[:, 3].sum(0), most[:, 1].sum(0), if_any[3], 1.0),
-        "max_fpr": _share(most[:, 2].sum(0), least[:, 0].sum(0), if_any[0], 0.0),
-        "min_positive_rate": _share(
-            surely.sum(0), (prior * b[:, 0] - surely).sum(0), if_any.any(0), 1.0
-        ),
+    negative, positive = joint[:, :2], joint[:, 2:]
+    cells = {
+        TPR: (joint[:, 1], joint[:, 3]),
+        FPR: (joint[:, 0], joint[:, 2]),
+        POSITIVE_RATE: (negative.sum(axis=1), positive.sum(axis=1)),
     }
+    table = {}
+    for side, (no, yes) in cells.items():
+        size = np.column_stack([no, yes])
+        value = np.broadcast_to([0.0, float(side.sign)], size.shape)
+        rest = prior[:, 0] - no - yes
+        mean, _ = soft_ratio_max(size, value, rest, prior * low, prior * high)
+        table[side.worst] = side.sign * mean
     return pd.DataFrame(table)
-
-
-def _share(part: Float, rest: Float, if_any: NDArray[np.bool_], sure: float) -> Float:
-    """Return part / (part + rest); where both are 0, what any other rows would give."""
-    whole = part + rest
-    share: Float = part / np.where(whole > 0, whole, 1)
-    return np.where(whole > 0, share, np.where(if_any, sure, np.nan))
 
 
 def _checked(

@@ -1,0 +1,312 @@
+"""Distributionally robust constraints: groups known up to total variation."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from fairdash.methods.noisy_groups.certificate import N_DRAWS, tv_certificate
+from fairdash.methods.noisy_groups.estimators import RobustClassifier, column
+from fairdash.methods.noisy_groups.game import (
+    CLIP,
+    Adam,
+    Answer,
+    Codes,
+    Float32,
+    Mask,
+    Opponent,
+    Rows,
+    SideRows,
+    ViolationFunction,
+    violation_function,
+)
+from fairdash.methods.noisy_groups.inputs import by_group
+from fairdash.methods.noisy_groups.tv import (
+    any_worse,
+    capped_level,
+    leaving_mass,
+    worst_rate,
+)
+
+NEWTON_STEPS = 40
+
+
+class NoisyGroupsDRO(RobustClassifier):
+    r"""Constraints for all distributions within total variation of the noisy groups.
+
+    .. math::
+
+        \max_{\tilde p_j:\; TV(\tilde p_j, \hat p_j) \le \gamma_j}
+        g_j(\theta, \tilde p_j) \le \alpha + \beta
+
+    with the constraints of `NoisyGroupsNaive`. In mode "paper" the distributions climb
+    by Adam and are projected (Algorithm 2), and the best iterate is judged by random
+    draws, as in the paper's public code: a heuristic without a guarantee. In mode
+    "exact" both are exact; then at any larger radius only a model that decides alike
+    for all keeps the constraint, which ``constant_`` tells.
+
+    Parameters
+    ----------
+    constraints, slack, hinge_slack, simulated_noise, learning_rate, multiplier_rate, \
+max_iter
+        As in `NoisyGroupsNaive`.
+    tv_radius : float, mapping or sequence, default=0.1
+        :math:`\gamma_j`, in [0, 1]: for all groups, by name, or in sorted order.
+    mode : {"paper", "exact"}
+    adversary_rate : float, default=0.01
+        Adam's step size for the distributions, in mode "paper".
+    random_state : int, RandomState or None
+        Of the simulated noise and of the draws.
+
+    Attributes
+    ----------
+    As in `NoisyGroupsNaive`; ``violation_`` is over the ball, by draws or exact.
+
+    References
+    ----------
+    Wang et al. (NeurIPS 2020), Eq. 3 and Algorithm 2.
+    """
+
+    _stackable: ClassVar[tuple[str, ...]] = (
+        "tv_radius",
+        "slack",
+        "learning_rate",
+        "multiplier_rate",
+        "adversary_rate",
+    )
+
+    def __init__(
+        self,
+        constraints: str = "true_positive_rate_parity",
+        *,
+        tv_radius: Any = 0.1,
+        slack: float = 0.05,
+        hinge_slack: float = 1.0,
+        mode: str = "paper",
+        simulated_noise: float = 0.0,
+        learning_rate: float = 0.01,
+        multiplier_rate: float = 0.5,
+        adversary_rate: float = 0.01,
+        max_iter: int = 750,
+        random_state: Any = None,
+    ) -> None:
+        self.constraints = constraints
+        self.tv_radius = tv_radius
+        self.slack = slack
+        self.hinge_slack = hinge_slack
+        self.mode = mode
+        self.simulated_noise = simulated_noise
+        self.learning_rate = learning_rate
+        self.multiplier_rate = multiplier_rate
+        self.adversary_rate = adversary_rate
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _opponents(
+        self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
+    ) -> list[Opponent]:
+        radius = _radii(models, groups)
+        if self.mode == "exact":
+            return [WorstInBall(side, radius) for side in rows.sides]
+        rate = column(models, "adversary_rate")
+        return [AscentInBall(side, radius, rate) for side in rows.sides]
+
+    def _violations(
+        self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
+    ) -> ViolationFunction:
+        radius, slack = _radii(models, groups), column(models, "slack")
+        if self.mode == "exact":
+            return ball_violations(rows, radius, slack)
+        return drawn_violations(rows, codes, radius, slack, self.random_state)
+
+    def _violation(self, y: Codes, decided: Codes, noisy_groups: ArrayLike) -> float:
+        table = tv_certificate(
+            y,
+            decided,
+            noisy_groups,
+            self.tv_radius,
+            constraints=self.constraints,
+            slack=self.slack,
+        )
+        paper = self.mode == "paper"
+        return float(table["drawn_violation" if paper else "worst_violation"].max())
+
+
+def _radii(models: Sequence[NoisyGroupsDRO], groups: NDArray[Any]) -> Float32:
+    radii = [by_group("tv_radius", model.tv_radius, groups) for model in models]
+    return np.array(radii, dtype=np.float32)
+
+
+class WorstInBall:
+    """The exact worst distribution within a total variation ball: `leaving_mass`.
+
+    v is cut off at 1 to choose, since beyond it one outlier would take all of the moved
+    mass; rows beyond share it.
+    """
+
+    def __init__(self, rows: SideRows, radius: Float32) -> None:
+        self.n_groups = len(rows.groups)
+        self._rows, self._radius = rows, radius  # (k, m)
+
+    def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
+        """Return the means and weights at the worst distributions."""
+        rows = self._rows
+        cut = np.minimum(v, CLIP)
+        highest = cut.max(axis=1)
+        top = (cut >= highest[:, None]) * rows.counts
+        top /= top.sum(axis=1, keepdims=True)
+        top_mean = (top * v).sum(axis=1)
+        pull = np.zeros_like(v)
+        mean = np.empty((len(v), self.n_groups), np.float32)
+        to_top = np.zeros((len(v), 1), np.float32)
+        for j, part in enumerate(rows.groups):
+            mass, moved = rows.counts[part] / rows.sizes[j], self._radius[:, j]
+            left = leaving_mass(cut[:, part], mass, moved, highest)
+            stay = (mass - left).astype(np.float32)
+            whole = stay.sum(axis=1) + moved
+            mean[:, j] = ((stay * v[:, part]).sum(axis=1) + moved * top_mean) / whole
+            scale = (multiplier[:, j] / whole)[:, None]
+            pull[:, part] += scale * stay
+            to_top += scale * moved[:, None]
+        pull += to_top * top
+        return Answer(mean, pull)
+
+
+class AscentInBall:
+    """Distributions that climb by Adam and are projected onto the ball.
+
+    Every training row has a probability of its own; equal rows share its value, and so
+    do all rows of a noisy group that the rate is not over, since none of them has a
+    gradient. Two more columns hold those: of the group, and of the others.
+    """
+
+    def __init__(self, rows: SideRows, radius: Float32, rate: Float32) -> None:
+        k, (m, n) = len(radius), (len(rows.groups), len(rows.counts))
+        self.n_groups = m
+        inside, sizes = rows.inside, rows.sizes
+        self._side = slice(0, n)
+        self._radius = radius
+        self._base = np.zeros((m, n + 2), np.float32)
+        self._counts = np.zeros((m, n + 2), np.float32)
+        self._counts[:, :n] = rows.counts
+        for j, mine in enumerate(rows.groups):
+            self._base[j, mine] = 1 / sizes[j]
+            self._base[j, n] = 1 / sizes[j]
+            self._counts[j, n] = sizes[j] - inside[j]
+            self._counts[j, n + 1] = (sizes.sum() - inside.sum()) - self._counts[j, n]
+        # decrease takes place where the group has mass: its rows and those beyond
+        self._own = [np.append(np.arange(n)[mine], n) for mine in rows.groups]
+        self._p = np.repeat(self._base[None], k, axis=0)
+        self._level = np.zeros((k, m), np.float32)  # of the increase, as last found
+        self._adam = Adam((k, m, n), rate[:, None, None])
+
+    def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
+        """Return means and weights at the distributions reached, then climb."""
+        p = self._p[:, :, self._side]
+        weights = p * self._counts[:, self._side]
+        whole = weights.sum(axis=2)
+        weights /= np.maximum(whole, 1e-12)[:, :, None]
+        mean = np.matmul(weights, v[:, :, None])[:, :, 0]
+        pull = np.matmul(multiplier[:, None, :], weights)[:, 0]
+        scale = (multiplier / np.maximum(whole, 1e-12))[:, :, None]
+        p += self._adam.step(scale * (v[:, None, :] - mean[:, :, None]))
+        self._project()
+        return Answer(mean, pull)
+
+    def _project(self) -> None:
+        """Replace every distribution by the closest one in its ball."""
+        up = self._p - self._base
+        level = _level(up, self._counts, self._radius, self._level)
+        moved = self._base + np.maximum(up - level[:, :, None], 0)
+        binding = np.empty(level.shape, bool)
+        for j, own in enumerate(self._own):
+            # the caps are so narrow that Newton's method would gain nothing
+            down, caps, counts = (
+                -up[:, j, own],
+                self._base[j, own],
+                self._counts[j, own],
+            )
+            below = capped_level(down, caps, counts, self._radius[:, j])
+            below = below.astype(np.float32)
+            binding[:, j] = level[:, j] + below >= 0
+            moved[:, j, own] -= np.clip(down - below[:, None], 0, caps)
+        within = ~binding
+        if within.any():
+            inner, groups = self._p[within], np.nonzero(within)[1]
+            one = np.ones(len(inner), np.float32)
+            height = _level(inner, self._counts[groups], one, level[within])
+            moved[within] = np.maximum(inner - height[:, None], 0)
+        self._p, self._level = moved, level
+
+
+def _level(values: Float32, counts: Float32, mass: Float32, start: Float32) -> Float32:
+    """Return the level above which ``values`` hold ``mass``.
+
+    Newton's method, exact: the next level is the one at which the values above the last
+    would hold the mass. Wherever it starts, the first step leads to or below the level
+    sought, from where it only rises, and it has arrived when it passes no more values.
+    It begins below the largest value that any row has, since above there is none.
+    """
+    top = np.where(counts > 0, values, -np.inf).max(axis=-1)
+    level = np.where(start < top, start, np.float32(-np.inf))
+    lowest, size = np.full_like(level, -np.inf), np.zeros_like(level)
+    for _ in range(NEWTON_STEPS):
+        held = np.where(values > level[..., None], counts, np.float32(0))
+        before, size = size, held.sum(axis=-1)
+        if ((size == before) | (size == 0)).all():
+            break
+        held *= values
+        reached = (held.sum(axis=-1) - mass) / np.maximum(size, 1)
+        lowest = level = np.where(size > 0, np.maximum(reached, lowest), level)
+    return level
+
+
+def ball_violations(rows: Rows, radius: Float32, slack: Float32) -> ViolationFunction:
+    """Return the exact violations over the ball: see `robust_rates`."""
+
+    def worst(side: SideRows, here: Float32) -> Float32:
+        movable = any_worse(side.side, here)[:, None]
+        share = np.broadcast_to(side.inside / side.sizes, radius.shape)
+        return worst_rate(side.side, here @ side.weights.T, share, radius, movable)
+
+    return violation_function(rows, slack, worst)
+
+
+def drawn_violations(
+    rows: Rows, codes: Codes, radius: Float32, slack: Float32, random_state: object
+) -> ViolationFunction:
+    """Return the worst violations over a few draws: see `tv_certificate`.
+
+    The draws are the same for all iterates; those of a model do not depend on the
+    others in its stack.
+    """
+    random = check_random_state(random_state)
+    draws = N_DRAWS, radius.shape[1], len(codes)
+    moves = random.standard_exponential(draws).astype(np.float32)
+    moves /= moves.sum(axis=2, keepdims=True)
+    moves *= random.choice(np.array([-1, 1], np.float32), size=draws)
+    different, which = np.unique(radius, axis=0, return_inverse=True)
+    tables = [_tilted(rows, codes, radii, moves) for radii in different]
+
+    def worst(side: SideRows, here: Float32) -> Float32:
+        place = rows.sides.index(side)
+        models = zip(which.ravel(), here, strict=True)
+        return np.stack([tables[table][place] @ one for table, one in models])
+
+    return violation_function(rows, slack, worst)
+
+
+def _tilted(rows: Rows, codes: Codes, radii: Float32, moves: Float32) -> list[Float32]:
+    """Return, by side, normalised weights of its distinct rows in every draw."""
+    groups = np.arange(len(radii))
+    base = (codes == groups[:, None]) / np.bincount(codes)[:, None]
+    p = np.maximum(base + radii[:, None] * moves, 0).reshape(-1, len(codes))
+    merged = np.stack(
+        [np.bincount(rows.of_row, draw, minlength=len(rows.share)) for draw in p]
+    )
+    parts = [merged[:, side.span] for side in rows.sides]
+    return [
+        np.asarray(part / part.sum(axis=1, keepdims=True), np.float32) for part in parts
+    ]

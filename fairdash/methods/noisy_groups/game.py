@@ -1,0 +1,371 @@
+"""The game of model, multipliers and opponents, for a stack of linear models."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash.methods.noisy_groups.certificate import best_candidate
+from fairdash.methods.noisy_groups.inputs import Side
+from fairdash.methods.noisy_groups.tv import project_simplex
+
+Float32 = NDArray[np.float32]
+Codes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+ViolationFunction = Callable[[Mask], Float32]
+SNAPSHOT = 25  # iterations between two candidates for the best iterate
+CLIP = np.float32(1)  # value of a row beyond which it counts no more to choose rows
+DECAY, SQUARE_DECAY, EPSILON = 0.9, 0.999, 1e-8  # Adam's defaults
+
+
+@dataclass(frozen=True, eq=False)
+class SideRows:
+    """The rows that one rate is over, sorted by noisy group.
+
+    Attributes
+    ----------
+    side : Side
+    span : slice
+        Where they stand among all rows.
+    counts : ndarray of shape (n_side,)
+        How often each occurs.
+    groups : tuple of slice
+        Rows of every noisy group, within ``span``.
+    sizes : ndarray of shape (n_groups,)
+        All training rows of every noisy group.
+    """
+
+    side: Side
+    span: slice
+    counts: Float32
+    groups: tuple[slice, ...]
+    sizes: Float32
+
+    @property
+    def inside(self) -> Float32:
+        """Training rows of every noisy group that the rate is over."""
+        return np.array([self.counts[part].sum() for part in self.groups])
+
+    @cached_property
+    def weights(self) -> Float32:
+        """Weight of each row in the mean of every noisy group, (n_groups, n_side)."""
+        weights = np.zeros((len(self.groups), len(self.counts)), np.float32)
+        for j, part in enumerate(self.groups):
+            weights[j, part] = self.counts[part] / self.counts[part].sum()
+        return weights
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Distinct training rows with the constant feature last.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_distinct, n_features + 1)
+    sign : ndarray of shape (n_distinct,)
+        1 for the positive outcome, -1 for the other.
+    share : ndarray of shape (n_distinct,)
+        Of all training rows; sums to one.
+    sides : tuple of SideRows
+    of_row : ndarray of shape (n_rows,)
+        The distinct row that each training row is.
+    """
+
+    X: Float32
+    sign: Float32
+    share: Float32
+    sides: tuple[SideRows, ...]
+    of_row: Codes
+
+
+def compress(
+    X: ArrayLike,
+    y: Codes,
+    codes: Codes,
+    groups: NDArray[np.generic],
+    sides: tuple[Side, ...],
+) -> Rows:
+    """Merge equal rows and sort by outcome, where a rate asks for it, and by group.
+
+    One-hot rows repeat: of 29,305 of Adult 17,000 are distinct.
+
+    Raises
+    ------
+    ValueError
+        When a group has no rows that a rate is over.
+    """
+    for side in sides:
+        side.check_groups(y, codes, groups)
+    features = np.asarray(X, dtype=np.float32)
+    by_outcome = y if len(sides[0].outcomes) == 1 else np.zeros_like(y)
+    keyed = np.column_stack([1 - by_outcome, codes, y, features]).astype(np.float32)
+    first, of_row, counts = _distinct(keyed)
+    order = np.lexsort((codes[first], -by_outcome[first]))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    first = first[order]
+    often: Float32 = counts[order].astype(np.float32)
+    sizes = np.bincount(codes, minlength=len(groups)).astype(np.float32)
+    parts = []
+    for side in sides:
+        (where,) = np.nonzero(side.rows(y[first]))
+        span = slice(int(where[0]), int(where[-1]) + 1)
+        ends = np.searchsorted(codes[first][span], np.arange(len(groups) + 1))
+        mine = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
+        parts.append(SideRows(side, span, often[span], mine, sizes))
+    return Rows(
+        X=np.column_stack([features[first], np.ones(len(first), np.float32)]),
+        sign=np.where(y[first] == 1, 1, -1).astype(np.float32),
+        share=(often / len(y)).astype(np.float32),
+        sides=tuple(parts),
+        of_row=place[of_row],
+    )
+
+
+class Answer(NamedTuple):
+    """Worst mean of every group, (k, m), and the rows' weights, (k, n_side)."""
+
+    mean: Float32
+    pull: Float32
+
+
+class Opponent(Protocol):
+    """Memberships of the groups that a side's rows are in."""
+
+    n_groups: int
+
+    def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
+        """Return the means and the pull on each row."""
+        ...
+
+
+class GivenGroups:
+    """Memberships as given: the noisy groups treated as true."""
+
+    def __init__(self, rows: SideRows) -> None:
+        self.n_groups = len(rows.groups)
+        self.weights = rows.weights
+
+    def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
+        """Return the means of the noisy groups."""
+        return Answer(v @ self.weights.T, multiplier @ self.weights)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the models of a stack may differ in, one value each; slack is in total."""
+
+    learning_rate: Float32
+    multiplier_rate: Float32
+    slack: Float32
+
+    def __len__(self) -> int:
+        return len(self.slack)
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """A finished game.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (n_models, n_features + 1)
+        The best iterate of each model, the intercept last.
+    multiplier : ndarray of shape (n_models, n_constraints)
+        Of the last iterate.
+    iteration, loss, error, violation : ndarray of shape (n_snapshots, n_models)
+        0/1 error and largest violation on the training rows of every candidate.
+    best : ndarray of shape (n_models,)
+        The candidate that ``theta`` is.
+    """
+
+    theta: Float32
+    multiplier: Float32
+    iteration: NDArray[np.int64]
+    loss: Float32
+    error: Float32
+    violation: Float32
+    best: NDArray[np.int64]
+
+
+class Adam:
+    """Kingma and Ba (2015), with their defaults.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    rate : ndarray that broadcasts to ``shape``
+    """
+
+    def __init__(self, shape: tuple[int, ...], rate: Float32) -> None:
+        self.rate = rate
+        self._mean = np.zeros(shape, np.float32)
+        self._square = np.zeros(shape, np.float32)
+        self._steps = 0
+
+    def step(self, gradient: Float32) -> Float32:
+        """Return how far to move along ``gradient``."""
+        self._steps += 1
+        self._mean *= DECAY
+        self._mean += (1 - DECAY) * gradient
+        self._square *= SQUARE_DECAY
+        self._square += (1 - SQUARE_DECAY) * gradient * gradient
+        mean_share = 1 - DECAY**self._steps
+        square_share = 1 - SQUARE_DECAY**self._steps
+        size: Float32 = np.sqrt(self._square)
+        size *= np.float32(square_share**-0.5)
+        size += np.float32(EPSILON)
+        move: Float32 = np.divide(self._mean, size, dtype=np.float32)
+        move *= np.asarray(self.rate / mean_share, dtype=np.float32)
+        return move
+
+
+def play(
+    rows: Rows,
+    opponents: Sequence[Opponent],
+    settings: Settings,
+    *,
+    n_iterations: int,
+    violation: Callable[[Mask], Float32],
+    stopped: Callable[[], bool],
+) -> Played:
+    """Descend on the models, ascend on multipliers and memberships, by full batches.
+
+    Parameters
+    ----------
+    rows : Rows
+    opponents : sequence of Opponent
+        One for each side of the rows; none trains without constraints.
+    settings : Settings
+    n_iterations : int
+    violation : callable
+        From decisions of all distinct rows (n_models, n_distinct) to the largest 0/1
+        violation of each model, by which the best iterate is chosen.
+    stopped : callable
+        Asked with every candidate; True ends the game with those seen so far.
+    """
+    k, d = len(settings), rows.X.shape[1]
+    theta = np.zeros((k, d), np.float32)
+    n_constraints = sum(opponent.n_groups for opponent in opponents)
+    multiplier = np.zeros((k, n_constraints), np.float32)
+    descent = Adam(theta.shape, settings.learning_rate[:, None])
+    ascent = Adam(multiplier.shape, settings.multiplier_rate[:, None])
+    features = np.ascontiguousarray(rows.X.T)
+    candidates: list[Float32] = []
+    seen_at: list[int] = []
+    seen: list[tuple[Float32, Float32, Float32]] = []
+    for iteration in range(1, n_iterations + 1):
+        slope, gap = slopes(rows, opponents, theta @ features, multiplier)
+        gap -= settings.slack[:, None]
+        theta = theta - descent.step(slope @ rows.X)
+        multiplier = shrink(multiplier + ascent.step(gap))
+        if iteration % SNAPSHOT == 0 or iteration == n_iterations:
+            phi = theta @ features
+            decided = phi > 0
+            error = (decided != (rows.sign > 0)) @ rows.share
+            loss = np.maximum(1 - phi * rows.sign, 0) @ rows.share
+            seen.append((loss, error, violation(decided)))
+            candidates.append(theta)
+            seen_at.append(iteration)
+            if stopped():
+                break
+    loss, error, worst = (np.stack(part) for part in zip(*seen, strict=True))
+    best = np.array([best_candidate(error[:, i], worst[:, i]) for i in range(k)])
+    return Played(
+        theta=np.stack(candidates)[best, np.arange(k)],
+        multiplier=multiplier,
+        iteration=np.array(seen_at),
+        loss=loss,
+        error=error,
+        violation=worst,
+        best=best,
+    )
+
+
+def slopes(
+    rows: Rows, opponents: Sequence[Opponent], phi: Float32, multiplier: Float32
+) -> tuple[Float32, Float32]:
+    """Return the Lagrangian's slope in the scores, and the constraints without slack.
+
+    Parameters
+    ----------
+    phi : ndarray of shape (n_models, n_distinct)
+    multiplier : ndarray of shape (n_models, n_constraints)
+    """
+    slope = (phi * rows.sign < 1) * -(rows.sign * rows.share)
+    gap = np.empty_like(multiplier)
+    start = 0
+    for side, opponent in zip(rows.sides, opponents, strict=True):
+        mine = slice(start, start := start + opponent.n_groups)
+        here, force = multiplier[:, mine], np.float32(side.side.sign)
+        phi_side = phi[:, side.span]
+        signed = phi_side if side.side.sign > 0 else -phi_side
+        answer = opponent.answer(np.maximum(signed, -1), phi_side > 0, here)
+        overall, bend = _overall(signed, side.counts / side.counts.sum())
+        gap[:, mine] = 1 + overall + answer.mean
+        bend *= here.sum(axis=1, keepdims=True)
+        bend += answer.pull * (signed > -1)
+        slope[:, side.span] += force * bend
+    return slope, gap
+
+
+def shrink(multiplier: Float32, radius: float = 1.0) -> Float32:
+    """Project onto non-negative multipliers with a sum of at most ``radius``."""
+    kept = np.maximum(multiplier, 0)
+    if not kept.shape[1]:
+        return kept
+    over = kept.sum(axis=1, keepdims=True) > radius
+    return np.where(over, project_simplex(kept, radius), kept)
+
+
+def violation_function(
+    rows: Rows,
+    slack: Float32,
+    worst: Callable[[SideRows, Float32], Float32] | None = None,
+) -> ViolationFunction:
+    """Return what gives the largest 0/1 violation of every model from its decisions.
+
+    Parameters
+    ----------
+    rows : Rows
+    slack : ndarray of shape (k,)
+    worst : callable, optional
+        Returns the groups' rates, (k, ...), from a side and its rows' decisions as 0
+        and 1, (k, n_side); by default those of the noisy groups.
+    """
+
+    def violation(decided: Mask) -> Float32:
+        found = []
+        for side in rows.sides:
+            here = decided[:, side.span].astype(np.float32)
+            overall = here @ (side.counts / side.counts.sum())
+            rates = here @ side.weights.T if worst is None else worst(side, here)
+            gaps = side.side.sign * (rates - overall[:, None])
+            found.append(np.fmax.reduce(gaps, axis=1))
+        return np.asarray(np.max(found, axis=0) - slack, dtype=np.float32)
+
+    return violation
+
+
+def _overall(signed: Float32, share: Float32) -> tuple[Float32, Float32]:
+    """Return the part of all rows in each constraint, and its slope in ``signed``.
+
+    The hinge of all rows turned around: mean max(0, 1 + phi) below TPR, minus
+    mean min(1, phi) beside FPR; both are the mean of max(-1, -signed) and 1 more.
+    """
+    turned = np.maximum(-signed, -1)
+    return (turned @ share)[:, None], (signed < 1) * -share
+
+
+def _distinct(keyed: Float32) -> tuple[Codes, Codes, Codes]:
+    """Return the first place, the number and the count of every distinct row."""
+    rows = np.ascontiguousarray(keyed + np.float32(0))  # -0.0 becomes 0.0
+    whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, of_row, counts = np.unique(
+        whole, return_index=True, return_inverse=True, return_counts=True
+    )
+    return first, of_row.ravel(), counts

@@ -1,0 +1,290 @@
+"""Constraints under soft memberships: groups known through P(G | noisy group)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash.methods.noisy_groups.certificate import soft_certificate
+from fairdash.methods.noisy_groups.estimators import RobustClassifier, column
+from fairdash.methods.noisy_groups.game import (
+    CLIP,
+    Adam,
+    Answer,
+    Codes,
+    Float32,
+    Mask,
+    Opponent,
+    Rows,
+    SideRows,
+    ViolationFunction,
+    violation_function,
+)
+from fairdash.methods.noisy_groups.inputs import check_noise_matrix
+from fairdash.methods.noisy_groups.noise import symmetric_noise
+from fairdash.methods.noisy_groups.soft import soft_ratio_max
+
+DYKSTRA_STEPS = 12
+TINY = np.float32(1e-9)
+
+
+class NoisyGroupsSoft(RobustClassifier):
+    r"""Constraints for all soft memberships that agree with the noise: Algorithm 4.
+
+    .. math::
+
+        \max_{w_j:\; E[w_j(\hat Y, Y, \hat G) | \hat G = k] = P(G = j | \hat G = k)}
+        g_j(\theta, w_j) \le \alpha + \beta
+
+    In mode "paper" the memberships climb by Adam and are projected, in mode "exact"
+    they are the worst of each group in closed form. True and noisy groups need neither
+    be alike nor as many.
+
+    Parameters
+    ----------
+    constraints, slack, hinge_slack, simulated_noise, learning_rate, multiplier_rate, \
+max_iter, random_state
+        As in `NoisyGroupsNaive`.
+    noise_level : float, default=0.1
+        Assumed share of wrong groups, the same for all: see
+        `fairdash.methods.noisy_groups.symmetric_noise`.
+    group_given_noisy : array-like of shape (n_noisy, n_groups), optional
+        P(G = j | noisy group k), noisy groups in sorted order, instead of
+        ``noise_level``: see `fairdash.methods.noisy_groups.estimate_noise`.
+    mode : {"paper", "exact"}
+    adversary_rate : float, default=0.01
+        Adam's step size for the memberships, in mode "paper".
+
+    Attributes
+    ----------
+    As in `NoisyGroupsNaive`; ``violation_`` is the exact one over soft memberships, and
+    ``noise_`` the matrix that was used.
+
+    References
+    ----------
+    Wang et al. (NeurIPS 2020), Eq. 7 and Algorithm 4.
+    """
+
+    _stackable: ClassVar[tuple[str, ...]] = (
+        "noise_level",
+        "slack",
+        "learning_rate",
+        "multiplier_rate",
+        "adversary_rate",
+    )
+
+    def __init__(
+        self,
+        constraints: str = "true_positive_rate_parity",
+        *,
+        noise_level: float = 0.1,
+        group_given_noisy: Any = None,
+        slack: float = 0.05,
+        hinge_slack: float = 1.0,
+        mode: str = "paper",
+        simulated_noise: float = 0.0,
+        learning_rate: float = 0.01,
+        multiplier_rate: float = 0.5,
+        adversary_rate: float = 0.01,
+        max_iter: int = 750,
+        random_state: Any = None,
+    ) -> None:
+        self.constraints = constraints
+        self.noise_level = noise_level
+        self.group_given_noisy = group_given_noisy
+        self.slack = slack
+        self.hinge_slack = hinge_slack
+        self.mode = mode
+        self.simulated_noise = simulated_noise
+        self.learning_rate = learning_rate
+        self.multiplier_rate = multiplier_rate
+        self.adversary_rate = adversary_rate
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _opponents(
+        self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
+    ) -> list[Opponent]:
+        b = noises(models)
+        if self.mode == "exact":
+            return [WorstSoft(side, b) for side in rows.sides]
+        rate = column(models, "adversary_rate")
+        return [AscentSoft(side, b, rate) for side in rows.sides]
+
+    def _violations(
+        self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
+    ) -> ViolationFunction:
+        return soft_violations(rows, noises(models), column(models, "slack"))
+
+    def _violation(self, y: Codes, decided: Codes, noisy_groups: ArrayLike) -> float:
+        table = soft_certificate(
+            y,
+            decided,
+            noisy_groups,
+            self.noise_,
+            constraints=self.constraints,
+            slack=self.slack,
+        )
+        return float(table["worst_violation"].max())
+
+
+def noises(models: Sequence[Any]) -> Float32:
+    """Return each model's P(G = j | noisy group k), and keep it with the model."""
+    for model in models:
+        model.noise_ = noise_matrix(
+            model.group_given_noisy, model.noise_level, model.noisy_prior_
+        )
+    return np.array([model.noise_ for model in models], dtype=np.float32)
+
+
+def noise_matrix(
+    given: Any, level: float, noisy_prior: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the matrix given, or the one that a level of symmetric noise implies."""
+    if given is None:
+        return symmetric_noise(noisy_prior, level)
+    return check_noise_matrix(given, len(noisy_prior))
+
+
+def soft_violations(
+    rows: Rows, group_given_noisy: Float32, slack: Float32
+) -> ViolationFunction:
+    """Return the exact violations over soft memberships: see `soft_group_rates`."""
+
+    def worst(side: SideRows, here: Float32) -> Float32:
+        sign, prior = side.side.sign, side.sizes.astype(np.float64) / side.sizes.sum()
+        positive = (here @ side.weights.T) * (
+            inside := prior * side.inside / side.sizes
+        )
+        size = np.stack([inside - positive, positive], axis=-1)
+        value = np.broadcast_to([0.0, float(sign)], size.shape)
+        budget = prior[:, None] * group_given_noisy
+        mean, _ = soft_ratio_max(size, value, prior - inside, budget, budget)
+        return np.asarray(sign * mean, dtype=np.float32)
+
+    return violation_function(rows, slack, worst)
+
+
+class Cells(NamedTuple):
+    """Share of all rows in each cell, and the sum of v there; (k, n_noisy, 2)."""
+
+    size: Float32
+    total: Float32
+    cut: Float32
+
+
+class SoftOpponent(ABC):
+    """An opponent that gives memberships to cells of rows.
+
+    The cells of a side are (noisy group, decision); what a group has of its noisy group
+    beyond them are rows that the rate is not over, a third cell with nothing to gain.
+    """
+
+    def __init__(self, rows: SideRows, group_given_noisy: Float32) -> None:
+        self.n_groups = group_given_noisy.shape[-1]
+        self._rows = rows
+        self._prior = rows.sizes / rows.sizes.sum()
+        self._b = group_given_noisy  # (k, n_noisy, m)
+
+    def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
+        """Return the means and the pull at this opponent's memberships."""
+        cells = self.cells(v, decided)
+        w = self._memberships(cells, multiplier)  # (k, n_noisy, 2, m)
+        whole = np.maximum((cells.size[..., None] * w).sum(axis=(1, 2)), TINY)
+        mean = (cells.total[..., None] * w).sum(axis=(1, 2)) / whole
+        coefficient = np.einsum("kncj,kj->knc", w, multiplier / whole)
+        pull = np.empty_like(v)
+        for group, mine in enumerate(self._rows.groups):
+            no, yes = coefficient[:, group, :1], coefficient[:, group, 1:]
+            pull[:, mine] = no + (yes - no) * decided[:, mine]
+        pull *= self._rows.counts / self._rows.sizes.sum()
+        return Answer(mean, pull)
+
+    def cells(self, v: Float32, decided: Mask) -> Cells:
+        """Return size and sum of v of the cells, in each noisy group no and yes."""
+        cut = np.minimum(v, CLIP)
+        shape = (len(v), len(self._rows.groups), 2)
+        size, total, short = (np.empty(shape, np.float32) for _ in range(3))
+        for group, mine in enumerate(self._rows.groups):
+            share = self._rows.counts[mine] / self._rows.sizes.sum()
+            yes = decided[:, mine] * share
+            size[:, group, 1] = yes.sum(axis=1)
+            size[:, group, 0] = share.sum() - size[:, group, 1]
+            for values, sums in ((v, total), (cut, short)):
+                sums[:, group, 1] = np.einsum("kn,kn->k", values[:, mine], yes)
+                sums[:, group, 0] = values[:, mine] @ share - sums[:, group, 1]
+        return Cells(size, total, short)
+
+    def shares(self, cells: Cells) -> Float32:
+        """Return P(cell | noisy group), the rows beyond this side third."""
+        prior = self._prior[:, None]
+        rest = np.maximum(prior - cells.size.sum(axis=-1, keepdims=True), 0)
+        return np.asarray(
+            np.concatenate([cells.size, rest], axis=-1) / prior, dtype=np.float32
+        )
+
+    def gain(self, cells: Cells, w: Float32) -> Float32:
+        """Return the slope of each group's mean in the memberships ``w``."""
+        counted = w[:, :, :2]
+        whole = np.maximum((cells.size[..., None] * counted).sum(axis=(1, 2)), TINY)
+        mean = (cells.total[..., None] * counted).sum(axis=(1, 2)) / whole
+        gain = np.zeros_like(w)
+        gain[:, :, :2] = (
+            cells.total[..., None] - cells.size[..., None] * mean[:, None, None]
+        ) / whole[:, None, None]
+        return gain
+
+    @abstractmethod
+    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32: ...
+
+
+class WorstSoft(SoftOpponent):
+    """The exact worst memberships of each group: `soft_ratio_max`."""
+
+    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32:
+        prior, size = self._prior.astype(np.float64), cells.size.astype(np.float64)
+        value = cells.cut / np.maximum(size, TINY)
+        rest = np.maximum(prior - size.sum(axis=-1), 0)
+        budget = prior[:, None] * self._b
+        _, taken = soft_ratio_max(size, value, rest, budget, budget)
+        return np.asarray(taken / np.maximum(size, TINY)[..., None], dtype=np.float32)
+
+
+class AscentSoft(SoftOpponent):
+    """The paper's way: memberships climb by Adam and are projected by Dykstra's rule.
+
+    The third cell is projected along, so that memberships add up to P(G = j | k), and
+    over the groups to one.
+    """
+
+    def __init__(
+        self, rows: SideRows, group_given_noisy: Float32, rate: Float32
+    ) -> None:
+        super().__init__(rows, group_given_noisy)
+        start = np.broadcast_to(
+            group_given_noisy[:, :, None, :],
+            (*group_given_noisy.shape[:2], 3, self.n_groups),
+        )
+        self._w = np.array(start)
+        self._adam = Adam(self._w.shape, rate[:, None, None, None])
+
+    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32:
+        gradient = self.gain(cells, self._w) * multiplier[:, None, None]
+        climbed = self._w + self._adam.step(gradient)
+        self._w = self._projected(climbed, self.shares(cells))
+        return self._w[:, :, :2]
+
+    def _projected(self, w: Float32, size: Float32) -> Float32:
+        """Project onto total probability, then the simplex of every cell, in turn."""
+        normal = size / np.maximum((size**2).sum(axis=-1, keepdims=True), TINY)
+        kept = np.zeros_like(w)
+        for _ in range(DYKSTRA_STEPS):
+            short = self._b - np.einsum("knc,kncj->knj", size, w)
+            w = w + normal[..., None] * short[:, :, None, :]
+            w = w + (1 - w.sum(axis=-1, keepdims=True)) / self.n_groups
+            positive = np.maximum(w + kept, 0)
+            kept = w + kept - positive
+            w = positive
+        return w

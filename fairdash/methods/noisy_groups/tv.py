@@ -1,0 +1,325 @@
+"""The worst distribution within a total variation ball, and projections onto it."""
+
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash.methods.noisy_groups.inputs import (
+    FPR,
+    TPR,
+    Labels,
+    Side,
+    by_group,
+    check_distribution,
+    check_shares,
+    decided_rows,
+)
+
+Float = NDArray[np.float64]
+Real = NDArray[np.floating]
+T = TypeVar("T", bound=np.floating)
+
+
+def tv_ball_max(
+    h: ArrayLike, base: ArrayLike, radius: ArrayLike
+) -> tuple[Float, Float]:
+    r"""Return the largest mean of ``h`` over distributions near ``base``.
+
+    .. math::
+
+        \max_p \sum_i p_i h_i \quad \text{subject to} \quad
+        \tfrac12 \lVert p - \hat p \rVert_1 \le \gamma
+
+    Mass :math:`\gamma` is taken from the points with the lowest ``h`` and put on the
+    highest; points that are already there keep theirs.
+
+    Parameters
+    ----------
+    h : array-like of shape (..., n)
+    base : array-like of shape (..., n)
+        Probabilities of the points, at least 0, with sum 1.
+    radius : array-like of shape (...)
+        In [0, 1].
+
+    Returns
+    -------
+    value : ndarray of shape (...)
+    p : ndarray of shape (..., n)
+        One distribution at which the maximum is attained.
+
+    Raises
+    ------
+    ValueError
+        When ``base`` is no distribution or ``radius`` is outside [0, 1].
+    """
+    base = check_distribution("base", base)
+    budget = check_shares("radius", radius)
+    shape = np.broadcast_shapes(np.shape(h), base.shape, (*budget.shape, 1))
+    values = np.broadcast_to(np.asarray(h, dtype=np.float64), shape)
+    p = np.array(np.broadcast_to(base, shape))
+    order = np.argsort(values, axis=-1, kind="stable")
+    top = order[..., -1:]
+    movable = np.where(values == np.take_along_axis(values, top, -1), 0.0, p)
+    ranked = np.take_along_axis(movable, order, -1)
+    before = np.cumsum(ranked, axis=-1) - ranked
+    taken = np.clip(budget[..., None] - before, 0.0, ranked)
+    np.put_along_axis(p, order, np.take_along_axis(p, order, -1) - taken, -1)
+    highest = np.take_along_axis(p, top, -1) + taken.sum(axis=-1, keepdims=True)
+    np.put_along_axis(p, top, highest, -1)
+    return (p * values).sum(axis=-1), p
+
+
+def tv_ball_ratio_max(
+    u: ArrayLike, counted: ArrayLike, base: ArrayLike, radius: float
+) -> tuple[float, Float]:
+    r"""Return the largest conditional mean of ``u`` over distributions near ``base``.
+
+    .. math::
+
+        \max_p \frac{\sum_i p_i c_i u_i}{\sum_i p_i c_i}
+
+    as `leaving_mass` says.
+
+    Parameters
+    ----------
+    u : array-like of shape (n,)
+    counted : array-like of bool, shape (n,)
+        c: the points that the mean is over, e.g. those with a positive outcome.
+    base : array-like of shape (n,)
+    radius : float
+
+    Raises
+    ------
+    ValueError
+        As `tv_ball_max`, and when ``base`` gives no mass to counted points.
+    """
+    base = check_distribution("base", base)
+    gamma = float(check_shares("radius", radius))
+    c = np.asarray(counted, dtype=bool)
+    values = np.asarray(u, dtype=np.float64)
+    if not base[c].sum() > 0:
+        raise ValueError("`base` gives no mass to the points in `counted`.")
+    top = int(np.where(c, values, -np.inf).argmax())
+    inside = c & (base > 0)
+    left = leaving_mass(
+        values[inside][None], base[inside], np.array([gamma]), values[[top]]
+    )[0]
+    p = base.copy()
+    p[inside] -= left
+    outside = np.where(c, 0.0, base)
+    before = np.cumsum(outside) - outside
+    p -= np.clip(gamma - left.sum() - before, 0.0, outside)
+    p[top] += 1 - p.sum()
+    return float(p[c] @ values[c] / p[c].sum()), p
+
+
+def leaving_mass(v: Real, mass: Real, radius: Real, highest: Real) -> Float:
+    r"""Return the mass that leaves each row for the highest, to maximise a mean.
+
+    A group has ``mass`` on the rows that its mean is over and the rest, up to 1, on
+    others. Mass :math:`\gamma` moves to a row with the highest value of all: ``a`` of
+    it from the lowest counted rows, the rest from those that are not counted. The mean
+
+    .. math::
+
+        \frac{\sum_i m_i v_i - L(a) + \gamma v_{max}}{\sum_i m_i - a + \gamma},
+
+    with :math:`L(a)` the sum of the ``a`` lowest, is quasi-concave in ``a``: it grows
+    while the next row lies below it. So one pass over the sorted rows is exact, ties
+    and rows at the top included.
+
+    Parameters
+    ----------
+    v : ndarray of shape (k, n)
+        Values of the group's counted rows, for k models.
+    mass : ndarray of shape (n,)
+        Above 0; sums to at most 1.
+    radius, highest : ndarray of shape (k,)
+
+    Returns
+    -------
+    ndarray of shape (k, n)
+    """
+    order = np.argsort(v, axis=1, kind="stable")
+    ranked = np.take_along_axis(v, order, 1).astype(np.float64)
+    sizes = mass[order].astype(np.float64)
+    gamma, inside = radius.astype(np.float64)[:, None], mass.sum(dtype=np.float64)
+    parts = sizes * ranked
+    before = np.cumsum(sizes, axis=1) - sizes
+    above = np.cumsum(parts[:, ::-1], axis=1)[:, ::-1]
+    whole = inside - before + gamma
+    ratio = (above + gamma * highest[:, None]) / np.where(whole > 0, whole, 1)
+    gone = (sizes * (ranked < ratio)).sum(axis=1, keepdims=True)
+    gone = np.clip(gone, gamma - (1 - inside), np.minimum(gamma, inside))
+    left = np.empty_like(sizes)
+    np.put_along_axis(left, order, np.clip(gone - before, 0, sizes), 1)
+    return left
+
+
+def robust_rates(
+    y: ArrayLike, y_pred: ArrayLike, noisy_groups: ArrayLike, radius: object
+) -> pd.DataFrame:
+    r"""Return the extreme rates over the total variation ball around each noisy group.
+
+    .. math::
+
+        \min TPR_j = \max\left(0, TPR_j - \frac{\gamma_j}{P(Y=1 | \hat G = j)}\right),
+        \quad
+        \max FPR_j = \min\left(1, FPR_j + \frac{\gamma_j}{P(Y=0 | \hat G = j)}\right)
+
+    exact if the sample has a false negative (false positive) to put the mass on; else
+    the rate is 1 (0) whatever the distribution.
+
+    Parameters
+    ----------
+    y, y_pred : array-like of 0/1, shape (n,)
+        Outcomes and decisions.
+    noisy_groups : array-like of shape (n,)
+    radius : float, mapping or sequence
+        :math:`\gamma`, for all groups, by name, or in sorted order of groups.
+
+    Returns
+    -------
+    DataFrame
+        ``min_tpr`` and ``max_fpr``, one row per noisy group.
+
+    Raises
+    ------
+    ValueError
+        When a radius is outside [0, 1] or a group lacks one of the outcomes.
+    """
+    outcome, decision, names, codes = decided_rows(y, y_pred, noisy_groups)
+    radii = by_group("radius", radius, names)
+    table = {}
+    for side in (TPR, FPR):
+        side.check_groups(outcome, codes, names)
+        rate, share = group_rates(side, outcome, decision, codes, len(names))
+        movable = any_worse(side, decision[side.rows(outcome)])
+        table[side.worst] = worst_rate(side, rate, share, radii, movable)
+    return pd.DataFrame(table, index=pd.Index(names, name="group"))
+
+
+def group_rates(
+    side: Side, y: Labels, decision: Labels, codes: Labels, n_groups: int
+) -> tuple[Float, Float]:
+    """Return each group's rate, NaN without rows, and the share of its rows it is over.
+
+    Parameters
+    ----------
+    side : Side
+    y, decision, codes : ndarray of shape (n,)
+        Outcomes, 0/1 decisions and groups of the rows.
+    n_groups : int
+    """
+    chosen = side.rows(y)
+    n = np.bincount(codes[chosen], minlength=n_groups)
+    positive = np.bincount(codes[chosen], decision[chosen], minlength=n_groups)
+    rate = np.where(n > 0, positive / np.maximum(n, 1), np.nan)
+    return rate, n / np.bincount(codes, minlength=n_groups)
+
+
+def any_worse(side: Side, decision: NDArray[np.number]) -> NDArray[np.bool_]:
+    """Return whether any row (last axis) is decided so that the rate can get worse."""
+    worse: NDArray[np.bool_] = (decision == (side.sign > 0)).any(axis=-1)
+    return worse
+
+
+def worst_rate(
+    side: Side,
+    rate: NDArray[T],
+    share: NDArray[T],
+    radius: NDArray[T],
+    movable: NDArray[np.bool_],
+) -> NDArray[T]:
+    """Return the worst rate within a radius: the closed form of `robust_rates`.
+
+    Parameters
+    ----------
+    side : Side
+    rate, share, radius : ndarray of shape (..., n_groups)
+        The group's rate, the share of its rows that the rate is over, its radius.
+    movable : ndarray of shape (..., 1) or ()
+        See `any_worse`.
+    """
+    moved = np.clip(rate + side.sign * (radius / share), 0, 1)
+    return np.where(movable, moved, rate)
+
+
+def project_tv_ball(z: ArrayLike, base: ArrayLike, radius: float) -> Float:
+    r"""Return the distribution within the ball that is closest to ``z``.
+
+    .. math::
+
+        \arg\min_p \lVert p - z \rVert_2 \quad \text{subject to} \quad p \ge 0,\;
+        \sum_i p_i = 1,\; \tfrac12 \lVert p - \hat p \rVert_1 \le \gamma
+
+    The closest distribution, if it lies within the ball. Otherwise increase and
+    decrease each have mass :math:`\gamma` and decouple: the one is the projection of
+    ``z - base`` onto a simplex, the other that of ``base - z`` onto a simplex with
+    caps ``base``.
+
+    Parameters
+    ----------
+    z : array-like of shape (n,)
+    base : array-like of shape (n,)
+    radius : float
+
+    Raises
+    ------
+    ValueError
+        When ``base`` is no distribution or ``radius`` is outside [0, 1].
+    """
+    base = check_distribution("base", base)
+    gamma = check_shares("radius", radius)
+    point = np.asarray(z, dtype=np.float64)
+    nearest = project_simplex(point)
+    if np.abs(nearest - base).sum() <= 2 * gamma:
+        return nearest
+    increase = project_simplex(point - base, float(gamma))
+    down = base - point
+    level = capped_level(down, base, np.ones_like(base), gamma)
+    p: Float = base + increase - np.clip(down - level, 0.0, base)
+    return p
+
+
+def project_simplex(z: NDArray[T], mass: float = 1.0) -> NDArray[T]:
+    """Return the non-negative vector with sum ``mass`` that is closest to ``z``.
+
+    Along the last axis, in the precision of ``z``.
+    """
+    ranked = -np.sort(-z, axis=-1)
+    level = (np.cumsum(ranked, axis=-1) - mass) / np.arange(1, z.shape[-1] + 1)
+    projected: NDArray[T] = np.maximum(z - level.max(axis=-1, keepdims=True), 0)
+    return projected.astype(z.dtype)
+
+
+def capped_level(
+    values: NDArray[np.floating],
+    caps: NDArray[np.floating],
+    counts: NDArray[np.floating],
+    mass: NDArray[np.floating],
+) -> Float:
+    """Return the level above which values, each cut off at its cap, hold a mass.
+
+    By sorting where the slope of the mass held changes, so exact.
+
+    Parameters
+    ----------
+    values : ndarray of shape (..., n)
+    caps, counts : ndarray of shape (n,)
+        Most of a value that counts, and how often it counts, a whole number.
+    mass : ndarray of shape (...)
+    """
+    kinks = np.concatenate([values, values - caps], axis=-1)
+    order = np.argsort(-kinks, axis=-1)
+    at = np.take_along_axis(kinks, order, -1)
+    slope = np.cumsum(np.append(counts, -counts)[order], axis=-1, dtype=np.float64)
+    reached = np.zeros(at.shape)
+    np.cumsum(slope[..., :-1] * -np.diff(at, axis=-1), axis=-1, out=reached[..., 1:])
+    last = (reached <= mass[..., None]).sum(axis=-1, keepdims=True) - 1
+    short = mass[..., None] - np.take_along_axis(reached, last, -1)
+    steep = np.maximum(np.take_along_axis(slope, last, -1), 1)
+    level: Float = (np.take_along_axis(at, last, -1) - short / steep)[..., 0]
+    return level
