@@ -29,7 +29,7 @@ from fairdash.datasets._split import (
 from fairdash.datasets._subgroups import Subgroups, road_table_1
 from fairdash.datasets.checks.leakage import rank_proxies
 from fairdash.datasets.checks.table import check_subgroups, check_table, join_checks
-from fairdash.datasets.guess.features import left_out_reasons
+from fairdash.datasets.guess.features import features_after, left_out_reasons
 from fairdash.datasets.guess.meaning import guess_meaning
 from fairdash.datasets.guess.roles import guess_roles
 from fairdash.datasets.public.fetch import fetch, fetch_table
@@ -84,6 +84,7 @@ __all__ = [
     "date_parts",
     "decode",
     "encode",
+    "features_after",
     "fetch",
     "fetch_table",
     "guess_meaning",

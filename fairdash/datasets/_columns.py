@@ -14,6 +14,10 @@ from fairdash._validation import check_one_of, value_label
 N_EXAMPLES = 5
 PROBED_ROWS = 10_000
 SCREEN_ROWS = 20_000
+UNNAMED = re.compile(r"unnamed: \d+|")  # how a column without a name is called
+FEWEST_NUMBERED = 20  # rows; fewer may differ by chance
+NUMBERING_WORDS = {"id", "index", "key", "number", "nr", "no"}
+ROW_WORDS = {"index", "rownames", "rowname", "rownumber", "rowid"}
 BARE_WORDS = {"yes", "no", "true", "false", "y", "n"}
 ColumnKind = Literal["number", "category", "yes_no", "date", "text", "id"]
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
@@ -147,20 +151,48 @@ def _may_number(column: "pd.Series[Any]") -> bool:
 def is_identifier(column: "pd.Series[Any]") -> bool:
     """Tell whether a column numbers or names its rows: no value twice, and no measure.
 
-    Whole numbers count as identifiers when they only rise or fall down the table or
-    when the column's name says so; text counts whenever no value comes twice.
+    Whole numbers count as identifiers when they only rise or fall down the table, are
+    row numbers, or when the column's name says so; text counts whenever no value comes
+    twice.
     """
-    if not column.head(PROBED_ROWS).dropna().is_unique:
-        return False  # at little cost, for most columns of large tables
-    present = column.dropna()
-    if len(present) < 20 or not (_may_number(column) and present.is_unique):
+    present = _all_different(column)
+    if present is None:
         return False
     if not is_number(column):
         return not pd.api.types.is_datetime64_any_dtype(column)
-    if not is_whole(column):
+    ordered = present.is_monotonic_increasing or present.is_monotonic_decreasing
+    named = bool(words(str(column.name)) & NUMBERING_WORDS)
+    return ordered or named or is_row_number(column)
+
+
+def is_row_number(column: "pd.Series[Any]") -> bool:
+    """Tell whether a column counts the rows: whole numbers, no value twice.
+
+    They have no name, or one such as "index", or are one range without a gap, in any
+    order: 1 to n. Years are none.
+    """
+    if not is_number(column):
         return False
-    named = bool(words(str(column.name)) & {"id", "index", "key", "number", "nr", "no"})
-    return named or present.is_monotonic_increasing or present.is_monotonic_decreasing
+    present = _all_different(column)
+    if present is None:
+        return False
+    name = str(column.name).strip().lower()
+    if UNNAMED.fullmatch(name) or words(name) & ROW_WORDS:
+        return True
+    gapless = present.max() - present.min() + 1 == len(present) == len(column)
+    return bool(gapless and not words(name) & {"year", "yr", "age"})
+
+
+def _all_different(column: "pd.Series[Any]") -> "pd.Series[Any] | None":
+    """Return the values of text or whole numbers of which none comes twice, or None."""
+    if not column.head(PROBED_ROWS).dropna().is_unique:
+        return None  # at little cost, for most columns of large tables
+    present = column.dropna()
+    if len(present) < FEWEST_NUMBERED or not _may_number(column):
+        return None
+    if not present.is_unique or (is_number(column) and not is_whole(column)):
+        return None
+    return present
 
 
 def infer_kind(column: "pd.Series[Any]") -> tuple[ColumnKind, str]:

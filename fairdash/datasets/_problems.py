@@ -13,6 +13,7 @@ from fairdash.datasets._columns import (
     is_identifier,
     is_nested,
     is_number,
+    is_row_number,
     label_codes,
 )
 from fairdash.datasets._roles import Cut, Remedy, Roles
@@ -20,6 +21,7 @@ from fairdash.datasets._rows import group_codes, outcomes, used_rows
 
 # errors of single features, which leave the rest of the table usable
 FEATURE_ERRORS = {"identifier", "infinite values", "equals the target"}
+MOST_GROUPS = 20  # beyond these no figure can be read, and gaps are those of chance
 INFINITE = ("inf", "-inf")
 
 
@@ -90,6 +92,7 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         return
     yield from _target_errors(frame[roles.target][used], roles)
     yield from _group_errors(frame, roles, used)
+    yield from _subgroup_errors(frame[used], roles)
     y = outcomes(frame[roles.target], roles.positive)[used]
     for name in roles.features:
         yield from _feature_errors(frame.loc[used, name], y, roles)
@@ -163,10 +166,30 @@ def _group_errors(
 ) -> Iterator[Problem]:
     column = roles.sensitive_feature
     table = frame if used.all() else frame.loc[used, list(roles.sensitive_columns())]
+    counted = [name for name in roles.sensitive_columns() if is_row_number(table[name])]
+    if counted:
+        yield _row_numbers(counted[0], "groups", "Choose another sensitive column.")
+        return
     codes, names = group_codes(table, roles)
     counts = np.bincount(codes, minlength=len(names))
     empty = [name for name, count in zip(names, counts, strict=True) if not count]
-    if np.count_nonzero(counts) < 2:
+    if len(names) > MOST_GROUPS:
+        median = table[column].median() if is_number(table[column]) else None
+        if roles.crossed_with:
+            remedy = "Cross fewer columns."
+        elif median is not None:
+            remedy = f"Cut it in ranges with `sensitive_cuts`, such as {median:g}."
+        else:
+            remedy = "Compare some values with all others with `groups`."
+        yield error(
+            "too many groups",
+            column,
+            f"The sensitive feature {column!r} makes {len(names):,} groups; at most "
+            f"{MOST_GROUPS} can be compared.",
+            f"{remedy} Or choose another column.",
+            len(table),
+        )
+    elif np.count_nonzero(counts) < 2:
         yield error(
             "one group",
             column,
@@ -183,6 +206,20 @@ def _group_errors(
             f"{count_labels(table[column])}.",
             "Remove these groups or change their values.",
         )
+
+
+def _subgroup_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    for name in roles.subgroup_columns:
+        if is_row_number(frame[name]):
+            action = Remedy(kind="not_a_subgroup", column=name)
+            yield _row_numbers(name, "subgroups", "Choose other columns.", action)
+
+
+def _row_numbers(
+    column: str, what: str, remedy: str, action: Remedy | None = None
+) -> Problem:
+    message = f"The column {column!r} numbers the rows, so it makes no {what}."
+    return error("row numbers", column, message, remedy, action=action)
 
 
 def _feature_errors(

@@ -167,6 +167,31 @@ def spoil(**columns):
         ),
         (spoil(), {"keep": {"job": ("mine",)}}, "None of the 400 rows can be used"),
         (
+            spoil(),
+            {"sensitive_feature": "age", "features": ("job",), "subgroup_columns": ()},
+            r"'age' makes 52 groups; at most 20 .* `sensitive_cuts`, such as 44",
+        ),
+        (
+            spoil(town=lambda f: np.char.add("town ", (f["age"] // 2).astype(str))),
+            {"sensitive_feature": "town"},
+            r"'town' makes 26 groups; .* with all others with `groups`",
+        ),
+        (
+            spoil(town=lambda f: np.char.add("town ", (f["age"] // 4).astype(str))),
+            {"crossed_with": ("town",)},
+            r"makes 28 groups; .* Cross fewer columns",
+        ),
+        (
+            lambda f: f.rename(columns={"person": "Unnamed: 0"}),
+            {"sensitive_feature": "Unnamed: 0", "sensitive_cuts": (1200,)},
+            "'Unnamed: 0' numbers the rows, so it makes no groups",
+        ),
+        (
+            lambda f: f.sample(frac=1, random_state=0),
+            {"subgroup_columns": ("person",)},
+            "'person' numbers the rows, so it makes no subgroups",
+        ),
+        (
             lambda f: f.assign(tags=[[1]] * len(f)),
             {"features": ("age", "tags")},
             "'tags' hold lists or records",

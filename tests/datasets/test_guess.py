@@ -8,6 +8,7 @@ import pytest
 from fairdash.datasets import (
     SAMPLES,
     Roles,
+    features_after,
     guess_roles,
     left_out_reasons,
     make_dataset,
@@ -274,3 +275,37 @@ def test_public_tables(file, target, positive, sensitive, n_features, subgroups)
     forbidden = {"id", "lsac_id", "fnlwgt", "split", "personal_status"}
     assert not forbidden & set(roles.features)
     assert len(make_dataset(frame, roles, name=file).group_names) == 2
+
+
+def test_a_column_given_up_as_a_role_is_a_feature_again(people):
+    """A wrong guess must cost nothing: the model sees the columns it took."""
+    people["branch"] = np.tile(["north", "south"], 200)
+    wrong = Roles(
+        target="branch",
+        positive="north",
+        sensitive_feature="job",
+        features=("sex", "age", "income", "granted"),
+    )
+    new = features_after(
+        people, wrong, target="granted", positive="yes", sensitive_columns=("sex",)
+    )
+    assert new == ("age", "income", "job", "branch")
+    same = features_after(
+        people, wrong, target="branch", positive="north", sensitive_columns=("job",)
+    )
+    assert same == wrong.features
+
+
+def test_what_a_person_chose_survives_another_role(people):
+    people["branch"] = np.tile(["north", "south"], 200)
+    hand = Roles(
+        target="granted",
+        positive="yes",
+        sensitive_feature="sex",
+        crossed_with=("job",),
+        features=("person", "age", "branch"),  # not income, but the number
+    )
+    new = features_after(
+        people, hand, target="granted", positive="yes", sensitive_columns=("branch",)
+    )
+    assert new == ("person", "sex", "age", "job")

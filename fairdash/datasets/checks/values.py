@@ -8,7 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.datasets._columns import as_kind, count_codes, is_number, label_codes
+from fairdash.datasets._columns import (
+    UNNAMED,
+    as_kind,
+    count_codes,
+    is_number,
+    label_codes,
+)
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import UsedRows
@@ -23,7 +29,6 @@ CODES = (-99999.0, -9999.0, -999.0, -99.0, 999.0, 9999.0, 99999.0, 999999.0)
 MOST_LEVELS = 1000
 MOST_TEXT = 0.5
 FEWEST_NUMBERS = 3
-UNNAMED = re.compile(r"unnamed: \d+|")
 NUMBERED = re.compile(r"column \d+")  # of a file without a header
 
 

@@ -87,13 +87,55 @@ def guess_features(
         if not reason:
             reason = _by_copy(frame, column, features)
         present = column if known.all() else column[known]
-        if not reason and (gives := outcome_leak(present, y)):
+        if not reason and len(y) and (gives := outcome_leak(present, y)):
             reason = f"may give the outcome away: {gives}"
         if reason:
             left_out[name] = reason
         else:
             features.append(name)
     return [name for name in names if name in features], left_out
+
+
+def features_after(
+    frame: pd.DataFrame,
+    roles: Roles,
+    *,
+    target: str,
+    positive: str | tuple[str, ...] | Cut,
+    sensitive_columns: tuple[str, ...],
+) -> tuple[str, ...]:
+    """Return the features once other columns are outcome or sensitive feature.
+
+    They are those that `guess_features` finds for the new roles, with what a person
+    added to and took from those it found for the old ones. So a column that is outcome
+    or sensitive no more is a feature again, unless there is a reason against it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Prepared, see `prepare`.
+    roles : Roles
+        Before the change.
+    target, positive, sensitive_columns
+        After it: as ``target``, ``positive`` and ``sensitive_columns()`` of `Roles`.
+
+    Returns
+    -------
+    tuple of str
+        In the order of the table; ``roles.features`` where the columns are the same.
+    """
+    earlier = {roles.target, *roles.sensitive_columns()}
+    taken = {target, *sensitive_columns}
+    if target == roles.target and taken == earlier:
+        return roles.features
+    old, _ = guess_features(
+        frame, roles.target, roles.positive, roles.sensitive_feature
+    )
+    new, _ = guess_features(frame, target, positive, sensitive_columns[0])
+    added = set(roles.features) - set(old)
+    removed = set(old) - set(roles.features) - earlier
+    chosen = (set(new) | added) - removed - taken
+    return tuple(name for name in map(str, frame.columns) if name in chosen)
 
 
 def left_out_reasons(frame: pd.DataFrame, roles: Roles) -> dict[str, str]:
