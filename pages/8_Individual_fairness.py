@@ -51,11 +51,11 @@ def individual():
 def one_model(asked, model, metric):
     """Draw single people and the certificate of the chosen model."""
     with st.spinner("Searching worst counterparts"):
-        people, changed = ui.people_of(
+        found = ui.people_of(
             view.data, asked.trial, asked.alike, asked.radius, asked.n_people
         )
-    ui.show_people(people, model)
-    ui.what_if(model, metric, people, changed)
+    ui.show_people(found, model)
+    ui.what_if(model, metric, found)
     ui.show_certificate(view.data, asked, model)
 
 

@@ -5,9 +5,15 @@ from fairdash.audits._audit import (
     audit_flips,
     audit_search,
     flip_values,
-    worst_counterparts,
 )
 from fairdash.audits._certify import Certified, certify
+from fairdash.audits._counterparts import (
+    Change,
+    Counterparts,
+    counterpart_of,
+    search_counterparts,
+    worst_counterparts,
+)
 from fairdash.audits._model import (
     AuditedModel,
     Scaling,
@@ -15,7 +21,6 @@ from fairdash.audits._model import (
     read_model,
     rows_of,
 )
-from fairdash.audits._people import Change, changed_people
 from fairdash.audits._rows import AuditRows, Flips
 from fairdash.audits._run import audit_run
 
@@ -25,16 +30,18 @@ __all__ = [
     "AuditedModel",
     "Certified",
     "Change",
+    "Counterparts",
     "Flips",
     "Scaling",
     "audit_flips",
     "audit_run",
     "audit_search",
     "certify",
-    "changed_people",
+    "counterpart_of",
     "encoding_of",
     "flip_values",
     "read_model",
     "rows_of",
+    "search_counterparts",
     "worst_counterparts",
 ]

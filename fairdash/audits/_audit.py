@@ -1,25 +1,22 @@
 """What changes in a model's predictions when people change in what does not count."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash.audits._counterparts import search_counterparts
 from fairdash.audits._model import AuditedModel
 from fairdash.audits._rows import Flips
 from fairdash.datasets import Dataset
 from fairdash.metrics import (
     FairMetric,
-    WorstCase,
     ctf_score,
     evaluate,
     prediction_consistency,
-    random_worst_case,
     recall_gaps,
     wilson_interval,
-    worst_case,
 )
 
 Float = NDArray[np.float64]
@@ -86,41 +83,21 @@ def audit_flips(model: AuditedModel, flips: Flips) -> dict[str, float]:
 
 
 def audit_search(
-    model: AuditedModel, metric: FairMetric, *, n_people: int
+    model: AuditedModel, metric: FairMetric, *, n_people: int, radius: float
 ) -> dict[str, float]:
-    """Audit a model against the worst counterpart along what does not count.
+    """Audit a model against the worst counterpart of each person within a radius.
 
-    The numbers of `audit_flips` of a person and this one counterpart, for a sample of
-    ``n_people`` test rows. Free moves stay within the range of the training rows.
+    The numbers of `audit_flips` of a person and this one counterpart, see
+    `worst_counterparts`, for a sample of ``n_people`` test rows, and ``found``, the
+    share of them that have one; who has none keeps its prediction.
     """
     places = model.rows.sample(n_people)
-    case = worst_counterparts(model, metric, places=places, radius=0.0)
-    X, group = model.rows.test.at(places)
-    after = model.scorer.positive(case.X, group)
-    p = np.stack([model.scorer.positive(X, group), after])
-    return _numbers(model, p, places)
-
-
-def worst_counterparts(
-    model: AuditedModel,
-    metric: FairMetric,
-    *,
-    places: NDArray[np.int64],
-    radius: float,
-) -> WorstCase:
-    """Search the counterparts of some test rows whose P(1) differs most.
-
-    Along the slopes of a network, else by trying; ``value`` is the change of P(1).
-    """
-    X, group = model.rows.test.at(places)
-    free = model.rows.free_range(metric)
-    if model.network is not None:
-        case = worst_case(model.network, X, metric, radius=radius, free=free)
-        moved = model.network.positive(case.X) - model.network.positive(X)
-        return replace(case, value=np.abs(moved))
-    return random_worst_case(
-        lambda Z: model.scorer.positive(Z, group), X, metric, radius=radius, free=free
-    )
+    case = search_counterparts(model, metric, places=places, radius=radius)
+    before = model.scorer.positive(*model.rows.test.at(places))
+    after = before.copy()
+    after[np.searchsorted(places, case.people["place"])] = case.people["after"]
+    numbers = _numbers(model, np.stack([before, after]), places)
+    return numbers | {"found": case.share_found}
 
 
 def _numbers(

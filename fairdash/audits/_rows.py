@@ -2,18 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash.audits._table_search import TableColumn, table_columns
 from fairdash.datasets import Dataset, Encoder, encode, split, training_rows
 from fairdash.metrics import FairMetric, FreeRange, flip_columns
 
 Flips = Mapping[str, tuple[object, ...]]
 Codes = NDArray[np.int64]
 Encoded = NDArray[np.float32]
+MOST_POOL = 10_000  # real rows among which neighbours are looked for
 
 
 class Rows(NamedTuple):
@@ -85,6 +88,22 @@ class AuditRows:
             where=parts.test,
             seed=seed,
         )
+
+    @cached_property
+    def columns(self) -> list[TableColumn]:
+        """The values that the features take in the table, and their encoding."""
+        return table_columns(self.dataset, self.encoder)
+
+    @cached_property
+    def pool(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Up to 10,000 rows of the table, encoded, and where they lack a value."""
+        where = np.arange(len(self.dataset.frame))
+        if len(where) > MOST_POOL:
+            rng = np.random.default_rng(self.seed)
+            where = np.sort(rng.choice(where, MOST_POOL, replace=False))
+        frame = self.dataset.frame.iloc[where]
+        absent = frame[[column.name for column in self.columns]].isna().to_numpy()
+        return self.encoder.transform(frame).astype(np.float64), absent
 
     @property
     def n(self) -> int:

@@ -93,6 +93,15 @@ class FairMetric:
         """The projector ``I - P`` (d, d) on what counts."""
         return np.eye(len(self.sigma)) - self.basis @ self.basis.T
 
+    def restricted(self, places: Sequence[int]) -> "FairMetric":
+        """Return the metric of people who differ in some encoded columns alone."""
+        sigma = self.sigma[np.ix_(places, places)]
+        values, vectors = np.linalg.eigh(sigma)
+        free = vectors[:, values <= _RANK]
+        labels = tuple(f"free {k + 1}" for k in range(free.shape[1]))
+        names = tuple(self.feature_names[i] for i in places)
+        return FairMetric(names, free, labels, (np.nan,) * len(labels), sigma)
+
     def distance(self, X: ArrayLike, X_other: ArrayLike) -> Float:
         """Return the squared distance of each row of ``X`` to that of ``X_other``."""
         difference = np.asarray(X, np.float64) - np.asarray(X_other, np.float64)

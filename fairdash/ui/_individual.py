@@ -14,14 +14,15 @@ from fairdash.audits import (
     AuditedModel,
     AuditRows,
     Certified,
+    Counterparts,
     Scaling,
     audit_flips,
     audit_search,
     certify,
-    changed_people,
     encoding_of,
     flip_values,
     read_model,
+    search_counterparts,
 )
 from fairdash.methods import CATALOG
 from fairdash.metrics import summarise_seeds
@@ -72,7 +73,8 @@ def audits_of(models: Sequence[Setting], asked: Asked, dataset_id: str) -> Audit
     for model in ordered[:MOST_MODELS]:
         try:
             found = [
-                _audit(dataset_id, t.key, alike, n_people, t) for t in model.trials
+                _audit(dataset_id, t.key, alike, asked.radius, n_people, t)
+                for t in model.trials
             ]
         except ValueError as error:
             if model is chosen:
@@ -116,8 +118,8 @@ def model_of(dataset_id: str, trial: TrialRecord) -> AuditedModel:
 
 def people_of(
     dataset_id: str, trial: TrialRecord, alike: Alike, radius: float, n_people: int
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return people ranked by how far their P(1) moves, and as changed."""
+) -> Counterparts:
+    """Return people with their worst counterparts within the radius."""
     return _people(dataset_id, trial.key, alike, radius, n_people, trial)
 
 
@@ -129,21 +131,27 @@ def _people(
     radius: float,
     n_people: int,
     _trial: TrialRecord,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> Counterparts:
     model = model_of(dataset_id, _trial)
     places = model.rows.sample(n_people)
     metric = fair_metric(model.rows, alike)
-    return changed_people(model, metric, places=places, radius=radius)
+    return search_counterparts(model, metric, places=places, radius=radius)
 
 
 @st.cache_data(max_entries=2000, show_spinner=False)
 def _audit(
-    dataset_id: str, key: str, alike: Alike, n_people: int, _trial: TrialRecord
+    dataset_id: str,
+    key: str,
+    alike: Alike,
+    radius: float,
+    n_people: int,
+    _trial: TrialRecord,
 ) -> dict[str, float]:
     model = model_of(dataset_id, _trial)
     if alike.columns:
         return audit_flips(model, flip_values(model.rows.dataset, alike.columns))
-    return audit_search(model, fair_metric(model.rows, alike), n_people=n_people)
+    metric = fair_metric(model.rows, alike)
+    return audit_search(model, metric, n_people=n_people, radius=radius)
 
 
 @st.cache_data(max_entries=500, show_spinner=False)

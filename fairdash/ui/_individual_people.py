@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairdash.audits import AuditedModel, Change
+from fairdash.audits import AuditedModel, Change, Counterparts, counterpart_of
 from fairdash.metrics import FairMetric
 from fairdash.ui._blocks import Kpi, heading, kpi_row
 from fairdash.ui._format import number, percent, plain, plural
@@ -15,22 +15,36 @@ _CARDS, _LISTED, _SHOWN_CHANGES = 3, 200, 5
 _MISSING = "(missing)"
 _AS_IS, _WORST = "as they are", "worst counterpart"
 _HOW = """
-For each person the search looks for the counterpart, within the fair radius, whose P(1)
-differs most. It is rounded to a possible person in the columns of the table and scored
-again. Rounding categories leaves the radius: the squared **fair distance** is that of
-the person shown, 0 for one who differs only in what does not count.
+For each person the search looks for the counterpart whose P(1) differs most, among rows
+whose every value occurs in the table. Only counterparts whose squared **fair
+distance**, of the row exactly as shown, is within ε are counted and shown; a person who
+differs in what does not count alone is at 0. It is a search: a worse counterpart may
+exist.
 """
 
 
-def show_people(people: pd.DataFrame, model: AuditedModel) -> None:
+def show_people(found: Counterparts, model: AuditedModel) -> None:
     """Draw those who are moved most as "this row, changed so", and the list of all."""
-    turned = float((people["decision"].str.contains("→")).mean())
-    share = percent(turned, 0)
-    heading(f"Changed so, {share} of people get another decision", _HOW)
+    low, high = found.interval
+    heading(
+        f"{percent(found.share_changed, 1)} of people have someone alike who gets "
+        "another decision",
+        _HOW,
+    )
+    searched = (
+        f"{plural(found.n, 'test row')} of {model.rows.n:,} searched, seed "
+        f"{model.rows.seed} (95% interval {percent(low, 1)} to {percent(high, 1)}). "
+        f"For {percent(1 - found.share_found, 1)} of them no row of table values lies "
+        f"within ε = {found.radius:g}."
+    )
+    if found.people.empty:
+        st.caption(searched)
+        return
     with st.grid(columns=_CARDS, min_column_width=280, gap="small"):
-        for rank, person in enumerate(people.head(_CARDS).to_dict("records"), start=1):
+        people = found.people.head(_CARDS).to_dict("records")
+        for rank, person in enumerate(people, start=1):
             _card(rank, person)
-    listed = people.head(_LISTED)
+    listed = found.people.head(_LISTED)
     with st.expander(
         f"The {len(listed)} most changed people",
         type="compact",
@@ -38,43 +52,34 @@ def show_people(people: pd.DataFrame, model: AuditedModel) -> None:
     ):
         table = pd.DataFrame(
             {
-                "rank": np.arange(1, len(listed) + 1),
+                "rank": range(1, len(listed) + 1),
                 "row": listed["row"],
-                "P(1)": listed["p"],
-                "changed so": listed["p_changed"],
-                "decision": listed["decision"],
-                "fair distance": listed["distance"],
-                "what changes": [_in_words(changes) for changes in listed["changes"]],
+                "P(1)": listed["before"],
+                "changed so": listed["after"],
+                "decision": list(map(_decision, listed["before"], listed["after"])),
+                "fair distance": listed["fair_distance"],
+                "what changes": [
+                    "; ".join(map(str, changes)) for changes in listed["changes"]
+                ],
             }
         )
         three = st.column_config.NumberColumn(format="%.3f")
         names = ("P(1)", "changed so", "fair distance")
         st.dataframe(table, hide_index=True, column_config=dict.fromkeys(names, three))
-    st.caption(
-        f"{plural(len(people), 'test row')} of {model.rows.n:,} searched, seed "
-        f"{model.rows.seed}; "
-        + (
-            "along the slopes of the network."
-            if model.network
-            else "60 random counterparts each, as there are no slopes: worse ones may "
-            "be missed."
-        )
-    )
+    st.caption(searched)
 
 
-def what_if(
-    model: AuditedModel,
-    metric: FairMetric,
-    people: pd.DataFrame,
-    changed: pd.DataFrame,
-) -> None:
+def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> None:
     """Draw one person to edit, and what becomes of prediction and fair distance."""
+    people = found.people.set_index("row")
+    if people.empty:
+        return
     heading("What if this person were different?")
     left, right = st.columns(2, vertical_alignment="bottom")
     names = {
-        int(row): f"row {row:,} · P(1) {percent(p, 0)} → {percent(q, 0)}"
+        row: f"row {row:,} · P(1) {percent(p, 0)} → {percent(q, 0)}"
         for row, p, q in zip(
-            people["row"], people["p"], people["p_changed"], strict=True
+            people.index.tolist(), people["before"], people["after"], strict=True
         )
     }
     with left:
@@ -92,10 +97,11 @@ def what_if(
             required=True,
             key=f"{model.key} {row} start",
         )
-    at = int(np.flatnonzero(people["row"] == row)[0])
-    place = np.array([people["place"].iloc[at]])
+    chosen = people.loc[row]
+    place = np.array([chosen["place"]])
     person = model.rows.frame.iloc[place].reset_index(drop=True)
-    begin = person if start == _AS_IS else changed.iloc[[at]].reset_index(drop=True)
+    worst = counterpart_of(person, chosen["changes"])
+    begin = person if start == _AS_IS else worst
     answer = st.container()
     edited = _edit(begin, model.rows.dataset.frame, f"{model.key} {row} {start}")
     edited = edited.astype(person.dtypes.to_dict())
@@ -114,12 +120,13 @@ def what_if(
 
 def _card(rank: int, person: dict[Any, Any]) -> None:
     """Draw one person as "this row, changed so"."""
-    before, after = percent(person["p"], 0), percent(person["p_changed"], 0)
+    before, after = percent(person["before"], 0), percent(person["after"], 0)
     with st.container(border=True, gap="xsmall", height="stretch"):
-        who, decision = f"{rank}. Row {person['row']:,}", person["decision"]
+        who = f"{rank}. Row {person['row']:,}"
+        decision = _decision(person["before"], person["after"])
         st.markdown(f"**{who}** · P(1) {before} → **{after}** · decision {decision}")
         _changes_table(person["changes"])
-        st.caption(f"Fair distance {number(person['distance'], 2)}")
+        st.caption(f"Fair distance {number(person['fair_distance'], 3)}")
 
 
 def _edit(person: pd.DataFrame, known: pd.DataFrame, key: str) -> pd.DataFrame:
@@ -160,17 +167,14 @@ def _number(
 
 def _changes_table(changes: list[Change]) -> None:
     """Draw what differs, the largest change first."""
-    if not changes:
-        st.caption("Nothing visible changes.")
-        return
-    shown = pd.DataFrame(changes[:_SHOWN_CHANGES]).map(plain)
-    shown.columns = ["column", "is", "changed so"]
+    lines = [(c.column, *c.labels()) for c in changes[:_SHOWN_CHANGES]]
+    shown = pd.DataFrame(lines, columns=["column", "is", "changed so"]).map(plain)
     st.table(shown, border="horizontal", hide_index=True)
     if len(changes) > _SHOWN_CHANGES:
         rest = ", ".join(change.column for change in changes[_SHOWN_CHANGES:])
         st.caption(plain(f"Also {rest}."))
 
 
-def _in_words(changes: list[Change]) -> str:
-    words = "; ".join(f"{c.column}: {c.before} → {c.after}" for c in changes)
-    return words or "nothing visible"
+def _decision(before: float, after: float) -> str:
+    one, other = before > 0.5, after > 0.5
+    return f"{one:d}" if one == other else f"{one:d} → {other:d}"

@@ -45,7 +45,7 @@ def test_a_model_without_slopes_is_audited_and_says_what_is_missing(
     assert numbers(page)["Consistency"].endswith("%")
     assert "Loss ratio, at least" not in numbers(page)
     assert "is not a network" in words(page)
-    assert "60 random counterparts each" in words(page)
+    assert "have someone alike who gets another decision" in words(page)
 
 
 def test_the_first_screen_audits_a_model(visit, run_id):
@@ -70,9 +70,15 @@ def test_the_first_screen_audits_a_model(visit, run_id):
     assert figures(page) == 2
     assert "People · 120 test rows · 1 seed" in words(page)
     people = next(t.value for t in page.dataframe if "changed so" in t.value)
-    moved = np.abs(people["changed so"] - people["P(1)"])
-    assert (np.diff(moved) <= 1e-12).all()
-    assert people["rank"].tolist() == list(range(1, 121))
+    changed = people["decision"].str.contains("→")
+    share = changed.sum() / 120
+    assert f"{share:.1%} of people have someone alike" in words(page)
+    assert numbers(page)["Consistency"] == f"{1 - share:.1%}"
+    assert (people["fair distance"] <= 0.1 + 1e-9).all()
+    for part in (people[changed], people[~changed]):
+        moved = np.abs(part["changed so"] - part["P(1)"])
+        assert (np.diff(moved) <= 1e-12).all()
+    assert people["rank"].tolist() == list(range(1, len(people) + 1))
 
 
 def test_over_seeds_numbers_are_means_with_their_spread(visit, dataset_id):

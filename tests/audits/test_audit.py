@@ -10,14 +10,11 @@ from sklearn.metrics import balanced_accuracy_score, recall_score
 from fairdash.audits import (
     audit_flips,
     audit_run,
-    audit_search,
     certify,
-    changed_people,
     encoding_of,
     flip_values,
-    worst_counterparts,
 )
-from fairdash.metrics import group_directions, ignore_columns
+from fairdash.metrics import group_directions
 from fairdash.sweep import SweepSpec
 
 KINDS = {
@@ -100,24 +97,6 @@ def test_the_audit_is_that_of_rows_changed_one_by_one(model_of, method):
         assert found[f"gap_rms{suffix}"] == pytest.approx(rms)
 
 
-@pytest.mark.parametrize("method", ["logistic", "fair_log_loss", "forest", "hardt"])
-def test_the_search_finds_no_less_than_the_flip_of_the_column_alone(model_of, method):
-    model = model_of(method, KINDS[method])
-    rows = model.rows
-    metric = ignore_columns(["branch"], rows.encoder.feature_names)
-    case = worst_counterparts(model, metric, places=ALL, radius=0.0)
-    p = model.scorer.positive(*rows.test)
-    moved = [
-        np.abs(model.probability(rows.frame.assign(branch=branch)) - p)
-        for branch in ("office", "works")
-    ]
-    assert (case.value >= np.max(moved, axis=0) - 1e-6).mean() > 0.95
-    np.testing.assert_allclose(case.distance, 0, atol=1e-9)
-    searched = audit_search(model, metric, n_people=50)
-    assert searched["n"] == 50
-    assert 0 <= searched["consistency"] <= 1
-
-
 @pytest.mark.parametrize("method", KINDS)
 def test_a_certificate_is_given_or_refused_with_the_reason(model_of, method):
     model = model_of(method, KINDS[method])
@@ -131,29 +110,6 @@ def test_a_certificate_is_given_or_refused_with_the_reason(model_of, method):
     else:
         with pytest.raises(ValueError, match="is not a network"):
             certify(model, metric, **asked)
-
-
-@pytest.mark.parametrize("method", ["unconstrained", "neighbours"])
-def test_people_are_ranked_and_every_line_can_be_checked(model_of, method):
-    model = model_of(method, KINDS[method])
-    rows, metric = model.rows, metric_of(model.rows)
-    table, after = changed_people(model, metric, places=ALL, radius=0.1)
-    moved = np.abs(table["p_changed"] - table["p"])
-    assert (np.diff(moved) <= 1e-12).all()
-    before = rows.frame.iloc[table["place"]].reset_index(drop=True)
-    places = table["place"].to_numpy()
-    np.testing.assert_allclose(model.probability(after, places), table["p_changed"])
-    encode = rows.encoder.transform
-    np.testing.assert_allclose(
-        metric.distance(encode(before), encode(after)), table["distance"], atol=1e-5
-    )
-    assert set(after["branch"]) <= {"office", "works"}
-    for i, changes in enumerate(table["changes"]):
-        for change in changes:
-            assert str(before.loc[i, change.column]) == change.before
-            assert change.before != change.after
-    numbers = rows.dataset.row_number[rows.where[places]] + 1
-    assert (table["row"] == numbers).all()
 
 
 def test_a_run_is_audited_model_by_model_with_its_spread(store, train):

@@ -1,0 +1,365 @@
+"""People and their worst counterparts, every one a row that a table can hold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash._validation import check_non_negative, value_label
+from fairdash.audits._model import AuditedModel
+from fairdash.audits._rows import MOST_POOL, AuditRows
+from fairdash.audits._table_search import (
+    TOLERANCE,
+    Float,
+    Found,
+    Score,
+    TableColumn,
+    TableSearch,
+    row_columns,
+)
+from fairdash.datasets import Encoder
+from fairdash.methods import Network
+from fairdash.metrics import FairMetric, FreeRange, wilson_interval, worst_case
+
+Codes = NDArray[np.int64]
+
+
+class Change(NamedTuple):
+    """A column of one person, as it is and as changed: values of the table."""
+
+    column: str
+    before: Any
+    after: Any
+
+    def labels(self) -> tuple[str, str]:
+        """Return both values as a reader knows them."""
+        one, other = (
+            "(missing)" if pd.isna(value) else value_label(value)
+            for value in (self.before, self.after)
+        )
+        return one, other
+
+    def __str__(self) -> str:
+        """Return such as "branch: office → works"."""
+        one, other = self.labels()
+        return f"{self.column}: {one} → {other}"
+
+
+class Classifier(Protocol):
+    """A model brought along, of encoded rows."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of each class; the last column is of outcome 1."""
+        ...
+
+
+@dataclass(frozen=True)
+class Counterparts:
+    """What a search found, with how many people it was for.
+
+    Attributes
+    ----------
+    people : DataFrame
+        Of `worst_counterparts`: those with a counterpart.
+    n : int
+        People searched.
+    radius : float
+    """
+
+    people: pd.DataFrame
+    n: int
+    radius: float
+
+    @property
+    def changed(self) -> int:
+        """People whose counterpart gets another decision."""
+        return int(self.people["decision_changed"].sum())
+
+    @property
+    def share_changed(self) -> float:
+        """Share of all people searched whose counterpart gets another decision."""
+        return self.changed / self.n if self.n else float("nan")
+
+    @property
+    def share_found(self) -> float:
+        """Share of all people searched who have a counterpart at all."""
+        return len(self.people) / self.n if self.n else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % Wilson interval of ``share_changed``."""
+        low, high = wilson_interval(self.changed, self.n)
+        return float(low), float(high)
+
+
+def worst_counterparts(
+    model: AuditedModel | Classifier,
+    rows: AuditRows | ArrayLike | pd.DataFrame,
+    *,
+    metric: FairMetric,
+    fair_radius: float,
+    places: NDArray[np.int64] | None = None,
+    random_state: int = 0,
+) -> pd.DataFrame:
+    r"""Search the counterpart of each person that a model treats most differently.
+
+    A counterpart x' lies within :math:`d_X(x, x')^2 \leq` ``fair_radius`` and holds,
+    in every column, a value that the table holds; it is never missing unless the
+    person's own was. Distance and prediction are those of exactly the row shown. One
+    that changes the decision comes before all others, then the change of P(1). It is a
+    search, so from below: a worse counterpart may exist.
+
+    Parameters
+    ----------
+    model : AuditedModel, or a classifier of encoded rows
+    rows : AuditRows, or array-like or DataFrame of shape (n_rows, d)
+        The rows of an `AuditedModel`; for a classifier encoded rows, whose columns
+        are those of ``metric``. Indicators "race=White", "race=Black" are one column.
+    metric : FairMetric
+    fair_radius : float
+        Largest squared fair distance, :math:`\epsilon`.
+    places : ndarray of int, optional
+        Which rows (of `AuditRows`, which test rows); by default all.
+    random_state : int, default=0
+
+    Returns
+    -------
+    DataFrame
+        One row for each person that has a counterpart, those first whose decision
+        changes, then those moved most: ``row`` (of the table, from 1; of an array, its
+        place), ``fair_distance`` (squared, of the row as shown), ``before`` and
+        ``after`` (P(1)), ``decision_changed``, ``place`` among the rows given, and
+        ``changes``, a list of `Change`, the largest change of encoded values first.
+
+    Raises
+    ------
+    ValueError
+        When the metric is of other columns, or the radius is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from fairdash.metrics import ignore_columns
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> model = LogisticRegression(C=100).fit(X, [0, 0, 1, 1])
+    >>> metric = ignore_columns(["sex"], ["sex", "age"])
+    >>> found = worst_counterparts(model, X, metric=metric, fair_radius=0.0)
+    >>> found["decision_changed"].tolist()
+    [True, True, True, True]
+    """
+    check_non_negative("fair_radius", fair_radius)
+    if isinstance(model, AuditedModel):
+        people = _stored(model, rows, metric, places)
+    else:
+        people = _brought(model, rows, metric, places)
+    search = TableSearch(
+        people.columns,
+        metric,
+        radius=fair_radius,
+        score=people.score,
+        pool=people.pool,
+        absent=people.absent,
+    )
+    guesses = (
+        _along_slopes(model, people, metric, fair_radius)
+        if isinstance(model, AuditedModel)
+        else []
+    )
+    found = search(people.X, guesses, random_state=random_state)
+    return _table(people, found, metric, fair_radius)
+
+
+def search_counterparts(
+    model: AuditedModel, metric: FairMetric, *, places: Codes, radius: float
+) -> Counterparts:
+    """Search the worst counterparts of some test rows, and keep how many there were."""
+    people = worst_counterparts(
+        model, model.rows, metric=metric, fair_radius=radius, places=places
+    )
+    return Counterparts(people, len(places), radius)
+
+
+def counterpart_of(person: pd.DataFrame, changes: Sequence[Change]) -> pd.DataFrame:
+    """Return a person, a table of one row, with what differs changed."""
+    changed = person.copy()
+    for column, _, after in changes:
+        values = pd.Series([after], dtype=person[column].dtype, index=person.index)
+        changed[column] = values
+    return changed
+
+
+@dataclass(frozen=True, eq=False)
+class _People:
+    """Whom a search is for, and how they are scored and shown."""
+
+    frame: pd.DataFrame  # in the words of the table
+    X: Float
+    columns: Sequence[TableColumn]
+    score: Score
+    pool: Float
+    absent: NDArray[np.bool_] | None
+    places: Codes
+    numbers: Codes  # that each person has in the table
+    encoder: Encoder | None
+
+
+def _stored(
+    model: AuditedModel, rows: object, metric: FairMetric, places: Codes | None
+) -> _People:
+    own = model.rows
+    if rows is not own:
+        raise ValueError(
+            "`rows` of a stored model must be its own, `model.rows`; `places` says "
+            "which of them."
+        )
+    names = own.encoder.feature_names
+    if metric.feature_names != names:
+        raise ValueError(
+            f"`metric` is of the {len(metric.feature_names)} columns "
+            f"{list(metric.feature_names[:3])} ..., the model of {len(names)}, "
+            f"{list(names[:3])} ...: make it from `rows.encoder.feature_names`."
+        )
+    where = np.arange(own.n) if places is None else np.asarray(places, np.int64)
+    X, group = own.test.at(where)
+    pool, absent = own.pool
+    return _People(
+        frame=own.frame.iloc[where].reset_index(drop=True),
+        X=X.astype(np.float64),
+        columns=own.columns,
+        score=lambda Z, who: model.scorer.positive(Z.astype(np.float32), group[who]),
+        pool=pool,
+        absent=absent,
+        places=where,
+        numbers=own.dataset.row_number[own.where[where]] + 1,
+        encoder=own.encoder,
+    )
+
+
+def _brought(
+    model: Classifier, rows: Any, metric: FairMetric, places: Codes | None
+) -> _People:
+    names = metric.feature_names
+    header = list(rows) if isinstance(rows, pd.DataFrame) else None
+    every = np.asarray(rows, np.float64)
+    if every.ndim != 2 or every.shape[1] != len(names):
+        message = f"`rows` must be (n_rows, {len(names)}), the columns of `metric`"
+        raise ValueError(f"{message}; got shape {every.shape}.")
+    if header is not None and tuple(map(str, header)) != names:
+        raise ValueError(f"`metric` is of the columns {list(names)}, `rows` {header}.")
+    where = np.arange(len(every)) if places is None else np.asarray(places, np.int64)
+    columns = row_columns(every, names)
+
+    def score(Z: Float, who: Codes) -> Float:
+        table = Z if header is None else pd.DataFrame(Z, columns=header)
+        return np.asarray(model.predict_proba(table), np.float64)[:, -1]
+
+    X = every[where]
+    return _People(
+        frame=pd.DataFrame({c.name: c.levels[c.index(X)] for c in columns}),
+        X=X,
+        columns=columns,
+        score=score,
+        pool=every[:MOST_POOL],
+        absent=None,
+        places=where,
+        numbers=where,
+        encoder=None,
+    )
+
+
+def _along_slopes(
+    model: AuditedModel, people: _People, metric: FairMetric, radius: float
+) -> list[Float]:
+    """Return continuous counterparts of a network, in all columns and numbers alone.
+
+    Rounding a category takes a point far outside the radius; numbers hardly move.
+    """
+    network = model.network
+    if network is None:
+        return []
+    X, free = people.X, model.rows.free_range(metric)
+    found = [worst_case(network, X, metric, radius=radius, free=free).X]
+    numbers = [int(c.span[0]) for c in people.columns if c.is_number]
+    if numbers and len(numbers) < X.shape[1]:
+        part = metric.restricted(numbers)
+        held = _Held(network, X, np.array(numbers))
+        own = FreeRange.of(model.rows.train[:, numbers], part)
+        moved = X.copy()
+        moved[:, numbers] = worst_case(
+            held, X[:, numbers], part, radius=radius, free=own
+        ).X
+        found.append(moved)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """A network of some columns, the others held at those of the people."""
+
+    network: Network
+    X: Float
+    moving: Codes
+
+    def outputs(self, X: Float) -> Float:
+        return self.network.outputs(self._whole(X))
+
+    def input_gradient(self, X: Float, slope: Float) -> Float:
+        whole = self.network.input_gradient(self._whole(X), slope)
+        return whole[:, self.moving]
+
+    def _whole(self, X: Float) -> Float:
+        whole = self.X.copy()
+        whole[:, self.moving] = X
+        return whole
+
+
+def _table(
+    people: _People, found: Found, metric: FairMetric, radius: float
+) -> pd.DataFrame:
+    """Return the people as shown; distance and P(1) are computed from that anew."""
+    shown, moved = people.frame.copy(), {}
+    for column in people.columns:
+        step = found.X[:, column.span] - people.X[:, column.span]
+        moved[column.name] = (step**2).sum(1)
+        rows = np.flatnonzero(moved[column.name])
+        changed = shown[column.name].copy()
+        changed.iloc[rows] = pd.Series(
+            column.levels[column.index(found.X[rows])], dtype=changed.dtype
+        ).array
+        shown[column.name] = changed
+    Z = people.encoder.transform(shown) if people.encoder else found.X
+    everyone = np.arange(len(shown))
+    before = people.score(people.X, everyone)
+    after = people.score(np.asarray(Z, np.float64), everyone)
+    distance = metric.distance(people.X, Z)
+    turned = (before > 0.5) != (after > 0.5)
+    table = pd.DataFrame(
+        {
+            "row": people.numbers,
+            "fair_distance": distance,
+            "before": before,
+            "after": after,
+            "decision_changed": turned,
+            "place": people.places,
+            "changes": _changes(people.frame, shown, moved),
+        }
+    )
+    kept = found.found & (distance <= radius + TOLERANCE)
+    order = np.lexsort([-np.abs(after - before), ~turned])
+    return table.iloc[order[kept[order]]].reset_index(drop=True)
+
+
+def _changes(
+    before: pd.DataFrame, after: pd.DataFrame, moved: dict[str, Float]
+) -> list[list[Change]]:
+    """Return what differs in every row, its largest change of encoded values first."""
+    found: list[list[tuple[float, Change]]] = [[] for _ in range(len(before))]
+    for name, squared in moved.items():
+        one, other = before[name].tolist(), after[name].tolist()
+        for i in np.flatnonzero(squared):
+            found[i].append((-float(squared[i]), Change(name, one[i], other[i])))
+    return [[change for _, change in sorted(row, key=lambda x: x[0])] for row in found]

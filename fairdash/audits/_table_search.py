@@ -1,0 +1,387 @@
+"""The most differently scored counterpart of a person among rows a table can hold."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash.datasets import Dataset, Encoder
+from fairdash.metrics import FairMetric
+
+Float = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Score = Callable[[Float, Codes], Float]
+TOLERANCE = 1e-9  # of squared distances, for rounding alone
+_FEW = 64  # values of a column up to which each is tried
+_SPREAD = 9  # values tried of a column with more, over what is within reach
+_NEIGHBOURS = 32  # real rows tried for each person
+_SHRINK = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35)  # of a move, before it is rounded
+_WALKS, _WALK_STEPS = 2, 3
+_MOST_STEPS = 12
+_ROWS = 200_000  # scored at once
+
+
+@dataclass(frozen=True, eq=False)
+class TableColumn:
+    """The values that one column of a table takes.
+
+    Attributes
+    ----------
+    name : str
+    span : ndarray of int
+        Its places among the encoded columns.
+    levels : ndarray of shape (m,)
+        Different values as they stand in the table, in ascending order of their
+        encoding; of several with one encoding the first. A missing value is none.
+    encoded : ndarray of shape (m, len(span))
+    """
+
+    name: str
+    span: Codes
+    levels: NDArray[np.object_]
+    encoded: Float
+
+    @property
+    def dense(self) -> bool:
+        """Whether it is a number of many values: only its first place ever moves."""
+        return len(self.levels) > _FEW and self.is_number
+
+    @property
+    def is_number(self) -> bool:
+        """Whether one encoded column moves, the first."""
+        moves = np.ptp(self.encoded, axis=0) > 0
+        return bool(moves[0]) and int(moves.sum()) == 1
+
+    def index(self, X: Float) -> Codes:
+        """Return which value is nearest to that of every encoded row."""
+        target = X[:, self.span]
+        if not self.dense:
+            which: Codes = _squared(target, self.encoded).argmin(1)
+            return which
+        line, wanted = self.encoded[:, 0], target[:, 0]
+        right = np.searchsorted(line, wanted).clip(1, len(line) - 1)
+        left: Codes = right - (wanted - line[right - 1] < line[right] - wanted)
+        return left
+
+
+def table_columns(dataset: Dataset, encoder: Encoder) -> list[TableColumn]:
+    """Return the values that the features of a data set take, and how each is encoded.
+
+    A column that the encoder drops because it is constant is none.
+    """
+    frame = dataset.frame[[column.column for column in encoder.columns]]
+    unique = {name: frame[name].dropna().unique() for name in frame}
+    longest = max(map(len, unique.values()))
+    # one table with every value of every column encodes them all at once
+    rows = frame.iloc[np.zeros(longest, int)].reset_index(drop=True)
+    for name, values in unique.items():
+        if len(values):
+            again = np.arange(longest) % len(values)
+            rows[name] = pd.Series(values, dtype=frame[name].dtype).iloc[again].array
+    encoded = encoder.transform(rows).astype(np.float64)
+    place = {name: i for i, name in enumerate(encoder.feature_names)}
+    found = []
+    for column in encoder.columns:
+        at = np.array([place[name] for name in column.names() if name in place], int)
+        values = np.asarray(unique[column.column], object)
+        if len(at) and len(values):
+            found.append(_column(column.column, at, values, encoded[: len(values), at]))
+    return found
+
+
+def row_columns(X: Float, names: Sequence[str]) -> list[TableColumn]:
+    """Return the columns of encoded rows: "race=White", "race=Black" are one, race."""
+    owners: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        owners.setdefault(name.split("=")[0], []).append(i)
+    found = []
+    for name, places in owners.items():
+        at = np.array(places)
+        levels = [names[i].partition("=")[2] or names[i] for i in places]
+        values = np.array(levels, object)[X[:, at].argmax(1)]
+        if len(at) == 1:
+            values = X[:, at[0]].astype(object)
+        found.append(_column(name, at, values, X[:, at]))
+    return found
+
+
+def _column(
+    name: str, at: Codes, values: NDArray[np.object_], encoded: Float
+) -> TableColumn:
+    kept, first = np.unique(encoded, axis=0, return_index=True)
+    return TableColumn(name, at, values[first], kept)
+
+
+class Found(NamedTuple):
+    """The counterpart found of each person; itself where there is none."""
+
+    X: Float
+    found: NDArray[np.bool_]
+
+
+class TableSearch:
+    """A search for counterparts whose every column holds a value of the table.
+
+    A person starts as it is and is moved in three ways: to real rows within the radius,
+    to rounded points of a continuous search, and at random; from the best of these one
+    column at a time is set to the value within the radius that moves the score most, up
+    and down. Every row that is scored lies within the radius; a rounded one that does
+    not is set back, column by column, until it does.
+
+    Parameters
+    ----------
+    columns : sequence of TableColumn
+    metric : FairMetric
+    radius : float
+        Largest squared fair distance.
+    score : callable
+        Returns P(1) of encoded rows, given whose counterpart each row is.
+    pool : ndarray of shape (n_pool, d)
+        Real rows.
+    absent : ndarray of bool of shape (n_pool, n_columns), optional
+        Where they have no value: a counterpart has that of the person there.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[TableColumn],
+        metric: FairMetric,
+        *,
+        radius: float,
+        score: Score,
+        pool: Float,
+        absent: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.columns, self.radius, self.score = columns, radius, score
+        self._absent = absent
+        values, vectors = np.linalg.eigh(metric.sigma)
+        kept = values > 1e-12 * max(values[-1], 1e-300)
+        self.root = vectors[:, kept] * np.sqrt(values[kept])
+        self.pool, self._pool_root = pool, pool @ self.root
+
+    def __call__(
+        self, X: ArrayLike, guesses: Sequence[Float] = (), *, random_state: int = 0
+    ) -> Found:
+        """Return the worst counterpart of every row of ``X``.
+
+        One that changes the decision comes before all others, then the change of P(1).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, d)
+        guesses : sequence of ndarray of shape (n_rows, d)
+            Points of a continuous search, which need not be rows of a table.
+        random_state : int, default=0
+        """
+        x = np.asarray(X, np.float64)
+        rng = np.random.default_rng(random_state)
+        everyone = np.arange(len(x))
+        before = self.score(x, everyone)
+        best = _Best(x, before)
+        for who, rows in self._jumps(x, guesses, rng):
+            within = self.distance(x[who], rows) <= self.radius + TOLERANCE
+            other = (rows != x[who]).any(1)
+            self._try(best, who[within & other], rows[within & other])
+        self._climb(best)
+        return Found(best.X, best.found)
+
+    def distance(self, X: Float, Z: Float) -> Float:
+        """Return squared fair distances of rows."""
+        squared: Float = (((Z - X) @ self.root) ** 2).sum(1)
+        return squared
+
+    def nearest(
+        self, x: Float, most: int = _NEIGHBOURS
+    ) -> Iterator[tuple[Codes, Codes, Float]]:
+        """Yield, for parts of the rows, the nearest real rows and their distances."""
+        most = min(most, len(self.pool))
+        squares = (self._pool_root**2).sum(1)
+        for start in range(0, len(x), 256):
+            own = x[start : start + 256] @ self.root
+            d = squares - 2 * own @ self._pool_root.T + (own**2).sum(1)[:, None]
+            near = np.argpartition(d, most - 1, axis=1)[:, :most]
+            part = np.arange(start, start + len(own))
+            yield part, near, np.take_along_axis(d, near, 1).clip(0)
+
+    def snapped(self, X: Float, Z: Float) -> Float:
+        """Return points rounded to values of the table; what stays near stays."""
+        out = X.copy()
+        for column in self.columns:
+            at = column.span
+            values = column.encoded[column.index(Z)]
+            apart, own = (((one - Z[:, at]) ** 2).sum(1) for one in (values, X[:, at]))
+            out[:, at] = np.where((apart < own)[:, None], values, X[:, at])
+        return out
+
+    def repaired(self, X: Float, Z: Float) -> Float:
+        """Set columns back to the person's, the farthest first, until within reach."""
+        Z = Z.copy()
+        for _ in self.columns:
+            far = np.flatnonzero(self.distance(X, Z) > self.radius + TOLERANCE)
+            if not len(far):
+                break
+            move = (Z[far] - X[far]) @ self.root
+            left = np.full((len(far), len(self.columns)), np.inf)
+            for j, column in enumerate(self.columns):
+                own = (Z[far][:, column.span] - X[far][:, column.span]) @ self.root[
+                    column.span
+                ]
+                changed = (Z[far][:, column.span] != X[far][:, column.span]).any(1)
+                left[changed, j] = ((move - own) ** 2).sum(1)[changed]
+            chosen = left.argmin(1)
+            for j, column in enumerate(self.columns):
+                back = far[chosen == j]
+                Z[np.ix_(back, column.span)] = X[np.ix_(back, column.span)]
+        return Z
+
+    def _jumps(
+        self, x: Float, guesses: Sequence[Float], rng: np.random.Generator
+    ) -> Iterator[tuple[Codes, Float]]:
+        """Yield rows to set out from: real ones, rounded points, random ones."""
+        everyone = np.arange(len(x))
+        for part, near, d in self.nearest(x):
+            person, which = np.nonzero(d <= self.radius + 1e-6)
+            yield part[person], self._completed(x[part[person]], near[person, which])
+        for guess in guesses:
+            for share in _SHRINK:
+                rounded = self.snapped(x, x + share * (guess - x))
+                yield everyone, self.repaired(x, rounded)
+        for _ in range(_WALKS):
+            z = x.copy()
+            for _ in range(_WALK_STEPS):
+                for j in rng.permutation(len(self.columns))[:2]:
+                    who, rows = self._moves(self.columns[j], x, z, everyone)
+                    if len(who):
+                        order = rng.permutation(len(who))
+                        z[who[order]] = rows[order]
+            yield everyone, z
+
+    def _completed(self, x: Float, places: Codes) -> Float:
+        """Return real rows, with the value of the person where one has none."""
+        rows = self.pool[places]
+        if self._absent is not None:
+            for column, absent in zip(
+                self.columns, self._absent[places].T, strict=True
+            ):
+                rows[np.ix_(absent, column.span)] = x[np.ix_(absent, column.span)]
+        return rows
+
+    def _climb(self, best: "_Best") -> None:
+        """Change one column at a time while that moves the score, up and then down."""
+        towards = np.where(best.before > 0.5, -1.0, 1.0)
+        for sign in (towards, -towards):
+            for from_best in (False, True):
+                z = best.X.copy() if from_best else best.x.copy()
+                gain = sign * ((best.after if from_best else best.before) - best.before)
+                active = np.arange(len(z))
+                for _ in range(_MOST_STEPS):
+                    active = self._improve(best, z, gain, sign, active)
+                    if not len(active):
+                        break
+
+    def _improve(
+        self, best: "_Best", z: Float, gain: Float, sign: Float, active: Codes
+    ) -> Codes:
+        """Make the best single change of everyone active; return who was changed."""
+        reached = gain.copy()
+        chosen = z.copy()
+        for column in self.columns:
+            who, rows = self._moves(column, best.x, z, active)
+            if not len(who):
+                continue
+            p = self._try(best, who, rows)
+            value = sign[who] * (p - best.before[who])
+            top = reached.copy()
+            np.maximum.at(top, who, value)
+            hit = np.flatnonzero((value == top[who]) & (value > reached[who] + 1e-12))
+            chosen[who[hit]] = rows[hit]
+            reached = np.maximum(reached, top)
+        changed: Codes = np.flatnonzero(reached > gain + 1e-12)
+        z[changed], gain[:] = chosen[changed], reached
+        return changed
+
+    def _moves(
+        self, column: TableColumn, x: Float, z: Float, active: Codes
+    ) -> tuple[Codes, Float]:
+        """Return whose row may change to which, in this one column."""
+        here = z[active]
+        root = self.root[column.span]
+        rest = (here - x[active]) @ self.root - here[:, column.span] @ root
+        if column.dense:
+            person, which = self._dense(column, rest, root)
+        else:
+            # |rest + v|^2 over all values v
+            person, which = np.nonzero(
+                _squared(-rest, column.encoded @ root) <= self.radius + TOLERANCE
+            )
+        rows = here[person]
+        rows[:, column.span] = column.encoded[which]
+        other = (rows[:, column.span] != here[person][:, column.span]).any(1)
+        return active[person[other]], rows[other]
+
+    def _dense(
+        self, column: TableColumn, rest: Float, root: Float
+    ) -> tuple[Codes, Codes]:
+        """Return values over what is within reach of a number, by a quadratic."""
+        line = column.encoded[:, 0]
+        rest = rest + column.encoded[0, 1:] @ root[1:]
+        a = float(root[0] @ root[0])
+        b, c = rest @ root[0], (rest**2).sum(1) - self.radius
+        if a <= 1e-12:
+            low, high = np.full(len(b), -np.inf), np.full(len(b), np.inf)
+            some = c <= TOLERANCE
+        else:
+            some = b**2 >= a * c
+            wide = np.sqrt(np.maximum(b**2 - a * c, 0))
+            low, high = (-b - wide) / a - TOLERANCE, (-b + wide) / a + TOLERANCE
+        first = np.searchsorted(line, low)
+        last = np.searchsorted(line, high, side="right") - 1
+        person = np.flatnonzero(some & (first <= last))
+        share = np.linspace(0, 1, _SPREAD)
+        which = first[person, None] + np.round(
+            share * (last - first)[person, None]
+        ).astype(int)
+        return np.repeat(person, _SPREAD), which.ravel()
+
+    def _try(self, best: "_Best", who: Codes, rows: Float) -> Float:
+        """Score rows within reach, keep the best of each person, return the scores."""
+        parts = [
+            self.score(rows[i : i + _ROWS], who[i : i + _ROWS])
+            for i in range(0, len(rows), _ROWS)
+        ]
+        p = np.concatenate(parts) if parts else np.empty(0)
+        best.keep(who, rows, p)
+        return p
+
+
+class _Best:
+    """The worst counterpart of each person so far."""
+
+    def __init__(self, x: Float, before: Float) -> None:
+        self.x, self.before = x, before
+        self.X, self.after = x.copy(), before.copy()
+        self.rank = np.full(len(x), -1.0)
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        return self.rank >= 0
+
+    def keep(self, who: Codes, rows: Float, p: Float) -> None:
+        changed = (p > 0.5) != (self.before[who] > 0.5)
+        rank = np.abs(p - self.before[who]) + changed
+        top = self.rank.copy()
+        np.maximum.at(top, who, rank)
+        other = (rows != self.x[who]).any(1)
+        hit = np.flatnonzero((rank == top[who]) & (rank > self.rank[who]) & other)
+        self.X[who[hit]], self.after[who[hit]] = rows[hit], p[hit]
+        self.rank[who[hit]] = rank[hit]
+
+
+def _squared(rows: Float, others: Float) -> Float:
+    """Return squared distances of all rows to all others, (n, m)."""
+    cross = rows @ others.T
+    squared = (rows**2).sum(1)[:, None] - 2 * cross + (others**2).sum(1)
+    return np.asarray(np.maximum(squared, 0), np.float64)
