@@ -1,10 +1,10 @@
 """What survives: data sets, runs, trials and artifacts."""
 
 from fairdash.store._artifacts import Artifact
-from fairdash.store._drafts import Draft
 from fairdash.store._records import (
     TERMINAL,
     DatasetRecord,
+    Draft,
     Progress,
     RunRecord,
     Snapshot,

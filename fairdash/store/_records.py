@@ -59,6 +59,23 @@ class DatasetRecord:
 
 
 @dataclass(frozen=True)
+class Draft:
+    """Edited roles of a table.
+
+    Attributes
+    ----------
+    roles : Roles
+    subgroups : Subgroups
+    version : int
+        Rises when they changed elsewhere than in the form that shows them.
+    """
+
+    roles: Roles
+    subgroups: Subgroups
+    version: int = 0
+
+
+@dataclass(frozen=True)
 class RunRecord:
     """A run: its whole specification, where it stands and what came out.
 

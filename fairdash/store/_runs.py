@@ -1,4 +1,4 @@
-"""Runs: asked for by a page or a terminal, driven by one engine, read by all."""
+"""Runs and their trials: asked for by a page, driven by one engine, read by all."""
 
 import json
 import time
@@ -8,14 +8,42 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from fairdash.store._artifacts import Artifact, remove_debris, remove_folder
-from fairdash.store._database import Database
-from fairdash.store._records import TERMINAL, RunRecord, Status, TrialLike
-from fairdash.store._schema import DATASETS, PROGRESS, RUN_TRIALS, RUNS, TRIALS
+from fairdash.store._artifacts import Artifact, remove_folder
+from fairdash.store._database import (
+    DATASETS,
+    PROGRESS,
+    RUN_TRIALS,
+    RUNS,
+    TRIALS,
+    Database,
+)
+from fairdash.store._records import (
+    TERMINAL,
+    Progress,
+    RunRecord,
+    Snapshot,
+    Status,
+    TrialLike,
+    TrialRecord,
+)
+
+RUN_RECORDS = sa.select(RUNS, DATASETS.c.name.label("dataset_name")).join(DATASETS)
 
 
-class Runs(Database):
-    """The list of runs and their fate. A terminal state is never left again."""
+class RunStore:
+    """The list of runs and their trials.
+
+    A terminal state is never left again. Writes may be repeated any number of times in
+    any order: finished stays so.
+
+    Parameters
+    ----------
+    database : Database
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._home = database.home
 
     def add_run(
         self,
@@ -47,9 +75,9 @@ class Runs(Database):
             {"run_id": run_id, "key": key, "position": position, "status": "queued"}
             for position, key in enumerate(dict.fromkeys(t.key for t in trials))
         ]
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(sa.insert(RUNS), run)
-            self.upsert(connection, TRIALS, known)
+            self._database.upsert(connection, TRIALS, known)
             connection.execute(sa.insert(RUN_TRIALS), asked)
         return run_id
 
@@ -75,7 +103,7 @@ class Runs(Database):
         """
         found = self._run_records(RUN_RECORDS.where(RUNS.c.id == run_id))
         if not found:
-            raise ValueError(f"There is no run {run_id!r} in {self.home}.")
+            raise ValueError(f"There is no run {run_id!r} in {self._home}.")
         return found[0]
 
     def run_of(self, key: str) -> RunRecord:
@@ -90,19 +118,19 @@ class Runs(Database):
         query = RUN_RECORDS.where(RUNS.c.id.in_(asked))
         found = self._run_records(query.order_by(RUNS.c.created.desc()))
         if not found:
-            raise ValueError(f"No run asked for the trial {key!r} in {self.home}.")
+            raise ValueError(f"No run asked for the trial {key!r} in {self._home}.")
         return found[0]
 
     def rename_run(self, run_id: str, name: str) -> None:
         """Give a run another name."""
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             change = sa.update(RUNS).where(RUNS.c.id == run_id)
             connection.execute(change.values(name=name))
 
     def ask_cancel(self, run_id: str) -> None:
         """Mark an open run to be cancelled; the engine does it."""
         change = _open_run(run_id).where(RUNS.c.cancel_asked.is_(None))
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(change.values(cancel_asked=time.time()))
 
     def set_status(
@@ -110,7 +138,7 @@ class Runs(Database):
     ) -> None:
         """Move an open run on; ending it also writes its summary."""
         change: dict[str, Any] = {"status": status, "error": error}
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             if status == "running":
                 change["started"] = sa.func.coalesce(RUNS.c.started, time.time())
             if status in TERMINAL:
@@ -132,7 +160,7 @@ class Runs(Database):
             raise ValueError(message)
         mine = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id == run_id)
         others = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id != run_id)
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             keys = connection.execute(mine.except_(others)).scalars().all()
             for table, column in (
                 (RUN_TRIALS, RUN_TRIALS.c.run_id),
@@ -153,7 +181,7 @@ class Runs(Database):
 
     def artifact(self, key: str) -> Artifact:
         """Return the files of a trial, whether or not they exist yet."""
-        return Artifact(self.home / "artifacts" / key[:2] / key)
+        return Artifact(self._home / "artifacts" / key[:2] / key)
 
     def _planes(self, keys: Iterable[str]) -> set[str]:
         """Return the planes that trials with these keys were taken from."""
@@ -161,17 +189,102 @@ class Runs(Database):
         planes = {found.plane() for found in artifacts if found.exists()}
         return {key for key in planes if key is not None}
 
-    def tidy(self) -> None:
-        """Remove unfinished files of processes that died more than an hour ago."""
-        remove_debris(self.home / "artifacts")
-        remove_debris(self.home / "tables")
+    def put_trial(
+        self, run_id: str, key: str, *, row: Mapping[str, Any], seconds: float
+    ) -> None:
+        """Record the metrics of a finished trial in a run."""
+        record = {"status": "finished", "row": json.dumps(dict(row)), "error": None}
+        self._put(run_id, key, {**record, "seconds": seconds})
+
+    def fail_trial(self, run_id: str, key: str, *, error: str) -> None:
+        """Record why a trial failed in a run; a finished one stays finished."""
+        self._put(run_id, key, {"status": "failed", "error": error})
+
+    def unfinished(self, run_id: str) -> set[str]:
+        """Return the keys of the trials of a run that need work."""
+        query = sa.select(RUN_TRIALS.c.key).where(
+            RUN_TRIALS.c.run_id == run_id, RUN_TRIALS.c.status == "queued"
+        )
+        with self._database.reading() as connection:
+            return set(connection.execute(query).scalars())
+
+    def put_progress(self, events: Iterable[Mapping[str, Any]]) -> None:
+        """Keep the last event of every trial; each has at least ``key`` and epochs."""
+        rows = [
+            {
+                "key": event["key"],
+                "epoch": event["epoch"],
+                "n_epochs": event["n_epochs"],
+                "seconds": event["seconds"],
+                "event": json.dumps(dict(event)),
+            }
+            for event in events
+        ]
+        if not rows:
+            return
+        with self._database.writing() as connection:
+            update = ["epoch", "n_epochs", "seconds", "event"]
+            self._database.upsert(connection, PROGRESS, rows, update=update)
+
+    def forget_progress(self, keys: Iterable[str]) -> None:
+        """Drop what was heard of trials that are to begin anew."""
+        with self._database.writing() as connection:
+            for key in keys:
+                connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
+
+    def snapshot(self, run_id: str, *, curves: bool = True) -> Snapshot:
+        """Return a run with all its trials, read at one moment.
+
+        Parameters
+        ----------
+        run_id : str
+            Id of the run.
+        curves : bool, default=True
+            Whether progress carries its curves; a long list of trials needs none.
+
+        Raises
+        ------
+        ValueError
+            When there is no such run.
+        """
+        event = PROGRESS.c.event if curves else sa.literal("{}").label("event")
+        query = (
+            sa.select(
+                RUN_TRIALS,
+                TRIALS.c.method,
+                TRIALS.c.params,
+                TRIALS.c.seed,
+                PROGRESS.c.epoch,
+                PROGRESS.c.n_epochs,
+                PROGRESS.c.seconds.label("elapsed"),
+                event,
+            )
+            .join(TRIALS, TRIALS.c.key == RUN_TRIALS.c.key)
+            .outerjoin(PROGRESS, PROGRESS.c.key == RUN_TRIALS.c.key)
+            .where(RUN_TRIALS.c.run_id == run_id)
+            .order_by(RUN_TRIALS.c.position)
+        )
+        with self._database.reading() as connection:
+            asked = RUN_RECORDS.where(RUNS.c.id == run_id)
+            run = connection.execute(asked).mappings().first()
+            trials = connection.execute(query).all()
+        if run is None:
+            raise ValueError(f"There is no run {run_id!r} in {self._home}.")
+        record = run_record(run)
+        return Snapshot(record, tuple(_trial(row, record.over) for row in trials))
 
     def _run_records(self, query: "sa.Select[Any]") -> list[RunRecord]:
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return [run_record(row) for row in connection.execute(query).mappings()]
 
-
-RUN_RECORDS = sa.select(RUNS, DATASETS.c.name.label("dataset_name")).join(DATASETS)
+    def _put(self, run_id: str, key: str, change: Mapping[str, Any]) -> None:
+        statement = sa.update(RUN_TRIALS).where(
+            RUN_TRIALS.c.run_id == run_id,
+            RUN_TRIALS.c.key == key,
+            RUN_TRIALS.c.status != "finished",
+        )
+        with self._database.writing() as connection:
+            connection.execute(statement.values(**change))
 
 
 def run_record(row: Mapping[Any, Any]) -> RunRecord:
@@ -208,3 +321,22 @@ def _summary(connection: sa.Connection, run_id: str) -> list[dict[str, Any]]:
         counts = {"trials": len(mine), "finished": len(rows), "failed": failed}
         summary.append({"method": method, **counts, **means})
     return summary
+
+
+def _trial(row: Any, over: bool) -> TrialRecord:
+    progress = None
+    if row.epoch is not None:
+        event = json.loads(row.event)
+        progress = Progress(row.epoch, row.n_epochs, row.elapsed, event)
+    begun = progress is not None and row.status == "queued" and not over
+    return TrialRecord(
+        key=row.key,
+        method=row.method,
+        params=json.loads(row.params),
+        seed=row.seed,
+        status="running" if begun else row.status,
+        row=json.loads(row.row) if row.row else None,
+        error=row.error,
+        seconds=row.seconds,
+        progress=progress,
+    )

@@ -3,12 +3,105 @@
 import os
 from pathlib import Path
 
-from fairdash.store._removal import Removal
-from fairdash.store._trials import Trials
+import sqlalchemy as sa
+
+from fairdash.store._artifacts import remove_debris
+from fairdash.store._database import DATASETS, RUNS, Database
+from fairdash.store._runs import RunStore
+from fairdash.store._tables import TableStore
 
 
-class Store(Removal, Trials):
-    """What survives: tables, data sets and drafts, runs, trials and artifacts."""
+class Store:
+    """What survives: tables, data sets and drafts, runs, trials and artifacts.
+
+    Its verbs are those of `TableStore` and `RunStore`, on one database; what concerns
+    both stands here.
+
+    Parameters
+    ----------
+    home : Path
+        Folder of all files.
+    url : str, optional
+        SQLAlchemy address of another database than ``store.db`` in ``home``.
+    """
+
+    def __init__(self, home: Path, url: str | None = None) -> None:
+        self.home = home
+        self.database = Database(home, url)
+
+        tables = self._tables = TableStore(self.database)
+        self.add_table = tables.add_table
+        self.table = tables.table
+        self.tables = tables.tables
+        self.table_format = tables.table_format
+        self.was_read_from = tables.was_read_from
+        self.delete_table = tables.delete_table
+        self.add_dataset = tables.add_dataset
+        self.dataset = tables.dataset
+        self.datasets = tables.datasets
+        self.dataset_record = tables.dataset_record
+        self.draft_dataset = tables.draft_dataset
+        self.rename_dataset = tables.rename_dataset
+        self.draft = tables.draft
+        self.keep_draft = tables.keep_draft
+        self.drop_draft = tables.drop_draft
+
+        runs = RunStore(self.database)
+        self.add_run = runs.add_run
+        self.run = runs.run
+        self.runs = runs.runs
+        self.open_runs = runs.open_runs
+        self.run_of = runs.run_of
+        self.rename_run = runs.rename_run
+        self.ask_cancel = runs.ask_cancel
+        self.set_status = runs.set_status
+        self.delete_run = runs.delete_run
+        self.snapshot = runs.snapshot
+        self.unfinished = runs.unfinished
+        self.put_trial = runs.put_trial
+        self.fail_trial = runs.fail_trial
+        self.put_progress = runs.put_progress
+        self.forget_progress = runs.forget_progress
+        self.artifact = runs.artifact
+
+    def close(self) -> None:
+        """Close all connections; the store must not be used afterwards."""
+        self.database.close()
+
+    def delete_dataset(self, dataset_id: str) -> None:
+        """Delete a data set with its runs, and its table if no other one is of it.
+
+        Models of its runs go as in `RunStore.delete_run`.
+
+        Raises
+        ------
+        ValueError
+            When there is no such data set, or a run on it is still open; nothing is
+            deleted then.
+        """
+        record = self.dataset_record(dataset_id)
+        runs = self.runs(dataset_id)
+        still = [run.name for run in runs if not run.over]
+        if still:
+            message = f"{len(still)} runs on {record.name!r} are still open"
+            raise ValueError(f"{message}: {', '.join(still[:3])}; cancel them first.")
+        for run in runs:
+            self.delete_run(run.id)
+        with self.database.writing() as connection:
+            new = sa.select(RUNS.c.id).where(RUNS.c.dataset_id == dataset_id)
+            if connection.execute(new).first() is not None:
+                message = f"A run on {record.name!r} was started just now"
+                raise ValueError(f"{message}; cancel it first.")
+            connection.execute(sa.delete(DATASETS).where(DATASETS.c.id == dataset_id))
+        self.drop_draft(dataset_id)
+        table = record.table_sha256
+        if all(left.table_sha256 != table for left in self.datasets()):
+            self.delete_table(table)
+
+    def tidy(self) -> None:
+        """Remove unfinished files of processes that died more than an hour ago."""
+        remove_debris(self.home / "artifacts")
+        remove_debris(self.home / "tables")
 
 
 def home_folder() -> Path:

@@ -132,7 +132,7 @@ def test_nothing_runs_here_while_an_engine_lives(store, path):
 def test_a_run_of_a_method_that_is_gone_fails_with_a_reason(store, path):
     spec = specification(path)
     run_id = queue(store, spec)
-    with store.writing() as connection:
+    with store.database.writing() as connection:
         connection.execute(sa.text("UPDATE trials SET method = 'magic'"))
     run_open(store)
     record = store.run(run_id)

@@ -8,12 +8,12 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from fairdash.store import _database, home_folder, open_store
-from fairdash.store._schema import METADATA
+from fairdash.store._database import METADATA
 
 
 def test_migrations_from_nothing_lead_to_the_declared_tables(home):
     store = open_store()
-    with store.reading() as connection:
+    with store.database.reading() as connection:
         differences = compare_metadata(MigrationContext.configure(connection), METADATA)
         journal = connection.execute(sa.text("PRAGMA journal_mode")).scalar()
     store.close()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairdash.store._recent import Recent
+from fairdash.store._tables import Recent
 
 
 @pytest.fixture

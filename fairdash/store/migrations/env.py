@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from fairdash.store._schema import METADATA
+from fairdash.store._database import METADATA
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -1,16 +1,20 @@
-"""Uploaded tables and the data sets made from them."""
+"""Uploaded tables, the data sets made from them, and roles that are being edited."""
 
 import json
+import os
 import time
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import asdict, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 import pandas as pd
 import sqlalchemy as sa
+from pydantic import ValidationError
 
 from fairdash.datasets import (
     Dataset,
@@ -21,11 +25,9 @@ from fairdash.datasets import (
     load_table,
     make_dataset,
 )
-from fairdash.store._artifacts import WRITING, write_folder
-from fairdash.store._database import Database
-from fairdash.store._recent import Recent
-from fairdash.store._records import DatasetRecord, TableRecord
-from fairdash.store._schema import DATASETS, TABLES
+from fairdash.store._artifacts import WRITING, remove_folder, write_folder
+from fairdash.store._database import DATASETS, TABLES, Database
+from fairdash.store._records import DatasetRecord, Draft, TableRecord
 
 TABLE_FILE, FORMAT_FILE = "table.parquet", "format.json"
 LOADED = 8  # tables and data sets kept in memory, each
@@ -39,12 +41,22 @@ APART: dict[str, Any] = {  # fields of roles that decide no row
 }
 ID_LENGTH = 16  # of the key of a data set; enough to be unique, short in an address
 
+Value = TypeVar("Value")
 
-class Shelf(Database):
-    """Tables by the hash of their file, data sets by the hash of table and roles."""
 
-    def __init__(self, home: Path, url: str | None = None) -> None:
-        super().__init__(home, url)
+class TableStore:
+    """Tables by the hash of their file, data sets by the hash of table and roles.
+
+    A draft of roles belongs to one of them, in a file beside the database.
+
+    Parameters
+    ----------
+    database : Database
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._home = database.home
         self._table = Recent(self._read_table, _bytes, most=LOADED, limit=LIMIT)
         self._rows = Recent(self._use_rows, _own_bytes, most=LOADED, limit=LIMIT)
         self._dataset = Recent(self._make_dataset, _own_bytes, most=LOADED, limit=LIMIT)
@@ -70,8 +82,8 @@ class Shelf(Database):
         digest = _digest(source, sheet, table_format)
         if self._known_table(digest):
             return digest
-        self.home.joinpath("tables").mkdir(exist_ok=True)
-        with TemporaryDirectory(prefix=WRITING, dir=self.home / "tables") as beside:
+        self._home.joinpath("tables").mkdir(exist_ok=True)
+        with TemporaryDirectory(prefix=WRITING, dir=self._home / "tables") as beside:
             path = Path(beside) / TABLE_FILE
             known = convert_table(
                 source, path, name=name, sheet=sheet, table_format=table_format
@@ -87,8 +99,8 @@ class Shelf(Database):
             "size": len(source) if isinstance(source, bytes) else source.stat().st_size,
             "created": time.time(),
         }
-        with self.writing() as connection:
-            self.upsert(connection, TABLES, [record])
+        with self._database.writing() as connection:
+            self._database.upsert(connection, TABLES, [record])
         return digest
 
     def table_format(self, digest: str) -> TableFormat | None:
@@ -106,7 +118,7 @@ class Shelf(Database):
     def tables(self) -> list[TableRecord]:
         """Return all uploaded files, newest first."""
         query = sa.select(TABLES).order_by(TABLES.c.created.desc())
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return [TableRecord(**row) for row in connection.execute(query).mappings()]
 
     def table(self, digest: str) -> pd.DataFrame:
@@ -118,6 +130,26 @@ class Shelf(Database):
             When no such file was uploaded.
         """
         return self._table(digest).copy(deep=False)
+
+    def delete_table(self, digest: str) -> None:
+        """Delete an uploaded table that no data set is of.
+
+        Raises
+        ------
+        ValueError
+            When a data set is of it.
+        """
+        of_it = sa.select(DATASETS.c.name).where(DATASETS.c.table_sha256 == digest)
+        with self._database.writing() as connection:
+            names = connection.execute(of_it).scalars().all()
+            if names:
+                message = f"The table is of the data sets {list(names)}"
+                raise ValueError(f"{message}; delete these.")
+            connection.execute(sa.delete(TABLES).where(TABLES.c.sha256 == digest))
+            remove_folder(self._table_folder(digest))  # within the lock, as in runs
+        self._table.clear()
+        self._dataset.clear()
+        self.drop_draft(digest)
 
     def add_dataset(
         self,
@@ -148,14 +180,16 @@ class Shelf(Database):
             "subgroups": subgroups.model_dump_json(),
             "created": time.time(),
         }
-        with self.writing() as connection:
-            self.upsert(connection, DATASETS, [record], update=["roles", "subgroups"])
+        with self._database.writing() as connection:
+            self._database.upsert(
+                connection, DATASETS, [record], update=["roles", "subgroups"]
+            )
         return dataset_id
 
     def datasets(self) -> list[DatasetRecord]:
         """Return all data sets, newest first."""
         query = _DATASETS.order_by(DATASETS.c.created.desc())
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return [_record(row) for row in connection.execute(query).mappings()]
 
     def dataset_record(self, dataset_id: str) -> DatasetRecord:
@@ -167,10 +201,10 @@ class Shelf(Database):
             When there is no such data set.
         """
         query = _DATASETS.where(DATASETS.c.id == dataset_id)
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             row = connection.execute(query).mappings().first()
         if row is None:
-            raise ValueError(f"There is no data set {dataset_id!r} in {self.home}.")
+            raise ValueError(f"There is no data set {dataset_id!r} in {self._home}.")
         return _record(row)
 
     def dataset(self, dataset_id: str) -> Dataset:
@@ -197,20 +231,52 @@ class Shelf(Database):
     def rename_dataset(self, dataset_id: str, name: str) -> None:
         """Give a data set another name."""
         change = sa.update(DATASETS).where(DATASETS.c.id == dataset_id)
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(change.values(name=name))
+
+    def draft(self, key: str) -> Draft | None:
+        """Return the draft kept under ``key``, the id of a data set or of a table.
+
+        None if there is none, or it was written by a version with other roles.
+        """
+        try:
+            known = json.loads(self._draft_path(key).read_text())
+            return Draft(
+                Roles.model_validate(known["roles"]),
+                Subgroups.model_validate(known["subgroups"]),
+                int(known["version"]),
+            )
+        except (FileNotFoundError, json.JSONDecodeError, KeyError, ValidationError):
+            return None
+
+    def keep_draft(self, key: str, draft: Draft) -> None:
+        """Keep a draft instead of the one before."""
+        path = self._draft_path(key)
+        path.parent.mkdir(exist_ok=True)
+        values = {
+            "roles": draft.roles.model_dump(mode="json"),
+            "subgroups": draft.subgroups.model_dump(mode="json"),
+            "version": draft.version,
+        }
+        beside = path.with_suffix(f".{os.getpid()}")
+        beside.write_text(json.dumps(values))
+        beside.replace(path)  # a reader sees the old draft or the new one
+
+    def drop_draft(self, key: str) -> None:
+        """Forget a draft; nothing happens if there is none."""
+        self._draft_path(key).unlink(missing_ok=True)
 
     def _known_table(self, digest: str) -> bool:
         query = sa.select(TABLES.c.sha256).where(TABLES.c.sha256 == digest)
-        with self.reading() as connection:
+        with self._database.reading() as connection:
             return connection.execute(query).first() is not None
 
     def _table_folder(self, digest: str) -> Path:
-        return self.home / "tables" / digest[:2] / digest
+        return self._home / "tables" / digest[:2] / digest
 
     def _read_table(self, digest: str) -> pd.DataFrame:
         if not self._known_table(digest):
-            raise ValueError(f"No table {digest!r} was uploaded to {self.home}.")
+            raise ValueError(f"No table {digest!r} was uploaded to {self._home}.")
         return load_table(self._table_folder(digest) / TABLE_FILE, compact=True)
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
@@ -223,6 +289,62 @@ class Shelf(Database):
     def _use_rows(self, table: str, roles: str) -> Dataset:
         known = Roles.model_validate_json(roles)
         return make_dataset(self.table(table), known, name="", key=table)
+
+    def _draft_path(self, key: str) -> Path:
+        return self._home / "drafts" / f"{Path(key).name}.json"
+
+
+class Recent(Generic[Value]):
+    """Values made from keys, kept until others have taken their room.
+
+    The value made last is kept whatever its size, so one large table at most.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the value of a key.
+    size : callable
+        Returns the bytes of a value.
+    most : int
+        How many are kept.
+    limit : int
+        How many bytes are kept.
+    """
+
+    def __init__(
+        self,
+        make: Callable[..., Value],
+        size: Callable[[Value], int],
+        *,
+        most: int,
+        limit: int,
+    ) -> None:
+        self._make, self._size = make, size
+        self._most, self._limit = most, limit
+        self._kept: OrderedDict[tuple[Hashable, ...], tuple[Value, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def __call__(self, *key: Hashable) -> Value:
+        """Return the value of a key, made anew if it is not kept."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key][0]
+        value = self._make(*key)
+        with self._lock:
+            self._kept[key] = value, self._size(value)
+            while len(self._kept) > 1 and self._is_full():
+                self._kept.popitem(last=False)
+        return value
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        with self._lock:
+            self._kept.clear()
+
+    def _is_full(self) -> bool:
+        size = sum(size for _, size in self._kept.values())
+        return len(self._kept) > self._most or size > self._limit
 
 
 def _bytes(frame: pd.DataFrame) -> int:
