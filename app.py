@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import ui
+from fairdash.ui import data, runs
 
 view = ui.page("Home", "Where is a model unfair, and what does mending it cost?")
 st.markdown(
@@ -13,23 +14,23 @@ with st.container(horizontal=True):
     demo = st.button("Open the demo", type="primary", icon=":material/play_arrow:")
     upload = st.button("Upload a table", icon=":material/upload:")
 if demo:
-    ui.start_audit(ui.add_sample("loans"))
+    ui.start_audit(data.add_sample("loans"))
 if upload:
     ui.open_page("pages/1_Data.py")
 
-runs = ui.store().runs()
+kept = ui.store().runs()
 st.space("xsmall")
-if runs:
+if kept:
     left, right = st.columns([1.15, 1], gap="large")
     with left:
         ui.heading("Pick up where you were")
-        ui.recent_runs(runs)
+        runs.recent_runs(kept)
     with right:
-        ui.latest_result(runs)
+        runs.latest_result(kept)
 else:
-    ui.first_look()
+    runs.first_look()
 st.subheader("Start from a sample with a planted, known bias", anchor=False)
-ui.sample_cards()
+data.sample_cards()
 st.subheader("Or from a public table, fetched from its publisher", anchor=False)
-ui.public_cards()
+data.public_cards()
 ui.settle()

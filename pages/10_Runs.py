@@ -1,6 +1,7 @@
 """Runs: what has been tried, side by side."""
 
 from fairdash import ui
+from fairdash.ui import runs
 
 view = ui.page("Runs", "What has been tried?")
 if not ui.store().runs():
@@ -10,5 +11,5 @@ if not ui.store().runs():
         {"Open a table": lambda: ui.open_page("pages/1_Data.py")},
     )
 else:
-    ui.run_list()
+    runs.run_list()
 ui.settle()

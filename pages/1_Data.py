@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import plots, ui
+from fairdash.ui import data, results
 
 HOW = """
 Each row is a subgroup. A dot is the share of a group's rows in which the outcome is
@@ -14,12 +15,12 @@ their gaps.
 """
 
 view = ui.page("Data", "What is in the table?", pick="data")
-table = ui.open_table(view.data)
+table = data.open_table(view.data)
 if table is None:
     ui.context("Nothing leaves this machine.")
-    ui.choose_table()
+    data.choose_table()
     st.subheader("Or fetch a public table from its publisher", anchor=False)
-    ui.public_cards()
+    data.public_cards()
     ui.settle()
     st.stop()
 
@@ -30,14 +31,14 @@ roles, subgroups = table.roles, table.subgroups
 with left, st.container(border=True, gap="xsmall"):
     st.subheader("Roles", anchor=False)
     try:
-        frame = ui.prepared_table(table.digest, roles)
-        roles, subgroups, sizes = ui.roles_form(frame, roles, subgroups, table.key)
-        edited = ui.keep_edits(table, roles, subgroups)
-        fitting = ui.edited_dataset(table, roles)
-        rates = ui.edited_rates(fitting, subgroups)
+        frame = data.prepared_table(table.digest, roles)
+        roles, subgroups, sizes = data.roles_form(frame, roles, subgroups, table.key)
+        edited = data.keep_edits(table, roles, subgroups)
+        fitting = data.edited_dataset(table, roles)
+        rates = data.edited_rates(fitting, subgroups)
         dataset = fitting
         with sizes:
-            ui.show_sizes(rates)
+            data.show_sizes(rates)
     except ValueError as error:
         refused = error
     audit = st.button(
@@ -55,8 +56,8 @@ with left, st.container(border=True, gap="xsmall"):
         with st.container(horizontal=True, gap="xsmall"):
             keep = st.button("Use these roles", disabled=dataset is None)
             if st.button("Discard", type="tertiary"):
-                ui.discard_edits(table)
-checks = ui.edited_checks(table, roles, subgroups, dataset)
+                data.discard_edits(table)
+checks = data.edited_checks(table, roles, subgroups, dataset)
 
 if dataset is None:
     with right:
@@ -64,23 +65,23 @@ if dataset is None:
 else:
     if audit or keep:
         try:
-            data = ui.keep_dataset(table, roles, subgroups)
+            kept = ui.keep_dataset(table, roles, subgroups)
             if audit:
-                ui.start_audit(data)
+                ui.start_audit(kept)
         except ValueError as error:
             with right:
                 ui.problem(f"No model was trained on {table.name}", error)
         else:
-            ui.open_page("pages/1_Data.py", data=data)
+            ui.open_page("pages/1_Data.py", data=kept)
     read, used = len(table.frame), dataset.n_rows
     with facts:
         excluded = (
             f"{ui.count(read - used)} excluded, see Checks" if used < read else ""
         )
         rows = f"{ui.plural(read, 'row')} read"
-        ui.context(table.file, rows, excluded, ui.how_read(table))
+        ui.context(table.file, rows, excluded, data.how_read(table))
     with numbers:
-        ui.kpi_row(ui.base_rate_kpis(rates, used, read))
+        ui.kpi_row(results.base_rate_kpis(rates, used, read))
     with right:
         ui.figure(
             plots.plot_base_rates(
@@ -99,7 +100,7 @@ else:
         )
 
 with view.export():
-    found = ui.readable_checks(checks)
+    found = data.readable_checks(checks)
     ui.table_download("Checks (CSV)", found, "fairdash-checks.csv")
     if dataset is not None:
         ui.table_download("Base rates (CSV)", rates.cells, "fairdash-base-rates.csv")
@@ -112,12 +113,12 @@ first, second, third = st.tabs(
     key=f"tabs {table.place}",
 )
 with first:
-    ui.check_panel(table, roles, subgroups, checks)
+    data.check_panel(table, roles, subgroups, checks)
 with second:
-    ui.reread(table)
-    ui.preview(table, roles)
+    data.reread(table)
+    data.preview(table, roles)
 if third.open or not lazy:
     with third:
-        ui.column_editor(table, roles, subgroups)
-ui.delete_button(table)
+        data.column_editor(table, roles, subgroups)
+data.delete_button(table)
 ui.settle()

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import ui
+from fairdash.ui import data, train
 
 DATA, TRAIN = "pages/1_Data.py", "pages/2_Train.py"
 
@@ -12,18 +13,20 @@ if view.data is None:
         "No table to train on yet",
         "Training needs a table and what its columns mean. The sample takes a minute.",
         {
-            "Open the sample": lambda: ui.open_page(TRAIN, data=ui.add_sample("loans")),
+            "Open the sample": lambda: ui.open_page(
+                TRAIN, data=data.add_sample("loans")
+            ),
             "Upload a table": lambda: ui.open_page(DATA),
         },
     )
     ui.settle()
     st.stop()
 
-ui.context(*ui.training_facts(view.data))
+ui.context(*train.training_facts(view.data))
 form, result = ui.form_beside("train", answered=view.run is not None)
 with form, st.container(border=True):
-    start, n_seeds, n_rows = ui.asked(view.run)
-    grid = ui.method_form(start, f"{view.run}")
+    start, n_seeds, n_rows = train.asked(view.run)
+    grid = train.method_form(start, f"{view.run}")
     seeds = st.number_input(
         "Seeds",
         1,
@@ -39,10 +42,10 @@ with form, st.container(border=True):
         icon=":material/play_arrow:",
         width="stretch",
     )
-    st.caption(ui.estimate(view.data, grid, train_rows))
+    st.caption(train.estimate(view.data, grid, train_rows))
 if pressed:
     try:
-        run = ui.train(view.data, grid, seeds, train_rows=train_rows)
+        run = ui.start_training(view.data, grid, seeds, train_rows=train_rows)
     except ValueError as error:
         with result:
             ui.problem("Nothing was trained: the settings do not fit", error)
@@ -58,7 +61,7 @@ with result:
             {},
         )
     else:
-        ui.follow(view.run, ui.show_run)
+        ui.follow(view.run, train.show_run)
 if view.run is not None:
-    ui.export_run(view)
+    train.export_run(view)
 ui.settle()

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import plots, ui
+from fairdash.ui import results, train
 
 HOW = """
 Each row is a **subgroup**. A mark is its local DI: the largest minus the smallest rate
@@ -45,7 +46,7 @@ def local_fairness():
         k = ui.pick_k(f"{view.data} local")
         upright = st.toggle("Upright, as in the paper", key=f"{view.data} upright")
     try:
-        result = ui.local_result(
+        result = results.local_result(
             [ui.of_seed(model, seed) for model in chosen], view.data, subgroups
         )
     except ValueError as error:
@@ -90,5 +91,5 @@ def local_fairness():
 
 
 local_fairness()
-ui.export_run(view)
+train.export_run(view)
 ui.settle()

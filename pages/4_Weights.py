@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import plots, ui
+from fairdash.ui import results, train, weights
 
 HOW_RELATED = """
 Each dot is a **subgroup** of the training rows, its area the number of rows. Right: the
@@ -23,7 +24,7 @@ rows with a 95% Wilson interval. Numbers are cut at their quartiles.
 
 view = ui.page("Weights", "Which rows carry weight?", pick="run")
 models = ui.known_models(view.data, view.run) if view.data else []
-weighted = ui.weighted_models(models)
+weighted = results.weighted_models(models)
 if not weighted:
     ui.empty(
         "No model with weights yet",
@@ -38,19 +39,19 @@ start = ui.store().dataset_record(view.data).subgroups
 
 
 @st.fragment
-def weights():
+def show_weights():
     """Draw everything that follows the controls."""
     facts = st.container()
     with ui.controls(4):
         first, second = st.container(), st.container()
         options = ui.more("Subgroups")
         with ui.more("Model and group"):
-            chosen = ui.pick_weighted(weighted, models, view.data, view.run)
-            group = ui.pick_group(dataset.group_names, view.data)
+            chosen = weights.pick_weighted(weighted, models, view.data, view.run)
+            group = weights.pick_group(dataset.group_names, view.data)
     with first:
-        epoch = ui.pick_epoch(chosen)
+        epoch = weights.pick_epoch(chosen)
     with second:
-        share = ui.pick_share(view.data)
+        share = weights.pick_share(view.data)
     subgroups = ui.subgroup_form(
         dataset,
         start,
@@ -67,8 +68,8 @@ def weights():
     except ValueError as error:
         ui.problem("These subgroups cannot be made", error)
         return
-    top = ui.find_top_rows(chosen, ratio, share, group)
-    ui.kpi_row(ui.weight_kpis(chosen, ratio, related))
+    top = results.find_top_rows(chosen, ratio, share, group)
+    ui.kpi_row(results.weight_kpis(chosen, ratio, related))
     left, right = st.columns(2, gap="medium")
     with left:
         ui.figure(
@@ -122,6 +123,6 @@ def weights():
         )
 
 
-weights()
-ui.export_run(view)
+show_weights()
+train.export_run(view)
 ui.settle()

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import ui
+from fairdash.ui import data, results, sweep, train
 
 SWEEP = "pages/5_Sweep.py"
 
@@ -12,17 +13,19 @@ if view.data is None:
         "No table to sweep over yet",
         "A sweep trains a grid of settings and shows what each gap costs in accuracy.",
         {
-            "Open the sample": lambda: ui.open_page(SWEEP, data=ui.add_sample("loans")),
+            "Open the sample": lambda: ui.open_page(
+                SWEEP, data=data.add_sample("loans")
+            ),
             "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
         },
     )
     ui.settle()
     st.stop()
 
-ui.context(*ui.sweep_facts(view.data, view.run))
-swept = ui.is_sweep(view.run)
+ui.context(*sweep.sweep_facts(view.data, view.run))
+swept = results.is_sweep(view.run)
 with st.expander("New sweep", expanded=not swept, icon=":material/add:"):
-    ui.sweep_form(view.data)
+    sweep.sweep_form(view.data)
 if not swept:
     ui.empty(
         "No sweep opened",
@@ -31,8 +34,8 @@ if not swept:
         {},
     )
 elif ui.store().run(view.run).over:
-    ui.show_finished_sweep(view.run)
-    ui.export_run(view)
+    sweep.show_finished_sweep(view.run)
+    train.export_run(view)
 else:
-    ui.follow(view.run, ui.show_growing_sweep)
+    ui.follow(view.run, sweep.show_growing_sweep)
 ui.settle()

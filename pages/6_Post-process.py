@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import plots, ui
+from fairdash.ui import postprocess, train
 
 HOW_RAMP = """
 Bars are the scores of a group; the **solid** part is decided 1. The line is the
@@ -47,31 +48,33 @@ subgroups = ui.store().dataset_record(view.data).subgroups if view.data else Non
 def post_process():
     """Draw everything that follows the controls."""
     facts = st.container()
-    source, crossed, target, center = ui.pick_post(sources, view.data)
+    source, crossed, target, center = postprocess.pick_post(sources, view.data)
     try:
         data = ui.scored(view.data, source, crossed)
     except ValueError as error:
         ui.problem("These groups cannot be corrected", error)
         return
-    methods, hardt = ui.others(view.data, source, crossed)
+    methods, hardt = postprocess.others(view.data, source, crossed)
     numbers = st.container()
     left, right = st.columns(2, gap="medium")
     with left:
         finding = st.container()
-        setting = ui.live_setting(data, hardt, target, center, (view.data, source))
-    ramp = ui.solve(data, setting, center=center)
+        setting = postprocess.live_setting(
+            data, hardt, target, center, (view.data, source)
+        )
+    ramp = postprocess.solve(data, setting, center=center)
     with facts:
         ui.context(*ramp.facts(source.label))
     with numbers:
-        ui.kpi_row(ui.post_kpis(ramp.outcome, ramp.flips))
+        ui.kpi_row(postprocess.post_kpis(ramp.outcome, ramp.flips))
     with finding:
         ui.heading(plots.ramp_finding(ramp.starts, setting["tolerance"]), HOW_RAMP)
     with left:
         st.caption("Calibration rows, redrawn while a slider moves; cards: test rows.")
-        ui.post_downloads(ramp)
+        postprocess.post_downloads(ramp)
     with right:
         if source.has_outcome:
-            curve = ui.ramp_curve(data, **setting, center=center)
+            curve = postprocess.ramp_curve(data, **setting, center=center)
             ui.figure(
                 plots.plot_trade_off(methods, curve),
                 finding=plots.trade_off_finding(ramp.outcome),
@@ -83,27 +86,27 @@ def post_process():
                 key="trade off",
             )
         else:
-            ui.flips_without_outcome(ramp)
+            postprocess.flips_without_outcome(ramp)
     if dataset is not None and source.upload is None:
-        cells, rows, left_out = ui.local_before_after(
+        cells, rows, left_out = postprocess.local_before_after(
             view.data, source, crossed, ramp.h, ramp.gamma, subgroups
         )
         ui.figure(
             plots.plot_local_di(cells, rows, groups=dataset.group_names),
             finding=plots.before_after_finding(cells),
             caption="Expected local DI by subgroup on test rows, 95% Newcombe "
-            f"intervals. Dashed: global DI.{ui.too_small(left_out)}",
+            f"intervals. Dashed: global DI.{postprocess.too_small(left_out)}",
             alt=plots.describe_local_di(cells, rows),
             how=HOW_LOCAL,
             table=cells,
             key="local",
         )
     with st.expander("Apply to a new file", icon=":material/upload_file:"):
-        ui.apply_to_file(ramp, source, view.run)
+        postprocess.apply_to_file(ramp, source, view.run)
     with st.expander("What theory promises", icon=":material/calculate:"):
-        ui.post_bounds(ramp, source, view.data, subgroups)
+        postprocess.post_bounds(ramp, source, view.data, subgroups)
 
 
 post_process()
-ui.export_run(view)
+train.export_run(view)
 ui.settle()

@@ -3,18 +3,21 @@
 import streamlit as st
 
 from fairdash import ui
+from fairdash.ui import data, noisy_groups, train
 
 PAGE = "pages/7_Noisy_groups.py"
 
 view = ui.page("Noisy groups", "What if groups are wrong?", pick="run")
-models = ui.certifiable(view.data, view.run, ui.uploads())
+models = noisy_groups.certifiable(view.data, view.run, ui.uploads())
 if view.data is None and not models:
     ui.empty(
         "No groups to doubt yet",
         "Open a table: how far true groups can be from noisy ones, and what that means "
         "for any model trained on it. A file of scores serves as well.",
         {
-            "Open the sample": lambda: ui.open_page(PAGE, data=ui.add_sample("loans")),
+            "Open the sample": lambda: ui.open_page(
+                PAGE, data=data.add_sample("loans")
+            ),
             "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
         },
     )
@@ -34,13 +37,13 @@ def show_no_model():
 
 
 @st.fragment
-def noisy_groups():
+def show_noisy_groups():
     """Draw everything that follows the controls."""
     facts = st.container()
     try:
-        asked = ui.pick_noise(models, view.data, view.run)
+        asked = noisy_groups.pick_noise(models, view.data, view.run)
         with facts:
-            ui.context(*ui.noisy_facts(asked.rows, len(models)))
+            ui.context(*noisy_groups.noisy_facts(asked.rows, len(models)))
         if asked.noise is None:
             ui.empty("No sample yet", "Upload a file that has both groups.", {})
             return
@@ -48,20 +51,20 @@ def noisy_groups():
         halves = st.columns([2, 3], gap="medium")
         with top:
             if models:
-                ui.show_certificates(models, view.data, asked, halves)
+                noisy_groups.show_certificates(models, view.data, asked, halves)
             else:
                 show_no_model()
     except ValueError as error:
         ui.problem("Nothing can be said of these groups", error)
         return
     with halves[0]:
-        ui.show_noise(asked.noise)
+        noisy_groups.show_noise(asked.noise)
     if view.data == asked.rows.key:
         with halves[1]:
-            ui.show_study(view.data, asked.question)
+            noisy_groups.show_study(view.data, asked.question)
 
 
-noisy_groups()
+show_noisy_groups()
 if view.run:
-    ui.export_run(view)
+    train.export_run(view)
 ui.settle()

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import ui
+from fairdash.ui import individual, train
 
 view = ui.page("Individual fairness", "Are equals treated alike?", pick="run")
 models = ui.known_models(view.data, view.run) if view.data else []
@@ -13,7 +14,7 @@ if not models:
         "trained model. A plain one trains in seconds.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.show_individual_demo()
+    individual.show_individual_demo()
     ui.settle()
     st.stop()
 
@@ -21,45 +22,47 @@ dataset = ui.store().dataset(view.data)
 
 
 @st.fragment
-def individual():
+def show_individual():
     """Draw everything that follows the controls."""
     facts = st.container()
-    asked = ui.pick_individual(models, dataset, view.data, view.run)
+    asked = individual.pick_individual(models, dataset, view.data, view.run)
     try:
-        model = ui.model_of(view.data, asked.trial)
-        metric = ui.fair_metric(model.rows, asked.alike)
+        model = individual.model_of(view.data, asked.trial)
+        metric = individual.fair_metric(model.rows, asked.alike)
         with st.spinner("Changing people and scoring them again"):
-            own = ui.audits_of([asked.model], asked, view.data)
+            own = individual.audits_of([asked.model], asked, view.data)
     except ValueError as error:
         ui.problem("This model was not audited", error)
         return
     with facts:
-        ui.context(dataset.name, *ui.audit_facts(own), asked.model.label)
-    ui.kpi_row(ui.individual_kpis(own.table.iloc[0]))
+        ui.context(dataset.name, *individual.audit_facts(own), asked.model.label)
+    ui.kpi_row(individual.individual_kpis(own.table.iloc[0]))
     left, right = st.columns(2, gap="medium")
     with right:
-        ui.show_metric(metric, model)
+        individual.show_metric(metric, model)
     below = st.container()
     with left, st.spinner(f"Comparing {ui.plural(len(models), 'model')}"):
         # the comparison takes longest: all that is said of one model comes before it
         with below:
             one_model(asked, model, metric)
         compared = ui.by_interest(models, view.run)
-        ui.show_consistency(ui.audits_of(compared, asked, view.data), asked.alike)
+        individual.show_consistency(
+            individual.audits_of(compared, asked, view.data), asked.alike
+        )
 
 
 def one_model(asked, model, metric):
     """Draw single people and the certificate of the chosen model."""
     with st.spinner("Searching worst counterparts"):
-        found = ui.people_of(
+        found = individual.people_of(
             view.data, asked.trial, asked.alike, asked.radius, asked.n_people
         )
-    ui.show_people(found, model)
-    ui.what_if(model, metric, found)
-    ui.show_certificate(view.data, asked, model)
+    individual.show_people(found, model)
+    individual.what_if(model, metric, found)
+    individual.show_certificate(view.data, asked, model)
 
 
-individual()
-ui.show_individual_demo()
-ui.export_run(view)
+show_individual()
+individual.show_individual_demo()
+train.export_run(view)
 ui.settle()

@@ -3,6 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import percent
 from fairdash.plots._rows import (
     dashed,
     dots,
@@ -13,7 +14,6 @@ from fairdash.plots._rows import (
     records,
 )
 from fairdash.plots._theme import Spec, finish, group_colours
-from fairdash.plots._words import percent
 
 
 def plot_base_rates(
@@ -59,8 +59,8 @@ def plot_base_rates(
                 hovertemplate="%{text}<extra></extra>",
             )
         )  # fmt: skip
-        data[-1]["name"] = f"{name} · all rows {percent(total)}"
-        line = f"{name}: {percent(total)} of all rows<extra></extra>"
+        data[-1]["name"] = f"{name} · all rows {percent(total, 0)}"
+        line = f"{name}: {percent(total, 0)} of all rows<extra></extra>"
         data.append(dashed(total, rows, colour=colour, name=name, hovertemplate=line))
     layout: Spec = {
         "xaxis": {
@@ -81,7 +81,7 @@ def plot_base_rates(
 def describe_base_rates(table: pd.DataFrame, overall: pd.DataFrame) -> str:
     """Alt text: the rate of every group and the subgroup with the widest gap."""
     whole = ", ".join(
-        f"{row['group']} {percent(row['rate'])} ({row['n']:,} rows)"
+        f"{row['group']} {percent(row['rate'], 0)} ({row['n']:,} rows)"
         for row in records(overall)
     )
     start = f"Base rates with 95% intervals by subgroup and group. All rows: {whole}"
@@ -90,7 +90,7 @@ def describe_base_rates(table: pd.DataFrame, overall: pd.DataFrame) -> str:
     if not ends:
         return f"{start}. No subgroup is estimable."
     widest = max(ends, key=lambda row: float(row["max"] - row["min"]))
-    apart = f"{percent(widest['min'])} to {percent(widest['max'])}"
+    apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
     return f"{start}. The widest gap is in {widest['subgroup']}: {apart}."
 
 

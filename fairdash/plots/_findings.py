@@ -7,9 +7,9 @@ paired difference excludes 0; else it says that the intervals overlap.
 import numpy as np
 import pandas as pd
 
+from fairdash._wording import between, fitting, number, percent
 from fairdash.plots._rows import records
 from fairdash.plots._training import RatioHistogram
-from fairdash.plots._words import between, fitting, number, percent
 
 _SMOOTH = 5  # epochs
 
@@ -24,7 +24,7 @@ def base_rates_finding(table: pd.DataFrame) -> str:
     if not ends:
         return "No subgroup has enough rows of every group"
     widest = max(ends, key=lambda row: float(row["max"] - row["min"]))
-    apart = f"{percent(widest['min'])} to {percent(widest['max'])}"
+    apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
     return fitting(
         f"Base rates are furthest apart in {widest['subgroup']}: {apart}",
         f"Base rates, {widest['subgroup']}: {apart}",
@@ -156,7 +156,7 @@ def traits_finding(table: pd.DataFrame) -> str:
     if not clear:
         return "The top rows are like all rows, within their intervals"
     top = clear[0]
-    shares = f"{percent(top['share_top'])} against {percent(top['share_all'])}"
+    shares = f"{percent(top['share_top'], 0)} against {percent(top['share_all'], 0)}"
     return fitting(f"Top rows: {top['trait']}, {shares}", f"Top rows differ: {shares}")
 
 

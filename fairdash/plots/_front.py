@@ -3,6 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import fitting, listing, number, percent
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
     BAND,
@@ -14,7 +15,6 @@ from fairdash.plots._theme import (
     finish,
     text,
 )
-from fairdash.plots._words import fitting, listing, number, percent
 
 METRICS: dict[str, tuple[str, bool]] = {
     "accuracy": ("accuracy", True),

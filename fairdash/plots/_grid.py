@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import number
 from fairdash.plots._front import GROUND, METRICS, metric_words
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import INK, MUTED, Spec, fade, finish
-from fairdash.plots._words import number
 
 _TICKS = 6
 _SHADES = (GROUND[3], GROUND[5], GROUND[7], GROUND[9])

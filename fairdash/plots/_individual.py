@@ -3,6 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import fitting, percent
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
     GROUPS,
@@ -13,7 +14,6 @@ from fairdash.plots._theme import (
     finish,
     model_marks,
 )
-from fairdash.plots._words import fitting, percent
 
 _ROW, _LONGEST = 30, 34
 _MARK = 10.0

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import between, number
 from fairdash.plots._rows import (
     dashed,
     dots,
@@ -22,7 +23,6 @@ from fairdash.plots._theme import (
     model_marks,
     text,
 )
-from fairdash.plots._words import between, number
 
 MOST_MODELS = 4
 _SPLIT = (0.76, 0.83)  # where local DI ends and the counts begin

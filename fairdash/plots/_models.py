@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import between, number, percent, wrap
 from fairdash.plots._rows import dots, name_axis, numbers, records
 from fairdash.plots._theme import BAND, INK, Spec, finish, model_marks, text
-from fairdash.plots._words import between, number, percent, wrap
 
 PANELS = {
     "accuracy": "Accuracy",

@@ -3,9 +3,9 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import number, percent
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import INK, Spec, fade, finish, model_marks, text
-from fairdash.plots._words import number, percent
 
 _LEVEL = "share of wrong groups"
 _AXES = ("", "2", "3")
@@ -106,8 +106,8 @@ def describe_noise_study(table: pd.DataFrame) -> str:
         ends = records(mine.sort_values("level"))
         first, last = ends[0], ends[-1]
         lines.append(
-            f"{name}: {number(first['true'])} at {percent(first['level'])} noise, "
-            f"{number(last['true'])} at {percent(last['level'])}; error "
+            f"{name}: {number(first['true'])} at {percent(first['level'], 0)} noise, "
+            f"{number(last['true'])} at {percent(last['level'], 0)}; error "
             f"{percent(first['error'], 1)} to {percent(last['error'], 1)}"
         )
     return f"Largest violation on true groups against noise. {'; '.join(lines)}."
@@ -117,7 +117,7 @@ def noise_finding(table: pd.DataFrame) -> str:
     """How many approaches break the constraint on true groups at the most noise."""
     worst = table[table["level"] == table["level"].max()]
     broken, n = int((worst["true"] > 0).sum()), len(worst)
-    at = percent(float(table["level"].max()))
+    at = percent(float(table["level"].max()), 0)
     few = "None" if not broken else "All" if broken == n else f"{broken}"
     return f"At {at} noise {few.lower()} of {n} approaches break the constraint"
 

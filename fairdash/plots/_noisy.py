@@ -5,6 +5,7 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import fitting, number, percent, wrap
 from fairdash.plots._noise_study import zero_line
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
@@ -16,7 +17,6 @@ from fairdash.plots._theme import (
     finish,
     text,
 )
-from fairdash.plots._words import fitting, number, percent, wrap
 
 # column, name, symbol, whether filled with ink
 _CHECKS = (
@@ -140,7 +140,8 @@ def plot_confusion(counts: pd.DataFrame) -> go.Figure:
     shares = counts.div(counts.sum(axis=1), axis=0)
     notes = [
         text(
-            f"{percent(float(shares.loc[true, noisy]))}<br>{counts.loc[true, noisy]:,}",
+            f"{percent(float(shares.loc[true, noisy]), 0)}<br>"
+            f"{counts.loc[true, noisy]:,}",
             colour=INK,
             x=noisy,
             y=true,
@@ -190,7 +191,7 @@ def describe_confusion(counts: pd.DataFrame) -> str:
     rows = [
         f"{true}: "
         + ", ".join(
-            f"{percent(float(shares.loc[true, noisy]))} as {noisy}"
+            f"{percent(float(shares.loc[true, noisy]), 0)} as {noisy}"
             for noisy in counts.columns
         )
         for true in counts.index

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._wording import wrap
 from fairdash.plots._theme import PAPER, VEIL, Spec, fade, text
-from fairdash.plots._words import wrap
 
 _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
 

@@ -5,6 +5,7 @@ import math
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import between, fitting, number, percent
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
     INK,
@@ -12,7 +13,6 @@ from fairdash.plots._theme import (
     fade,
     finish,
 )
-from fairdash.plots._words import between, fitting, number, percent
 
 _MARKS = {
     "none": ("#000005", "square-open"),

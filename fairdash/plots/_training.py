@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import between, listing, number
 from fairdash.plots._rows import numbers
 from fairdash.plots._theme import (
     INK,
@@ -19,7 +20,6 @@ from fairdash.plots._theme import (
     group_colours,
     text,
 )
-from fairdash.plots._words import between, listing, number
 
 # column -> (name beside its end, which panel)
 _CURVES = {

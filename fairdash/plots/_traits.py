@@ -3,9 +3,9 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import percent
 from fairdash.plots._rows import dots, name_axis, numbers, records
 from fairdash.plots._theme import INK, METHODS, OTHER_METHOD, Spec, finish
-from fairdash.plots._words import percent
 
 
 def plot_traits(table: pd.DataFrame, *, colour_role: str, share: float) -> go.Figure:
@@ -62,7 +62,8 @@ def plot_traits(table: pd.DataFrame, *, colour_role: str, share: float) -> go.Fi
 def describe_traits(table: pd.DataFrame) -> str:
     """Alt text: the three traits that gain most."""
     parts = [
-        f"{row['trait']} {percent(row['share_top'])}, not {percent(row['share_all'])}"
+        f"{row['trait']} {percent(row['share_top'], 0)}, "
+        f"not {percent(row['share_all'], 0)}"
         for row in records(table.head(3))
     ]
     return f"Share among the rows with the largest r and among all: {'; '.join(parts)}."

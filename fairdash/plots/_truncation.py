@@ -5,9 +5,9 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import fitting, listing, number
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import MUTED, Spec, fade, finish, group_colours
-from fairdash.plots._words import fitting, listing, number
 
 _DASHES = ("dash", "solid")  # by outcome, where the constraint tells them apart
 _GIVEN = ("negative outcome", "positive outcome")

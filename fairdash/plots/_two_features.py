@@ -7,9 +7,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from fairdash._wording import number
 from fairdash.plots._surface import EDGE, heat_map, marks
 from fairdash.plots._theme import Spec, finish, text
-from fairdash.plots._words import number
 
 _GAP = 0.07  # between maps
 _SYMBOLS = ("circle-open", "circle")  # by outcome

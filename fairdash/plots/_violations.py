@@ -3,6 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import fitting, listing, number, percent
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
     BELOW_BUTTONS,
@@ -12,7 +13,6 @@ from fairdash.plots._theme import (
     model_marks,
     text,
 )
-from fairdash.plots._words import fitting, listing, number, percent
 
 _PANELS = (("expected", "As probabilities"), ("rounded", "Rounded at one half"))
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from fairdash._wording import between, number
 from fairdash.plots._rows import dots, numbers, records
 from fairdash.plots._theme import (
     INK,
@@ -16,7 +17,6 @@ from fairdash.plots._theme import (
     group_colours,
     text,
 )
-from fairdash.plots._words import between, number
 
 _LARGEST = 26  # diameter of the largest subgroup's dot, in pixels
 _GUTTER = 0.08  # between panels

@@ -7,7 +7,7 @@ from reading import button, figures, labels, numbers, words
 from toys import people, people_csv
 
 from fairdash import ui
-from fairdash.ui import _checks
+from fairdash.ui.data import checks as check_forms
 
 
 def upload(page, content, name="people.csv"):
@@ -175,14 +175,14 @@ def spoiled_csv():
 @pytest.fixture
 def choose(monkeypatch):
     """Return a function that chooses findings by their check, as clicks do."""
-    draw = _checks._selected
+    draw = check_forms._selected
 
     def choose_checks(*names):
         def selected(checks, key):
             draw(checks, key)
             return [i for i, name in enumerate(checks["check"]) if name in names]
 
-        monkeypatch.setattr(_checks, "_selected", selected)
+        monkeypatch.setattr(check_forms, "_selected", selected)
 
     return choose_checks
 

@@ -3,14 +3,14 @@
 import pytest
 from reading import figures, numbers, words
 
-from fairdash import ui
 from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
 
 
 @pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
 def test_fair_log_loss_shows_its_players_and_truncation(visit, dataset_id, constraints):
     grid = MethodGrid(method="fair_log_loss", params={"constraints": constraints})
-    run = ui.train(dataset_id, grid, 1)
+    run = start_training(dataset_id, grid, 1)
     page = visit("Train", run=run)
     assert not page.exception
     said = words(page)
@@ -21,7 +21,7 @@ def test_fair_log_loss_shows_its_players_and_truncation(visit, dataset_id, const
 
 @pytest.mark.parametrize("method", ["reductions", "hardt", "covariance"])
 def test_a_baseline_trains_and_shows_no_truncation(visit, dataset_id, method):
-    run = ui.train(dataset_id, MethodGrid(method=method), 1)
+    run = start_training(dataset_id, MethodGrid(method=method), 1)
     page = visit("Train", run=run)
     assert not page.exception
     assert "What the predictor plays against" not in words(page)
@@ -29,7 +29,7 @@ def test_a_baseline_trains_and_shows_no_truncation(visit, dataset_id, method):
 
 
 def test_two_features_show_what_the_multiplier_does(visit, dataset_id):
-    run = ui.train(dataset_id, MethodGrid(method="fair_log_loss"), 1)
+    run = start_training(dataset_id, MethodGrid(method="fair_log_loss"), 1)
     page = visit("Train", run=run)
     assert abs(float(numbers(page)["Gap in probability"].replace("−", "-"))) < 0.01
     (held,) = [one for one in page.slider if one.label == "Multiplier (λ)"]
@@ -43,7 +43,7 @@ def test_error_is_held_against_violation_for_the_constraint_asked_for(
     visit, dataset_id
 ):
     grid = MethodGrid(method="fair_log_loss", params={"constraints": "equalized_odds"})
-    page = visit("Train", run=ui.train(dataset_id, grid, 2))
+    page = visit("Train", run=start_training(dataset_id, grid, 2))
     assert "standard deviation over 2 splits. Equalized odds." in words(page)
     choice = [one for one in page.get("button_group") if one.label == "Constraint"][-1]
     choice.set_value("demographic_parity").run()

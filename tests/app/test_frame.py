@@ -4,6 +4,7 @@ from toys import ROLES, people_csv
 
 from fairdash import ui
 from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -11,7 +12,9 @@ QUICK = {"n_epochs": 4, "batch_size": 128}
 @pytest.fixture
 def run_id(dataset_id):
     """A finished run on the applicants."""
-    return ui.train(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1)
+    return start_training(
+        dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1
+    )
 
 
 def address(page):

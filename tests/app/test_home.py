@@ -2,6 +2,7 @@ from reading import button, figures, labels, words
 
 from fairdash import ui
 from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -30,7 +31,7 @@ def test_upload_leads_to_the_data_page(visit):
 
 
 def test_what_was_done_last_is_one_click_away(visit, dataset_id):
-    ui.train(dataset_id, MethodGrid(method="road", params=QUICK), 1)
+    start_training(dataset_id, MethodGrid(method="road", params=QUICK), 1)
     page = visit("Home")
     assert not page.exception
     assert page.dataframe[0].value["Run"].tolist() == ["People · ROAD λ 1 τ 0.3"]

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import streamlit as st
 from reading import button, figures, numbers, words
 from scipy.special import expit
 
@@ -9,6 +10,8 @@ from fairdash.datasets import encode, split
 from fairdash.methods import Network
 from fairdash.metrics import group_directions
 from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
+from fairdash.ui.individual import model_of
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -16,7 +19,7 @@ QUICK = {"n_epochs": 4, "batch_size": 128}
 @pytest.fixture
 def run_id(dataset_id):
     params = {**QUICK, "fairness_weight": (1.0, 20.0)}
-    return ui.train(dataset_id, MethodGrid(method="sensei", params=params), 1)
+    return start_training(dataset_id, MethodGrid(method="sensei", params=params), 1)
 
 
 def widget(page, kind, label):
@@ -39,7 +42,7 @@ def test_no_run_leads_to_training(visit, dataset_id):
 def test_a_model_without_slopes_is_audited_and_says_what_is_missing(
     visit, dataset_id, method
 ):
-    run = ui.train(dataset_id, MethodGrid(method=method), 1, beside=method)
+    run = start_training(dataset_id, MethodGrid(method=method), 1, beside=method)
     page = visit("Individual fairness", run=run)
     assert not page.exception
     assert numbers(page)["Consistency"].endswith("%")
@@ -82,7 +85,9 @@ def test_the_first_screen_audits_a_model(visit, run_id):
 
 
 def test_over_seeds_numbers_are_means_with_their_spread(visit, dataset_id):
-    run = ui.train(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 2)
+    run = start_training(
+        dataset_id, MethodGrid(method="unconstrained", params=QUICK), 2
+    )
     page = visit("Individual fairness", run=run)
     widget(page, "multiselect", "Columns").set_value(["branch"]).run()
     assert not page.exception
@@ -102,7 +107,7 @@ def test_an_edited_person_is_scored_and_measured_anew(visit, dataset_id, run_id)
     label = widget(page, "selectbox", "Model").value
     models = ui.known_models(dataset_id, run_id)
     trial = next(m for m in models if m.label == label).trials[0]
-    rows = ui.model_of(dataset_id, trial).rows
+    rows = model_of(dataset_id, trial).rows
     row = widget(page, "selectbox", "Person, most changed first").value
     place = np.flatnonzero(rows.dataset.row_number[rows.where] + 1 == row)
     person = rows.frame.iloc[place]
@@ -135,8 +140,8 @@ def test_a_model_kept_by_an_earlier_version_is_left_out_with_the_reason(
 ):
     page = visit("Individual fairness", run=run_id)
     monkeypatch.setattr("fairdash.store._artifacts.Artifact.network", lambda _: {})
-    ui._individual.st.cache_resource.clear()
-    ui._individual.st.cache_data.clear()
+    st.cache_resource.clear()
+    st.cache_data.clear()
     page.run()
     assert not page.exception
     assert "Only the scores of this model were kept" in words(page)

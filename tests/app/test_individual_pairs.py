@@ -8,8 +8,10 @@ from toys import people
 from fairdash import ui
 from fairdash.metrics import comparable_directions, explore, group_directions
 from fairdash.sweep import MethodGrid
-from fairdash.ui import _individual_pairs
-from fairdash.ui._alike import Alike, LabelledPairs, fair_metric
+from fairdash.ui import start_training
+from fairdash.ui.individual import model_of
+from fairdash.ui.individual import pairs as pair_forms
+from fairdash.ui.individual.alike import Alike, LabelledPairs, fair_metric
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -17,14 +19,14 @@ QUICK = {"n_epochs": 4, "batch_size": 128}
 @pytest.fixture
 def run_id(dataset_id):
     grid = MethodGrid(method="sensei", params={**QUICK, "fairness_weight": 1.0})
-    return ui.train(dataset_id, grid, 1)
+    return start_training(dataset_id, grid, 1)
 
 
 @pytest.fixture
 def model(dataset_id, run_id):
     models = ui.known_models(dataset_id, run_id)
     trial = next(m for m in models if m.method == "sensei").trials[0]
-    return ui.model_of(dataset_id, trial).rows
+    return model_of(dataset_id, trial).rows
 
 
 def widget(page, kind, label):
@@ -135,7 +137,7 @@ def test_pairs_to_label_ask_for_both_answers_first(visit, run_id):
 
 def test_labels_make_the_metric_of_explore(visit, run_id, model):
     dataset = model.dataset
-    pairs = _individual_pairs.pairs_to_label(dataset, 0)
+    pairs = pair_forms.pairs_to_label(dataset, 0)
     branch = dataset.frame["branch"].to_numpy()
     same = [bool(branch[i] == branch[j]) for i, j in pairs]
     page = visit("Individual fairness", run=run_id)
@@ -159,6 +161,6 @@ def test_labels_make_the_metric_of_explore(visit, run_id, model):
 
 def test_pairs_to_label_are_of_different_training_people(dataset_id):
     dataset = ui.store().dataset(dataset_id)
-    pairs = _individual_pairs.pairs_to_label(dataset, 1)
-    train = set(_individual_pairs.split(dataset, 1).train.tolist())
+    pairs = pair_forms.pairs_to_label(dataset, 1)
+    train = set(pair_forms.split(dataset, 1).train.tolist())
     assert all({i, j} <= train and i != j for i, j in pairs)

@@ -7,6 +7,7 @@ from fairdash.datasets import split
 from fairdash.jobs import submit
 from fairdash.metrics import local_di, worst_k_di
 from fairdash.sweep import MethodGrid, SweepSpec
+from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -14,7 +15,7 @@ QUICK = {"n_epochs": 4, "batch_size": 128}
 @pytest.fixture
 def run_id(dataset_id):
     """ROAD and the unconstrained model, two seeds each."""
-    return ui.train(dataset_id, MethodGrid(method="road", params=QUICK), 2)
+    return start_training(dataset_id, MethodGrid(method="road", params=QUICK), 2)
 
 
 def widget(page, kind, label):
@@ -139,7 +140,7 @@ def test_upright_is_an_option(visit, run_id):
 
 def test_models_of_other_runs_are_offered_and_told_apart(visit, run_id, dataset_id):
     longer = {**QUICK, "n_epochs": 5}
-    other = ui.train(dataset_id, MethodGrid(method="road", params=longer), 1)
+    other = start_training(dataset_id, MethodGrid(method="road", params=longer), 1)
     page = visit("Local fairness", run=other)
     assert not page.exception
     models = widget(page, "button_group", "Models")

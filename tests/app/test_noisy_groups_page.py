@@ -14,13 +14,17 @@ from fairdash.methods.noisy_groups import (
     violations,
 )
 from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
+from fairdash.ui.noisy_groups import study_table
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
 
 @pytest.fixture
 def run_id(dataset_id):
-    return ui.train(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1)
+    return start_training(
+        dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1
+    )
 
 
 def widget(page, kind, label):
@@ -191,17 +195,17 @@ def test_a_sample_asks_for_its_file_first(visit, run_id):
 def test_the_study_trains_every_approach_and_shows_it_against_the_noise(
     visit, dataset_id, run_id, monkeypatch
 ):
-    from fairdash.ui import _noisy_study
+    from fairdash.ui.noisy_groups import study
 
-    monkeypatch.setattr(_noisy_study, "LEVELS", (0.2,))
-    monkeypatch.setattr(_noisy_study, "SEEDS", 2)
+    monkeypatch.setattr(study, "LEVELS", (0.2,))
+    monkeypatch.setattr(study, "SEEDS", 2)
     page = visit("Noisy groups", run=run_id)
     button(page, "Run the study").click().run()
     page = visit("Noisy groups", run=run_id)
     assert not page.exception
     assert figures(page) == 3
-    question = _noisy_study.Question("true_positive_rate_parity", 0.05)
-    table = ui.study_table(dataset_id, question).set_index(["label", "level"])
+    question = study.Question("true_positive_rate_parity", 0.05)
+    table = study_table(dataset_id, question).set_index(["label", "level"])
     assert table.loc[("Naive", 0.0), "n_seeds"] == 2
     assert {"Hinge", "Naive", "DRO", "Soft"} == set(table.index.get_level_values(0))
     assert table.loc[("DRO", 0.2), "true"] == pytest.approx(by_hand(dataset_id))

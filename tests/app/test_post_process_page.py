@@ -8,13 +8,16 @@ from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.postprocessing import RampThreshold, expected_outcome
 from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
 
 @pytest.fixture
 def run_id(dataset_id):
-    return ui.train(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1)
+    return start_training(
+        dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1
+    )
 
 
 def widget(page, kind, label):
@@ -110,7 +113,7 @@ def test_groups_too_small_to_learn_from_are_explained(visit, dataset_id, part, m
     subgroups = Subgroups(columns=("branch",), min_size=20)
     moon = ui.store().add_dataset(sha, ROLES, "Moon", subgroups)
     grid = MethodGrid(method="unconstrained", params=QUICK)
-    page = visit("Post-process", run=ui.train(moon, grid, 1))
+    page = visit("Post-process", run=start_training(moon, grid, 1))
     widget(page, "multiselect", "Cross origin with").set_value(["branch"]).run()
     assert not page.exception
     assert "These groups cannot be corrected" in words(page)

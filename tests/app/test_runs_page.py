@@ -3,6 +3,7 @@ from reading import figures, words
 
 from fairdash import ui
 from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -10,8 +11,8 @@ QUICK = {"n_epochs": 4, "batch_size": 128}
 @pytest.fixture
 def runs(dataset_id):
     """Two finished runs, the newest first."""
-    ui.train(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1)
-    ui.train(dataset_id, MethodGrid(method="adversarial", params=QUICK), 1)
+    start_training(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1)
+    start_training(dataset_id, MethodGrid(method="adversarial", params=QUICK), 1)
     return ui.store().runs()
 
 

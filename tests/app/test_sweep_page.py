@@ -8,6 +8,7 @@ from fairdash import ui
 from fairdash.datasets import split
 from fairdash.jobs import submit
 from fairdash.sweep import SweepSpec, expand, mean_over_seeds, pareto_front, within
+from fairdash.ui.results import model_label
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 GRID = {"fairness_weight": [0.5, 2.0, 4.0], "tau": [0.1, 0.6]}
@@ -288,7 +289,7 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
     store = ui.store()
     done, *others = store.snapshot(run_id).trials
     going = store.add_run(store.run(run_id).spec, [done, *others], "Going", dataset_id)
-    monkeypatch.setattr("fairdash.ui._poll.wake", lambda store: None)
+    monkeypatch.setattr("fairdash.ui.widgets.poll.wake", lambda store: None)
     monkeypatch.setattr("fairdash.jobs._submit.wake", lambda store: None)
     store.set_status(going, "running")
     page = visit("Sweep", run=going)
@@ -309,7 +310,7 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
 def test_models_in_training_stand_where_they_were_last_seen(
     visit, dataset_id, monkeypatch
 ):
-    monkeypatch.setattr("fairdash.ui._poll.wake", lambda store: None)
+    monkeypatch.setattr("fairdash.ui.widgets.poll.wake", lambda store: None)
     store, spec = ui.store(), specification(dataset_id, seeds=[0])
     trials = expand(spec, store.dataset(dataset_id).key)
     going = store.add_run(spec.model_dump(mode="json"), trials, "Going", dataset_id)
@@ -335,6 +336,6 @@ def test_models_in_training_stand_where_they_were_last_seen(
     (marks,) = drawn(page)["data"]
     assert (marks["name"], marks["x"], marks["y"]) == ("ROAD", [0.17], [0.61])
     assert marks["showlegend"]
-    label = ui.model_label("road", second.params)
+    label = model_label("road", second.params)
     assert marks["text"][0].startswith(f"{label}<br>Worst-1-DI 0.170")
     assert "Models in training, on validation rows" in words(page)

@@ -4,6 +4,7 @@ from reading import button, figures, numbers, words
 from fairdash import ui
 from fairdash.methods import CATALOG
 from fairdash.sweep import MethodGrid, SweepSpec
+from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -11,7 +12,7 @@ QUICK = {"n_epochs": 4, "batch_size": 128}
 @pytest.fixture
 def run_id(dataset_id):
     """A finished run of ROAD with the baseline beside it."""
-    return ui.train(dataset_id, MethodGrid(method="road", params=QUICK), 2)
+    return start_training(dataset_id, MethodGrid(method="road", params=QUICK), 2)
 
 
 def test_first_visit_without_a_table_offers_one(visit):
@@ -51,7 +52,7 @@ def test_every_method_trains_from_the_page_and_is_shown(visit, dataset_id, metho
     few = {**QUICK, "n_iterations": 10, "max_iter": 30}
     known = {param.name for param in CATALOG[method].params}
     params = {name: value for name, value in few.items() if name in known}
-    run = ui.train(dataset_id, MethodGrid(method=method, params=params), 1)
+    run = start_training(dataset_id, MethodGrid(method=method, params=params), 1)
     snapshot = ui.store().snapshot(run)
     assert [trial.reason for trial in snapshot.trials if trial.reason] == []
     page = visit("Train", run=run)
@@ -103,7 +104,7 @@ def test_an_impossible_setting_is_explained_and_starts_nothing(
     def refuse(*arguments, **options):
         raise ValueError("`tau` must be a finite number > 0, got 0.")
 
-    monkeypatch.setattr(ui, "train", refuse)
+    monkeypatch.setattr(ui, "start_training", refuse)
     page = visit("Train", data=dataset_id)
     button(page, "Train 3 models").click().run()
     assert not page.exception
@@ -112,7 +113,7 @@ def test_an_impossible_setting_is_explained_and_starts_nothing(
 
 def test_a_failed_run_gives_its_reason(visit, dataset_id):
     store = ui.store()
-    run = store.run(ui.train(dataset_id, MethodGrid(method="logistic"), 1))
+    run = store.run(start_training(dataset_id, MethodGrid(method="logistic"), 1))
     trials = store.snapshot(run.id).trials
     broken = store.add_run(run.spec, trials, "Broken", dataset_id)
     store.set_status(broken, "failed", error="Training diverged: lower the rate.")
@@ -140,7 +141,7 @@ def test_a_run_in_progress_shows_its_curves_and_can_be_cancelled(
     store = ui.store()
     trial = store.snapshot(run_id).trials[0]
     going = store.add_run(store.run(run_id).spec, [trial], "Going", dataset_id)
-    monkeypatch.setattr("fairdash.ui._poll.wake", lambda store: None)
+    monkeypatch.setattr("fairdash.ui.widgets.poll.wake", lambda store: None)
     monkeypatch.setattr("fairdash.jobs._submit.wake", lambda store: None)
     store.set_status(going, "running")
     page = visit("Train", run=going)

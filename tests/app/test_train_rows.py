@@ -5,9 +5,10 @@ from reading import button, words
 
 from fairdash import ui
 from fairdash.sweep import MethodGrid
-from fairdash.ui._sweep_form import QUICK, sweep_spec
-from fairdash.ui._sweep_time import expected
-from fairdash.ui._training import usual_seconds
+from fairdash.ui import start_training
+from fairdash.ui.results.training import usual_seconds
+from fairdash.ui.sweep.form import QUICK, sweep_spec
+from fairdash.ui.sweep.time import expected
 
 TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
 FAST = {"n_epochs": 2, "batch_size": 128}
@@ -16,9 +17,9 @@ FAST = {"n_epochs": 2, "batch_size": 128}
 @pytest.fixture
 def large(monkeypatch, dataset_id):
     """Applicants of whom 360 are trained on, where 300 are many already."""
-    monkeypatch.setattr("fairdash.ui._train_rows.LARGE", 300)
-    monkeypatch.setattr("fairdash.ui._train_rows._LEAST", 10)
-    for form in ("_run_view", "_sweep_form", "_train_rows"):
+    monkeypatch.setattr("fairdash.ui.widgets.train_rows.LARGE", 300)
+    monkeypatch.setattr("fairdash.ui.widgets.train_rows._LEAST", 10)
+    for form in ("train.run_view", "sweep.form", "widgets.train_rows"):
         monkeypatch.setattr(f"fairdash.ui.{form}.PROPOSED", 100)
     return dataset_id
 
@@ -70,7 +71,7 @@ def test_sweep_proposes_a_subsample_and_says_so_of_the_front(visit, large):
     assert offered(page)[0].value == 100
     assert TOLD in words(page)
     grid = MethodGrid(method="road", params={**FAST, "fairness_weight": (0.5, 2.0)})
-    run = ui.train(large, grid, 1, train_rows=100)
+    run = start_training(large, grid, 1, train_rows=100)
     page = visit("Sweep", run=run)
     assert not page.exception
     captions = [one.value for one in page.caption]
@@ -84,7 +85,9 @@ def test_times_are_in_proportion_to_the_rows_trained_on(large):
         for n in (None, 90)
     ]
     assert seconds[0] / seconds[1] == pytest.approx(4, rel=0.5)
-    run = ui.train(large, MethodGrid(method="road", params=FAST), 1, train_rows=90)
+    run = start_training(
+        large, MethodGrid(method="road", params=FAST), 1, train_rows=90
+    )
     trial = ui.store().snapshot(run).trials[0]
     assert usual_seconds(large, "road", FAST, 90) == pytest.approx(trial.seconds)
     assert usual_seconds(large, "road", FAST) == pytest.approx(4 * trial.seconds)
@@ -110,7 +113,7 @@ def test_columns_of_large_data_are_described_once_somebody_asks(
     visit, dataset_id, monkeypatch
 ):
     asked = []
-    monkeypatch.setattr("fairdash.ui.column_editor", lambda *_: asked.append(1))
+    monkeypatch.setattr("fairdash.ui.data.column_editor", lambda *_: asked.append(1))
     visit("Data", data=dataset_id)
     assert asked == [1]
     monkeypatch.setattr("fairdash.ui.LARGE", 300)

@@ -8,13 +8,14 @@ from fairdash.datasets import Subgroups, training_rows
 from fairdash.jobs import submit
 from fairdash.metrics import effective_rows
 from fairdash.sweep import MethodGrid, SweepSpec
+from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128, "fairness_weight": 3.0}
 
 
 @pytest.fixture
 def run_id(dataset_id):
-    return ui.train(dataset_id, MethodGrid(method="road", params=QUICK), 2)
+    return start_training(dataset_id, MethodGrid(method="road", params=QUICK), 2)
 
 
 def widget(page, kind, label):
@@ -33,7 +34,9 @@ def stored(run_id, seed=0, train_rows=None):
 
 def test_without_a_method_that_weighs_rows_the_page_says_so(visit, dataset_id):
     plain = {"n_epochs": 2, "batch_size": 128}
-    run = ui.train(dataset_id, MethodGrid(method="unconstrained", params=plain), 1)
+    run = start_training(
+        dataset_id, MethodGrid(method="unconstrained", params=plain), 1
+    )
     page = visit("Weights", run=run)
     assert not page.exception
     assert "No model with weights yet" in words(page)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdash._wording import between, fitting, listing, number, percent, wrap
 from fairdash.plots import (
     base_rates_finding,
     comparison_finding,
@@ -15,7 +16,6 @@ from fairdash.plots import (
     training_finding,
     traits_finding,
 )
-from fairdash.plots._words import between, fitting, listing, number, percent, wrap
 
 
 def unclear(changes, metric):

@@ -4,6 +4,8 @@ from toys import ROLES, people_csv
 from fairdash import ui
 from fairdash.datasets import SAMPLES
 from fairdash.sweep import MethodGrid, SweepSpec
+from fairdash.ui import start_training
+from fairdash.ui.data import add_sample
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -17,7 +19,7 @@ def data(inline):
 
 def test_the_baseline_is_trained_beside_at_the_settings_both_have(data):
     grid = MethodGrid(method="road", params={**QUICK, "tau": 0.7})
-    run = ui.store().run(ui.train(data, grid, 2))
+    run = ui.store().run(start_training(data, grid, 2))
     spec = SweepSpec.model_validate(run.spec)
     assert [grid.method for grid in spec.methods] == ["road", "unconstrained"]
     assert spec.methods[1].params == QUICK
@@ -26,20 +28,20 @@ def test_the_baseline_is_trained_beside_at_the_settings_both_have(data):
 
 
 def test_a_baseline_trained_before_is_used_again(data):
-    audit = ui.train(data, MethodGrid(method="unconstrained", params=QUICK), 1)
-    run = ui.train(data, MethodGrid(method="road", params=QUICK), 1)
+    audit = start_training(data, MethodGrid(method="unconstrained", params=QUICK), 1)
+    run = start_training(data, MethodGrid(method="road", params=QUICK), 1)
     (known,) = ui.store().snapshot(audit).trials
     assert known.key in {trial.key for trial in ui.store().snapshot(run).trials}
 
 
 def test_the_baseline_alone_is_trained_once(data):
-    run = ui.train(data, MethodGrid(method="unconstrained", params=QUICK), 1)
+    run = start_training(data, MethodGrid(method="unconstrained", params=QUICK), 1)
     assert len(ui.store().snapshot(run).trials) == 1
 
 
 def test_a_run_on_a_sample_can_be_repeated_on_another_machine(inline):
-    data = ui.add_sample("loans")
-    run = ui.store().run(ui.train(data, MethodGrid(method="logistic"), 1))
+    data = add_sample("loans")
+    run = ui.store().run(start_training(data, MethodGrid(method="logistic"), 1))
     source = SweepSpec.model_validate(run.spec).data
     assert source.sample == "loans"
     assert source.roles == SAMPLES["loans"].roles
@@ -47,5 +49,5 @@ def test_a_run_on_a_sample_can_be_repeated_on_another_machine(inline):
 
 def test_a_wrong_setting_queues_nothing(data):
     with pytest.raises(ValueError, match="n_epochs"):
-        ui.train(data, MethodGrid(method="road", params={"n_epochs": "many"}), 1)
+        start_training(data, MethodGrid(method="road", params={"n_epochs": "many"}), 1)
     assert ui.store().runs() == []

@@ -3,7 +3,7 @@ from toys import ROLES, people
 
 from fairdash import ui
 from fairdash.datasets import Remedy, apply_remedy
-from fairdash.ui._columns import _edited_roles, column_table
+from fairdash.ui.data.columns import _edited_roles, column_table
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fairdash.postprocessing import SortedScores
-from fairdash.ui._live_ramp import KNOTS, summarise
+from fairdash.ui.results.scored import KNOTS, summarise
 
 
 @pytest.mark.parametrize("kind", ["smooth", "piled up", "few values"])

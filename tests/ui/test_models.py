@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from fairdash.methods import CATALOG
-from fairdash.ui._models import _distinct
-from fairdash.ui._results import Setting
+from fairdash.ui.results.results import Setting
+from fairdash.ui.widgets.pick_models import _distinct
 
 
 def road(effort, **params):

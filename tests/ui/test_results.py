@@ -7,6 +7,14 @@ from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import compare, evaluate, noise_floor
 from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
+from fairdash.ui.results import (
+    chance_worst,
+    metrics_by_setting,
+    model_label,
+    paired_changes,
+    settings,
+)
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 SUBGROUPS = Subgroups(columns=("branch",), min_size=20)
@@ -18,13 +26,13 @@ def run(inline):
     store = ui.store()
     table = store.add_table(people_csv(), "people.csv")
     data = store.add_dataset(table, ROLES, "People", SUBGROUPS)
-    return store.run(ui.train(data, MethodGrid(method="road", params=QUICK), 2))
+    return store.run(start_training(data, MethodGrid(method="road", params=QUICK), 2))
 
 
 @pytest.fixture
 def chosen(run):
     """The settings of the run: ROAD, then the baseline."""
-    return ui.settings(ui.store().snapshot(run.id).trials)
+    return settings(ui.store().snapshot(run.id).trials)
 
 
 def rows(run, trial, subgroups=SUBGROUPS):
@@ -46,12 +54,12 @@ def test_settings_gather_the_seeds_of_a_model_under_the_letters_of_the_paper(cho
 
 
 def test_a_model_without_letters_is_named_alone():
-    assert ui.model_label("unconstrained", {"n_epochs": 60}) == "Unconstrained"
-    assert ui.model_label("adversarial", {"fairness_weight": 2.0}) == "Zhang λ 2"
+    assert model_label("unconstrained", {"n_epochs": 60}) == "Unconstrained"
+    assert model_label("adversarial", {"fairness_weight": 2.0}) == "Zhang λ 2"
 
 
 def test_the_test_table_is_the_mean_over_seeds_on_rows_no_model_saw(run, chosen):
-    table = ui.test_table(chosen, run.dataset_id, SUBGROUPS)
+    table = metrics_by_setting(chosen, run.dataset_id, SUBGROUPS)
     wanted = []
     for trial in chosen[0].trials:
         y, scores, groups = rows(run, trial)
@@ -64,14 +72,14 @@ def test_the_test_table_is_the_mean_over_seeds_on_rows_no_model_saw(run, chosen)
 
 def test_a_change_of_subgroups_changes_the_table_without_training(run, chosen):
     everybody = Subgroups(columns=(), min_size=20)
-    table = ui.test_table(chosen, run.dataset_id, everybody)
+    table = metrics_by_setting(chosen, run.dataset_id, everybody)
     gap = table["demographic_parity_difference"]
     np.testing.assert_allclose(table["worst_1_di"], gap)
     assert len(ui.store().runs()) == 1
 
 
 def test_paired_changes_compare_models_on_the_same_rows(run, chosen):
-    changes = ui.paired_changes(*chosen, run.dataset_id, SUBGROUPS)
+    changes = paired_changes(*chosen, run.dataset_id, SUBGROUPS)
     tables = []
     for trial, other in zip(chosen[0].trials, chosen[1].trials, strict=True):
         y, scores, groups = rows(run, trial)
@@ -87,5 +95,5 @@ def test_chance_is_the_noise_floor_of_the_model_itself(run, chosen):
     for trial in chosen[0].trials:
         _, scores, groups = rows(run, trial)
         floors.append(noise_floor(scores > 0.5, **groups).quantile)
-    got = ui.chance_worst(chosen[0], run.dataset_id, SUBGROUPS)
+    got = chance_worst(chosen[0], run.dataset_id, SUBGROUPS)
     assert got == pytest.approx(np.mean(floors))

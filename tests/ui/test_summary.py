@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 from toys import ROLES, people
 
-from fairdash import ui
 from fairdash.datasets import Subgroups, make_dataset
-from fairdash.ui._sizes import size_table
+from fairdash.ui.data.sizes import size_table
+from fairdash.ui.results import base_rates, not_estimable
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def dataset():
 
 
 def test_base_rates_are_shares_of_the_table(dataset):
-    rates = ui.base_rates(dataset, Subgroups(columns=("branch",), min_size=20))
+    rates = base_rates(dataset, Subgroups(columns=("branch",), min_size=20))
     table = people()
     positive = table["hired"] == "yes"
     by_group = positive.groupby(table["origin"]).mean()
@@ -28,7 +28,7 @@ def test_base_rates_are_shares_of_the_table(dataset):
 
 
 def test_the_sizes_of_groups_are_told_for_every_subgroup(dataset):
-    rates = ui.base_rates(dataset, Subgroups(columns=("branch",), min_size=310))
+    rates = base_rates(dataset, Subgroups(columns=("branch",), min_size=310))
     table = size_table(rates).set_index("Subgroup")
     counts = pd.crosstab(people()["branch"], people()["origin"])
     assert table[["here", "there"]].to_numpy().tolist() == counts.to_numpy().tolist()
@@ -50,4 +50,4 @@ def test_the_sizes_of_groups_are_told_for_every_subgroup(dataset):
 )
 def test_what_is_not_estimable_is_told_with_its_reason(reasons, wanted):
     table = pd.DataFrame({"reason": reasons, "estimable": [r == "" for r in reasons]})
-    assert ui.not_estimable(table) == wanted
+    assert not_estimable(table) == wanted

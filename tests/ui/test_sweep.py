@@ -3,10 +3,10 @@ import pandas as pd
 import pytest
 
 from fairdash.sweep import mean_over_seeds
-from fairdash.ui import Setting
-from fairdash.ui._sweep import PARITY, Sweep
-from fairdash.ui._sweep_numbers import setting_kpis
-from fairdash.ui._sweep_point import _nearest, _read, labels, words
+from fairdash.ui.results import Setting
+from fairdash.ui.results.found import PARITY, Sweep
+from fairdash.ui.sweep.numbers import setting_kpis
+from fairdash.ui.sweep.point import _nearest, _read, labels, words
 
 WEIGHTS, TAUS, SEEDS = (0.5, 1.0, 2.0, 3.0, 4.0), (0.1, 0.6), (0, 1, 2)
 

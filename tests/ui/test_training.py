@@ -6,7 +6,7 @@ from toys import ROLES, people_csv
 from fairdash import ui
 from fairdash.jobs import submit
 from fairdash.sweep import SweepSpec, expand
-from fairdash.ui._training import main_trials, seconds_left
+from fairdash.ui.results.training import main_trials, seconds_left
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 PLAIN = {"method": "unconstrained", "params": QUICK}

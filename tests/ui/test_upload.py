@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from fairdash.ui._upload import _LARGEST
+from fairdash.ui.data.upload import _LARGEST
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 

@@ -1,0 +1,169 @@
+"""Numbers as the screen writes them: typographic minus, few digits, n with a noun."""
+
+import math
+import re
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+MINUS = "−"
+UNDEFINED = "–"
+_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Kpi:
+    """One number of the KPI row, with what makes it honest.
+
+    Parameters
+    ----------
+    label : str
+        At most 20 characters.
+    value : str
+        The number as text.
+    note : str
+        Quiet text below: the interval, or what the number counts.
+    delta : str
+        A change as signed text with a typographic minus, shown as a chip.
+    good : bool or None
+        Whether the change is for the better; None while its paired interval covers 0,
+        which makes the chip grey.
+    help : str or None
+        The definition, behind a question mark.
+    series : sequence of float or None
+        A sparkline below the number.
+    """
+
+    label: str
+    value: str
+    note: str = ""
+    delta: str = ""
+    good: bool | None = None
+    help: str | None = None
+    series: Sequence[float] | None = None
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return ``value`` as 0.144 or −0.076; an undefined value as an en dash."""
+    if not math.isfinite(value):
+        return UNDEFINED
+    return f"{value:.{digits}f}".replace("-", MINUS)
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """Return ``share`` as 65.1%."""
+    if not math.isfinite(share):
+        return UNDEFINED
+    return f"{share:.{digits}%}".replace("-", MINUS)
+
+
+def count(n: int) -> str:
+    """Return ``n`` as 6,167."""
+    return f"{n:,}"
+
+
+def plural(n: int, noun: str) -> str:
+    """Return ``n`` and its noun: 1 row, 6,167 rows."""
+    return f"{count(n)} {noun}" if n == 1 else f"{count(n)} {noun}s"
+
+
+def change(difference: float, digits: int = 3) -> str:
+    """Return ``difference`` with its sign: +0.020, −0.076."""
+    if not math.isfinite(difference):
+        return UNDEFINED
+    return f"{difference:+.{digits}f}".replace("-", MINUS)
+
+
+def points(difference: float) -> str:
+    """Return a change of a share in percentage points: −1.9 pt."""
+    if not math.isfinite(difference):
+        return UNDEFINED
+    return f"{change(100 * difference, 1)} pt"
+
+
+def interval(low: float, high: float, style: Callable[[float], str] = number) -> str:
+    """Return 0.092–0.199, 63.5–66.7% or, with a negative bound, −0.118 to −0.031."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    first, second = style(low), style(high)
+    if MINUS in first + second or "+" in first + second:
+        return f"{first} to {second}"
+    return f"{first.removesuffix('%')}–{second}"
+
+
+def between(low: float, high: float, digits: int = 3) -> str:
+    """Return an interval such as "0.092–0.199"."""
+    if math.isnan(low) or math.isnan(high):
+        return "no interval"
+    joint = " to " if min(low, high) < 0 else "–"
+    return f"{number(low, digits)}{joint}{number(high, digits)}"
+
+
+def wrap(name: str, width: int = 20) -> str:
+    """Break a long name into lines."""
+    return "<br>".join(textwrap.wrap(name, width)) or name
+
+
+def listing(names: Iterable[str]) -> str:
+    """Return "a, b and c"."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def fitting(*candidates: str, most: int = 70) -> str:
+    """Return the first candidate of at most ``most`` characters, else cut the last."""
+    for candidate in candidates:
+        if len(candidate) <= most:
+            return candidate
+    return candidates[-1][: most - 1].rstrip() + "…"
+
+
+def duration(seconds: float) -> str:
+    """Return 4 s, 2 min 8 s or 1 h 5 min."""
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def time_left(seconds: float) -> str:
+    """Return 15 s left or 2 min left, no finer than an estimate deserves."""
+    if seconds < 60:
+        return f"{max(1, math.ceil(seconds))} s left"
+    return f"{round(seconds / 60)} min left"
+
+
+def ago(moment: float, now: float | None = None) -> str:
+    """Return how long ago ``moment`` (seconds since 1970) was: 4 min ago, yesterday."""
+    seconds = (time.time() if now is None else now) - moment
+    if seconds < 60:
+        return "just now"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min ago"
+    if seconds < _DAY:
+        return f"{int(seconds // 3600)} h ago"
+    days = int(seconds // _DAY)
+    return "yesterday" if days == 1 else f"{days} days ago"
+
+
+def clock_time(seconds: float) -> str:
+    """Return when ``seconds`` since 1970 were, on the clock of this machine."""
+    return time.strftime("%d %b %H:%M", time.localtime(seconds))
+
+
+def plain(text: object) -> str:
+    """Return ``text`` so that Markdown shows its characters; backticks stay code.
+
+    Column names and values come from the user's file: a dollar sign would start a
+    formula and a bracket a link.
+    """
+    parts = re.split(r"(`[^`]*`)", str(text))
+    return "".join(
+        part if part.startswith("`") else re.sub(r"([\\$*_\[\]~<>#|])", r"\\\1", part)
+        for part in parts
+    )

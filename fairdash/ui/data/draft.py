@@ -1,0 +1,166 @@
+"""Edited roles that survive a refresh, and what was computed for them."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from fairdash.datasets import (
+    Dataset,
+    Remedy,
+    Roles,
+    Subgroups,
+    apply_remedy,
+    check_subgroups,
+    check_table,
+    join_checks,
+    left_out_reasons,
+    prepare,
+    undo_remedy,
+)
+from fairdash.store import Draft
+from fairdash.ui.data.table import OpenTable
+from fairdash.ui.results.summary import BaseRates, base_rates
+from fairdash.ui.widgets.state import store
+
+_TABLES = 4  # of each kind kept in memory
+_WORDS = {"subgroup_columns", "positive_name", "positive_is"}  # no check is about these
+_GUESSED = {"target", "positive", "sensitive_feature", "preparation", "types"}
+
+
+def keep_edits(table: OpenTable, roles: Roles, subgroups: Subgroups) -> bool:
+    """Keep what the form says, if it says anything new; return whether it is edited."""
+    edited = (roles, subgroups) != (table.kept_roles, table.kept_subgroups)
+    if (roles, subgroups) != (table.roles, table.subgroups):
+        draft = Draft(roles, subgroups, table.version)
+        store().keep_draft(table.place, draft)
+    return edited
+
+
+def change_roles(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
+    """Keep roles that were changed beside the form, fill it in anew and rerun."""
+    store().keep_draft(table.place, Draft(roles, subgroups, table.version + 1))
+    st.rerun()
+
+
+def discard_edits(table: OpenTable) -> None:
+    """Go back to the roles of the data set, or to the guess."""
+    change_roles(table, table.kept_roles, table.kept_subgroups)
+
+
+def apply_remedies(
+    table: OpenTable, roles: Roles, subgroups: Subgroups, remedies: list[Remedy]
+) -> None:
+    """Apply remedies to edited roles, one after the other, and rerun.
+
+    Raises
+    ------
+    ValueError
+        If one cannot be applied to the table; none is then.
+    """
+    for remedy in remedies:
+        frame = prepared_table(table.digest, roles)
+        roles = apply_remedy(roles, remedy, frame)
+    _change_checked(table, roles, subgroups)
+
+
+def take_back(
+    table: OpenTable, roles: Roles, subgroups: Subgroups, remedy: Remedy
+) -> None:
+    """Undo a remedy and rerun; ValueError if the others need it."""
+    _change_checked(table, undo_remedy(roles, remedy), subgroups)
+
+
+def _change_checked(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
+    prepare(table.frame, roles)  # raises what would stand in the way of everything
+    columns = {"columns": roles.subgroup_columns}
+    change_roles(table, roles, subgroups.model_copy(update=columns))
+
+
+def prepared_table(digest: str, roles: Roles) -> pd.DataFrame:
+    """Return a table after the changes its roles ask for.
+
+    Raises
+    ------
+    ValueError
+        If a change does not fit the table.
+    """
+    if not roles.preparation and not roles.types:
+        return store().table(digest)
+    steps = roles.model_dump_json(include={"preparation", "types"})
+    return _prepared(digest, steps, roles).copy(deep=False)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner=False)
+def _prepared(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
+    return prepare(store().table(digest), _roles)
+
+
+def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
+    """Return the data set of edited roles, not yet kept.
+
+    Raises
+    ------
+    ValueError
+        If the roles do not fit the table.
+    """
+    return store().draft_dataset(table.digest, roles, table.name)
+
+
+def edited_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
+    """Return the base rates under edited roles; ValueError if these do not fit."""
+    return _rates(dataset.key, subgroups.model_dump_json(), dataset)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner="Counting rows…")
+def _rates(key: str, subgroups: str, _dataset: Dataset) -> BaseRates:
+    return base_rates(_dataset, Subgroups.model_validate_json(subgroups))
+
+
+def edited_checks(
+    table: OpenTable, roles: Roles, subgroups: Subgroups, dataset: Dataset | None
+) -> pd.DataFrame:
+    """Return the findings about a table under edited roles.
+
+    Where these make a data set, the findings about subgroups are of their own, so that
+    another choice of subgroups looks at nothing else.
+    """
+    within = subgroups if dataset is None else Subgroups()
+    # roles that could only be guessed in part may not pass validation again
+    text = roles.model_dump_json(warnings=False, exclude=_WORDS)
+    found = _checks(
+        table.digest, text, roles.columns(), within.model_dump_json(), roles
+    )
+    if dataset is None:
+        return found.copy(deep=False)
+    small = _subgroup_checks(dataset.key, subgroups.model_dump_json(), dataset)
+    return join_checks(found, small)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner="Checking…")
+def _checks(
+    digest: str, roles: str, columns: tuple[str, ...], subgroups: str, _roles: Roles
+) -> pd.DataFrame:
+    known = Subgroups.model_validate_json(subgroups)
+    return check_table(store().table(digest), _roles, known)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner="Checking…")
+def _subgroup_checks(key: str, subgroups: str, _dataset: Dataset) -> pd.DataFrame:
+    return check_subgroups(_dataset, Subgroups.model_validate_json(subgroups))
+
+
+def unused_columns(digest: str, roles: Roles) -> dict[str, str]:
+    """Return why each column without a role is left out."""
+    text = roles.model_dump_json(include=_GUESSED)
+    used = {roles.target, *roles.sensitive_columns(), *roles.features}
+    reasons = _reasons(digest, text, roles) | roles.left_out
+    return {name: why for name, why in reasons.items() if name not in used}
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner=False)
+def _reasons(digest: str, roles: str, _roles: Roles) -> dict[str, str]:
+    """Return why each column would be left out, whatever was chosen."""
+    free: dict[str, Any] = {"features": (), "crossed_with": (), "left_out": {}}
+    frame = prepared_table(digest, _roles)
+    return left_out_reasons(frame, _roles.model_copy(update=free))

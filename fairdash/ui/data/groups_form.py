@@ -1,0 +1,112 @@
+"""The groups that are compared: values put together, ranges, columns crossed."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+
+from fairdash.datasets import Roles, count_values
+from fairdash.ui.data.outcome_form import labels_of
+
+_MOST_GROUPS = 30
+_FEW_VALUES = 8
+_REST = "All others"
+_MISSING: dict[Literal["exclude", "group"], str] = {
+    "exclude": "Leave out",
+    "group": "A group",
+}
+
+
+def pick_groups(
+    column: "pd.Series[Any]", roles: Roles, key: str
+) -> tuple[dict[str, tuple[str, ...]] | None, tuple[float, ...]]:
+    """Draw the groups of a column and return them: values by name, or cut points."""
+    same = str(column.name) == roles.sensitive_feature
+    known = roles.groups if same else None
+    few = count_values(column, _FEW_VALUES) <= _FEW_VALUES
+    if pd.api.types.is_numeric_dtype(column) and not few:
+        cuts = roles.sensitive_cuts if same else ()
+        return None, pick_cuts(f"Cut {column.name} at", cuts, f"{key} cuts")
+    return _pick_values(labels_of(column)[:_MOST_GROUPS], known, key), ()
+
+
+def pick_crossing(
+    frame: pd.DataFrame, roles: Roles, sensitive: str, others: list[str], key: str
+) -> tuple[tuple[str, ...], Literal["exclude", "group"]]:
+    """Draw further sensitive columns, and what happens to missing values."""
+    few = [
+        name
+        for name in others
+        if name != sensitive and count_values(frame[name], _FEW_VALUES) <= _FEW_VALUES
+    ]
+    crossed = st.multiselect(
+        "Crossed with",
+        few,
+        default=[name for name in roles.crossed_with if name in few],
+        max_selections=2,
+        help="Race crossed with sex has the groups black men, black women and so on.",
+        key=f"{key} crossed",
+    )
+    missing = st.segmented_control(
+        "Rows without a sensitive value",
+        list(_MISSING),
+        default=roles.sensitive_missing,
+        required=True,
+        format_func=_MISSING.__getitem__,
+        key=f"{key} sensitive missing",
+    )
+    return tuple(crossed), missing
+
+
+def pick_cuts(label: str, known: tuple[float, ...], key: str) -> tuple[float, ...]:
+    """Draw cut points as text and return them.
+
+    Raises
+    ------
+    ValueError
+        If something in the text is no number.
+    """
+    text = st.text_input(
+        label,
+        ", ".join(f"{cut:g}" for cut in known),
+        placeholder="25, 45",
+        help="Each number begins a range: 25, 45 gives under 25, 25–44, 45 or more.",
+        key=key,
+    )
+    parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
+    try:
+        return tuple(sorted({float(part) for part in parts}))
+    except ValueError as error:
+        message = f"{label!r} takes numbers with commas between them, got {text!r}."
+        raise ValueError(message) from error
+
+
+def _pick_values(
+    labels: list[str], known: Mapping[str, tuple[str, ...]] | None, key: str
+) -> dict[str, tuple[str, ...]] | None:
+    """Return the group of the chosen values and that of the rest, or None for all."""
+    if len(labels) <= 2:
+        return dict(known) if known else None
+    named = [v for v in _first_group(known) if v in labels]
+    chosen = st.pills(
+        "Compared with the rest",
+        labels,
+        selection_mode="multi",
+        default=named,
+        help="The chosen values are one group and all others the second. With nothing "
+        "chosen every value is a group of its own.",
+        key=f"{key} groups",
+    )
+    if set(chosen) == set(named):
+        return dict(known) if known else None
+    if not chosen or len(chosen) == len(labels):
+        return None
+    name = " or ".join(chosen)
+    return {name: tuple(chosen), f"Not {name}" if len(chosen) == 1 else _REST: ()}
+
+
+def _first_group(known: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...]:
+    """Return the values of the one group that is compared with all others."""
+    groups = list((known or {}).values())
+    return groups[0] if len(groups) == 2 and not groups[1] else ()

@@ -1,0 +1,145 @@
+"""The table in work: where it comes from and how it becomes a data set."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from fairdash.datasets import SAMPLES, Roles, Subgroups, guess_roles
+from fairdash.store import Draft
+from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.state import store
+
+_PAGE = "pages/1_Data.py"
+
+
+@dataclass(frozen=True)
+class OpenTable:
+    """A table with the roles known or guessed so far.
+
+    Attributes
+    ----------
+    digest : str
+        sha256 of the file.
+    file, name : str
+        Of the file, of the data set.
+    frame : DataFrame
+    roles, subgroups : Roles, Subgroups
+        As edited so far.
+    kept_roles, kept_subgroups : Roles, Subgroups
+        Those of the data set, or the first guess.
+    place : str
+        Where edits are kept: the id of the data set, or of the table.
+    version : int
+        Changes with what fills in the form.
+    """
+
+    digest: str
+    file: str
+    name: str
+    frame: pd.DataFrame
+    roles: Roles
+    subgroups: Subgroups
+    kept_roles: Roles
+    kept_subgroups: Subgroups
+    place: str
+    version: int
+
+    @property
+    def key(self) -> str:
+        """Identity of the form: with another one it is filled in anew."""
+        return f"{self.place} {self.version}"
+
+    @property
+    def is_dataset(self) -> bool:
+        """Whether it is kept with roles, and not only as a table."""
+        return self.place != self.digest
+
+
+def open_table(dataset_id: str | None) -> OpenTable | None:
+    """Return the table the address names, by ``?data=`` or ``?table=``, or None."""
+    if dataset_id:
+        record = store().dataset_record(dataset_id)
+        columns = {"subgroup_columns": record.subgroups.columns}
+        roles = record.roles.model_copy(update=columns)
+        file = (record.table_sha256, record.table_name, record.name)
+        return _with_draft(file, roles, record.subgroups, dataset_id)
+    digest = st.query_params.get("table")
+    known = {table.sha256: table.name for table in store().tables()}
+    if digest not in known:
+        return None
+    roles = _guessed(digest)
+    file = (digest, known[digest], title_of(known[digest]))
+    return _with_draft(file, roles, Subgroups(columns=roles.subgroup_columns), digest)
+
+
+def _with_draft(
+    file: tuple[str, str, str], roles: Roles, subgroups: Subgroups, place: str
+) -> OpenTable:
+    draft = store().draft(place) or Draft(roles, subgroups)
+    return OpenTable(
+        *file,
+        frame=store().table(file[0]),
+        roles=draft.roles,
+        subgroups=draft.subgroups,
+        kept_roles=roles,
+        kept_subgroups=subgroups,
+        place=place,
+        version=draft.version,
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner="Guessing roles…")
+def _guessed(digest: str) -> Roles:
+    return first_roles(store().table(digest))
+
+
+def sample_cards() -> None:
+    """Draw a card for each sample that opens it."""
+    with st.grid(columns=3, min_column_width=250, gap="small"):
+        for name, sample in SAMPLES.items():
+            with st.container(border=True, height="stretch", gap="xsmall"):
+                with st.container(
+                    horizontal=True,
+                    horizontal_alignment="distribute",
+                    vertical_alignment="center",
+                ):
+                    st.markdown(f"**{sample.title}**", width="content")
+                    opened = st.button(
+                        "Open",
+                        icon=":material/arrow_forward:",
+                        icon_position="right",
+                        type="tertiary",
+                        key=f"open {name}",
+                    )
+                st.markdown(sample.planted)
+                st.caption(f"{sample.n_rows:,} rows, synthetic")
+            if opened:
+                open_page(_PAGE, data=add_sample(name))
+
+
+def add_sample(name: str) -> str:
+    """Put a sample in the store and return the id of its data set."""
+    sample = SAMPLES[name]
+    digest = store().add_table(sample.path.read_bytes(), sample.path.name)
+    return store().add_dataset(digest, sample.roles, sample.title, sample.subgroups)
+
+
+def first_roles(frame: pd.DataFrame) -> Roles:
+    """Return guessed roles, or some roles to correct when none could be guessed."""
+    try:
+        return guess_roles(frame)
+    except ValueError:
+        first, *features, target = (str(column) for column in frame.columns)
+        choice: dict[str, Any] = {"target": target, "positive": "1"}
+        return Roles.model_construct(
+            **choice, sensitive_feature=first, features=tuple(features)
+        )
+
+
+def title_of(file: str) -> str:
+    """Return the name of a data set made of a file."""
+    name = Path(file).name
+    return name.split(".")[0].replace("_", " ") or name

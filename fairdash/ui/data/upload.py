@@ -1,0 +1,207 @@
+"""Upload a table, and read it differently where it was misunderstood."""
+
+import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from fairdash._wording import plain, plural
+from fairdash.datasets import SeveralTablesError, TableFormat, sniff_table
+from fairdash.ui.data.format_form import pick_format
+from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
+from fairdash.ui.widgets.blocks import problem
+from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.state import store
+
+_PAGE = "pages/1_Data.py"
+_FEWEST_COLUMNS = 3
+_LARGEST = 500  # MB
+_TYPES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
+_TYPES += ["json", "jsonl", "ndjson"]
+_SAID = "read anew"  # key of what is told once the file was read differently
+
+
+def choose_table() -> None:
+    """Draw the upload and the samples; a choice opens it on the Data page."""
+    uploaded = st.file_uploader(
+        "Upload a table, one row a case: CSV, Excel, JSON or Parquet, plain or packed",
+        type=_TYPES,
+        max_upload_size=_LARGEST,
+    )
+    if uploaded is not None:
+        _load(uploaded)
+    st.subheader("Or start from a sample with a planted, known bias", anchor=False)
+    sample_cards()
+
+
+def how_read(table: OpenTable) -> str:
+    """Return how the file was read, "" where there was nothing to find out."""
+    form = _found(table)
+    return form.words() if form else ""
+
+
+def reread(table: OpenTable) -> None:
+    """Say how the file was read and let the reader correct it.
+
+    The store keeps the table and not the file, so the file is uploaded once more. What
+    it was before goes, unless a run or another data set needs it.
+    """
+    if said := st.session_state.pop(_SAID, ""):
+        st.toast(said, icon=":material/swap_horiz:", duration="long")
+    form = _found(table)
+    if form is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(plain(form.describe()), width="content")
+        if form.kind != "csv":
+            return
+        key = f"reread {table.digest}"
+        popover = st.popover("Read it differently", type="tertiary", key=key)
+    with popover, st.container(width=420):
+        try:
+            chosen = pick_format(form, key)
+        except ValueError as error:
+            problem("The file cannot be read like this", error)
+            return
+        uploaded = st.file_uploader(
+            "Then upload the file again",
+            type=_TYPES,
+            max_upload_size=_LARGEST,
+            disabled=chosen == form,
+            key=f"{key} file",
+        )
+        needed = _needed_by(table)
+        st.caption(
+            "Only the table is kept here, not the file. Roles are guessed anew. "
+            + (
+                f"This data set stays beside the new one: {needed}."
+                if needed
+                else "This data set is replaced."
+            )
+        )
+        if uploaded is not None and chosen != form:
+            _load(uploaded, sheet=chosen.sheet, form=chosen, before=table)
+
+
+def _found(table: OpenTable) -> TableFormat | None:
+    form = store().table_format(table.digest)
+    return None if form is None or form.kind == "parquet" else form
+
+
+def _load(
+    uploaded: UploadedFile,
+    *,
+    sheet: str | None = None,
+    form: TableFormat | None = None,
+    before: OpenTable | None = None,
+) -> None:
+    """Keep a file and open it, or say what is wrong and ask for what would help.
+
+    ``before`` is what the same file was read as, which goes if nothing needs it.
+    """
+    content, file = uploaded.getvalue(), uploaded.name
+    try:
+        with st.spinner(f"Reading {file}…"):
+            digest = store().add_table(content, file, sheet=sheet, table_format=form)
+        _check_columns(digest)
+    except SeveralTablesError as several:
+        count = plural(len(several.names), "table")
+        asked = st.pills(f"{file} holds {count}. Which one?", several.names)
+        if asked:
+            _load(uploaded, sheet=asked, form=form)
+        return
+    except ValueError as error:
+        problem(f"{file} was not loaded", error)
+        if form is None:
+            _load_as_said(uploaded, sheet)
+        return
+    parts = [title_of(file), *([title_of(sheet)] if sheet else [])]
+    own = before is not None and store().was_read_from(before.digest, content)
+    del content
+    _forget(uploaded)
+    if before is None or before.digest == digest:
+        _open(digest, " ".join(parts))
+    elif own:
+        st.session_state[_SAID] = _replace(before)
+        _open(digest, before.name)
+    else:
+        st.session_state[_SAID] = f"{file} is another file: {before.name} stays."
+        _open(digest, " ".join(parts))
+
+
+def _needed_by(table: OpenTable) -> str:
+    """Return what needs a table as it was read, or ""."""
+    made = _made_of(table)
+    runs = sum(len(store().runs(data)) for data in made)
+    if runs:
+        return f"{plural(runs, 'run')} on it"
+    return f"{len(made)} data sets are made of its table" if len(made) > 1 else ""
+
+
+def _replace(table: OpenTable) -> str:
+    """Delete what a file was read as before, if nothing needs it, and say what was."""
+    needed = _needed_by(table)
+    if needed:
+        return f"{table.name} as it was read before stays: {needed}."
+    made = _made_of(table)
+    for data in made:
+        store().delete_dataset(data)
+    if not made:
+        store().delete_table(table.digest)
+    return f"{table.name} was read anew and replaces what was read before."
+
+
+def _made_of(table: OpenTable) -> list[str]:
+    known = store().datasets()
+    return [data.id for data in known if data.table_sha256 == table.digest]
+
+
+def _load_as_said(uploaded: UploadedFile, sheet: str | None) -> None:
+    """Ask how a CSV file is written and read it so; other files need no asking."""
+    content, file = uploaded.getvalue(), uploaded.name
+    try:
+        found = sniff_table(content, name=file, sheet=sheet)
+    except ValueError:  # said already: the file is empty or holds no table at all
+        return
+    if found.kind != "csv":
+        return
+    st.markdown(f"{plain(found.describe())} Is it written differently?")
+    with st.form("format", width=500):
+        try:
+            chosen = pick_format(found, f"format {file}")
+        except ValueError as error:
+            chosen = None
+            problem("The file cannot be read like this", error)
+        pressed = st.form_submit_button("Read it like this")
+    if pressed and chosen is not None:
+        _load(uploaded, sheet=sheet, form=chosen)
+
+
+def _forget(uploaded: UploadedFile) -> None:
+    """Free the bytes of a file, which Streamlit keeps as long as the session lives."""
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    manager = context.uploaded_file_mgr
+    if isinstance(manager, MemoryUploadedFileManager):
+        manager.remove_file(context.session_id, uploaded.file_id)
+    uploaded.close()
+
+
+def _check_columns(digest: str) -> None:
+    n_columns = next(t.n_columns for t in store().tables() if t.sha256 == digest)
+    if n_columns < _FEWEST_COLUMNS:
+        raise ValueError(
+            f"It has too few columns, {n_columns}. An outcome, a sensitive column and "
+            "a feature are needed: three columns."
+        )
+
+
+def _open(digest: str, name: str) -> None:
+    with st.spinner("Guessing roles…"):
+        roles = first_roles(store().table(digest))
+    try:
+        data = store().add_dataset(digest, roles, name)
+    except ValueError:
+        open_page(_PAGE, table=digest)  # the form shows what is wrong with the guess
+    open_page(_PAGE, data=data)

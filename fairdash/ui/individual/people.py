@@ -1,0 +1,180 @@
+"""Single people: their worst counterparts, and what becomes of one that is edited."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from fairdash._wording import Kpi, number, percent, plain, plural
+from fairdash.audits import AuditedModel, Change, Counterparts, counterpart_of
+from fairdash.metrics import FairMetric
+from fairdash.ui.widgets.blocks import heading, kpi_row
+
+_CARDS, _LISTED, _SHOWN_CHANGES = 3, 200, 5
+_MISSING = "(missing)"
+_AS_IS, _WORST = "as they are", "worst counterpart"
+_HOW = """
+For each person the search looks for the counterpart whose P(1) differs most, among rows
+whose every value occurs in the table. Only counterparts whose squared **fair
+distance**, of the row exactly as shown, is within ε are counted and shown; a person who
+differs in what does not count alone is at 0. It is a search: a worse counterpart may
+exist.
+"""
+
+
+def show_people(found: Counterparts, model: AuditedModel) -> None:
+    """Draw those who are moved most as "this row, changed so", and the list of all."""
+    low, high = found.interval
+    heading(
+        f"{percent(found.share_changed, 1)} of people have someone alike who gets "
+        "another decision",
+        _HOW,
+    )
+    searched = (
+        f"{plural(found.n, 'test row')} of {model.rows.n:,} searched, seed "
+        f"{model.rows.seed} (95% interval {percent(low, 1)} to {percent(high, 1)}). "
+        f"For {percent(1 - found.share_found, 1)} of them no row of table values lies "
+        f"within ε = {found.radius:g}."
+    )
+    if found.people.empty:
+        st.caption(searched)
+        return
+    with st.grid(columns=_CARDS, min_column_width=280, gap="small"):
+        people = found.people.head(_CARDS).to_dict("records")
+        for rank, person in enumerate(people, start=1):
+            _card(rank, person)
+    listed = found.people.head(_LISTED)
+    with st.expander(
+        f"The {len(listed)} most changed people",
+        type="compact",
+        icon=":material/table_rows:",
+    ):
+        table = pd.DataFrame(
+            {
+                "rank": range(1, len(listed) + 1),
+                "row": listed["row"],
+                "P(1)": listed["before"],
+                "changed so": listed["after"],
+                "decision": list(map(_decision, listed["before"], listed["after"])),
+                "fair distance": listed["fair_distance"],
+                "what changes": [
+                    "; ".join(map(str, changes)) for changes in listed["changes"]
+                ],
+            }
+        )
+        three = st.column_config.NumberColumn(format="%.3f")
+        names = ("P(1)", "changed so", "fair distance")
+        st.dataframe(table, hide_index=True, column_config=dict.fromkeys(names, three))
+    st.caption(searched)
+
+
+def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> None:
+    """Draw one person to edit, and what becomes of prediction and fair distance."""
+    people = found.people.set_index("row")
+    if people.empty:
+        return
+    heading("What if this person were different?")
+    left, right = st.columns(2, vertical_alignment="bottom")
+    names = {
+        row: f"row {row:,} · P(1) {percent(p, 0)} → {percent(q, 0)}"
+        for row, p, q in zip(
+            people.index.tolist(), people["before"], people["after"], strict=True
+        )
+    }
+    with left:
+        row = st.selectbox(
+            "Person, most changed first",
+            list(names),
+            format_func=names.__getitem__,
+            key=f"{model.key} person",
+        )
+    with right:
+        start = st.segmented_control(
+            "Start from",
+            [_AS_IS, _WORST],
+            default=_AS_IS,
+            required=True,
+            key=f"{model.key} {row} start",
+        )
+    chosen = people.loc[row]
+    place = np.array([chosen["place"]])
+    person = model.rows.frame.iloc[place].reset_index(drop=True)
+    worst = counterpart_of(person, chosen["changes"])
+    begin = person if start == _AS_IS else worst
+    answer = st.container()
+    edited = _edit(begin, model.rows.dataset.frame, f"{model.key} {row} {start}")
+    edited = edited.astype(person.dtypes.to_dict())
+    p, q = (model.probability(frame, place)[0] for frame in (person, edited))
+    encode = model.rows.encoder.transform
+    distance = metric.distance(encode(person), encode(edited))[0]
+    with answer:
+        kpi_row(
+            [
+                Kpi("P(1) as it is", number(p), f"decided {p > 0.5:d}"),
+                Kpi("P(1) as edited", number(q), f"decided {q > 0.5:d}"),
+                Kpi("Fair distance", number(distance), "squared; 0 is alike"),
+            ]
+        )
+
+
+def _card(rank: int, person: dict[Any, Any]) -> None:
+    """Draw one person as "this row, changed so"."""
+    before, after = percent(person["before"], 0), percent(person["after"], 0)
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        who = f"{rank}. Row {person['row']:,}"
+        decision = _decision(person["before"], person["after"])
+        st.markdown(f"**{who}** · P(1) {before} → **{after}** · decision {decision}")
+        _changes_table(person["changes"])
+        st.caption(f"Fair distance {number(person['fair_distance'], 3)}")
+
+
+def _edit(person: pd.DataFrame, known: pd.DataFrame, key: str) -> pd.DataFrame:
+    """Draw a field for every column of one person and return the person edited."""
+    values: dict[str, object] = {}
+    with st.grid(min_column_width=150, gap=("xsmall", "medium")):
+        for name in map(str, person):
+            value, column = person[name].iloc[0], known[name]
+            if pd.api.types.is_numeric_dtype(column) and column.dtype != bool:
+                values[name] = _number(name, value, column, f"{key} {name}")
+            else:
+                levels = sorted(column.dropna().unique().tolist(), key=str)
+                options = [*levels, *([_MISSING] if column.isna().any() else [])]
+                now = _MISSING if pd.isna(value) else value
+                chosen = st.selectbox(
+                    plain(name), options, options.index(now), key=f"{key} {name}"
+                )
+                values[name] = None if chosen == _MISSING else chosen
+    return pd.DataFrame({name: [value] for name, value in values.items()})
+
+
+def _number(
+    name: str, value: float, column: "pd.Series[float]", key: str
+) -> float | None:
+    """Draw the field of a number: whole where the column is."""
+    whole = bool((column.dropna() % 1 == 0).all())
+    kind = int if whole else float
+    span = float(column.max()) - float(column.min())
+    step = kind(1) if whole else float(f"{span / 100:.1g}") or 0.1
+    return st.number_input(
+        plain(name),
+        value=None if pd.isna(value) else kind(value),
+        step=step,
+        format=None if whole else "%.4g",
+        key=key,
+    )
+
+
+def _changes_table(changes: list[Change]) -> None:
+    """Draw what differs, the largest change first."""
+    lines = [(c.column, *c.labels()) for c in changes[:_SHOWN_CHANGES]]
+    shown = pd.DataFrame(lines, columns=["column", "is", "changed so"]).map(plain)
+    st.table(shown, border="horizontal", hide_index=True)
+    if len(changes) > _SHOWN_CHANGES:
+        rest = ", ".join(change.column for change in changes[_SHOWN_CHANGES:])
+        st.caption(plain(f"Also {rest}."))
+
+
+def _decision(before: float, after: float) -> str:
+    one, other = before > 0.5, after > 0.5
+    return f"{one:d}" if one == other else f"{one:d} → {other:d}"

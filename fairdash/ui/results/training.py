@@ -1,0 +1,153 @@
+"""What a run looks like while it trains: curves over seeds, weights, time left."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from fairdash.metrics import summarise_seeds
+from fairdash.plots import RatioHistogram
+from fairdash.store import RunRecord, Snapshot, TrialRecord
+from fairdash.sweep import Trial, plan
+from fairdash.ui.results.found import opened_on
+from fairdash.ui.results.results import BASELINE
+from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.train_rows import rows_used
+
+CURVES = (
+    "loss",
+    "validation_loss",
+    "adversary_loss",
+    "accuracy",
+    "demographic_parity_difference",
+    "worst_1_di",
+)
+_LATEST = 20  # runs that tell how fast this machine is now
+_ENOUGH = 0.03  # share of a run after which its speed says how long it takes
+
+
+def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
+    """Return the trials of one setting over its seeds: that the reader asked for.
+
+    That is the first beside the baseline; of a sweep that is over, the one it opens on.
+    """
+    chosen = opened_on(snapshot.run.id)
+    if chosen is not None:
+        return list(chosen.trials)
+    asked = [trial for trial in snapshot.trials if trial.method != BASELINE]
+    first, *others = asked or snapshot.trials
+    same = [t for t in others if (t.method, t.params) == (first.method, first.params)]
+    return [first, *same]
+
+
+def curves(trials: Sequence[TrialRecord]) -> pd.DataFrame:
+    """Return the curves of training, averaged over trials.
+
+    Returns
+    -------
+    DataFrame
+        One row per epoch; `CURVES` and their spread as in
+        `fairdash.metrics.summarise_seeds`. Empty before the first event.
+    """
+    tables = [table for table in map(_curve_table, trials) if not table.empty]
+    if not tables:
+        return pd.DataFrame()
+    return summarise_seeds(pd.concat(tables), "epoch").sort_values("epoch")
+
+
+def series(table: pd.DataFrame, name: str) -> list[float]:
+    """Return one of the `curves` as numbers, where it was looked at."""
+    return [float(value) for value in table[name].dropna()] if name in table else []
+
+
+def weights(trials: Sequence[TrialRecord]) -> RatioHistogram | None:
+    """Return histogram and quantiles of r of the first trial that has weights."""
+    for trial in trials:
+        if trial.progress is not None and trial.progress.ratio:
+            ratio = trial.progress.ratio
+            return RatioHistogram(
+                edges=ratio["edges"],
+                density=ratio["density"],
+                quantiles=ratio["quantiles"],
+            )
+    return None
+
+
+def seconds_left(snapshot: Snapshot) -> float | None:
+    """Return how long the run still takes at its speed so far, or None at its start.
+
+    Models that were on disk when it began took no time and say nothing of its speed;
+    the others count by the work they are.
+    """
+    started = snapshot.run.started
+    if started is None:
+        return None
+    work = _work(snapshot.run.id)
+    done = total = 0.0
+    for trial in snapshot.trials:
+        written = store().artifact(trial.key).written()
+        if written is None or written >= started:
+            total += work[trial.key]
+            done += work[trial.key] * trial.share
+    if not done or done < _ENOUGH * total:
+        return None
+    return (time.time() - started) * (total - done) / done
+
+
+def usual_seconds(
+    dataset_id: str,
+    method: str,
+    fixed: Mapping[str, object],
+    train_rows: int | None = None,
+) -> float | None:
+    """Return what a model with these settings took on this machine, or None.
+
+    Parameters
+    ----------
+    dataset_id : str
+    method : str
+    fixed : mapping
+        The parameters that decide the time: all that a stack cannot differ in.
+    train_rows : int, optional
+        Most rows to train on. Time is taken to be in proportion to them.
+    """
+    for run in store().runs(dataset_id)[:_LATEST]:
+        for trial in store().snapshot(run.id, curves=False).trials:
+            same = trial.method == method and fixed.items() <= trial.params.items()
+            if same and trial.seconds is not None:
+                trained = rows_used(dataset_id, run.spec.get("train_rows"))
+                return trial.seconds * rows_used(dataset_id, train_rows) / trained
+    return None
+
+
+def runtime(run: RunRecord) -> float | None:
+    """Return how long a run that is over was at work, in seconds."""
+    if run.finished is None:
+        return None
+    return run.finished - (run.started or run.created)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _work(run_id: str) -> dict[str, float]:
+    """Return how much work every trial of a run is, beside the others of the run."""
+    trials = [
+        Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
+        for trial in store().snapshot(run_id, curves=False).trials
+    ]
+    return {
+        trial.key: stack.length / len(stack.trials)
+        for stack in plan(trials)
+        for trial in stack.trials
+    }
+
+
+def _curve_table(trial: TrialRecord) -> pd.DataFrame:
+    if trial.status == "finished":
+        table = store().artifact(trial.key).history()
+    elif trial.progress is not None:
+        table = pd.DataFrame(trial.progress.curves)
+    else:
+        table = pd.DataFrame()
+    known = [name for name in ("epoch", *CURVES) if name in table]
+    return table[known].astype(float)

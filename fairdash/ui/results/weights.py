@@ -1,0 +1,219 @@
+"""What Weights shows: the weights r of one trial at one epoch, and who has them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from fairdash._wording import Kpi, count, interval, number, percent, plural
+from fairdash.datasets import Subgroups
+from fairdash.methods import CATALOG
+from fairdash.metrics import (
+    Correlation,
+    effective_rows,
+    ratio_by_subgroup,
+    ratio_correlation,
+    ratio_quantiles,
+    top_rows,
+    traits,
+)
+from fairdash.store import TrialRecord
+from fairdash.ui.results.results import Rows, Setting, rows_trained_on
+from fairdash.ui.widgets.state import store
+
+EVERYBODY = "All"
+_LISTED = 10
+_EQUAL = 1e-3
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A trial that has weights, and the model whose gaps they are held to.
+
+    Attributes
+    ----------
+    model : Setting
+    trial : TrialRecord
+        One seed of it.
+    reference : TrialRecord
+        The unconstrained model on the same split, or the trial itself.
+    dataset_id : str
+    """
+
+    model: Setting
+    trial: TrialRecord
+    reference: TrialRecord
+    dataset_id: str
+
+    @property
+    def colour_role(self) -> str:
+        """Which of the fixed colours the model has."""
+        return CATALOG[self.model.method].colour_role
+
+    @property
+    def reference_name(self) -> str:
+        """Whose local DI the weights are held to."""
+        alone = self.reference.key == self.trial.key
+        return "this model" if alone else "the unconstrained model"
+
+    def facts(self, name: str) -> tuple[str, ...]:
+        """Return the context line: data set, rows, model, seed."""
+        n_rows = len(_history(self.trial.key)[1][0])
+        rows = plural(n_rows, "training row")
+        return name, rows, self.model.label, f"seed {self.trial.seed}"
+
+    def epochs(self) -> list[int]:
+        """Return the epochs at which the weights were kept, the last one included."""
+        return [int(epoch) for epoch in _history(self.trial.key)[0]]
+
+    def ratio(self, epoch: int) -> NDArray[np.float64]:
+        """Return the weights of the training rows after ``epoch``."""
+        ratio: NDArray[np.float64] = _history(self.trial.key)[1]
+        return np.asarray(ratio[self.epochs().index(epoch)])
+
+    def quantiles(self) -> pd.DataFrame:
+        """Return the table of `fairdash.metrics.ratio_quantiles`."""
+        return _quantiles(self.trial.key, self.dataset_id, self.trial.seed)
+
+    def by_subgroup(
+        self, epoch: int, subgroups: Subgroups
+    ) -> tuple[pd.DataFrame, Correlation]:
+        """Return mean weights beside local DI of the reference, and how they relate."""
+        text = subgroups.model_dump_json()
+        keys = self.trial.key, self.reference.key, self.dataset_id, self.trial.seed
+        return _related(*keys, epoch, text)
+
+
+@dataclass(frozen=True)
+class TopRows:
+    """The rows with the largest weights, of all groups or of one.
+
+    Attributes
+    ----------
+    traits : DataFrame
+        Of `fairdash.metrics.traits`, against all training rows of the same groups.
+    listed : DataFrame
+        The rows with the largest weights, as they were read.
+    n_rows : int
+        How many rows the top is.
+    """
+
+    traits: pd.DataFrame
+    listed: pd.DataFrame
+    n_rows: int
+
+
+def weighted_models(models: Sequence[Setting]) -> list[Setting]:
+    """Return the models whose method gives weights."""
+    return [model for model in models if CATALOG[model.method].gives_weights]
+
+
+def weight_kpis(
+    weighted: Weighted, ratio: NDArray[np.float64], correlation: Correlation
+) -> list[Kpi]:
+    """Return correlation, largest weight, effective rows and mean weight by group."""
+    n_rows, effective = len(ratio), effective_rows(ratio)
+    groups = _training_rows(weighted).groups["sensitive_features"]
+    means = pd.Series(ratio).groupby(groups).mean()
+    equal = float(means.max() - means.min()) < _EQUAL
+    return [
+        Kpi(
+            "Weights and gaps",
+            number(correlation.value, 2),
+            interval(correlation.low, correlation.high, _short) or "too few subgroups",
+            help="Correlation over subgroups of mean weight and local DI, with a 95% "
+            "interval from 1,000 bootstrap samples of rows.",
+        ),
+        Kpi(
+            "Largest r",
+            number(float(ratio.max()), 1),
+            f"99th percentile {number(float(np.quantile(ratio, 0.99)), 1)}",
+        ),
+        Kpi(
+            "Effective rows",
+            count(round(effective)),
+            f"{percent(effective / n_rows, 0)} of {count(n_rows)}",
+            help="As many rows of equal weight say as much as all rows with these "
+            "weights: the square of the sum over the sum of squares.",
+        ),
+        Kpi(
+            "Mean r by group",
+            number(float(means.mean()), 2),
+            "in every group" if equal else interval(means.min(), means.max(), _short),
+        ),
+    ]
+
+
+def find_top_rows(
+    weighted: Weighted, ratio: NDArray[np.float64], share: float, group: str
+) -> TopRows:
+    """Return the rows with the largest ``share`` of weights and what they share.
+
+    Parameters
+    ----------
+    weighted : Weighted
+    ratio : ndarray of shape (n_training_rows,)
+    share : float
+    group : str
+        Name of a group, or `EVERYBODY`.
+    """
+    dataset = store().dataset(weighted.dataset_id)
+    rows = _training_rows(weighted)
+    names = rows.groups["sensitive_features"]
+    inside = np.flatnonzero((names == group) | (group == EVERYBODY))
+    top = top_rows(ratio[inside], share)
+    roles = dataset.roles
+    columns = dict.fromkeys(
+        [roles.sensitive_feature, *roles.subgroup_columns, *roles.features]
+    )
+    frame = dataset.frame.iloc[rows.where[inside]][list(columns)]
+    listed = frame.iloc[top[:_LISTED]]
+    at = inside[top[:_LISTED]]
+    scores = rows.scores(weighted.trial.key)[at]
+    facts = {"r": ratio[at], "y": rows.y[at], "P(ŷ = 1)": scores}
+    front = pd.DataFrame(facts, index=listed.index)
+    return TopRows(traits(frame, top), front.join(listed), len(top))
+
+
+def _training_rows(weighted: Weighted) -> Rows:
+    everybody = Subgroups().model_dump_json()
+    trial = weighted.trial
+    return rows_trained_on(weighted.dataset_id, trial.seed, trial.key, everybody)
+
+
+def _short(value: float) -> str:
+    return number(value, 2)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _history(key: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the epochs and the weights (epochs, rows) that a trial kept."""
+    artifact = store().artifact(key)
+    history, last = artifact.ratio_history(), artifact.ratio()
+    if history is not None:
+        epochs = np.asarray(history["epoch"], dtype=np.int64)
+        return epochs, np.asarray(history["ratio"], dtype=np.float64)
+    if last is None:
+        raise ValueError("This model was stored without its weights; train it again.")
+    return np.array([0]), np.asarray(last, dtype=np.float64)[None]
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _quantiles(key: str, dataset_id: str, seed: int) -> pd.DataFrame:
+    rows = rows_trained_on(dataset_id, seed, key, Subgroups().model_dump_json())
+    return ratio_quantiles(*_history(key), rows.groups["sensitive_features"])
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _related(
+    key: str, reference: str, dataset_id: str, seed: int, epoch: int, subgroups: str
+) -> tuple[pd.DataFrame, Correlation]:
+    rows = rows_trained_on(dataset_id, seed, key, subgroups)
+    epochs, history = _history(key)
+    ratio = history[list(epochs).index(epoch)]
+    predictions = rows.predictions(reference)
+    table = ratio_by_subgroup(ratio, predictions, **rows.groups)
+    return table, ratio_correlation(ratio, predictions, **rows.groups)

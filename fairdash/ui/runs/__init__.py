@@ -1,0 +1,11 @@
+"""Home and Runs: what there is, and what can be done with it."""
+
+from fairdash.ui.runs.home import first_look, latest_result, recent_runs
+from fairdash.ui.runs.list import run_list
+
+__all__ = [
+    "first_look",
+    "latest_result",
+    "recent_runs",
+    "run_list",
+]

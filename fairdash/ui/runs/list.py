@@ -1,0 +1,191 @@
+"""The list of runs: find, select, open, rename, download, delete, compare."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from fairdash import plots
+from fairdash._wording import plain, plural
+from fairdash.jobs import wake
+from fairdash.store import RunRecord
+from fairdash.ui.results.found import is_sweep
+from fairdash.ui.results.results import metrics_by_setting, settings
+from fairdash.ui.results.run_table import methods_of, run_columns, run_table
+from fairdash.ui.widgets.blocks import figure
+from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.result_table import readable
+from fairdash.ui.widgets.state import store
+
+_TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
+_STATUS = {
+    "All": None,
+    "Running": {"queued", "running"},
+    "Finished": {"finished"},
+    "Failed": {"failed", "cancelled"},
+}
+_INTERVAL = "2s"
+
+
+def run_list() -> None:
+    """Draw the table of runs, kept fresh while one is open, and what can be done."""
+    going = any(not run.over for run in store().runs())
+
+    @st.fragment(run_every=_INTERVAL if going else None)
+    def listed() -> None:
+        chosen = _selection(_found())
+        if going:
+            if not any(not run.over for run in store().runs()):
+                st.rerun()
+            wake(store())
+        _actions(chosen)
+        _comparison(chosen)
+
+    listed()
+
+
+def _found() -> list[RunRecord]:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = st.text_input(
+            "Find",
+            placeholder="name, data set or method",
+            icon=":material/search:",
+            label_visibility="collapsed",
+            width=300,
+            key="find run",
+        )
+        status = st.segmented_control(
+            "Status",
+            list(_STATUS),
+            default="All",
+            required=True,
+            label_visibility="collapsed",
+            key="run status",
+        )
+    allowed = _STATUS[status]
+    words = text.lower().split()
+    return [
+        run
+        for run in store().runs()
+        if (allowed is None or run.status in allowed)
+        and all(word in _searched(run) for word in words)
+    ]
+
+
+def _searched(run: RunRecord) -> str:
+    return " ".join([run.name, run.dataset_name, *methods_of(run)]).lower()
+
+
+def _selection(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    if not runs:
+        st.caption("No run fits the filter.")
+        return []
+    event = st.dataframe(
+        run_table(runs),
+        hide_index=True,
+        column_config=run_columns(260),
+        on_select="rerun",
+        selection_mode="multi-row",
+        placeholder="–",
+        key="runs",
+    )
+    return [runs[row] for row in event["selection"]["rows"] if row < len(runs)]
+
+
+def _actions(chosen: Sequence[RunRecord]) -> None:
+    if not chosen:
+        st.caption("Choose runs to open, compare, rename, download or delete them.")
+        return
+    one = chosen[0] if len(chosen) == 1 else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{plural(len(chosen), 'run')} chosen**", width="content")
+        if st.button(
+            "Open", icon=":material/open_in_new:", type="primary", disabled=not one
+        ):
+            where = _SWEEP if is_sweep(chosen[0].id) else _TRAIN
+            open_page(where, run=chosen[0].id, data=chosen[0].dataset_id)
+        if st.button("Rename", icon=":material/edit:", disabled=not one):
+            _rename(chosen[0])
+        st.download_button(
+            "Download",
+            lambda: _download(chosen),
+            file_name="fairdash-runs.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            help="One row per model: settings, seed, validation and test metrics.",
+            on_click="ignore",
+        )
+        if st.button("Delete", icon=":material/delete:"):
+            _delete(chosen)
+
+
+def _download(chosen: Sequence[RunRecord]) -> bytes:
+    # read when asked for: a run may have been renamed since the table was drawn
+    snapshots = [store().snapshot(run.id, curves=False) for run in chosen]
+    tables = [snapshot.table().assign(run=snapshot.run.name) for snapshot in snapshots]
+    return pd.concat(tables).to_csv(index=False).encode()
+
+
+@st.dialog("Rename the run")
+def _rename(run: RunRecord) -> None:
+    name = st.text_input("Name", run.name, max_chars=80)
+    if st.button("Rename", type="primary", disabled=not name.strip()):
+        store().rename_run(run.id, name.strip())
+        st.rerun()
+
+
+@st.dialog("Delete for good?")
+def _delete(chosen: Sequence[RunRecord]) -> None:
+    for run in chosen:
+        st.markdown(f"- {plain(run.name)}")
+    st.caption("Models that no other run uses are deleted with it. The table stays.")
+    if not st.button("Delete", type="primary", icon=":material/delete:"):
+        return
+    try:
+        for run in chosen:
+            store().delete_run(run.id)
+    except ValueError as error:
+        st.error(plain(error), title="Not everything was deleted")
+        return
+    st.query_params.clear()
+    st.rerun()
+
+
+def _comparison(chosen: Sequence[RunRecord]) -> None:
+    """Draw the models of the chosen runs together, if they are of one data set."""
+    finished = [run for run in chosen if run.summary]
+    if not finished:
+        return
+    if len({run.dataset_id for run in finished}) > 1:
+        st.caption("Choose runs of one data set to compare them.")
+        return
+    dataset_id = finished[0].dataset_id
+    models = {
+        setting.label: setting
+        for run in finished
+        for setting in settings(store().snapshot(run.id, curves=False).trials)
+    }
+    if not models:
+        return
+    subgroups = store().dataset_record(dataset_id).subgroups
+    table = metrics_by_setting(list(models.values()), dataset_id, subgroups)
+    rows, seeds = round(table["n"].iloc[0]), table["n_seeds"].max()
+    figure(
+        plots.plot_comparison(table),
+        finding=_finding(table),
+        caption=f"{plural(rows, 'test row')}, 95% intervals, up to "
+        f"{plural(int(seeds), 'seed')} a model.",
+        alt=plots.describe_comparison(table),
+        table=readable(table),
+        key="comparison",
+    )
+
+
+def _finding(table: pd.DataFrame) -> str:
+    """Say whether the intervals of Worst-1-DI of all models overlap."""
+    if len(table) == 1:
+        return f"{table['label'].iloc[0]} alone"
+    if table["worst_1_di_low"].max() <= table["worst_1_di_high"].min():
+        return "On the worst local gap all intervals overlap"
+    best = table.sort_values("worst_1_di")["label"].iloc[0]
+    return f"The smallest worst local gap is that of {best}"

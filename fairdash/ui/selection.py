@@ -1,0 +1,243 @@
+"""What the reader has chosen: one object, read from the address and written whole.
+
+The address is the only place where a choice is kept, so a reload, the Back button, a
+second window and a link that was sent all show the same page. A page does three things:
+
+* `selection()` reads the address; a value that is not of its type is dropped.
+* ``**bound("k", 1)`` gives a widget its value from the selection, and writes the
+  selection back when the reader moves it. Widgets need no key or default beside.
+* `choose(k=2, seed=None)` changes the selection elsewhere: on a click, in a callback,
+  and before a page that is opened with it.
+
+None means not chosen: the page then shows its own default, which depends on nothing but
+the run and the data set. Links of the menu carry the whole selection along.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import streamlit as st
+
+from fairdash.datasets import Subgroups
+
+Point = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """One choice of everything that a reader can choose.
+
+    Attributes
+    ----------
+    run, data : str or None
+        Ids of a run and of the data set.
+    models : tuple of str
+        Models compared, by `fairdash.results.Setting.id`, in the order chosen.
+    model : str or None
+        The one model looked at, likewise.
+    seed : int or None
+        One seed; None for the mean over seeds.
+    method : str or None
+        The method of a sweep that sliders go through.
+    point : tuple of (str, str)
+        Its setting: parameter and value as text, see `fairdash.sweep`.
+    limit : float or None
+        The largest demographic parity difference (DI) that is accepted.
+    judge : str or None
+        Rows on which fronts are chosen: "validation" or "test".
+    across, up : str or None
+        Metrics on the axes of a front.
+    measure : str or None
+        What is compared between groups.
+    k : int or None
+        How many of the largest gaps Worst-k-DI averages.
+    subgroups : Subgroups or None
+    constraint : str or None
+    scores : str or None
+        Scores that are post-processed: a model's id, a column, an uploaded file.
+    crossed : tuple of str
+        Columns crossed with the sensitive one into the groups that are corrected.
+    gamma, tolerance : float or None
+        Width of the ramp (gamma) and allowed gap of rates (epsilon).
+    target_rate : str or None
+        "accuracy", "balanced" or a share (rho).
+    noise : float or None
+        Share of groups recorded wrongly, or total variation radius.
+    metric : str or None
+        Name of the fair metric.
+    fair_radius : float or None
+        Largest squared fair distance of a counterpart (epsilon).
+    """
+
+    run: str | None = None
+    data: str | None = None
+    models: tuple[str, ...] = ()
+    model: str | None = None
+    seed: int | None = None
+    method: str | None = None
+    point: Point = ()
+    limit: float | None = None
+    judge: str | None = None
+    across: str | None = None
+    up: str | None = None
+    measure: str | None = None
+    k: int | None = None
+    subgroups: Subgroups | None = None
+    constraint: str | None = None
+    scores: str | None = None
+    crossed: tuple[str, ...] = ()
+    gamma: float | None = None
+    target_rate: str | None = None
+    tolerance: float | None = None
+    noise: float | None = None
+    metric: str | None = None
+    fair_radius: float | None = None
+
+    @classmethod
+    def parse(cls, told: Mapping[str, Iterable[str]]) -> "Selection":
+        """Return the selection that an address states, by name a list of texts.
+
+        Names that are no field are the coordinates of `point`.
+        """
+        known = {field.name: field.type for field in fields(cls)}
+        chosen: dict[str, Any] = {}
+        point = []
+        for name, texts in told.items():
+            values = tuple(text for text in texts if text)
+            if not values:
+                continue
+            if name not in known:
+                point.append((name, values[-1]))
+            elif name != "point":
+                value = _READ.get(str(known[name]), _last)(values)
+                if value is not None:
+                    chosen[name] = value
+        return cls(**chosen, point=tuple(sorted(point)))
+
+    def address(self) -> dict[str, str | list[str]]:
+        """Return what `parse` reads this selection from."""
+        told: dict[str, str | list[str]] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is None or value == () or field.name == "point":
+                continue
+            told[field.name] = _write(value)
+        return told | dict(self.point)
+
+    def of_run(self, run: str | None, data: str | None) -> "Selection":
+        """Return the selection after another run or data set was picked.
+
+        What is chosen among the models of a run goes with the run, what is chosen
+        among the columns of a table with the data set.
+        """
+        moved = replace(self, run=run, data=data)
+        if run != self.run:
+            moved = replace(
+                moved, models=(), model=None, seed=None, method=None, point=()
+            )
+            moved = replace(moved, scores=None, metric=None)
+        if data != self.data:
+            moved = replace(moved, subgroups=None, crossed=())
+        return moved
+
+
+def selection() -> Selection:
+    """Return what the address of the page states."""
+    told = st.query_params
+    return Selection.parse({name: told.get_all(name) for name in told})
+
+
+def write(chosen: Selection) -> None:
+    """Make ``chosen`` the address of the page, whole."""
+    told = chosen.address()
+    here = {name: st.query_params.get_all(name) for name in st.query_params}
+    if {name: [v] if isinstance(v, str) else v for name, v in told.items()} != here:
+        st.query_params.from_dict(told)
+
+
+def choose(**changes: Any) -> Selection:
+    """Change some fields, write the selection back and return it."""
+    chosen = replace(selection(), **changes)
+    write(chosen)
+    return chosen
+
+
+def bound(
+    field: str,
+    default: Any,
+    *,
+    among: Iterable[Any] | None = None,
+    shown: Callable[[Any], Any] = lambda value: value,
+    meant: Callable[[Any], Any] = lambda value: value,
+    key: str = "",
+) -> dict[str, Any]:
+    """Return the keyword arguments that tie a widget to a field of the selection.
+
+    Parameters
+    ----------
+    field : str
+        Of `Selection`.
+    default : object
+        What the widget shows as long as the reader has chosen nothing.
+    among : iterable, optional
+        What the widget can show; another value of the address is shown as ``default``.
+    shown, meant : callable, optional
+        From the field's value to the widget's and back.
+    key : str, optional
+        Told apart from other widgets of the same field.
+    """
+    name = f"selection {field} {key}".rstrip()
+    chosen = getattr(selection(), field)
+    value = default if chosen is None or chosen == () else shown(chosen)
+    if among is not None:
+        allowed = list(among)
+        several = isinstance(value, list)
+        fits = all(v in allowed for v in value) if several else value in allowed
+        value = value if fits else default
+    st.session_state[name] = value
+
+    def moved() -> None:
+        choose(**{field: meant(st.session_state[name])})
+
+    return {"key": name, "on_change": moved}
+
+
+def _last(values: tuple[str, ...]) -> str:
+    return values[-1]
+
+
+def _number(kind: type[int] | type[float]) -> Callable[[tuple[str, ...]], Any]:
+    def read(values: tuple[str, ...]) -> float | None:
+        try:
+            value = kind(values[-1])
+        except ValueError:
+            return None
+        return value if abs(value) < float("inf") else None
+
+    return read
+
+
+def _subgroups(values: tuple[str, ...]) -> Subgroups | None:
+    try:
+        return Subgroups.model_validate_json(values[-1])
+    except ValueError:
+        return None
+
+
+def _write(value: Any) -> str | list[str]:
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, Subgroups):
+        return value.model_dump_json(exclude_defaults=True)
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(value)
+
+
+_READ: dict[str, Callable[[tuple[str, ...]], Any]] = {
+    str(int | None): _number(int),
+    str(float | None): _number(float),
+    str(tuple[str, ...]): tuple,
+    str(Subgroups | None): _subgroups,
+}

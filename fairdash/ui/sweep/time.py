@@ -1,0 +1,120 @@
+"""How long a sweep will take here: work foretold, speed measured on this machine."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from fairdash.datasets import encode, split
+from fairdash.methods import CATALOG, n_multiplied_columns
+from fairdash.sweep import Stack, SweepSpec, expand, makespan, plan, work
+from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.train_rows import rows_used
+
+_SEEN = 20_000  # rows that tell what columns cost
+_LATEST = 10  # runs that tell how fast this machine is now
+_FIRST_SHARE = 0.2  # of a matrix product's speed that training reaches
+_SIDE = 512  # of the matrices of that product
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a sweep asks for.
+
+    Attributes
+    ----------
+    total, missing : int
+        Models, and those of them that are still to train.
+    seconds : float
+        Until the last one has finished.
+    measured : bool
+        Whether models trained here before say so; else a matrix product does.
+    """
+
+    total: int
+    missing: int
+    seconds: float
+    measured: bool
+
+
+def expected(dataset_id: str, spec: SweepSpec) -> Expected:
+    """Return the models a sweep asks for and about how long they take here.
+
+    The speed is that of the models trained here last, so it is right for this machine
+    and for whatever else it is doing; before the first one, that of a matrix product.
+
+    Raises
+    ------
+    ValueError
+        When a method, a parameter or a value is not in the catalog.
+    """
+    dataset = store().dataset(dataset_id)
+    trials = expand(spec, dataset.key)
+    missing = [t for t in trials if not store().artifact(t.key).exists()]
+    n_rows, n_features = rows_used(dataset_id, spec.train_rows), _width(dataset_id)
+    so_far = _speed_so_far(dataset_id)
+    speed = so_far or _speed_of_products()
+    seconds = [
+        stack.work(n_rows=n_rows, n_features=n_features) / speed
+        for stack in plan(missing)
+        if not _has_plane(stack, dataset.key, spec)
+    ]
+    foretold = makespan(seconds, n_workers())
+    return Expected(len(trials), len(missing), foretold, so_far is not None)
+
+
+def _has_plane(stack: Stack, data: str, spec: SweepSpec) -> bool:
+    """Tell whether nothing is left to train of a stack but points of a plane."""
+    key = stack.plane_key(data=data, scaling=spec.scaling, train_rows=spec.train_rows)
+    return stack.is_plane and store().artifact(key).exists()
+
+
+def n_workers() -> int:
+    """Return how many worker processes an engine has on this machine."""
+    return int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _width(dataset_id: str) -> int:
+    """Return the number of columns after encoding that cost a product."""
+    dataset = store().dataset(dataset_id)
+    train = split(dataset, 0).train
+    some = train[:: max(1, len(train) // _SEEN)]
+    return n_multiplied_columns(encode(dataset, some).rows(some))
+
+
+def _speed_so_far(dataset_id: str) -> float | None:
+    """Return multiply-adds per second of models trained here, or None before any."""
+    runs = [run.id for run in store().runs() if run.over][:_LATEST]
+    speeds = [speed for run_id in runs for speed in _speeds(run_id)]
+    return float(np.median(speeds)) if speeds else None
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _speeds(run_id: str) -> Sequence[float]:
+    """Return the speeds of a run that is over, of networks alone."""
+    snapshot = store().snapshot(run_id, curves=False)
+    run = snapshot.run
+    n_rows = rows_used(run.dataset_id, run.spec.get("train_rows"))
+    n_features = _width(run.dataset_id)
+    return [
+        work(trial.params, n_rows=n_rows, n_features=n_features) / trial.seconds
+        for trial in snapshot.trials
+        if trial.seconds
+        and "n_adversary_steps" in trial.params
+        and not CATALOG[trial.method].approximates  # trained for all settings at once
+    ]
+
+
+@st.cache_data(show_spinner=False)
+def _speed_of_products() -> float:
+    one = np.ones((_SIDE, _SIDE), dtype=np.float32)
+    best = np.inf
+    for _ in range(5):
+        began = time.perf_counter()
+        one @ one
+        best = min(best, time.perf_counter() - began)
+    return _FIRST_SHARE * _SIDE**3 / best

@@ -1,0 +1,19 @@
+"""The Train page: a method is set, watched and compared."""
+
+from fairdash.ui.train.method_form import method_form
+from fairdash.ui.train.run_view import (
+    asked,
+    estimate,
+    export_run,
+    show_run,
+    training_facts,
+)
+
+__all__ = [
+    "asked",
+    "estimate",
+    "export_run",
+    "method_form",
+    "show_run",
+    "training_facts",
+]

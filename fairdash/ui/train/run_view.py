@@ -1,0 +1,139 @@
+"""A run on the Train page: what was asked, how it goes, how it ended."""
+
+import math
+
+import streamlit as st
+from pydantic import ValidationError
+
+from fairdash._wording import count, duration, plural
+from fairdash.methods import CATALOG
+from fairdash.store import Snapshot
+from fairdash.sweep import MethodGrid, SweepSpec
+from fairdash.ui.results.found import is_sweep, opened_on
+from fairdash.ui.results.outcome import show_result
+from fairdash.ui.results.results import BASELINE, Setting, single_values
+from fairdash.ui.results.training import runtime, usual_seconds
+from fairdash.ui.train.truncation import show_truncation
+from fairdash.ui.train.violations import show_violations
+from fairdash.ui.widgets.blocks import code_tabs, problem, table_download
+from fairdash.ui.widgets.frame import View, exists, open_page
+from fairdash.ui.widgets.start_runs import finish_audit
+from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.train_rows import PROPOSED, part_sizes
+from fairdash.ui.widgets.watch import show_curves, show_progress
+
+_DEFAULT = "road"
+_SEEDS = 3  # enough for a first spread, and a sample still trains in seconds
+_ALL = {"pages/5_Sweep.py": "See the whole sweep"}
+_UNDERSTAND = {
+    "pages/3_Local_fairness.py": "See where it is unfair",
+    "pages/4_Weights.py": "See where it looked",
+    "pages/6_Post-process.py": "Post-process this run",
+}
+
+
+def training_facts(dataset_id: str) -> tuple[str, ...]:
+    """Return the context line of Train: rows of each part, subgroups."""
+    record = store().dataset_record(dataset_id)
+    rows = " / ".join(map(count, part_sizes(dataset_id)))
+    crossed = " × ".join(record.subgroups.columns) or "none"
+    names = "training / validation / test rows"
+    return record.name, f"{rows} {names}", f"subgroups {crossed}"
+
+
+def asked(run_id: str | None) -> tuple[MethodGrid, int, int | None]:
+    """Return method, number of seeds and training rows a run asked for, or defaults.
+
+    Of a sweep the method has the settings it opens on. After an audit of the
+    unconstrained model alone the next step is a remedy.
+    """
+    if run_id is not None:
+        spec = SweepSpec.model_validate(store().run(run_id).spec)
+        grid = _in_question(spec, opened_on(run_id))
+        if grid is not None:
+            return grid, len(spec.seeds), spec.train_rows
+    return MethodGrid(method=_DEFAULT), _SEEDS, PROPOSED
+
+
+def estimate(dataset_id: str, grid: MethodGrid, train_rows: int | None) -> str:
+    """Return how long a model takes here, if one like it was trained before."""
+    method = CATALOG[grid.method]
+    known = method.settings(single_values(grid.params), grid.effort)
+    fixed = {n: v for n, v in known.items() if n not in method.stackable()}
+    seconds = usual_seconds(dataset_id, grid.method, fixed, train_rows)
+    if seconds is None:
+        return ""
+    return f"About {duration(math.ceil(seconds))} a model on this machine."
+
+
+def show_run(snapshot: Snapshot) -> None:
+    """Draw a run: its progress while it goes on, its result in the same place."""
+    if not snapshot.run.over:
+        show_progress(snapshot)
+        show_curves(snapshot)
+        return
+    finish_audit(snapshot)
+    done, total = snapshot.count("finished"), len(snapshot.trials)
+    kept = f"{done} of {plural(total, 'model')} finished and kept."
+    if snapshot.run.status == "failed":
+        failed = [trial.reason for trial in snapshot.trials if trial.reason]
+        reason = failed[0] if failed else snapshot.run.error or "no reason was given"
+        problem(f"{snapshot.run.name} failed", f"{reason} {kept}")
+    elif snapshot.run.status == "cancelled":
+        after = duration(runtime(snapshot.run) or 0)
+        st.info(
+            f"{kept} Press Train to go on from there.", title=f"Cancelled after {after}"
+        )
+    if done:
+        show_result(snapshot)
+        show_truncation(snapshot)
+        show_violations(snapshot)
+        _next_pages(snapshot)
+        show_curves(snapshot)
+
+
+def export_run(view: View) -> None:
+    """Fill the Export popover: figures as a table, the run as YAML and as Python."""
+    if view.run is None:
+        return
+    snapshot = store().snapshot(view.run, curves=False)
+    try:
+        spec = SweepSpec.model_validate(snapshot.run.spec)
+    except ValidationError:  # a run of an older version
+        return
+    with view.export():
+        table_download("Models (CSV)", snapshot.table(), "fairdash-models.csv")
+        st.download_button(
+            "Configuration (YAML)",
+            spec.to_yaml(),
+            file_name="fairdash-run.yaml",
+            icon=":material/data_object:",
+            type="tertiary",
+            width="stretch",
+            on_click="ignore",
+        )
+        st.caption("The same run, to copy")
+        code_tabs({"Python": spec.to_python(), "YAML": spec.to_yaml()})
+
+
+def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
+    """Return the method of ``chosen`` at its values, else the first but a baseline."""
+    for grid in spec.methods:
+        if chosen is None and grid.method != BASELINE:
+            return grid
+        if chosen is not None and grid.method == chosen.method:
+            params = chosen.trials[0].params
+            values = {name: params[name] for name in grid.params}
+            return grid.model_copy(update={"params": values})
+    return None
+
+
+def _next_pages(snapshot: Snapshot) -> None:
+    run = snapshot.run
+    links = {path: label for path, label in _UNDERSTAND.items() if exists(path)}
+    if is_sweep(run.id):
+        links = _ALL | links
+    with st.container(horizontal=True):
+        for path, label in links.items():
+            if st.button(label, icon=":material/arrow_forward:", icon_position="right"):
+                open_page(path, run=run.id, data=run.dataset_id)

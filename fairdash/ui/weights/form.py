@@ -1,0 +1,81 @@
+"""Controls of the Weights page."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from fairdash._wording import percent
+from fairdash.ui.results.results import Setting
+from fairdash.ui.results.weights import EVERYBODY, Weighted
+from fairdash.ui.widgets.pick_models import model_in_question, reference_of
+
+_SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
+_FEW = 2
+
+
+def pick_weighted(
+    weighted: Sequence[Setting],
+    models: Sequence[Setting],
+    dataset_id: str,
+    run_id: str | None,
+) -> Weighted:
+    """Draw the choice of a model and of one of its seeds."""
+    labels = {model.label: model for model in weighted}
+    label: str = st.selectbox(
+        "Model",
+        list(labels),
+        index=model_in_question(weighted, run_id),
+        key=f"{dataset_id} {run_id} weighted",
+    )
+    chosen = labels[label]
+    seeds = {trial.seed: trial for trial in chosen.trials}
+    seed = next(iter(seeds))
+    if len(seeds) > 1:
+        seed = st.selectbox("Seed", list(seeds), key=f"{dataset_id} weights seed")
+    plain = reference_of(chosen, models)
+    others = {trial.seed: trial for trial in plain.trials} if plain else {}
+    trial = seeds[seed]
+    return Weighted(chosen, trial, others.get(seed, trial), dataset_id)
+
+
+def pick_epoch(weighted: Weighted) -> int:
+    """Draw the choice of an epoch, the last one first."""
+    epochs = weighted.epochs()
+    if len(epochs) == 1:
+        st.caption("Only the last weights were kept.")
+        return epochs[0]
+    epoch: int = st.select_slider(
+        "Epoch", epochs, value=epochs[-1], key=f"{weighted.trial.key} epoch"
+    )
+    return epoch
+
+
+def pick_share(dataset_id: str) -> float:
+    """Draw the choice of how many rows are the top."""
+    share: float = st.select_slider(
+        "Rows with the largest r",
+        _SHARES,
+        value=0.01,
+        format_func=percent,
+        key=f"{dataset_id} share",
+        persist_state="session",
+    )
+    return share
+
+
+def pick_group(groups: Sequence[str], dataset_id: str) -> str:
+    """Draw the choice of the groups among which the top rows are looked for."""
+    words = "Among which rows the largest weights are looked for."
+    key = f"{dataset_id} group"
+    if len(groups) > _FEW:
+        return st.selectbox("Group", [EVERYBODY, *groups], help=words, key=key)
+    group: str = st.segmented_control(
+        "Group",
+        [EVERYBODY, *groups],
+        default=EVERYBODY,
+        required=True,
+        help=words,
+        key=key,
+        persist_state="session",
+    )
+    return group

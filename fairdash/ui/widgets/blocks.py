@@ -1,0 +1,223 @@
+"""The parts of a page: context line, controls, KPI row, figure, empty, error."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from fairdash._wording import MINUS, Kpi, plain
+from fairdash.plots import CONFIG
+
+_LABEL = 26  # pixels that the label of a widget takes above its box
+
+
+def context(*facts: str) -> None:
+    """Write the one line below the title: data set, rows, seeds."""
+    st.caption(plain(" · ".join(fact for fact in facts if fact)))
+
+
+def controls(columns: int = 4) -> DeltaGenerator:
+    """Return the control bar, a grid for at most four controls."""
+    return st.grid(columns=columns, min_column_width=150, gap=("xsmall", "medium"))
+
+
+def more(label: str = "More", *, icon: str = ":material/tune:") -> DeltaGenerator:
+    """Return a popover for the remaining controls, in line with those of the bar."""
+    with st.container(gap=None):
+        st.space(_LABEL)
+        return st.popover(label, icon=icon, width="stretch")
+
+
+def form_beside(key: str, *, answered: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the places of a form and, right of it, of what it leads to.
+
+    On a phone one stands above the other: what is ``answered`` comes first.
+    """
+    if answered:
+        columns = f".st-key-{key} > * > [data-testid=stHorizontalBlock]"
+        style = f"{columns} {{ flex-wrap: wrap-reverse; }}"
+        st.html(f"<style>@media (max-width: 640px) {{ {style} }}</style>")
+    with st.container(key=key):
+        form, answer = st.columns([1, 3], gap="medium")
+    return form, answer
+
+
+def kpi_row(items: Sequence[Kpi]) -> None:
+    """Draw the KPI row: bordered cards of one height, two by two on a phone."""
+    with st.grid(columns=len(items), min_column_width=150, gap=10):
+        for item in items:
+            _card(item)
+
+
+def figure(
+    drawing: Any,
+    *,
+    finding: str,
+    caption: str,
+    alt: str,
+    how: str = "",
+    table: pd.DataFrame | None = None,
+    table_config: Mapping[str, Any] | None = None,
+    key: str | None = None,
+    on_select: Callable[[], None] | None = None,
+    control: Callable[[], None] | None = None,
+) -> None:
+    """Draw a figure under its finding, with its definition and table one click away.
+
+    Parameters
+    ----------
+    drawing : plotly.graph_objects.Figure
+        From `fairdash.plots`.
+    finding : str
+        What the figure shows, one sentence of at most 70 characters.
+    caption : str
+        Statistic, kind of interval, number of rows and seeds, meaning of dashes.
+    alt : str
+        The same for a reader who does not see the figure.
+    how : str
+        How to read it (Markdown), behind the question mark.
+    table : DataFrame, optional
+        The numbers drawn.
+    table_config : mapping, optional
+        ``column_config`` of the table; by default three decimals.
+    key : str, optional
+        Identity of the figure between reruns.
+    on_select : callable, optional
+        Called after a click on a mark; the session state holds the selection at
+        ``key``.
+    control : callable, optional
+        Draws a control that belongs to this figure alone, under its finding.
+    """
+    # colour tokens are swapped when a figure mounts: a new theme is a new figure
+    drawing.update_layout(meta=st.context.theme.type)
+    with st.container(gap="xsmall"):
+        heading(finding, how)
+        if control is not None:
+            control()
+        if on_select is None:
+            st.plotly_chart(drawing, config=CONFIG, alt=alt, key=key)
+        else:
+            st.plotly_chart(
+                drawing,
+                config=CONFIG,
+                alt=alt,
+                key=key,
+                on_select=on_select,
+                selection_mode="points",
+            )
+        if caption:
+            st.caption(plain(caption))
+        if table is not None:
+            with st.expander("Table", type="compact", icon=":material/table_rows:"):
+                st.dataframe(
+                    table,
+                    hide_index=True,
+                    column_config=table_config or decimals(table),
+                    placeholder="–",
+                )
+
+
+def heading(text: str, how: str = "") -> None:
+    """Write the finding of a figure and, behind a question mark, how to read it."""
+    with st.container(
+        horizontal=True, wrap=False, vertical_alignment="center", gap="small"
+    ):
+        st.subheader(plain(text), anchor=False, width="stretch")
+        if how:
+            popover = st.popover(
+                ":material/help:", type="tertiary", help="How to read this figure"
+            )
+            with popover, st.container(width=340):
+                st.markdown(how)
+
+
+def empty(title: str, body: str, remedies: Mapping[str, Callable[[], None]]) -> None:
+    """Draw the box of a page that has nothing to show yet, and the way on."""
+    with st.container(border=True, horizontal_alignment="center", gap="small"):
+        st.space("small")
+        st.markdown(f"#### {plain(title)}", text_alignment="center", anchors=False)
+        st.caption(body, text_alignment="center", width=520)
+        _remedies(remedies, alignment="center")
+        st.space("small")
+
+
+def problem(
+    title: str, body: object, remedies: Mapping[str, Callable[[], None]] | None = None
+) -> None:
+    """Say what did not happen and why, what to change, and offer the remedies.
+
+    Parameters
+    ----------
+    title : str
+        "compas.csv was not loaded: two columns have the same name".
+    body : object
+        Column, rows, remedy, what is fine; usually the ValueError.
+    remedies : mapping of str to callable, optional
+        Buttons; the first is the primary one.
+    """
+    st.error(plain(body), title=plain(title), icon=":material/error:")
+    _remedies(remedies or {}, alignment="left")
+
+
+def decimals(table: pd.DataFrame) -> dict[str, Any]:
+    """Return the column configuration that shows three decimals of every share."""
+    three = st.column_config.NumberColumn(format="%.3f")
+    return {str(name): three for name in table.select_dtypes("float")}
+
+
+def table_download(label: str, table: pd.DataFrame, file_name: str) -> None:
+    """Offer ``table`` as CSV, inside the Export popover."""
+    st.download_button(
+        label,
+        table.to_csv(index=False).encode(),
+        file_name=file_name,
+        mime="text/csv",
+        icon=":material/table:",
+        type="tertiary",
+        width="stretch",
+        on_click="ignore",
+    )
+
+
+def code_tabs(texts: Mapping[str, str]) -> None:
+    """Show texts by language, each with the button that copies it."""
+    with st.container(width=420):
+        for place, (language, text) in zip(
+            st.tabs(list(texts)), texts.items(), strict=True
+        ):
+            place.code(text, language=language.lower(), height=220)
+
+
+def _remedies(
+    remedies: Mapping[str, Callable[[], None]], alignment: Literal["left", "center"]
+) -> None:
+    with st.container(horizontal=True, horizontal_alignment=alignment):
+        pressed = [
+            action
+            for position, (label, action) in enumerate(remedies.items())
+            if st.button(label, type="secondary" if position else "primary")
+        ]
+    for action in pressed:
+        action()
+
+
+def _card(item: Kpi) -> None:
+    chip: dict[str, Any] = {}
+    if item.delta:
+        colours: dict[bool | None, str] = {True: "green", False: "red", None: "gray"}
+        chip["delta"] = item.delta
+        chip["delta_color"] = colours[item.good]
+        # st.metric reads a typographic minus as positive
+        chip["delta_arrow"] = "down" if item.delta.startswith(MINUS) else "up"
+    st.metric(
+        item.label,
+        item.value,
+        help=item.help,
+        delta_description=item.note or None,
+        chart_data=item.series,
+        border=True,
+        height="stretch",
+        **chip,
+    )

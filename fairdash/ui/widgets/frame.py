@@ -1,0 +1,232 @@
+"""The frame of every page: configuration, menu, title, picker, Export."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from fairdash import APP_FOLDER
+from fairdash._wording import clock_time
+from fairdash.store import DatasetRecord, RunRecord
+from fairdash.ui.widgets.blocks import problem
+from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.theme_watch import theme_watch
+
+_HERE = Path(__file__).parent
+_MENU: dict[str, dict[str, tuple[str, str]]] = {
+    "": {"app.py": ("Home", "home")},
+    "Prepare": {
+        "pages/1_Data.py": ("Data", "table_view"),
+        "pages/2_Train.py": ("Train", "model_training"),
+    },
+    "Understand": {
+        "pages/3_Local_fairness.py": ("Local fairness", "troubleshoot"),
+        "pages/4_Weights.py": ("Weights", "balance"),
+    },
+    "Trade off": {
+        "pages/5_Sweep.py": ("Sweep", "scatter_plot"),
+        "pages/6_Post-process.py": ("Post-process", "tune"),
+    },
+    "Stress-test": {
+        "pages/7_Noisy_groups.py": ("Noisy groups", "blur_on"),
+        "pages/8_Individual_fairness.py": ("Individual fairness", "person_search"),
+        "pages/9_Drift.py": ("Drift", "moving"),
+    },
+    "Keep": {"pages/10_Runs.py": ("Runs", "history")},
+}
+_ANOTHER = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """What the reader looks at: ids of a run and a data set, and the Export corner."""
+
+    run: str | None
+    data: str | None
+    _corner: DeltaGenerator
+
+    def export(self) -> DeltaGenerator:
+        """Return the Export popover; call once, when there is something to export."""
+        return self._corner.popover("Export", icon=":material/ios_share:")
+
+
+def page(
+    name: str, question: str, *, pick: Literal["run", "data"] | None = None
+) -> View:
+    """Draw the frame of a page and return what the address selects.
+
+    The address carries ``?run=`` and ``?data=``, so that a refresh or a second tab
+    shows the same. An id that does not exist (any more) stops the page with a message.
+
+    Parameters
+    ----------
+    name : str
+        As in the menu.
+    question : str
+        What the page answers, the title; at most 26 characters fit on a phone.
+    pick : {"run", "data"}, optional
+        What the picker chooses. A page that picks runs opens on the newest one.
+
+    Returns
+    -------
+    View
+    """
+    st.set_page_config(
+        page_title=f"{name} · fairdash",
+        page_icon=str(_HERE / "favicon.svg"),
+        layout="wide",
+    )
+    st.logo(str(_HERE / "logo.svg"), size="large")
+    run, data = st.query_params.get("run"), st.query_params.get("data")
+    missing = _missing(run, data)
+    if not missing:
+        run, data = _agree(run, data, pick)
+    _menu({} if missing else {"run": run, "data": data})
+    corner = _title_row(question, pick, None if missing else {"run": run, "data": data})
+    if missing:
+        what, title = missing
+        body = (
+            "It was deleted, or the address comes from another machine. "
+            "Everything kept here is listed under Runs."
+        )
+        problem(title, body, {"Show what is here": lambda: _forget(what)})
+        st.stop()
+    return View(run, data, corner)
+
+
+def open_page(path: str, **selection: str | None) -> None:
+    """Go to the page at ``path`` with ``run=`` and ``data=`` in its address."""
+    chosen = {name: value for name, value in selection.items() if value}
+    st.switch_page(path, query_params=chosen)
+
+
+def exists(path: str) -> bool:
+    """Return whether the page at ``path`` is part of this installation."""
+    return (APP_FOLDER / path).exists()
+
+
+def _missing(run: str | None, data: str | None) -> tuple[str, str] | None:
+    if run and run not in {record.id for record in store().runs()}:
+        return "run", f"The run {run} was not found"
+    if data and data not in {record.id for record in store().datasets()}:
+        return "data", f"The data set {data} was not found"
+    return None
+
+
+def _agree(
+    run: str | None, data: str | None, pick: str | None
+) -> tuple[str | None, str | None]:
+    """Return the run and the data set it was trained on, the picked one winning."""
+    if pick == "run":
+        if run is None:
+            runs = [r.id for r in store().runs() if data in (None, r.dataset_id)]
+            run = runs[0] if runs else None
+        if run is not None:
+            data = store().run(run).dataset_id
+    elif run is not None:
+        of_run = store().run(run).dataset_id
+        if data is None:
+            data = of_run
+        elif data != of_run:
+            run = None
+    for name, value in (("run", run), ("data", data)):
+        if value and st.query_params.get(name) != value:
+            st.query_params[name] = value
+        elif not value and name in st.query_params:
+            del st.query_params[name]
+    return run, data
+
+
+def _menu(selection: dict[str, str | None]) -> None:
+    keep = {name: value for name, value in selection.items() if value}
+    with st.sidebar:
+        for head, links in _MENU.items():
+            present = {path: link for path, link in links.items() if exists(path)}
+            if not present:
+                continue
+            with st.container(gap="xxsmall"):
+                if head:
+                    st.caption(head)
+                for path, (label, icon) in present.items():
+                    st.page_link(
+                        path,
+                        label=label,
+                        icon=f":material/{icon}:",
+                        width="stretch",
+                        query_params=keep or None,
+                    )
+        theme_watch()
+
+
+def _title_row(
+    question: str, pick: str | None, selection: dict[str, str | None] | None
+) -> DeltaGenerator:
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        horizontal_alignment="distribute",
+        gap="small",
+    ):
+        st.title(question, anchor=False, width="stretch")
+        corner = st.container(
+            horizontal=True,
+            width="content",
+            vertical_alignment="center",
+            gap="xsmall",
+            wrap=False,
+        )
+    if pick and selection is not None:
+        with corner:
+            _picker(pick, selection[pick])
+    return corner
+
+
+def _picker(kind: str, current: str | None) -> None:
+    """Draw the selection of runs or data sets; a choice becomes the address."""
+    names = _distinct(store().runs() if kind == "run" else store().datasets())
+    if not names:
+        return
+    if kind == "data":
+        names[_ANOTHER] = "Another table…"
+    options = list(names)
+    index = options.index(current) if current else None
+    chosen = st.selectbox(
+        "Run" if kind == "run" else "Data set",
+        options,
+        index=index,
+        format_func=names.__getitem__,
+        placeholder="Open a run" if kind == "run" else "Open a data set",
+        label_visibility="collapsed",
+        width=240,
+        key=f"pick {kind} {current}",
+    )
+    if chosen == _ANOTHER:
+        open_page("pages/1_Data.py")
+    if chosen is not None and chosen != current:
+        st.query_params.clear()
+        st.query_params[kind] = chosen
+        st.rerun()
+
+
+def _distinct(records: Sequence[RunRecord] | Sequence[DatasetRecord]) -> dict[str, str]:
+    """Return a name by id, no two alike: a select box knows its options by name."""
+    alike = Counter(record.name for record in records)
+    names = {
+        record.id: record.name
+        if alike[record.name] == 1
+        else f"{clock_time(record.created)} · {record.name}"
+        for record in records
+    }
+    alike = Counter(names.values())
+    return {
+        k: name if alike[name] == 1 else f"{k} · {name}" for k, name in names.items()
+    }
+
+
+def _forget(what: str) -> None:
+    del st.query_params[what]
+    st.rerun()

@@ -1,0 +1,78 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from fairdash.datasets import Subgroups
+from fairdash.ui.selection import Selection
+
+names = st.text("abcdef0123456789", min_size=1, max_size=8)
+numbers = st.floats(-1e6, 1e6).map(lambda value: float(f"{value:.10g}"))
+selections = st.builds(
+    Selection,
+    run=st.none() | names,
+    models=st.lists(names, max_size=4).map(tuple),
+    seed=st.none() | st.integers(0, 99),
+    point=st.dictionaries(st.sampled_from(["tau", "fairness_weight"]), names).map(
+        lambda told: tuple(sorted(told.items()))
+    ),
+    k=st.none() | st.integers(1, 3),
+    gamma=st.none() | numbers,
+    target_rate=st.none() | st.sampled_from(["accuracy", "balanced", "0.25"]),
+    subgroups=st.none()
+    | st.just(Subgroups(columns=("age", "ü & ="), widths={"age": 5.0}, min_size=30)),
+)
+
+
+def as_lists(address):
+    return {name: [v] if isinstance(v, str) else v for name, v in address.items()}
+
+
+@given(selections)
+def test_an_address_states_the_whole_selection(chosen):
+    assert Selection.parse(as_lists(chosen.address())) == chosen
+
+
+@given(st.dictionaries(st.sampled_from(["k", "gamma", "subgroups", "seed"]), st.text()))
+def test_a_value_of_another_type_is_dropped_and_the_rest_kept(told):
+    chosen = Selection.parse({"run": ["1"]} | as_lists(told))
+    assert chosen.run == "1"
+    assert chosen.k is None or isinstance(chosen.k, int)
+    assert chosen.gamma is None or abs(chosen.gamma) < float("inf")
+
+
+def test_another_run_keeps_what_belongs_to_the_table():
+    chosen = Selection(
+        run="1", data="a", model="x", k=2, subgroups=Subgroups(columns=("age",))
+    )
+    same_table = chosen.of_run("2", "a")
+    assert same_table == Selection(
+        run="2", data="a", k=2, subgroups=Subgroups(columns=("age",))
+    )
+    assert chosen.of_run("3", "b") == Selection(run="3", data="b", k=2)
+
+
+def page():
+    import streamlit as st
+
+    from fairdash.ui.selection import bound, selection
+
+    k = st.radio("k", [1, 2, 3], **bound("k", 1, among=[1, 2, 3]))
+    st.slider("gamma", 0.0, 1.0, **bound("gamma", 0.1))
+    st.caption(f"{k} {selection().k}")
+
+
+def test_a_widget_shows_the_address_and_writes_it_back():
+    app = AppTest.from_function(page)
+    app.query_params["gamma"] = "0.98"
+    app.query_params["k"] = "7"
+    app.run()
+    assert app.slider[0].value == 0.98
+    assert app.radio[0].value == 1
+    app.radio[0].set_value(2).run()
+    assert app.query_params["k"] == "2"
+    assert app.query_params["gamma"] == "0.98"
+    again = AppTest.from_function(page)
+    for name, values in app.query_params.items():
+        again.query_params[name] = values
+    again.run()
+    assert (again.radio[0].value, again.slider[0].value) == (2, 0.98)
