@@ -5,31 +5,8 @@ and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
 from fairdash.metrics._compare import compare
-from fairdash.metrics._counterfactual import (
-    ctf_score,
-    flip_columns,
-    prediction_consistency,
-    recall_gaps,
-    same_prediction,
-)
-from fairdash.metrics._dif import (
-    DIFCertificate,
-    LossRatio,
-    dif_certificate,
-    free_sensitivity,
-    loss_ratio,
-)
 from fairdash.metrics._evaluate import evaluate
 from fairdash.metrics._expected import expected_violations
-from fairdash.metrics._explore import explore
-from fairdash.metrics._fair_directions import (
-    columns_of,
-    comparable_directions,
-    group_directions,
-    ignore_columns,
-    pair_tables,
-)
-from fairdash.metrics._fair_metric import FairMetric, fair_distance
 from fairdash.metrics._group import (
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -50,7 +27,6 @@ from fairdash.metrics._local import (
     worst_k_di,
 )
 from fairdash.metrics._noise import NoiseFloor, noise_floor
-from fairdash.metrics._random_search import random_worst_case
 from fairdash.metrics._seeds import mean_local_di, summarise_seeds
 from fairdash.metrics._traits import top_rows, traits
 from fairdash.metrics._weights import (
@@ -60,10 +36,28 @@ from fairdash.metrics._weights import (
     ratio_correlation,
     ratio_quantiles,
 )
-from fairdash.metrics._worst_case import (
+from fairdash.metrics.individual import (
+    DIFCertificate,
+    FairMetric,
     FreeRange,
+    LossRatio,
     WorstCase,
+    columns_of,
+    comparable_directions,
+    ctf_score,
+    dif_certificate,
+    explore,
+    fair_distance,
+    flip_columns,
+    free_sensitivity,
+    group_directions,
+    ignore_columns,
+    loss_ratio,
     output_distance,
+    pair_tables,
+    prediction_consistency,
+    recall_gaps,
+    same_prediction,
     worst_case,
 )
 
@@ -105,7 +99,6 @@ __all__ = [
     "output_distance",
     "pair_tables",
     "prediction_consistency",
-    "random_worst_case",
     "ratio_by_subgroup",
     "ratio_correlation",
     "ratio_quantiles",

@@ -15,7 +15,7 @@ from fairdash.metrics import (
     ignore_columns,
     pair_tables,
 )
-from fairdash.metrics._explore import _negative_log_likelihood
+from fairdash.metrics.individual.directions import _negative_log_likelihood
 
 NAMES = ("age", "sex=F", "sex=M", "skill")
 

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
 from fairdash._validation import check_positive
-from fairdash.metrics._fair_metric import FairMetric, Float
-from fairdash.metrics._worst_case import (
+from fairdash.metrics.individual.fair_metric import FairMetric, Float
+from fairdash.metrics.individual.worst_case import (
     Differentiable,
     FreeRange,
     model_loss,

@@ -1,23 +1,37 @@
-"""What changes in a model's predictions when people change in what does not count."""
+"""Individual fairness of stored models: flips, worst counterparts, certificates."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.audits._counterparts import search_counterparts
-from fairdash.audits._model import AuditedModel
-from fairdash.audits._rows import Flips
+from fairdash.audits.counterparts import search_counterparts
+from fairdash.audits.models import (
+    AuditedModel,
+    AuditRows,
+    Flips,
+    read_model,
+    rows_of,
+)
 from fairdash.datasets import Dataset
 from fairdash.metrics import (
+    DIFCertificate,
     FairMetric,
+    LossRatio,
     ctf_score,
+    dif_certificate,
     evaluate,
+    free_sensitivity,
+    loss_ratio,
     prediction_consistency,
     recall_gaps,
+    summarise_seeds,
     wilson_interval,
 )
+from fairdash.store import Store, TrialRecord
+from fairdash.sweep import SweepSpec
 
 Float = NDArray[np.float64]
 FLIPS = 12  # values up to which a number is set to each of them
@@ -100,6 +114,96 @@ def audit_search(
     return numbers | {"found": case.share_found}
 
 
+@dataclass(frozen=True)
+class Certified:
+    r"""Certificate, loss ratio and :math:`\lVert A^T W_1 \rVert` of a network."""
+
+    certificate: DIFCertificate
+    ratio: LossRatio
+    sensitivity: float
+
+
+def certify(
+    model: AuditedModel,
+    metric: FairMetric,
+    *,
+    places: NDArray[np.int64],
+    radius: float,
+    threshold: float,
+) -> Certified:
+    """Certify a network on some of its test rows.
+
+    Raises
+    ------
+    ValueError
+        When the model is not a network, with the reason.
+    """
+    if model.network is None:
+        raise ValueError(model.why_no_slopes)
+    X, y = model.rows.test.X[places], model.rows.y[places]
+    free = model.rows.free_range(metric)
+    return Certified(
+        dif_certificate(model.network, X, metric, radius=radius, free=free),
+        loss_ratio(
+            model.network,
+            X,
+            y,
+            metric,
+            radius=radius,
+            threshold=threshold,
+            free=free,
+        ),
+        free_sensitivity(model.network, metric),
+    )
+
+
+def audit_run(
+    store: Store, run_id: str, flips: Flips, *, by_seed: bool = False
+) -> pd.DataFrame:
+    """Audit every finished model of a run on all its test rows.
+
+    Parameters
+    ----------
+    store : Store
+    run_id : str
+    flips : mapping of str to values
+        See `flip_values`.
+    by_seed : bool, default=False
+        One row per trial instead of means over seeds.
+
+    Returns
+    -------
+    DataFrame
+        ``method``, the parameters in which models of the run differ, then ``seed`` and
+        the numbers of `audit_flips`, or ``n_seeds`` and their means and spreads as in
+        `fairdash.metrics.summarise_seeds`.
+
+    Raises
+    ------
+    ValueError
+        When the run does not exist or has no finished model, an earlier version kept
+        the scores of a model alone, a column is not a feature, or a value does not
+        occur.
+    """
+    snapshot = store.snapshot(run_id, curves=False)
+    trials = [trial for trial in snapshot.trials if trial.status == "finished"]
+    if not trials:
+        raise ValueError(f"Run {run_id} has no finished model to audit.")
+    spec = SweepSpec.model_validate(snapshot.run.spec)
+    dataset = store.dataset(snapshot.run.dataset_id)
+    names = _differing(trials)
+    known: dict[int, AuditRows] = {}  # a run has one scaling and one share of rows
+    lines = []
+    for trial in trials:
+        if trial.seed not in known:
+            known[trial.seed] = rows_of(dataset, trial, spec)
+        found = audit_flips(read_model(store, trial, known[trial.seed]), flips)
+        point = {name: trial.params.get(name) for name in names}
+        lines.append({"method": trial.method, **point, "seed": trial.seed, **found})
+    table = pd.DataFrame(lines)
+    return table if by_seed else summarise_seeds(table, ["method", *names])
+
+
 def _numbers(
     model: AuditedModel, p: Float, places: NDArray[np.int64]
 ) -> dict[str, float]:
@@ -127,3 +231,13 @@ def _values(column: "pd.Series[float]") -> tuple[object, ...]:
         at = column.quantile(list(_QUANTILES), interpolation="nearest")
         return tuple(dict.fromkeys(at.tolist()))
     return tuple(sorted(column.unique().tolist(), key=str))
+
+
+def _differing(trials: Sequence[TrialRecord]) -> list[str]:
+    """Return the parameters of which some method has several values."""
+    values: dict[tuple[str, str], set[object]] = {}
+    for trial in trials:
+        for name, value in trial.params.items():
+            values.setdefault((name, trial.method), set()).add(value)
+    several = [name for (name, _), own in values.items() if len(own) > 1]
+    return list(dict.fromkeys(several))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, softmax
 
 from fairdash._validation import check_non_negative, check_whole
-from fairdash.metrics._fair_metric import FairMetric, Float
+from fairdash.metrics.individual.fair_metric import FairMetric, Float
 
 _RANDOM_STARTS = 3
 _SMALLEST_STEP = 1e-3
@@ -119,7 +119,7 @@ def worst_case(
     rows = np.asarray(X, np.float64)
     free = free or FreeRange.of(rows, metric)
     goal = _Goal(model, rows, None if target is None else np.asarray(target))
-    reach = Reach(rows, metric, free, float(np.sqrt(radius)))
+    reach = _Reach(rows, metric, free, float(np.sqrt(radius)))
     there, best = rows, goal.start
     for start in _starts(goal, reach, random_state):
         reached, value = _ascend(goal, reach, start, n_steps)
@@ -136,7 +136,7 @@ class _Start(NamedTuple):
     slope: Float
 
 
-def _starts(goal: "_Goal", reach: "Reach", random_state: int) -> Iterator[_Start]:
+def _starts(goal: "_Goal", reach: "_Reach", random_state: int) -> Iterator[_Start]:
     """Yield the rows themselves, upwards and downwards, and points within reach.
 
     At a row the distance has no slope, and where a network is flat it has none either.
@@ -156,7 +156,7 @@ def _starts(goal: "_Goal", reach: "Reach", random_state: int) -> Iterator[_Start
 
 
 def _ascend(
-    goal: "_Goal", reach: "Reach", start: _Start, n_steps: int
+    goal: "_Goal", reach: "_Reach", start: _Start, n_steps: int
 ) -> tuple[Float, Float]:
     """Climb from every start; return where to, and the value there."""
     u, delta, slope = start
@@ -179,7 +179,7 @@ def _ascend(
     return here, value
 
 
-class Reach:
+class _Reach:
     """Counterparts as free moves u and others delta, within their limits."""
 
     def __init__(
@@ -194,13 +194,6 @@ class Reach:
     def at(self, u: Float, delta: Float) -> Float:
         moved: Float = self.rows + u @ self.metric.basis.T + delta
         return moved
-
-    def within(self, delta: Float) -> Float:
-        """Return other moves, shortened to the distance allowed."""
-        squared = ((delta @ self.metric.sigma) * delta).sum(1)
-        length = np.sqrt(np.maximum(squared, _TINY))
-        shorter: Float = delta * np.minimum(1, self.length / length)[:, None]
-        return shorter
 
     def towards(self, gradient: Float) -> tuple[Float, Float]:
         """Return the moves that gain most if the model were linear."""

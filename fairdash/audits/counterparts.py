@@ -9,9 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_non_negative, value_label
-from fairdash.audits._model import AuditedModel
-from fairdash.audits._rows import MOST_POOL, AuditRows
-from fairdash.audits._table_search import (
+from fairdash.audits.models import MOST_POOL, AuditedModel, AuditRows
+from fairdash.audits.table_search import (
     TOLERANCE,
     Float,
     Found,
