@@ -59,6 +59,7 @@ from fairdash.plots._noisy import (
     plot_certificates,
     plot_confusion,
 )
+from fairdash.plots._picture import Picture
 from fairdash.plots._theme import (
     CONFIG,
     group_colours_of,
@@ -104,6 +105,7 @@ __all__ = [
     "CONFIG",
     "METRICS",
     "MOST_MODELS",
+    "Picture",
     "RatioHistogram",
     "base_rates_finding",
     "before_after_finding",

@@ -93,3 +93,27 @@ def test_a_figure_carries_its_alt_text_table_and_caption():
     assert page.subheader[0].value == "ROAD alone"
     assert page.caption[0].value == "10 rows"
     assert len(page.dataframe) == 1
+
+
+def test_a_picture_brings_its_own_words_and_numbers():
+    def script():
+        import pandas as pd
+
+        from fairdash import ui
+        from fairdash.plots import Picture
+
+        picture = Picture(
+            figure={"data": [{"y": [1, 2]}], "layout": {}},
+            headline="It doubles",
+            alt="from 1 to 2",
+            table=pd.DataFrame({"y": [1, 2]}),
+            caption="Two values.",
+        )
+        ui.figure(picture, caption="Of 9 models.", key="doubled")
+
+    page = drawn(script)
+    (chart,) = page.get("plotly_chart")
+    assert chart.proto.alt == "from 1 to 2"
+    assert [heading.value for heading in page.subheader] == ["It doubles"]
+    assert [text.value for text in page.caption] == ["Two values. Of 9 models."]
+    assert page.dataframe[0].value["y"].tolist() == [1, 2]

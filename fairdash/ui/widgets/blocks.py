@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._wording import MINUS, Kpi, plain
-from fairdash.plots import CONFIG
+from fairdash.plots import CONFIG, Picture
 
 _LABEL = 26  # pixels that the label of a widget takes above its box
 
@@ -54,9 +54,9 @@ def kpi_row(items: Sequence[Kpi]) -> None:
 def figure(
     drawing: Any,
     *,
-    finding: str,
-    caption: str,
-    alt: str,
+    finding: str = "",
+    caption: str = "",
+    alt: str = "",
     how: str = "",
     table: pd.DataFrame | None = None,
     table_config: Mapping[str, Any] | None = None,
@@ -68,18 +68,20 @@ def figure(
 
     Parameters
     ----------
-    drawing : plotly.graph_objects.Figure
-        From `fairdash.plots`.
+    drawing : Picture or plotly.graph_objects.Figure
+        From `fairdash.plots`. A picture says itself what it shows; of what follows it
+        needs no ``finding`` and no ``alt``, and its ``table`` is shown if that is None.
     finding : str
         What the figure shows, one sentence of at most 70 characters.
     caption : str
-        Statistic, kind of interval, number of rows and seeds, meaning of dashes.
+        Statistic, kind of interval, number of rows and seeds, meaning of dashes; of a
+        picture what follows its own caption.
     alt : str
         The same for a reader who does not see the figure.
     how : str
         How to read it (Markdown), behind the question mark.
     table : DataFrame, optional
-        The numbers drawn.
+        The numbers drawn, as they are shown.
     table_config : mapping, optional
         ``column_config`` of the table; by default three decimals.
     key : str, optional
@@ -90,8 +92,14 @@ def figure(
     control : callable, optional
         Draws a control that belongs to this figure alone, under its finding.
     """
+    if isinstance(drawing, Picture):
+        finding, alt = drawing.headline, drawing.alt
+        caption = " ".join(filter(None, [drawing.caption, caption]))
+        table = drawing.table if table is None else table
+        drawing = drawing.figure
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
-    drawing.update_layout(meta=st.context.theme.type)
+    layout = drawing["layout"] if isinstance(drawing, dict) else drawing.layout
+    layout["meta"] = st.context.theme.type
     with st.container(gap="xsmall"):
         heading(finding, how)
         if control is not None:
