@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
-from fairdash.postprocessing import ScoreType, Thresholds, cross, decide
+from fairdash.postprocessing import ScoreType, Thresholds, apply_thresholds, cross
 
 BATCH_ROWS = 65_536
 
@@ -54,7 +54,7 @@ def apply_file(
             for batch in _batches(file, [score, *groups]):
                 scores = batch.column(score).to_pandas().rename(score)
                 named = [batch.column(g).to_pandas().rename(g) for g in groups]
-                decided = decide(
+                decided = apply_thresholds(
                     thresholds,
                     scores,
                     named,

@@ -5,64 +5,95 @@ probability of a positive decision as a function of the score. Scores are margin
 2p - 1 in [-1, 1], or probabilities with ``score_type="probability"``.
 """
 
-from fairdash.postprocessing._accurate import (
-    ByOutcome,
-    by_outcome,
-    most_accurate_rate,
+from fairdash.postprocessing.baselines import (
+    HardtThreshold,
+    RejectOption,
+    ShiftInference,
 )
-from fairdash.postprocessing._bounds import (
+from fairdash.postprocessing.bounds import (
     ExcessRisk,
     Impossibility,
     excess_risk_bound,
+    group_shares,
     impossibility_bound,
 )
-from fairdash.postprocessing._covariance import CovarianceScores, covariance_threshold
-from fairdash.postprocessing._covariance_ramp import CovarianceRamp
-from fairdash.postprocessing._decide import decide
-from fairdash.postprocessing._hardt import HardtThreshold
-from fairdash.postprocessing._inputs import (
+from fairdash.postprocessing.comparison import (
+    BEFORE,
+    COVARIANCE,
+    CROSSED,
+    RAMP,
+    FittedBaselines,
+    LocalComparison,
+    LocalCorrections,
+)
+from fairdash.postprocessing.covariance import CellScores, CovarianceRamp
+from fairdash.postprocessing.inputs import (
     ScoreType,
     cross,
     guess_score_type,
     read_margins,
 )
-from fairdash.postprocessing._local import LocalRates, expected_local_di
-from fairdash.postprocessing._outcome import expected_flips, expected_outcome
-from fairdash.postprocessing._ramp import RampThreshold
-from fairdash.postprocessing._reject import RejectOption
-from fairdash.postprocessing._rules import Rule, Thresholds, score_range
-from fairdash.postprocessing._shift import ShiftInference
-from fairdash.postprocessing._sorted import SortedScores, ramp_threshold
-from fairdash.postprocessing._target import balanced_rate
+from fairdash.postprocessing.kernels import (
+    CovarianceScores,
+    SortedScores,
+    covariance_threshold,
+    ramp_threshold,
+)
+from fairdash.postprocessing.outcome import (
+    LocalRates,
+    changed_decisions,
+    expected_local_di,
+    expected_outcome,
+)
+from fairdash.postprocessing.ramp import RampPreview, RampThreshold
+from fairdash.postprocessing.rows import ScoredRows, SplitScores
+from fairdash.postprocessing.rules import Rule, Thresholds, apply_thresholds
+from fairdash.postprocessing.target_rate import (
+    ByOutcome,
+    balanced_rate,
+    by_outcome,
+    most_accurate_rate,
+)
 
 __all__ = [
+    "BEFORE",
+    "COVARIANCE",
+    "CROSSED",
+    "RAMP",
     "ByOutcome",
+    "CellScores",
     "CovarianceRamp",
     "CovarianceScores",
     "ExcessRisk",
+    "FittedBaselines",
     "HardtThreshold",
     "Impossibility",
+    "LocalComparison",
+    "LocalCorrections",
     "LocalRates",
+    "RampPreview",
     "RampThreshold",
     "RejectOption",
     "Rule",
     "ScoreType",
+    "ScoredRows",
     "ShiftInference",
     "SortedScores",
+    "SplitScores",
     "Thresholds",
+    "apply_thresholds",
     "balanced_rate",
     "by_outcome",
+    "changed_decisions",
     "covariance_threshold",
     "cross",
-    "decide",
     "excess_risk_bound",
-    "expected_flips",
     "expected_local_di",
     "expected_outcome",
+    "group_shares",
     "guess_score_type",
     "impossibility_bound",
     "most_accurate_rate",
     "ramp_threshold",
     "read_margins",
-    "score_range",
 ]

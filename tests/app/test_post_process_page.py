@@ -8,7 +8,7 @@ from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.postprocessing import RampThreshold, expected_outcome
 from fairdash.sweep import MethodGrid
-from fairdash.ui import start_training
+from fairdash.ui import postprocess, start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -70,7 +70,7 @@ def test_thresholds_say_that_a_model_gives_probabilities(visit, run_id):
     dataset_id = ui.store().run(run_id).dataset_id
     source = ui.post_sources(ui.known_models(dataset_id, run_id), [], [])[0]
     setting = {"gamma": 0.3, "rate": 0.4, "tolerance": 0.0}
-    ramp = ui.solve(ui.scored(dataset_id, source, ()), setting, center=False)
+    ramp = postprocess.solve(ui.scored(dataset_id, source, ()), setting, center=False)
     probabilities = (stored(run_id)[0] + 1) / 2
     _, dataset = stored(run_id)
     rows, groups = split(dataset, 0).test, dataset.sensitive_features

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fairdash.postprocessing import _accurate, by_outcome, most_accurate_rate
+from fairdash.postprocessing import by_outcome, most_accurate_rate, target_rate
 
 
 def every_bend(margins, codes, y, weight, gamma):
@@ -35,8 +35,8 @@ def problem(seed):
 @pytest.mark.parametrize("points", [4, 32, 2048])
 @pytest.mark.parametrize("seed", range(30))
 def test_no_bend_is_more_accurate_than_the_rate_found(monkeypatch, seed, points):
-    monkeypatch.setattr(_accurate, "_POINTS", points)  # rounds, even of few rows
-    monkeypatch.setattr(_accurate, "_FINER", 4)
+    monkeypatch.setattr(target_rate, "_POINTS", points)  # rounds, even of few rows
+    monkeypatch.setattr(target_rate, "_FINER", 4)
     margins, codes, y, weight, gamma = problem(seed)
     rate = most_accurate_rate(by_outcome(margins, codes, y, weight), gamma)
     curves = every_bend(margins, codes, y, weight, gamma)

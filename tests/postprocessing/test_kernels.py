@@ -244,6 +244,77 @@ def test_covariance_is_bounded_and_touched_where_it_binds(seed):
         assert covariance(0) * t > 0
 
 
+def odd_problem(seed):
+    """Few rows: ties, constants, a group of a single row, unequal weights."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 15))
+    scores = [
+        rng.uniform(-1, 1, n),
+        rng.choice([-1, -0.2, 0, 0.4, 1], n),
+        np.full(n, rng.choice([-0.3, 0.0, 0.6])),
+    ][seed % 3]
+    inside = rng.random(n) < 0.5
+    inside[:2] = True, False
+    if seed % 4 == 0:
+        inside[1:] = False
+    weight = rng.choice([0.5, 1.0, 3.0], n) if seed % 2 else np.ones(n)
+    return scores, inside, weight, float(rng.choice([0.05, 0.3, 1.5]))
+
+
+def least_by_solver(scores, weight, gamma, moments, low, high):
+    """Least objective over 0 <= h <= 1 with low <= moments @ h <= high."""
+    scale = gamma * weight.sum()
+    found = minimize(
+        lambda h: weight @ (gamma / 2 * h**2 - scores * h) / scale,
+        np.full(len(scores), 0.5),
+        jac=lambda h: weight * (gamma * h - scores) / scale,
+        bounds=[(0, 1)] * len(scores),
+        constraints=[
+            {
+                "type": "ineq",
+                "fun": lambda h: moments @ h - low,
+                "jac": lambda h: moments,
+            },
+            {
+                "type": "ineq",
+                "fun": lambda h: high - moments @ h,
+                "jac": lambda h: -moments,
+            },
+        ],
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 2000},
+    )
+    assert found.success or found.status == 8, found.message
+    return found.fun * scale
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.02])
+@pytest.mark.parametrize("seed", range(24))
+def test_covariance_control_is_the_quadratic_program(seed, tolerance):
+    scores, inside, weight, gamma = odd_problem(seed)
+    t = covariance_threshold(scores, inside, gamma, tolerance, weight)
+    z = inside - np.average(inside, weights=weight)
+    h = ramp(scores, t * z, gamma)
+    moments = weight * z / weight.sum()
+    assert abs(moments @ h) <= tolerance + 1e-10
+    best = least_by_solver(scores, weight, gamma, moments, -tolerance, tolerance)
+    assert objective(h, scores, gamma, weight) == pytest.approx(best, abs=1e-7)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("seed", range(24))
+def test_odd_ramps_are_the_quadratic_program(seed, rate):
+    scores, inside, weight, gamma = odd_problem(seed)
+    scores, weight = scores[inside], weight[inside]
+    t = ramp_threshold(scores, gamma, rate, 0.1, weight)
+    h = ramp(scores, t, gamma)
+    low, high = max(rate - 0.05, 0), min(rate + 0.05, 1)
+    moments = weight / weight.sum()
+    assert low - 1e-10 <= moments @ h <= high + 1e-10
+    best = least_by_solver(scores, weight, gamma, moments, low, high)
+    assert objective(h, scores, gamma, weight) == pytest.approx(best, abs=1e-7)
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [

@@ -9,8 +9,8 @@ from fairdash.postprocessing import (
     RejectOption,
     ShiftInference,
     Thresholds,
+    changed_decisions,
     cross,
-    expected_flips,
     expected_outcome,
 )
 
@@ -146,7 +146,7 @@ def test_drawn_decisions_are_reproducible_and_near_their_expectation():
     assert (one == same).all()
     assert (one != other).any()
     h = ramp.predict_proba(margins, sensitive_features=groups)
-    flips = expected_flips(h, margins > 0, sensitive_features=groups)
+    flips = changed_decisions(h, margins > 0, sensitive_features=groups)
     drawn = [one[groups == name].sum() for name in ramp.groups_]
     expected = flips["rate"] * flips["n"]
     assert (np.abs(drawn - expected) < 4 * flips["sd"]).all()
@@ -159,7 +159,7 @@ def test_reject_option_closes_the_gap_and_flips_towards_the_lower_group():
     assert method.favoured_ == ("g0",)
     assert np.ptp(rates(method, margins, groups)) < 0.03
     h = method.predict_proba(margins, sensitive_features=groups)
-    flips = expected_flips(h, before, sensitive_features=groups).set_index("group")
+    flips = changed_decisions(h, before, sensitive_features=groups).set_index("group")
     assert flips.loc["g0", "down"] == 0
     assert flips.loc["g1", "up"] == 0
     doubtful = np.abs(margins) <= method.width_

@@ -11,7 +11,7 @@ from pandas.api.types import is_numeric_dtype
 from fairdash._wording import percent, plural
 from fairdash.datasets import Dataset, encode, read_table, split
 from fairdash.methods import CATALOG, scorer_of
-from fairdash.postprocessing import ScoreType, decide
+from fairdash.postprocessing import ScoreType, apply_thresholds
 from fairdash.sweep import SweepSpec
 from fairdash.ui.postprocess.ramp import Ramp
 from fairdash.ui.widgets.blocks import problem
@@ -89,7 +89,7 @@ def _decided(
             f"It already has a column {taken[0]!r}, which would be added; rename it."
         )
     groups = [frame[name] for name in ramp.data.columns]
-    result = decide(ramp.thresholds, scores, groups, score_type=kind)
+    result = apply_thresholds(ramp.thresholds, scores, groups, score_type=kind)
     return frame.assign(**added, h=result["h"], decision=result["decision"])
 
 

@@ -16,10 +16,9 @@ from fairdash.postprocessing import (
     Thresholds,
     balanced_rate,
     by_outcome,
-    expected_flips,
+    changed_decisions,
     expected_outcome,
     most_accurate_rate,
-    score_range,
 )
 
 KNOTS = 513
@@ -169,7 +168,7 @@ class Scored:
     def flips(self, h: Array) -> pd.DataFrame:
         """Return expected flips of test rows by group."""
         rows = self.test
-        table = expected_flips(h, rows.before, sensitive_features=rows.codes)
+        table = changed_decisions(h, rows.before, sensitive_features=rows.codes)
         return table.assign(group=list(self.names))
 
     def thresholds(self, starts: Array, gamma: float, method: str) -> Thresholds:
@@ -183,7 +182,8 @@ class Scored:
             for name, group, start in zip(self.names, self.groups, starts, strict=True)
         }
         margins = self.calibration.margins
-        span = score_range(margins, self.score_type)
+        ends = margins if self.score_type == "margin" else (margins + 1) / 2
+        span = float(ends.min()), float(ends.max())
         return Thresholds(rules, method, self.score_type, rates, span)
 
     @property
@@ -205,12 +205,12 @@ def summarise(name: str, scores: SortedScores) -> dict[str, Any]:
     Counts and sums are exact at `KNOTS` quantiles and linear between. From a width of
     0.05 on, rates are within 1e-4 of the exact ones, 1e-3 if scores take few values.
     """
-    last = len(scores.values)
+    last = len(scores.scores)
     at = np.unique(np.linspace(0, last, KNOTS).round().astype(int))
-    bins = np.histogram(scores.values, BINS, (-1, 1), weights=scores.weights)[0]
+    bins = np.histogram(scores.scores, BINS, (-1, 1), weights=scores.weights)[0]
     return {
         "name": name,
-        "score": np.take(scores.values, np.minimum(at, last - 1)).round(7).tolist(),
+        "score": np.take(scores.scores, np.minimum(at, last - 1)).round(7).tolist(),
         "mass": (scores.mass[at] / scores.total).round(9).tolist(),
         "moment": (scores.moment[at] / scores.total).round(9).tolist(),
         "bins": (bins / scores.total).round(6).tolist(),

@@ -9,7 +9,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from fairdash._validation import check_one_of, encode_groups, value_label
+from fairdash._validation import (
+    check_non_negative,
+    check_one_of,
+    encode_groups,
+    value_label,
+)
 
 Array = NDArray[np.float64]
 ScoreType = Literal["margin", "probability"]
@@ -32,7 +37,7 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
         message = (
             f"`scores` must be {_plural(score_type)} in [{low:g}, {high:g}]; "
             f"{len(wrong)} rows are not, the first is {values[wrong[0]]!r} in row "
-            f"{wrong[0]}. Leave these rows out or rescale the scores"
+            f"{wrong[0]}. Exclude these rows or rescale the scores"
         )
         inside = bool(np.all((values >= -1) & (values <= 1)))
         hint = ", or set `score_type='margin'`" if inside else ""
@@ -61,11 +66,18 @@ def read_margins(column: "pd.Series[Any]") -> Array:
         raise ValueError(
             f"Column {column.name!r} must hold probabilities or margins, from -1 to 1; "
             f"{int(wrong.sum())} rows do not, first row {row + 1} with "
-            f"{column.iloc[row]!r}. Choose another column, or correct or leave out "
+            f"{column.iloc[row]!r}. Choose another column, or correct or exclude "
             "these rows."
         )
     scores = values.to_numpy(dtype=np.float64)
     return as_margins(scores, guess_score_type(scores))
+
+
+def check_rate(name: str, rate: object) -> None:
+    """Raise ValueError if a rate is no number in [0, 1]."""
+    check_non_negative(name, rate)
+    if float(np.asarray(rate)) > 1:
+        raise ValueError(f"`{name}` must lie in [0, 1], got {value_label(rate)}.")
 
 
 def check_informative(margins: Array) -> None:
@@ -130,8 +142,8 @@ def fit_groups(
     if small:
         raise ValueError(
             f"`sensitive_features` has groups of fewer than two rows: {small}; no rate "
-            "can be learned from these. Merge them with another group or leave them "
-            "out."
+            "can be learned from these. Merge them with another group or exclude "
+            "them."
         )
     return FittedGroups(tuple(groups.tolist()), names, codes)
 
@@ -165,8 +177,8 @@ def known_codes(
         what = f"groups {unknown[:5]} without" if unknown else "missing values, so no"
         raise ValueError(
             f"`{column}` has {what} learned thresholds in {len(rows)} rows, "
-            f"first row {rows[0]}. Known groups are {list(names)}; leave these rows "
-            "out or fit again with them."
+            f"first row {rows[0]}. Known groups are {list(names)}; exclude these "
+            "rows or fit again with them."
         )
     place = {name: i for i, name in enumerate(names)}
     lookup = np.array([place[label] for label in labels], dtype=np.int64)

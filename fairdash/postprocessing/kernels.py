@@ -1,18 +1,43 @@
-"""Sorted scores with prefix sums, on which every question about a ramp is cheap."""
+"""The exact kernels of the ramp: where it starts, for a rate or for no covariance.
+
+Scores are sorted once and summed up, so that every question about a ramp is cheap.
+"""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fairdash._validation import check_non_negative, check_positive
-from fairdash.postprocessing._inputs import as_margins, as_weights
-
-Array = NDArray[np.float64]
+from fairdash.postprocessing.inputs import (
+    Array,
+    as_margins,
+    as_weights,
+    binary_labels,
+    check_rate,
+)
 
 _NOISE = 1e-13  # rounding of a weighted mean of numbers in [0, 1]
 _HALVINGS = 200
+
+
+def ramp_probability(margins: Array, start: Any, gamma: float) -> Array:
+    r"""Return :math:`h(f) = \mathrm{clip}((f - t)/\gamma, 0, 1)`, the ramp itself.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n,)
+    start : float or ndarray of shape (n,)
+        t, of every row or of all.
+    gamma : float
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    h: Array = np.clip((margins - start) / gamma, 0, 1)
+    return h
 
 
 class SortedScores:
@@ -27,11 +52,11 @@ class SortedScores:
     scores : array-like of shape (n,)
         Margins in [-1, 1]; others are accepted as long as they are finite.
     weight : array-like of shape (n,), optional
-        Rows of weight 0 are left out.
+        Rows of weight 0 are excluded.
 
     Attributes
     ----------
-    values, weights : ndarray
+    scores, weights : ndarray
         In rising order of score.
     mass, moment : ndarray of shape (n + 1,)
         Prefix sums of the weights and of weight times score.
@@ -40,16 +65,16 @@ class SortedScores:
     def __init__(self, scores: ArrayLike, weight: ArrayLike | None = None) -> None:
         values = np.asarray(scores, dtype=np.float64)
         if weight is None:
-            self.values: Array = np.sort(values)
+            self.scores: Array = np.sort(values)
             self.weights: Array = np.ones(len(values))
             self.mass: Array = np.arange(len(values) + 1, dtype=np.float64)
         else:
             given = np.asarray(weight, dtype=np.float64)
             kept = np.flatnonzero(given > 0)
             order = kept[np.argsort(values[kept], kind="stable")]
-            self.values, self.weights = values[order], given[order]
+            self.scores, self.weights = values[order], given[order]
             self.mass = np.concatenate([[0.0], np.cumsum(self.weights)])
-        weighted = self.values if weight is None else self.values * self.weights
+        weighted = self.scores if weight is None else self.scores * self.weights
         self.moment: Array = np.concatenate([[0.0], np.cumsum(weighted)])
 
     @property
@@ -63,7 +88,7 @@ class SortedScores:
 
     def sum_h(self, t: Any, gamma: float) -> Any:
         """Return the sum of w h with the ramp starting at ``t`` (number or array)."""
-        low, high = np.searchsorted(self.values, [t, np.add(t, gamma)])
+        low, high = np.searchsorted(self.scores, [t, np.add(t, gamma)])
         above = self.total - self.mass[high]
         moment = self.moment[high] - self.moment[low]
         inside = (moment - t * (self.mass[high] - self.mass[low])) / gamma
@@ -84,7 +109,7 @@ class SortedScores:
         t = -shift + reach(
             lambda x: float(self.mean_h(x - shift, gamma)),
             target,
-            bound=float(np.abs(self.values[[0, -1]]).max()) + gamma + shift,
+            bound=float(np.abs(self.scores[[0, -1]]).max()) + gamma + shift,
             breaks=lambda a, b: self.has_breaks(a - shift, b - shift, gamma),
         )
         return self._polish(t, gamma, target)
@@ -92,17 +117,17 @@ class SortedScores:
     def has_breaks(self, low: float, high: float, gamma: float) -> bool:
         """Return whether the mean of h bends strictly between two starts."""
         ends = np.array([low, high, low + gamma, high + gamma])
-        first = np.searchsorted(self.values, ends, side="right")
-        last = np.searchsorted(self.values, ends, side="left")
+        first = np.searchsorted(self.scores, ends, side="right")
+        last = np.searchsorted(self.scores, ends, side="left")
         return bool(last[1] > first[0] or last[3] > first[2])
 
     def _polish(self, t: float, gamma: float, target: float) -> float:
         """Take Newton's last step on sums that do not cancel."""
-        low, high = np.searchsorted(self.values, [t, t + gamma])
+        low, high = np.searchsorted(self.scores, [t, t + gamma])
         inside = self.mass[high] - self.mass[low]
         if inside <= 0:
             return t
-        ramp = (self.values[low:high] - t) @ self.weights[low:high] / gamma
+        ramp = (self.scores[low:high] - t) @ self.weights[low:high] / gamma
         excess = (self.total - self.mass[high] + ramp) - target * self.total
         return float(t + excess * gamma / inside)
 
@@ -196,8 +221,98 @@ def ramp_threshold(
     margins = as_margins(scores)
     check_positive("gamma", gamma)
     check_non_negative("tolerance", tolerance)
-    check_non_negative("rate", rate)
-    if rate > 1:
-        raise ValueError(f"`rate` must lie in [0, 1], got {rate!r}.")
+    check_rate("rate", rate)
     weight = as_weights(sample_weight, margins)
     return SortedScores(margins, weight).threshold(gamma, rate, tolerance)
+
+
+def covariance_threshold(
+    scores: ArrayLike,
+    in_group: ArrayLike,
+    gamma: float,
+    tolerance: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Multiplier that bounds the covariance of decisions with a group, exactly.
+
+    With :math:`z_i = 1_S(i) - P(S)` and
+    :math:`h_i = \mathrm{clip}((f_i - t z_i)/\gamma, 0, 1)`, finds the t nearest 0 with
+
+    .. math:: |\mathrm{Cov}(h, 1_S)| = P(S) (1 - P(S)) \, |\bar h_S - \bar h_{not S}|
+              \le \varepsilon .
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,)
+        Margins in [-1, 1] of the rows of one subgroup.
+    in_group : array-like of bool, (n,)
+        Whether a row belongs to S; both kinds are needed.
+    gamma : float
+        Width of the ramp, above 0.
+    tolerance : float, default=0.0
+        epsilon, the largest absolute covariance; 0.25 allows everything.
+    sample_weight : array-like of shape (n,), optional
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If all rows or none belong to S, scores are outside [-1, 1], or parameters out
+        of range.
+
+    References
+    ----------
+    I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
+    machine learning models, appendix E. NeurIPS.
+    """
+    margins = as_margins(scores)
+    check_positive("gamma", gamma)
+    check_non_negative("tolerance", tolerance)
+    inside = binary_labels(in_group, margins) == 1
+    weight = as_weights(sample_weight, margins)
+    weight = np.ones(len(margins)) if weight is None else weight
+    pair = CovarianceScores(
+        *(SortedScores(margins[rows], weight[rows]) for rows in (inside, ~inside))
+    )
+    if not 0 < pair.share < 1:
+        raise ValueError(
+            "`in_group` must be true for some rows and false for others; a covariance "
+            "with a constant is 0 whatever the decisions."
+        )
+    return pair.threshold(gamma, tolerance)
+
+
+class CovarianceScores(NamedTuple):
+    """Scores of one subgroup, those of the group and of all others each sorted."""
+
+    members: SortedScores
+    others: SortedScores
+
+    @property
+    def share(self) -> float:
+        """Share of the group."""
+        return self.members.total / (self.members.total + self.others.total)
+
+    def threshold(self, gamma: float, tolerance: float = 0.0) -> float:
+        """Return the multiplier of :func:`covariance_threshold`; both have rows."""
+        share, (members, others) = self.share, self
+        spread = share * (1 - share)
+
+        def covariance(t: float) -> float:
+            first = members.mean_h(t * (1 - share), gamma)
+            return spread * float(first - others.mean_h(-t * share, gamma))
+
+        def breaks(low: float, high: float) -> bool:
+            return members.has_breaks(
+                low * (1 - share), high * (1 - share), gamma
+            ) or others.has_breaks(-high * share, -low * share, gamma)
+
+        at_zero = covariance(0.0)
+        if abs(at_zero) <= tolerance + _NOISE:
+            return 0.0
+        bound = (2 + gamma) / min(share, 1 - share)
+        target = float(np.sign(at_zero)) * tolerance
+        return reach(covariance, target, bound=bound, breaks=breaks)

@@ -1,4 +1,4 @@
-"""The common positive rate with the highest expected accuracy, exactly."""
+"""The common positive rate to aim for: the most accurate, or without outcomes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
-from fairdash.postprocessing._sorted import Array, SortedScores
+from fairdash.postprocessing.inputs import Array
+from fairdash.postprocessing.kernels import SortedScores
 
 _POINTS = 2048  # rows that give the bends looked at first
 _FINER = 32  # times as close are those of the next round
@@ -28,7 +30,7 @@ class ByOutcome(NamedTuple):
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return len(self.negative.values) + len(self.positive.values)
+        return len(self.negative.scores) + len(self.positive.scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +81,8 @@ class _Curve:
             for shift in (0.0, self.gamma):
                 ends = self.starts[[b, a - 1]] + shift
                 for side in self.group:
-                    begin, end = np.searchsorted(side.values, ends)
-                    slices.append((side.values[begin:end], shift))
+                    begin, end = np.searchsorted(side.scores, ends)
+                    slices.append((side.scores[begin:end], shift))
         return slices
 
 
@@ -125,7 +127,7 @@ def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
 
 def _ends(group: ByOutcome, gamma: float) -> Array:
     """Return the starts at which nobody and everybody is decided positive."""
-    values = [side.values[[0, -1]] for side in group if len(side.values)]
+    values = [side.scores[[0, -1]] for side in group if len(side.scores)]
     return np.array([np.max(values), np.min(values) - gamma])
 
 
@@ -144,12 +146,43 @@ def by_outcome(
     codes: NDArray[np.int64],
     y: NDArray[np.int8],
     weight: Array | None = None,
+    *,
+    n_groups: int | None = None,
 ) -> list[ByOutcome]:
     """Return the sorted scores of every group, 0 to K - 1."""
     cells = 2 * codes + y
     sides = []
-    for cell in range(2 * int(codes.max()) + 2):
+    for cell in range(2 * (n_groups or int(codes.max()) + 1)):
         rows = cells == cell
         own = None if weight is None else weight[rows]
         sides.append(SortedScores(margins[rows], own))
     return [ByOutcome(*pair) for pair in zip(sides[::2], sides[1::2], strict=True)]
+
+
+def balanced_rate(groups: Sequence[SortedScores], gamma: float) -> float:
+    r"""Rate at which corrections of the groups cancel; needs no outcome.
+
+    The root of :math:`\sum_k W_k (t_k(\rho) + \gamma/2)` with group weights
+    :math:`W_k`: the middles of the ramps are 0 on average.
+
+    Parameters
+    ----------
+    groups : sequence of SortedScores
+    gamma : float
+
+    Returns
+    -------
+    float in [0, 1]
+    """
+
+    def balance(rate: float) -> float:
+        return sum(
+            group.total * (group.threshold(gamma, rate) + gamma / 2) for group in groups
+        )
+
+    # thresholds fall as the rate grows, so the balance does
+    if balance(0.0) <= 0:
+        return 0.0
+    if balance(1.0) >= 0:
+        return 1.0
+    return float(brentq(balance, 0.0, 1.0, xtol=1e-13))

@@ -4,11 +4,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from fairdash._validation import check_non_negative, check_positive, check_whole
-from fairdash.postprocessing._inputs import as_margins
+from fairdash.postprocessing.inputs import as_margins
 
 
 class ExcessRisk(NamedTuple):
@@ -86,6 +87,27 @@ def excess_risk_bound(
     return ExcessRisk(score_error, 2 * gamma, sample, learning)
 
 
+def group_shares(in_group: ArrayLike, subgroups: ArrayLike) -> NDArray[np.float64]:
+    """Return the share of a group in the subgroup of every row.
+
+    Parameters
+    ----------
+    in_group : array-like of bool, (n,)
+    subgroups : array-like of shape (n,)
+        Rows without one form a subgroup of their own.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        What :func:`impossibility_bound` takes for P(S = 1 | x) without a model of it.
+    """
+    codes, _ = pd.factorize(pd.Series(subgroups), use_na_sentinel=False)
+    members = np.asarray(in_group, dtype=np.float64)
+    check_consistent_length(codes, members)
+    shares: NDArray[np.float64] = np.bincount(codes, members) / np.bincount(codes)
+    return shares[codes]
+
+
 class Impossibility(NamedTuple):
     """Lower bound of the covariance that some subgroup has whatever is corrected.
 
@@ -117,8 +139,8 @@ def impossibility_bound(
     Parameters
     ----------
     group_probability : array-like of shape (n,)
-        P(S = 1 | x) of every row; without a model of it, the share of S in the
-        subgroup of the row, which gives a lower bound.
+        P(S = 1 | x) of every row; without a model of it :func:`group_shares`, which
+        give a lower bound.
     y_pred : array-like of shape (n,)
         Deterministic decisions 0 and 1.
 

@@ -1,0 +1,198 @@
+"""What all post-processing methods share: rules by group, applied or drawn from."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from fairdash.postprocessing.inputs import Array, ScoreType
+from fairdash.postprocessing.outcome import changed_decisions, expected_outcome
+from fairdash.postprocessing.rows import ScoredRows
+from fairdash.postprocessing.rules import Rule, Thresholds, draw
+
+
+class PostProcessor(BaseEstimator):
+    """A method whose decisions depend on the score and the group alone.
+
+    Subclasses return one rule a group from ``_rules``.
+
+    Attributes
+    ----------
+    groups_ : tuple of groups
+    rules_ : dict of str to Rule
+        Probability of a positive decision as a function of the margin, by group.
+    expected_rates_ : dict of group to float
+        Share of positive decisions by group on the fitting sample.
+    score_range_ : (float, float)
+        Smallest and largest score of the fitting sample.
+    """
+
+    score_type: ScoreType
+    groups_: tuple[Any, ...]
+    rules_: dict[str, Rule]
+    expected_rates_: dict[Any, float]
+    score_range_: tuple[float, float]
+
+    def fit(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        sensitive_features: ArrayLike,
+    ) -> Self:
+        """Learn the rules on rows that the model was not trained on.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+        y : array-like of 0/1, (n,), optional
+            Needed by methods that look at outcomes.
+        sensitive_features : array-like of shape (n,)
+            Any number of groups; :func:`cross` makes them from several columns.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters or scores out of range, scores that are constant or labels,
+            and groups of fewer than two rows.
+        """
+        rows = ScoredRows.read(
+            scores,
+            sensitive_features=sensitive_features,
+            y=y,
+            score_type=self.score_type,
+        )
+        return self.fit_rows(rows)
+
+    def fit_rows(self, rows: ScoredRows) -> Self:
+        """Learn the rules on rows that were checked and sorted before."""
+        rules = self._rules(rows)
+        self.groups_ = rows.group_values
+        self.rules_ = dict(zip(rows.names, rules, strict=True))
+        rates = []
+        for k, rule in enumerate(rules):
+            own = rows.codes == k
+            weight = None if rows.weight is None else rows.weight[own]
+            rates.append(float(np.average(rule(rows.margins[own]), weights=weight)))
+        self.expected_rates_ = dict(zip(rows.group_values, rates, strict=True))
+        self.score_range_ = rows.score_range
+        return self
+
+    def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
+        """Check parameters and return the rule of every group of ``rows``."""
+        raise NotImplementedError
+
+    def chance(self, rows: ScoredRows) -> Array:
+        """Return h, the probability of a positive decision, of rows of known groups."""
+        check_is_fitted(self)
+        h = np.empty(len(rows.margins))
+        for code, rule in enumerate(self.rules_.values()):
+            own = rows.codes == code
+            h[own] = rule(rows.margins[own])
+        return h
+
+    def outcome(self, rows: ScoredRows) -> pd.DataFrame:
+        """Return accuracy and DI against no correction: :func:`expected_outcome`."""
+        h = self.chance(rows)
+        groups, before = rows.codes, rows.before
+        return expected_outcome(
+            h, sensitive_features=groups, y=rows.y, reference=before
+        )
+
+    def changed_decisions(self, rows: ScoredRows) -> pd.DataFrame:
+        """Return how many decisions change by group: :func:`changed_decisions`."""
+        h = self.chance(rows)
+        table = changed_decisions(h, rows.before, sensitive_features=rows.codes)
+        return table.assign(group=[rows.names[k] for k in np.unique(rows.codes)])
+
+    def decisions(
+        self, rows: ScoredRows, random_state: int | np.random.Generator = 0
+    ) -> pd.DataFrame:
+        """Return group, score, decision before, h and a drawn decision of every row."""
+        h = self.chance(rows)
+        return pd.DataFrame(
+            {
+                "group": np.array(rows.names, dtype=object)[rows.codes],
+                "score": rows.scores,
+                "before": rows.before,
+                "h": h,
+                "decision": draw(h, random_state).astype(np.int8),
+            }
+        )
+
+    def predict_proba(
+        self, scores: ArrayLike, *, sensitive_features: ArrayLike
+    ) -> Array:
+        """Return h, the probability of a positive decision of every row.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+            Of the same type as in ``fit``.
+        sensitive_features : array-like of shape (n,)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            For scores out of range and for groups that ``fit`` has not seen.
+        """
+        rules = self.thresholds()
+        return rules.predict_proba(scores, sensitive_features=sensitive_features)
+
+    def predict(
+        self,
+        scores: ArrayLike,
+        *,
+        sensitive_features: ArrayLike,
+        random_state: int | np.random.Generator = 0,
+    ) -> NDArray[np.int64]:
+        """Draw a decision for every row, 1 with probability h.
+
+        Parameters
+        ----------
+        scores, sensitive_features
+            As in :meth:`predict_proba`.
+        random_state : int or Generator, default=0
+            The same number gives the same decisions. One generator for consecutive
+            parts of a table gives the decisions of the whole table.
+
+        Returns
+        -------
+        ndarray of 0 and 1, shape (n,)
+        """
+        rules = self.thresholds()
+        return rules.predict(
+            scores, sensitive_features=sensitive_features, random_state=random_state
+        )
+
+    def thresholds(self) -> Thresholds:
+        """Return what was learned as data, see :class:`Thresholds`."""
+        check_is_fitted(self)
+        parameters = self.get_params()
+        shown = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+        return Thresholds(
+            self.rules_,
+            f"{type(self).__name__}({shown})",
+            self.score_type,
+            dict(zip(self.rules_, self.expected_rates_.values(), strict=True)),
+            self.score_range_,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that fitting needs no outcome and takes one vector of scores."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        return tags

@@ -1,0 +1,220 @@
+"""The ramp beside other corrections of the same scores: over all rows and locally."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+
+from fairdash.postprocessing.base import PostProcessor
+from fairdash.postprocessing.baselines import (
+    HardtThreshold,
+    RejectOption,
+    ShiftInference,
+)
+from fairdash.postprocessing.covariance import NO_SUBGROUP, CellScores, CovarianceRamp
+from fairdash.postprocessing.inputs import Array
+from fairdash.postprocessing.outcome import LocalRates, expected_outcome
+from fairdash.postprocessing.ramp import RampThreshold
+from fairdash.postprocessing.rows import Codes, ScoredRows
+from fairdash.postprocessing.rules import Rule
+
+BEFORE, RAMP = "No correction", "Ramp"
+CROSSED, COVARIANCE = "Ramp, crossed", "Covariance control"
+_FEWEST = 10  # calibration rows of each group that a crossed ramp learns from
+
+
+class FittedBaselines(NamedTuple):
+    """The methods that the ramp is compared with, fitted on the same rows.
+
+    Attributes
+    ----------
+    methods : dict of (str, str) to PostProcessor
+        By kind and label. One that cannot be fitted, since a group lacks an outcome or
+        outcomes are not known, is missing.
+    """
+
+    methods: dict[tuple[str, str], PostProcessor]
+
+    @classmethod
+    def fit(cls, rows: ScoredRows) -> Self:
+        """Fit Hardt's two rules, reject option and shift inference."""
+        kind = rows.score_type
+        candidates: dict[tuple[str, str], PostProcessor] = {
+            ("hardt", "Hardt, demographic parity"): HardtThreshold(score_type=kind),
+            ("odds", "Hardt, equalized odds"): HardtThreshold("equalized_odds", kind),
+            ("reject", "Reject option"): RejectOption(score_type=kind),
+            ("shift", "Shift inference"): ShiftInference(score_type=kind),
+        }
+        fitted = {}
+        for name, method in candidates.items():
+            try:
+                fitted[name] = method.fit_rows(rows)
+            except ValueError:
+                continue
+        return cls(fitted)
+
+    @property
+    def hardt(self) -> list[Rule] | None:
+        """Hardt's rule for demographic parity by group, if it could be fitted."""
+        found = [m for (kind, _), m in self.methods.items() if kind == "hardt"]
+        return list(found[0].rules_.values()) if found else None
+
+    def table(self, rows: ScoredRows) -> pd.DataFrame:
+        """Return accuracy and DI of no correction and of every method on rows.
+
+        Returns
+        -------
+        DataFrame with columns kind, label, and accuracy and
+        demographic_parity_difference, each also with ``_low`` and ``_high``
+        """
+        h = rows.before.astype(np.float64)
+        before = expected_outcome(h, sensitive_features=rows.codes, y=rows.y)
+        outcomes = {("none", BEFORE): before}
+        outcomes |= {name: m.outcome(rows) for name, m in self.methods.items()}
+        return pd.DataFrame([_row(*name, found) for name, found in outcomes.items()])
+
+
+def _row(kind: str, label: str, outcome: pd.DataFrame) -> dict[str, Any]:
+    row: dict[str, Any] = {"kind": kind, "label": label}
+    for cell in outcome.to_dict("records"):
+        name = str(cell["metric"])
+        row |= {name: cell["value"]}
+        row |= {f"{name}_low": cell["low"], f"{name}_high": cell["high"]}
+    return row
+
+
+class LocalComparison(NamedTuple):
+    """Local rates of several corrections.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        One row per correction (``label``) and subgroup, see :func:`expected_local_di`.
+    overall : DataFrame
+        ``label`` and ``demographic_parity_difference`` over all rows.
+    excluded : list of str
+        Corrections that these subgroups are too small for.
+    """
+
+    cells: pd.DataFrame
+    overall: pd.DataFrame
+    excluded: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class LocalCorrections:
+    """Corrections inside subgroups, sorted once, so that another width only solves.
+
+    Attributes
+    ----------
+    rates : LocalRates
+        Of the rows reported on.
+    learned, reported : CellScores
+        Rows by subgroup and group.
+    crossed : ScoredRows
+        Calibration rows by subgroup and group, small subgroups put together.
+    cells : ScoredRows
+        The rows reported on by the same cells; -1 where none is known.
+    """
+
+    rates: LocalRates
+    learned: CellScores
+    reported: CellScores
+    crossed: ScoredRows
+    cells: ScoredRows
+
+    @classmethod
+    def of(
+        cls,
+        learned: ScoredRows,
+        reported: ScoredRows,
+        *,
+        learned_subgroups: "pd.Series[Any]",
+        reported_subgroups: "pd.Series[Any]",
+        min_size: int = 50,
+    ) -> Self:
+        """Sort rows by cell.
+
+        Parameters
+        ----------
+        learned, reported : ScoredRows
+            Of the same groups; with outcomes.
+        learned_subgroups, reported_subgroups : categorical Series
+            Of the same categories; a missing subgroup means none.
+        min_size : int
+            Subgroups with fewer rows are not estimable.
+        """
+        names = tuple(map(str, learned_subgroups.cat.categories))
+        ours, theirs = (
+            CellScores(rows, _codes(labels), (NO_SUBGROUP, *names))
+            for rows, labels in (
+                (learned, learned_subgroups),
+                (reported, reported_subgroups),
+            )
+        )
+        n_groups = len(learned.names)
+        sizes = np.array([scores.total for scores in ours.by_cell])
+        large = (sizes.reshape(-1, n_groups) >= _FEWEST).all(axis=1)
+        place = np.where(large, np.cumsum(large), 0)  # 0 holds all small ones
+        merged, wanted = (
+            place[cells.subgroup] * n_groups + cells.rows.codes
+            for cells in (ours, theirs)
+        )
+        used = np.unique(merged)
+        cell_names = tuple(map(str, used))
+        number = np.full(place.max() * n_groups + n_groups, -1)
+        number[used] = np.arange(len(used))
+        groups = np.array(reported.names, dtype=object)[reported.codes]
+        return cls(
+            LocalRates.of(
+                sensitive_features=groups,
+                subgroups=reported_subgroups,
+                min_size=min_size,
+            ),
+            ours,
+            theirs,
+            _regrouped(learned, number[merged], cell_names),
+            _regrouped(reported, number[wanted], cell_names),
+        )
+
+    def compare(self, h: Array, gamma: float) -> LocalComparison:
+        """Return local rates before and after four corrections.
+
+        Compared are no correction, the ramp (of ``h``), a ramp for every group crossed
+        with every subgroup at the most accurate common rate, and covariance control
+        inside subgroups (first group against the others).
+
+        Parameters
+        ----------
+        h : ndarray
+            Probability of a positive decision of the rows reported on, by the ramp.
+        gamma : float
+            Width of the other ramps.
+        """
+        rows = self.reported.rows
+        control = CovarianceRamp(gamma, group=rows.group_values[0]).fit_cells(
+            self.learned
+        )
+        decided: dict[str, Array] = {BEFORE: rows.before.astype(np.float64), RAMP: h}
+        excluded = [CROSSED] if (self.cells.codes < 0).any() else []
+        if not excluded:
+            ramp = RampThreshold(gamma).fit_rows(self.crossed)
+            decided[CROSSED] = ramp.chance(self.cells)
+        decided[COVARIANCE] = control.chance(self.reported)
+        tables = [self.rates.table(h).assign(label=name) for name, h in decided.items()]
+        n = np.bincount(rows.codes)
+        gaps = [np.ptp(np.bincount(rows.codes, h) / n) for h in decided.values()]
+        overall = {"label": list(decided), "demographic_parity_difference": gaps}
+        cells = pd.concat(tables, ignore_index=True)
+        return LocalComparison(cells, pd.DataFrame(overall), excluded)
+
+
+def _codes(labels: "pd.Series[Any]") -> Codes:
+    return np.asarray(labels.cat.codes, dtype=np.int64) + 1  # 0 is no subgroup
+
+
+def _regrouped(rows: ScoredRows, codes: Codes, names: tuple[str, ...]) -> ScoredRows:
+    return ScoredRows(
+        rows.margins, codes, names, names, rows.y, rows.weight, rows.score_type
+    )

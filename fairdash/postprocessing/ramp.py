@@ -1,0 +1,279 @@
+"""Demographic parity by one randomised threshold a group: the ramp."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from fairdash._validation import check_non_negative, check_one_of, check_positive
+from fairdash.metrics import gap_interval, wilson_interval
+from fairdash.postprocessing.base import PostProcessor
+from fairdash.postprocessing.bounds import ExcessRisk, excess_risk_bound
+from fairdash.postprocessing.inputs import Array, ScoreType, check_rate
+from fairdash.postprocessing.kernels import SortedScores, ramp_probability
+from fairdash.postprocessing.rows import ScoredRows
+from fairdash.postprocessing.rules import Rule
+
+TARGETS = ("accuracy", "balanced")
+_TOLERANCES = 9
+_GAMMAS = np.geomspace(0.01, 2, 24).round(4)  # of the preview
+_RATES = np.linspace(0, 1, 65)
+_KNOTS, _BINS = 257, 40
+
+
+class RampThreshold(PostProcessor):
+    r"""Randomised thresholds that give all groups the same positive rate.
+
+    A row of group k is decided positive with probability
+    :math:`h(f) = \mathrm{clip}((f - t_k)/\gamma, 0, 1)`. The starts t minimise the
+    distance to the scores subject to rates within ``tolerance`` of one another; see
+    :func:`ramp_threshold`. Exact: one sort, then a closed form.
+
+    Parameters
+    ----------
+    gamma : float, default=0.1
+        Width of the ramp on the scale of margins. Narrow is nearly deterministic.
+    target_rate : {"accuracy", "balanced"} or float, default="accuracy"
+        Common positive rate (rho): the one with the highest expected accuracy on the
+        fitting sample (needs ``y``), the one at which corrections cancel (needs none),
+        or a number in [0, 1].
+    tolerance : float, default=0.0
+        Largest gap between the expected rates of two groups (epsilon).
+    center : bool, default=False
+        Let the ramp of a group that needs no correction have its middle, not its
+        start, at 0. Changes nothing at tolerance 0 for a given rate.
+    score_type : {"margin", "probability"}, default="margin"
+        Whether scores are margins in [-1, 1] or probabilities.
+
+    Attributes
+    ----------
+    starts_ : ndarray of shape (n_groups,)
+        Start of the ramp of every group, as a margin.
+    thresholds_ : dict of group to float
+        The same by group; keys are the values of ``sensitive_features``, numbers if
+        these are numbers.
+    target_rate_ : float
+    expected_rates_ : dict of group to float
+        Rate of positive decisions on the fitting sample by group.
+    groups_ : tuple of groups
+    rules_ : dict of str to Rule
+        By name of the group, as in JSON.
+    sample_ : ScoredRows
+        The fitting sample.
+
+    References
+    ----------
+    I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
+    machine learning models. NeurIPS.
+
+    Examples
+    --------
+    >>> scores = [-0.8, -0.1, 0.3, 0.9, -0.9, -0.5, 0.1, 0.4]
+    >>> groups = ["a"] * 4 + ["b"] * 4
+    >>> ramp = RampThreshold(gamma=0.5, target_rate=0.5)
+    >>> ramp = ramp.fit(scores, sensitive_features=groups)
+    >>> {name: round(rate, 10) for name, rate in ramp.expected_rates_.items()}
+    {'a': 0.5, 'b': 0.5}
+    """
+
+    def __init__(
+        self,
+        gamma: float = 0.1,
+        target_rate: Literal["accuracy", "balanced"] | float = "accuracy",
+        tolerance: float = 0.0,
+        center: bool = False,
+        score_type: ScoreType = "margin",
+    ) -> None:
+        self.gamma = gamma
+        self.target_rate = target_rate
+        self.tolerance = tolerance
+        self.center = center
+        self.score_type = score_type
+
+    def fit(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        sensitive_features: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the thresholds, see :meth:`PostProcessor.fit`.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n,)
+        y : array-like of 0/1, (n,), optional
+            Needed by ``target_rate="accuracy"`` alone.
+        sensitive_features : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        rows = ScoredRows.read(
+            scores,
+            sensitive_features=sensitive_features,
+            y=y,
+            sample_weight=sample_weight,
+            score_type=self.score_type,
+        )
+        return self.fit_rows(rows)
+
+    def fit_rows(self, rows: ScoredRows) -> Self:
+        """Solve the ramp of every group from scores that were sorted before."""
+        check_positive("gamma", self.gamma)
+        check_non_negative("tolerance", self.tolerance)
+        if isinstance(self.target_rate, str):
+            check_one_of("target_rate", self.target_rate, TARGETS)
+            rate = rows.target_rate(self.target_rate, self.gamma)
+        else:
+            check_rate("target_rate", self.target_rate)
+            rate = float(self.target_rate)
+        self.sample_, self.target_rate_ = rows, rate
+        self.starts_ = self._solve(self.tolerance)
+        self.groups_, self.score_range_ = rows.group_values, rows.score_range
+        starts = self.starts_.tolist()
+        self.thresholds_ = dict(zip(rows.group_values, starts, strict=True))
+        self.rules_ = {
+            name: Rule.ramp(start, self.gamma)
+            for name, start in zip(rows.names, starts, strict=True)
+        }
+        rates = _rates(rows.by_group, self.starts_, self.gamma)
+        self.expected_rates_ = dict(zip(rows.group_values, rates, strict=True))
+        return self
+
+    @property
+    def _shift(self) -> float:
+        return self.gamma / 2 if self.center else 0.0
+
+    def _solve(self, tolerance: float) -> Array:
+        """Return the start of the ramp of every group at another tolerance."""
+        rate, shift = self.target_rate_, self._shift
+        return np.array(
+            [
+                group.threshold(self.gamma, rate, tolerance, shift)
+                for group in self.sample_.by_group
+            ]
+        )
+
+    def chance(self, rows: ScoredRows) -> Array:
+        """Return h, the probability of a positive decision, of rows of known groups."""
+        return ramp_probability(rows.margins, self.starts_[rows.codes], self.gamma)
+
+    def curve(
+        self, rows: ScoredRows, tolerances: Iterable[float] | None = None
+    ) -> pd.DataFrame:
+        """Return accuracy and DI on rows: at the own tolerance, then at others.
+
+        Parameters
+        ----------
+        rows : ScoredRows
+            With outcomes; of the same groups as the fitting sample.
+        tolerances : iterable of float, optional
+            Without it nine, from 0 to where no group is corrected any more.
+
+        Returns
+        -------
+        DataFrame with columns tolerance, and accuracy and
+        demographic_parity_difference, each also with ``_low`` and ``_high`` (95 %
+        Wilson and folded Newcombe)
+        """
+        if tolerances is None:
+            at_rest = _rates(self.sample_.by_group, -self._shift, self.gamma)
+            most = 2 * max(abs(rate - self.target_rate_) for rate in at_rest)
+            tolerances = np.linspace(0, max(most, 0.02), _TOLERANCES).tolist()
+        rates = []
+        for tolerance in (self.tolerance, *tolerances):
+            starts = self._solve(tolerance)
+            rates.append(self._evaluate(rows, starts) | {"tolerance": tolerance})
+        return pd.DataFrame(rates)
+
+    def _evaluate(self, rows: ScoredRows, starts: Array) -> dict[str, float]:
+        """Return accuracy and DI with intervals, from sums of sorted scores."""
+        right, positive = 0.0, []
+        n = np.array([group.total for group in rows.by_outcome])
+        for group, start in zip(rows.by_outcome, starts, strict=True):
+            decided = [float(side.sum_h(start, self.gamma)) for side in group]
+            right += group.negative.total - decided[0] + decided[1]
+            positive.append(sum(decided))
+        total = n.sum()
+        accuracy = wilson_interval(right, total)
+        gap = gap_interval(positive, n)
+        shares = np.divide(positive, n, out=np.full(len(n), np.nan), where=n > 0)
+        found: dict[str, Any] = {
+            "accuracy": right / total,
+            "accuracy_low": accuracy[0],
+            "accuracy_high": accuracy[1],
+            "demographic_parity_difference": np.nanmax(shares) - np.nanmin(shares),
+            "demographic_parity_difference_low": gap[0],
+            "demographic_parity_difference_high": gap[1],
+        }
+        return {name: float(value) for name, value in found.items()}
+
+    def excess_risk(
+        self, *, delta: float = 0.05, score_error: float = 0.0
+    ) -> ExcessRisk:
+        """Bound the excess risk of this ramp, see :func:`excess_risk_bound`."""
+        n, groups = len(self.sample_.margins), len(self.groups_)
+        return excess_risk_bound(
+            n, groups, self.gamma, delta=delta, score_error=score_error
+        )
+
+
+def _rates(groups: list[SortedScores], starts: Any, gamma: float) -> list[float]:
+    """Return the share of positive decisions of every group."""
+    return [
+        float(group.mean_h(start, gamma))
+        for group, start in zip(
+            groups, np.broadcast_to(starts, len(groups)), strict=True
+        )
+    ]
+
+
+@dataclass(frozen=True)
+class RampPreview:
+    """What a slider shows of one group while it moves, to draw and interpolate.
+
+    Attributes
+    ----------
+    gammas, rates : list of float
+        Widths and rates, rising.
+    middles : list of list of float
+        Where the middle of the ramp lies, by width and rate; between them linear.
+    at_rest : list of float
+        Rate by width of a ramp that is not corrected.
+    histogram : list of float
+        Share of the rows in each of `_BINS` equal spans of scores from -1 to 1.
+    """
+
+    gammas: list[float]
+    rates: list[float]
+    middles: list[list[float]]
+    at_rest: list[float]
+    histogram: list[float]
+
+    @classmethod
+    def of(cls, group: SortedScores, *, center: bool = False) -> "RampPreview":
+        """Tabulate the ramps of a group.
+
+        The mean of h is exact at `_KNOTS` quantiles and their bends, and the start for
+        a rate is found between them. Released settings are solved by
+        :class:`RampThreshold`; this only has to look right while a hand moves.
+        """
+        last = len(group.scores) - 1
+        knots = group.scores[np.linspace(0, last, _KNOTS).round().astype(np.int64)]
+        middles, at_rest = [], []
+        for gamma in _GAMMAS:
+            starts = np.unique(np.concatenate([knots, knots - gamma]))[::-1]
+            found = np.interp(_RATES, group.mean_h(starts, gamma), starts)
+            middles.append((found + gamma / 2).round(4).tolist())
+            rest = -gamma / 2 if center else 0.0
+            at_rest.append(round(float(group.mean_h(rest, gamma)), 4))
+        counts = np.histogram(group.scores, _BINS, (-1, 1), weights=group.weights)[0]
+        shares = (counts / group.total).round(6).tolist()
+        return cls(_GAMMAS.tolist(), _RATES.tolist(), middles, at_rest, shares)

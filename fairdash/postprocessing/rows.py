@@ -1,0 +1,231 @@
+"""Rows with scores and groups: what methods learn on, and what they report on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash.postprocessing.inputs import (
+    Array,
+    ScoreType,
+    as_margins,
+    as_weights,
+    binary_labels,
+    check_informative,
+    fit_groups,
+)
+from fairdash.postprocessing.kernels import SortedScores
+from fairdash.postprocessing.target_rate import (
+    ByOutcome,
+    balanced_rate,
+    by_outcome,
+    most_accurate_rate,
+)
+
+_HELD = 5  # every fifth row of a table without a split is a test row
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Scores, groups and, if known, outcomes of rows; sorted by group when asked for.
+
+    Attributes
+    ----------
+    margins : ndarray of shape (n,)
+        Scores as margins 2p - 1.
+    codes : ndarray of int64, (n,)
+        Place of every row's group among ``names``.
+    names : tuple of str
+        Groups as JSON and the screen call them.
+    group_values : tuple
+        Groups as they stand in the column.
+    y : ndarray of 0/1, optional
+    weight : ndarray, optional
+    score_type : {"margin", "probability"}
+        What the scores were before they became margins.
+    """
+
+    margins: Array
+    codes: Codes
+    names: tuple[str, ...]
+    group_values: tuple[Any, ...]
+    y: NDArray[np.int8] | None = None
+    weight: Array | None = None
+    score_type: ScoreType = "margin"
+
+    @classmethod
+    def read(
+        cls,
+        scores: ArrayLike,
+        *,
+        sensitive_features: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        score_type: ScoreType = "margin",
+    ) -> Self:
+        """Check rows to learn on; ValueError says what is wrong with which of them."""
+        margins = as_margins(scores, score_type)
+        check_informative(margins)
+        weight = as_weights(sample_weight, margins)
+        groups = fit_groups(sensitive_features, margins, weight)
+        labels = None if y is None else binary_labels(y, margins)
+        return cls(
+            margins,
+            groups.codes,
+            groups.names,
+            groups.values,
+            labels,
+            weight,
+            score_type,
+        )
+
+    @property
+    def scores(self) -> Array:
+        """Scores as they were given."""
+        is_margin = self.score_type == "margin"
+        return self.margins if is_margin else (self.margins + 1) / 2
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """The smallest and the largest score as they were given."""
+        ends = np.array([self.margins.min(), self.margins.max()])
+        low, high = replace(self, margins=ends).scores.tolist()
+        return low, high
+
+    @property
+    def before(self) -> NDArray[np.int8]:
+        """Decisions without a correction: 1 above a margin of 0."""
+        return (self.margins > 0).astype(np.int8)
+
+    @cached_property
+    def by_group(self) -> list[SortedScores]:
+        """Scores of every group."""
+        groups = []
+        for k in range(len(self.names)):
+            rows = self.codes == k
+            own = None if self.weight is None else self.weight[rows]
+            groups.append(SortedScores(self.margins[rows], own))
+        return groups
+
+    @cached_property
+    def by_outcome(self) -> list[ByOutcome]:
+        """Scores of every group, those of either outcome on their own."""
+        if self.y is None:
+            raise ValueError(
+                "What is most accurate needs `y`; without an outcome set "
+                "`target_rate` to 'balanced' or to a number."
+            )
+        n = len(self.names)
+        return by_outcome(self.margins, self.codes, self.y, self.weight, n_groups=n)
+
+    @cached_property
+    def _target_rates(self) -> dict[tuple[str, float], float]:
+        return {}
+
+    def target_rate(self, target: str, gamma: float) -> float:
+        """Return the rate that a ramp of this width aims for, computed once.
+
+        Parameters
+        ----------
+        target : {"accuracy", "balanced"}
+            See :func:`most_accurate_rate` (needs ``y``) and :func:`balanced_rate`.
+        gamma : float
+        """
+        known = self._target_rates
+        if (target, gamma) not in known:
+            known[target, gamma] = (
+                balanced_rate(self.by_group, gamma)
+                if target == "balanced"
+                else most_accurate_rate(self.by_outcome, gamma)
+            )
+        return known[target, gamma]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitScores:
+    """Scores of a table: rows to learn on, rows to report on, and where they stand.
+
+    Attributes
+    ----------
+    calibration, test : ScoredRows
+    calibration_rows, test_rows : ndarray of int64
+        Places of these rows in the table.
+    """
+
+    calibration: ScoredRows
+    test: ScoredRows
+    calibration_rows: Codes
+    test_rows: Codes
+
+    @classmethod
+    def of(
+        cls,
+        margins: Array,
+        labels: NDArray[Any],
+        *,
+        calibration: Codes | None = None,
+        test: Codes | None = None,
+        y: NDArray[np.int8] | None = None,
+        score_type: ScoreType = "margin",
+        names: Sequence[str] = (),
+    ) -> Self:
+        """Part the rows of a table and check that all groups can be learned.
+
+        Parameters
+        ----------
+        margins, labels : ndarray of shape (n,)
+            Scores and groups of all rows.
+        calibration, test : ndarray of int64, optional
+            Places of rows; without them every fifth row of each group is a test row.
+        y : ndarray of 0/1, optional
+        score_type : {"margin", "probability"}
+            What the scores were before they became margins.
+        names : sequence of str, optional
+            The order of the groups; otherwise that of their values.
+
+        Raises
+        ------
+        ValueError
+            For groups of fewer than two calibration rows or with test rows alone, and
+            for scores that are constant or look like labels.
+        """
+        if calibration is None or test is None:
+            test, calibration = _dealt(labels)
+        read = ScoredRows.read(
+            margins[calibration], sensitive_features=labels[calibration]
+        )
+        ordered = tuple(names or read.names)
+        levels, found = pd.factorize(labels)
+        codes = pd.Index(ordered).get_indexer(pd.Index(found).astype(str))[levels]
+        unseen = np.flatnonzero(codes[test] < 0)
+        if len(unseen):
+            raise ValueError(
+                f"{len(unseen)} test rows are in groups without calibration rows, such "
+                f"as {labels[test[unseen[0]]]!r}; cross fewer columns."
+            )
+
+        def part(where: Codes) -> ScoredRows:
+            return ScoredRows(
+                margins[where],
+                codes[where].astype(np.int64),
+                ordered,
+                ordered,
+                None if y is None else y[where],
+                score_type=score_type,
+            )
+
+        return cls(part(calibration), part(test), calibration, test)
+
+
+def _dealt(labels: NDArray[Any]) -> tuple[Codes, Codes]:
+    """Return test and calibration rows, dealt alike in every group."""
+    shuffled = np.random.default_rng(0).permutation(len(labels))
+    codes, _ = pd.factorize(labels[shuffled])
+    dealt = shuffled[np.argsort(codes, kind="stable")]
+    held = np.arange(len(dealt)) % _HELD == _HELD - 1
+    return np.sort(dealt[held]), np.sort(dealt[~held])

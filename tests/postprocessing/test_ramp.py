@@ -1,0 +1,111 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairdash.postprocessing import (
+    RampPreview,
+    RampThreshold,
+    ScoredRows,
+    SortedScores,
+    Thresholds,
+    excess_risk_bound,
+    expected_outcome,
+)
+
+
+def rows_of(n=2000, *, seed=0, n_groups=3, decimals=1):
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, n_groups, n)
+    margins = np.clip(rng.normal(-0.3 + 0.3 * groups, 0.5), -1, 1).round(decimals)
+    y = (rng.uniform(-1, 1, n) < margins).astype(int)
+    return ScoredRows.read(margins, sensitive_features=groups, y=y)
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_the_curve_is_the_ramp_fitted_anew_at_every_tolerance(center):
+    learned, fresh = rows_of(seed=1), rows_of(900, seed=2)
+    ramp = RampThreshold(0.3, 0.4, 0.05, center).fit_rows(learned)
+    curve = ramp.curve(fresh)
+    assert curve["tolerance"].iloc[0] == 0.05
+    assert curve["tolerance"].iloc[1] == 0
+    assert len(curve) == 10
+    for row in curve.to_dict("records"):
+        again = RampThreshold(0.3, 0.4, row["tolerance"], center).fit_rows(learned)
+        h = again.chance(fresh)
+        outcome = expected_outcome(h, sensitive_features=fresh.codes, y=fresh.y)
+        for cell in outcome.to_dict("records"):
+            name = cell["metric"]
+            shown = [row[name], row[f"{name}_low"], row[f"{name}_high"]]
+            assert shown == pytest.approx([cell["value"], cell["low"], cell["high"]])
+    loosest = RampThreshold(0.3, 0.4, curve["tolerance"].iloc[-1], center)
+    rest = -0.15 if center else 0.0
+    assert loosest.fit_rows(learned).starts_ == pytest.approx([rest] * 3, abs=1e-9)
+
+
+def test_what_it_does_on_rows_is_what_its_file_does():
+    learned, fresh = rows_of(seed=3), rows_of(700, seed=4)
+    ramp = RampThreshold(0.2, "balanced").fit_rows(learned)
+    file = Thresholds.from_json(ramp.thresholds().to_json())
+    names = np.array(fresh.names)[fresh.codes]
+    h = file.predict_proba(fresh.scores, sensitive_features=names)
+    assert ramp.chance(fresh) == pytest.approx(h, abs=1e-12)
+    decided = ramp.decisions(fresh, 7)
+    drawn = file.predict(fresh.scores, sensitive_features=names, random_state=7)
+    assert (decided["decision"] == drawn).all()
+    assert decided["before"].tolist() == (fresh.margins > 0).astype(int).tolist()
+    changed = ramp.changed_decisions(fresh).set_index("group")
+    frame = pd.DataFrame({"group": names, "h": h, "before": fresh.before})
+    for name, part in frame.groupby("group"):
+        assert changed.loc[name, "up"] == pytest.approx(
+            part["h"][part["before"] == 0].sum()
+        )
+        down = (1 - part["h"])[part["before"] == 1].sum()
+        assert changed.loc[name, "down"] == pytest.approx(down)
+        assert changed.loc[name, "rate"] == pytest.approx(part["h"].mean())
+    gap = ramp.outcome(fresh).set_index("metric")
+    shown = gap.loc["demographic_parity_difference", "value"]
+    assert shown == pytest.approx(np.ptp(frame.groupby("group")["h"].mean()))
+    own = ramp.expected_rates_
+    assert file.expected_rates == pytest.approx(
+        {str(k): rate for k, rate in own.items()}
+    )
+
+
+def test_its_bound_is_that_of_its_rows_groups_and_width():
+    ramp = RampThreshold(0.2, 0.3).fit_rows(rows_of(500))
+    expected = excess_risk_bound(500, 3, 0.2, delta=0.1, score_error=0.02)
+    assert ramp.excess_risk(delta=0.1, score_error=0.02) == expected
+
+
+def shown_while_moving(preview, gamma, rate):
+    """What the browser draws: linear between the tabulated widths and rates."""
+    middles = [np.interp(rate, preview.rates, row) for row in preview.middles]
+    return np.interp(gamma, preview.gammas, middles) - gamma / 2
+
+
+@pytest.mark.parametrize("gamma", [0.02, 0.13, 0.6, 1.9])
+@pytest.mark.parametrize("rate", [0.07, 0.42, 0.9])
+def test_a_preview_is_close_to_the_exact_ramp(gamma, rate):
+    margins = np.clip(np.random.default_rng(0).normal(-0.2, 0.4, 20_000), -1, 1)
+    scores = SortedScores(margins)
+    preview = RampPreview.of(scores)
+    assert sum(preview.histogram) == pytest.approx(1, abs=1e-4)
+    start = shown_while_moving(preview, gamma, rate)
+    assert scores.mean_h(start, gamma) == pytest.approx(rate, abs=0.01)
+    rest = np.interp(gamma, preview.gammas, preview.at_rest)
+    assert rest == pytest.approx(float(scores.mean_h(0.0, gamma)), abs=0.01)
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_a_preview_of_few_values_is_finite_and_falls_with_the_rate(center):
+    preview = RampPreview.of(SortedScores([-0.5, -0.5, 0.2, 0.2, 0.2]), center=center)
+    middles = np.array(preview.middles)
+    assert np.isfinite(middles).all()
+    assert (np.diff(middles, axis=1) <= 1e-9).all()
+    rest = [0.0 if center else gamma / 2 for gamma in preview.gammas]
+    scores = SortedScores([-0.5, -0.5, 0.2, 0.2, 0.2])
+    expected = [
+        float(scores.mean_h(middle - gamma / 2, gamma))
+        for middle, gamma in zip(rest, preview.gammas, strict=True)
+    ]
+    assert preview.at_rest == pytest.approx(expected, abs=1e-3)
