@@ -53,7 +53,7 @@ def work(
     list of Outcome, or None
         One per trial; None when it was stopped.
     """
-    spec = SweepSpec.model_validate(run.spec)
+    spec = SweepSpec.of_run(run.spec)
     dataset = store.dataset(run.dataset_id)
     failed = []
     missing = [t for t in stack.trials if not store.artifact(t.key).exists()]

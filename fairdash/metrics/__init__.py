@@ -5,6 +5,7 @@ and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
 from fairdash.metrics._compare import compare
+from fairdash.metrics._decisions import decision_status
 from fairdash.metrics._evaluate import evaluate
 from fairdash.metrics._expected import expected_violations
 from fairdash.metrics._group import (
@@ -74,6 +75,7 @@ __all__ = [
     "comparable_directions",
     "compare",
     "ctf_score",
+    "decision_status",
     "demographic_parity_difference",
     "demographic_parity_ratio",
     "dif_certificate",
