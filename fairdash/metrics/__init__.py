@@ -27,6 +27,7 @@ from fairdash.metrics._local import (
     subgroup_rates,
     worst_k_di,
 )
+from fairdash.metrics._measures import MEASURES, SCORE_MEASURES, measure_by_group
 from fairdash.metrics._noise import NoiseFloor, noise_floor
 from fairdash.metrics._seeds import mean_local_di, summarise_seeds
 from fairdash.metrics._traits import top_rows, traits
@@ -63,6 +64,8 @@ from fairdash.metrics.individual import (
 )
 
 __all__ = [
+    "MEASURES",
+    "SCORE_MEASURES",
     "Correlation",
     "DIFCertificate",
     "FairMetric",
@@ -96,6 +99,7 @@ __all__ = [
     "local_di",
     "loss_ratio",
     "mean_local_di",
+    "measure_by_group",
     "newcombe_interval",
     "noise_floor",
     "output_distance",
