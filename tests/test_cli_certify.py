@@ -9,7 +9,11 @@ from typer.testing import CliRunner
 from fairdash.cli import app
 from fairdash.datasets import split
 from fairdash.jobs import submit
-from fairdash.methods.noisy_groups import soft_certificate, tv_certificate
+from fairdash.methods.noisy_groups import (
+    shares_on_rows,
+    soft_certificate,
+    tv_certificate,
+)
 from fairdash.store import open_store
 from fairdash.sweep import MethodGrid, SweepSpec
 
@@ -48,7 +52,7 @@ def test_scores_in_a_file_are_certified_with_a_radius_for_each_group(
     assert done.exit_code == 0, done.output
     table = tv_certificate(*rows(frame), radii)
     assert f"{table['worst_violation'].max():+.3f}" in done.stdout
-    written = pd.read_csv(tmp_path / "all.csv")
+    written = pd.read_csv(tmp_path / "all.csv").query("kind == 'ball'")
     np.testing.assert_allclose(written["worst"], table["worst"])
 
 
@@ -61,8 +65,27 @@ def test_a_noise_matrix_gives_the_soft_certificate(frame, file, tmp_path):
     matrix.to_csv(tmp_path / "noise.csv")
     done = call(file, *COLUMNS, "--noise", tmp_path / "noise.csv", "--slack", 0.02)
     assert done.exit_code == 0, done.output
-    table = soft_certificate(*rows(frame), matrix.sort_index(), slack=0.02)
+    given = matrix.sort_index()
+    n = frame["team"].value_counts().sort_index()
+    least, most = shares_on_rows(given, given, n, 0.95)
+    table = soft_certificate(*rows(frame), given, least=least, most=most, slack=0.02)
+    alone = soft_certificate(*rows(frame), given, slack=0.02)
+    assert table["worst_violation"].max() > alone["worst_violation"].max()
     assert f"{table['worst_violation'].max():+.3f}" in done.stdout
+
+
+def test_an_assumed_level_gives_both_certificates_and_marks_who_decides_alike(
+    frame, file
+):
+    done = call(file, *COLUMNS, "--level", 0.05)
+    assert done.exit_code == 0, done.output
+    shown = done.stdout.split("\n")
+    assert shown[0].split() == ["model", "seeds", "found", "drawn", "ball", "soft"]
+    found, _, ball, soft = map(float, shown[1].split()[2:])
+    assert found < soft < ball
+    frame.assign(score=1.0).to_csv(file, index=False)
+    done = call(file, *COLUMNS, "--level", 0.05)
+    assert done.stdout.split("\n")[1].endswith("constant")
 
 
 def test_models_of_a_run_are_certified_on_the_test_rows_of_each_seed(inline):
@@ -90,7 +113,9 @@ def test_models_of_a_run_are_certified_on_the_test_rows_of_each_seed(inline):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ([], "Give --radius, --noise or both."),
+        ([], "Give --radius, or what is known of the noise: --noise or --level."),
+        (["--level", "0.4", "--noise", __file__], "Give either --noise or --level."),
+        (["--level", "0.66"], "`level` can be at most 0.573"),
         (["--radius", "2"], "`radius` must be in [0, 1], got 2"),
         (["--radius", "far"], "`--radius` must be a number or NAME=NUMBER, got far"),
         (["--radius", "blue=0.1"], "`radius` has no entry for the group 'green'"),

@@ -1,5 +1,15 @@
-"""Stored models asked about changed people: individual fairness of any of them."""
+"""A model against a question: changed people, and groups recorded wrongly."""
 
+from fairdash.audits.certificates import (
+    Certificate,
+    Decisions,
+    Question,
+    RadiusCurve,
+    certificate_table,
+    certify_decisions,
+    most_radius,
+    radius_curve,
+)
 from fairdash.audits.counterparts import (
     Change,
     Counterparts,
@@ -25,25 +35,55 @@ from fairdash.audits.models import (
     read_model,
     rows_of,
 )
+from fairdash.audits.noise import (
+    Noise,
+    NoisyRows,
+    columns_of_groups,
+    from_column,
+    from_levels,
+    from_matrix,
+    from_sample,
+    simulated,
+)
+from fairdash.audits.noise_study import study_spec, study_table, study_trials
 
 __all__ = [
     "FLIPS",
     "AuditRows",
     "AuditedModel",
+    "Certificate",
     "Certified",
     "Change",
     "Counterparts",
+    "Decisions",
     "Flips",
+    "Noise",
+    "NoisyRows",
+    "Question",
+    "RadiusCurve",
     "Scaling",
     "audit_flips",
     "audit_run",
     "audit_search",
+    "certificate_table",
     "certify",
+    "certify_decisions",
+    "columns_of_groups",
     "counterpart_of",
     "encoding_of",
     "flip_values",
+    "from_column",
+    "from_levels",
+    "from_matrix",
+    "from_sample",
+    "most_radius",
+    "radius_curve",
     "read_model",
     "rows_of",
     "search_counterparts",
+    "simulated",
+    "study_spec",
+    "study_table",
+    "study_trials",
     "worst_counterparts",
 ]

@@ -1,31 +1,33 @@
 """Print what is certain of true groups that are known only through noisy ones."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 import typer
+from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
+from fairdash.audits import (
+    Certificate,
+    Decisions,
+    Noise,
+    Question,
+    certificate_table,
+    certify_decisions,
+    from_levels,
+    from_matrix,
+)
 from fairdash.cli._options import Home, refuse
-from fairdash.datasets import read_table, split
-from fairdash.methods.noisy_groups import soft_certificate, tv_certificate
+from fairdash.datasets import read_table
 from fairdash.postprocessing import cross, read_margins
 from fairdash.store import TrialRecord, home_folder, open_store
 
-SHOWN = ["model", "seeds", "found", "drawn", "ball", "soft"]
-
-
-class Case(NamedTuple):
-    """Rows that a model decided: outcomes, 0/1 decisions, noisy groups."""
-
-    model: str
-    seed: int
-    y: Any
-    decided: Any
-    groups: Any
+Labels = NDArray[Any]
+Models = dict[str, list[Decisions]]
+SHOWN = {"noisy": "found", "drawn": "drawn", "ball": "ball", "soft": "soft"}
 
 
 def certify(
@@ -46,6 +48,10 @@ def certify(
             exists=True,
             dir_okay=False,
         ),
+    ] = None,
+    level: Annotated[
+        float | None,
+        typer.Option(help="Assumed share of wrong groups, the same for all, instead."),
     ] = None,
     constraint: Annotated[
         str, typer.Option(help="As of the methods for noisy groups.")
@@ -69,30 +75,41 @@ def certify(
 
     Prints the largest violation found on the noisy groups, over 20 random draws, and
     the exact worst case within the radius (ball) or under the noise (soft); 0 or less
-    keeps the constraint. Models of a run are certified on the test rows of each seed.
+    keeps the constraint. Under noise the shares of true groups in the rows certified
+    are known up to limits that hold with 95 % confidence, and no ball is wider than
+    they allow. Models of a run are certified on the test rows of each seed, and the
+    means over seeds are printed; a model that decides alike for everyone is marked.
     The exit status is 2 when something cannot be used.
     """
     try:
-        if not radius and noise is None:
-            raise ValueError("Give --radius, --noise or both.")
+        if not radius and noise is None and level is None:
+            raise ValueError(
+                "Give --radius, or what is known of the noise: --noise or --level."
+            )
+        if noise is not None and level is not None:
+            raise ValueError("Give either --noise or --level.")
         if out is not None:
             check_one_of("--out", out.suffix, (".csv",))
         if Path(what).suffix:
-            cases = [_of_file(Path(what), score, group or [], outcome, positive)]
+            models, groups = _of_file(Path(what), score, group or [], outcome, positive)
         else:
-            cases = list(_of_run(home or home_folder(), what))
-        asked = {"constraints": constraint, "slack": slack}
-        matrix = None if noise is None else _matrix(noise)
-        radii = _radii(radius or [])
-        table = pd.concat([_certified(case, radii, matrix, asked) for case in cases])
+            models, groups = _of_run(home or home_folder(), what)
+        known = _noise(groups, noise, level)
+        question, radii = Question(constraint, slack), _radii(radius or [])
+        found = [
+            certify_decisions(label, seeds, known, question, radii)
+            for label, seeds in models.items()
+        ]
     except ValueError as error:
         raise refuse(error) from error
     if out is not None:
-        table.to_csv(out, index=False)
-    typer.echo(_largest(table).to_string(index=False, float_format="%+.3f", na_rep=""))
+        pd.concat(
+            [one.groups.assign(model=one.label) for one in found], ignore_index=True
+        ).to_csv(out, index=False)
+    typer.echo(_largest(found).to_string(index=False, float_format="%+.3f", na_rep=""))
 
 
-def _of_run(home: Path, run_id: str) -> Iterator[Case]:
+def _of_run(home: Path, run_id: str) -> tuple[Models, Labels]:
     store = open_store(home)
     try:
         snapshot = store.snapshot(run_id, curves=False)
@@ -100,12 +117,11 @@ def _of_run(home: Path, run_id: str) -> Iterator[Case]:
         finished = [t for t in snapshot.trials if t.status == "finished"]
         if not finished:
             raise ValueError(f"Run {run_id} has no finished model to certify.")
+        models: Models = {}
         for trial in finished:
-            where = split(dataset, trial.seed).test
-            decided = (store.artifact(trial.key).scores()[where] > 0.5).astype(int)
-            name = _name(trial, finished)
-            groups = dataset.sensitive_features[where]
-            yield Case(name, trial.seed, dataset.y[where], decided, groups)
+            rows = Decisions.of_trial(store, dataset, trial.key, trial.seed)
+            models.setdefault(_name(trial, finished), []).append(rows)
+        return models, np.asarray(dataset.sensitive_features, dtype=str)
     finally:
         store.close()
 
@@ -123,7 +139,7 @@ def _name(trial: TrialRecord, trials: Sequence[TrialRecord]) -> str:
 
 def _of_file(
     file: Path, score: str, groups: Sequence[str], outcome: str, positive: str
-) -> Case:
+) -> tuple[Models, Labels]:
     if not file.is_file():
         raise ValueError(f"There is no file {file}.")
     if not (score and groups and outcome):
@@ -135,17 +151,18 @@ def _of_file(
     for name in (outcome, *groups):
         if (empty := np.flatnonzero(frame[name].isna())).size:
             message = f"Column {name!r} has no value in {len(empty)} rows, first row"
-            raise ValueError(f"{message} {empty[0] + 1}; fill or leave out these.")
+            raise ValueError(f"{message} {empty[0] + 1}; fill or exclude these.")
     values = frame[outcome].astype(str)
     if positive not in set(values):
         message = f"Column {outcome!r} never is {positive!r} (--positive); it is"
         raise ValueError(f"{message} {sorted(set(values))[:5]}.")
-    decided = (read_margins(frame[score]) > 0).astype(int)
-    labels = cross(*(frame[name] for name in groups))
-    return Case(score, 0, (values == positive).astype(int), decided, labels)
+    labels = np.asarray(cross(*(frame[name] for name in groups)), dtype=str)
+    y, rows = (values == positive).to_numpy(), np.arange(len(frame))
+    decided = Decisions.of_rows(rows, y, read_margins(frame[score]) > 0)
+    return {score: [decided]}, labels
 
 
-def _radii(given: Sequence[str]) -> Any:
+def _radii(given: Sequence[str]) -> float | Mapping[str, float] | None:
     """Return a number, a mapping from group to number, or None."""
     pairs = [text.rpartition("=")[::2] for text in given]
     try:
@@ -156,46 +173,21 @@ def _radii(given: Sequence[str]) -> Any:
     return known.get("", known) if len(known) == 1 else known or None
 
 
-def _matrix(file: Path) -> pd.DataFrame:
+def _noise(groups: Labels, file: Path | None, level: float | None) -> Noise:
+    if level is not None:
+        return from_levels(groups, level)
+    if file is None:
+        return Noise("unknown", groups)
     matrix = pd.read_csv(file, index_col=0)
-    return matrix.set_axis(matrix.index.astype(str)).sort_index()
+    return from_matrix(groups, matrix.set_axis(matrix.index.astype(str)).sort_index())
 
 
-def _certified(
-    case: Case, radii: Any, matrix: pd.DataFrame | None, asked: dict[str, Any]
-) -> pd.DataFrame:
-    """Return one row for each kind of certificate, rate and group."""
-    rows = case.y, case.decided, np.asarray(case.groups, dtype=str)
-    parts = []
-    if radii is not None:
-        parts.append(tv_certificate(*rows, radii, **asked).assign(kind="ball"))
-    if matrix is not None:
-        names = np.unique(rows[2])
-        absent = [name for name in names if name not in matrix.index]
-        if absent:
-            message = f"The noise has no row for the noisy group {str(absent[0])!r}"
-            raise ValueError(f"{message}; it has {list(matrix.index)}.")
-        found = soft_certificate(
-            *rows, matrix.loc[names], true_groups=list(matrix.columns), **asked
-        )
-        noisy = tv_certificate(*rows, 0.0, n_draws=0, **asked)["violation"].max()
-        parts.append(found.assign(kind="soft", violation=noisy))
-    table = pd.concat(parts, ignore_index=True)
-    table.insert(0, "model", case.model)
-    table.insert(1, "seed", case.seed)
-    return table
-
-
-def _largest(table: pd.DataFrame) -> pd.DataFrame:
+def _largest(found: Sequence[Certificate]) -> pd.DataFrame:
     """Return the largest violations by model, averaged over seeds."""
-    table = table.assign(
-        **{kind: table["worst_violation"].where(table["kind"] == kind)
-           for kind in ("ball", "soft")},
-        found=table["violation"],
-        drawn=table.get("drawn_violation"),
-    )  # fmt: skip
-    kinds = ["found", "drawn", "ball", "soft"]
-    worst = table.groupby(["model", "seed"], sort=False)[kinds].max()
-    by_model = worst.groupby("model", sort=False)
-    result = by_model.mean().join(by_model.size().rename("seeds")).reset_index()
-    return result[SHOWN].dropna(axis=1, how="all")
+    table = certificate_table(found).rename(columns=SHOWN)
+    table.insert(1, "seeds", [len(one.largest) for one in found])
+    shown = table.rename(columns={"label": "model", "status": "decides"})
+    shown["decides"] = shown["decides"].replace("", np.nan)
+    return shown[["model", "seeds", *SHOWN.values(), "decides"]].dropna(
+        axis=1, how="all"
+    )

@@ -119,10 +119,8 @@ def tv_certificate(
     parts = []
     for side in _sides(constraints, slack):
         side.check_groups(outcome, codes, names)
-        value, share = group_rates(side, outcome, decision, codes, len(names))
+        value, worst = _worst_rates(side, outcome, decision, codes, radii)
         overall = _overall(side, outcome, decision)
-        movable = any_worse(side, decision[side.rows(outcome)])
-        worst = worst_rate(side, value, share, radii, movable)
         drawn = np.full(len(names), np.nan)
         if n_draws:
             tilted = _drawn_rates(
@@ -134,12 +132,52 @@ def tv_certificate(
     return pd.concat(parts, ignore_index=True)
 
 
+def tv_curve(
+    y: ArrayLike,
+    y_pred: ArrayLike,
+    noisy_groups: ArrayLike,
+    radii: Sequence[object],
+    *,
+    constraints: str = "true_positive_rate_parity",
+    slack: float = 0.0,
+) -> pd.DataFrame:
+    """Return `tv_certificate` for each of several radii, without random draws.
+
+    Parameters
+    ----------
+    y, y_pred, noisy_groups, constraints, slack
+        As of `tv_certificate`.
+    radii : sequence
+        Each as ``radius`` there.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `tv_certificate` but the last, and ``step``, the place of the
+        radius in ``radii``.
+    """
+    outcome, decision, names, codes = decided_rows(y, y_pred, noisy_groups)
+    steps = np.stack([by_group("radius", one, names) for one in radii])
+    parts = []
+    for side in _sides(constraints, slack):
+        side.check_groups(outcome, codes, names)
+        value, worst = _worst_rates(side, outcome, decision, codes, steps)
+        overall = _overall(side, outcome, decision)
+        rates = {"value": np.tile(value, len(steps)), "worst": worst.ravel()}
+        part = _part(side, np.tile(names, len(steps)), overall, slack, **rates)
+        part["step"] = np.repeat(np.arange(len(steps)), len(names))
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
 def soft_certificate(
     y: ArrayLike,
     y_pred: ArrayLike,
     noisy_groups: ArrayLike,
     group_given_noisy: ArrayLike,
     *,
+    least: ArrayLike | None = None,
+    most: ArrayLike | None = None,
     true_groups: Sequence[object] | None = None,
     constraints: str = "true_positive_rate_parity",
     slack: float = 0.0,
@@ -156,6 +194,9 @@ def soft_certificate(
     noisy_groups : array-like of shape (n,)
     group_given_noisy : array-like of shape (n_noisy, n_groups)
         Rows in the sorted order of noisy groups; each sums to one.
+    least, most : array-like of shape (n_noisy, n_groups), optional
+        Limits of these shares in the rows given, where they are not known exactly: see
+        `shares_on_rows`.
     true_groups : sequence, optional
         Names of the columns; by default numbers.
 
@@ -170,9 +211,8 @@ def soft_certificate(
         When the matrix does not fit the noisy groups or a row does not sum to one.
     """
     outcome, decision, _, codes = decided_rows(y, y_pred, noisy_groups)
-    table = soft_group_rates(
-        cell_probabilities(outcome, decision, codes), group_given_noisy
-    )
+    joint = cell_probabilities(outcome, decision, codes)
+    table = soft_group_rates(joint, group_given_noisy, least=least, most=most)
     names = np.asarray(range(len(table)) if true_groups is None else true_groups)
     if len(names) != len(table):
         message = f"`true_groups` must name the {len(table)} columns"
@@ -242,6 +282,15 @@ def _sides(constraints: str, slack: float) -> tuple[Side, ...]:
     check_one_of("constraints", constraints, SIDES)
     check_non_negative("slack", slack)
     return SIDES[constraints]
+
+
+def _worst_rates(
+    side: Side, outcome: Labels, decision: Labels, codes: Labels, radii: Float
+) -> tuple[Float, Float]:
+    """Return the rates of noisy groups, and the worst within radii (..., n_groups)."""
+    value, share = group_rates(side, outcome, decision, codes, radii.shape[-1])
+    movable = any_worse(side, decision[side.rows(outcome)])
+    return value, worst_rate(side, value, share, radii, movable)
 
 
 def _overall(side: Side, outcome: Labels, decision: Labels) -> float:

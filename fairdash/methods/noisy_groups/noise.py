@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import beta, binom
 from sklearn.utils import check_random_state, column_or_1d
 
 from fairdash._validation import encode_groups, value_label
@@ -14,6 +15,8 @@ from fairdash.metrics import wilson_interval
 
 Float = NDArray[np.float64]
 EQUAL = 0.01  # difference of priors up to which the paper's version is not warned of
+ROUNDING = 1e-9  # of a share, by which it may come out below 0
+HALVINGS = 60
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,9 @@ def simulate_noise(
     return noisy
 
 
-def symmetric_noise(noisy_prior: ArrayLike, level: ArrayLike) -> Float:
+def symmetric_noise(
+    noisy_prior: ArrayLike, level: ArrayLike, *, name: str = "level"
+) -> Float:
     r"""Return P(G = j | noisy group k) when a wrong group is any of the others.
 
     With :math:`P(\hat G = k | G = j)` equal to ``1 - level`` for k = j and the rest
@@ -138,6 +143,8 @@ def symmetric_noise(noisy_prior: ArrayLike, level: ArrayLike) -> Float:
     level : float or array-like of shape (n_groups,)
         P(noisy group is not j | G = j), for all groups or each; in [0, 1] and below
         1 - 1/n_groups, where the noisy group says nothing.
+    name : str
+        What the level is called in errors.
 
     Returns
     -------
@@ -147,25 +154,170 @@ def symmetric_noise(noisy_prior: ArrayLike, level: ArrayLike) -> Float:
     Raises
     ------
     ValueError
-        When a level is out of range or the shares are no distribution.
+        When a level is out of range, the shares are no distribution, or there is more
+        noise than the shares allow: if 10 % of the others appeared as a group, no
+        group could have fewer rows. The error has the largest level possible.
     """
     prior = check_distribution("noisy_prior", noisy_prior)
     m = len(prior)
-    levels = np.broadcast_to(check_shares("level", level), (m,))
+    levels = np.broadcast_to(check_shares(name, level), (m,))
     if m < 2 or levels.max() >= 1 - 1 / m:
         message = (
-            f"`level` must be below 1 - 1/{m}, got {levels.max():g}: beyond it the "
+            f"`{name}` must be below 1 - 1/{m}, got {levels.max():g}: beyond it the "
             "noisy group says nothing of the true one."
         )
         raise ValueError(message)
-    channel = np.repeat(levels[:, None] / (m - 1), m, axis=1)
-    np.fill_diagonal(channel, 1 - levels)
-    # more noise than the shares allow would make a true share negative
-    true_prior = np.maximum(np.linalg.solve(channel.T, prior), 0.0)
-    joint = true_prior[:, None] * channel
+    channel, true_prior = _channel(prior, levels)
+    if true_prior.min() < -ROUNDING:
+        most = largest_noise(prior, levels)
+        # downwards, so that what is read can be used
+        shown = [f"{np.floor(1000 * one) / 1000:g}" for one in most]
+        message = (
+            f"`{name}` can be at most {', '.join(dict.fromkeys(shown))} here, got "
+            f"{', '.join(dict.fromkeys(f'{one:g}' for one in levels))}: more noise "
+            f"would give the smallest noisy group ({prior.min():.1%} of the rows) more "
+            "rows than it has."
+        )
+        raise ValueError(message)
+    joint = np.maximum(true_prior, 0)[:, None] * channel
     reached = joint.sum(axis=0)[:, None]
     given: Float = joint.T / np.where(reached > 0, reached, 1)
     return np.where(reached > 0, given, np.eye(m))
+
+
+def largest_noise(noisy_prior: ArrayLike, level: ArrayLike = 1.0) -> Float:
+    """Return the largest levels that `symmetric_noise` can take, in proportion.
+
+    Parameters
+    ----------
+    noisy_prior : array-like of shape (n_groups,)
+        P(noisy group k).
+    level : float or array-like of shape (n_groups,), default=1
+        Levels wanted; those returned are the same multiple of each, at most 1 - 1/m.
+    """
+    prior = check_distribution("noisy_prior", noisy_prior)
+    wanted = np.broadcast_to(np.asarray(level, dtype=np.float64), prior.shape)
+    low, high = 0.0, (1 - 1 / len(prior)) / wanted.max()
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if _channel(prior, middle * wanted)[1].min() < 0:
+            high = middle
+        else:
+            low = middle
+    most: Float = low * wanted
+    return most
+
+
+def share_limits(counts: pd.DataFrame, confidence: float) -> tuple[Float, Float]:
+    """Return limits of P(G = j | noisy group k) that hold together, from a sample.
+
+    Clopper and Pearson's, whose error is shared out over all ends (Bonferroni).
+
+    Parameters
+    ----------
+    counts : DataFrame of shape (n_groups, n_noisy)
+        Rows of the sample: see `NoiseEstimate`.
+    confidence : float
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_noisy, n_groups)
+    """
+    hits = counts.to_numpy(dtype=np.float64).T
+    misses, error = hits.sum(axis=1, keepdims=True) - hits, _error(hits, confidence)
+    low = beta.ppf(error, hits, misses + 1)
+    high = beta.isf(error, hits + 1, misses)
+    return np.where(hits > 0, low, 0.0), np.where(misses > 0, high, 1.0)
+
+
+def symmetric_limits(
+    noisy_counts: ArrayLike, level: ArrayLike, confidence: float
+) -> tuple[Float, Float]:
+    r"""Return limits of `symmetric_noise` when the noisy shares are a sample's.
+
+    Clopper and Pearson's limits of each share, put in the way that makes
+    :math:`P(G = j | \hat G = k)`, linear in the shares over one of them, least or most.
+
+    Parameters
+    ----------
+    noisy_counts : array-like of shape (n_groups,)
+        Rows of each noisy group, at least one.
+    level, confidence
+        As in `symmetric_noise` and `share_limits`.
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_groups, n_groups)
+    """
+    n = np.asarray(noisy_counts, dtype=np.float64)
+    m, total = len(n), n.sum()
+    symmetric_noise(n / total, level)  # refuses what cannot be
+    channel, _ = _channel(n / total, np.broadcast_to(level, (m,)).astype(np.float64))
+    error = _error(n, confidence)
+    small: Float = np.asarray(beta.ppf(error, n, total - n + 1))
+    large: Float = np.asarray(beta.isf(error, n + 1, total - n))
+    slopes = np.linalg.inv(channel.T)  # true shares by noisy shares
+    limits = []
+    for best, under, over in ((np.min, small, large), (np.max, large, small)):
+        parts = np.where(slopes > 0, slopes * under, slopes * over)
+        others = parts.sum(axis=1) - parts.T  # by noisy group k and group j
+        joint = [
+            (others + slopes.T * end[:, None]) / end[:, None] for end in (small, large)
+        ]
+        limits.append(np.clip(best(joint, axis=0) * channel.T, 0, 1))
+    return limits[0], limits[1]
+
+
+def shares_on_rows(
+    low: ArrayLike, high: ArrayLike, n: ArrayLike, confidence: float
+) -> tuple[Float, Float]:
+    r"""Return limits of the shares of true groups in given rows, from P(G | noisy).
+
+    Of :math:`n_k` rows of noisy group k, a binomial number is of group j. A
+    certificate is about these rows, so their shares count, not those they were drawn
+    from.
+
+    Parameters
+    ----------
+    low, high : array-like of shape (n_noisy, n_groups)
+        Limits of P(G = j | noisy group k); the same where it is assumed.
+    n : array-like of shape (n_noisy,)
+        Rows of each noisy group, at least one.
+    confidence : float
+        With which all limits hold together.
+
+    Returns
+    -------
+    least, most : ndarray of shape (n_noisy, n_groups)
+    """
+    rows = np.asarray(n)[:, None]
+    least, most = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    error = _error(least, confidence)
+    fewest, largest = binom.ppf(error, rows, least), binom.isf(error, rows, most)
+    return np.maximum(fewest, 0) / rows, np.minimum(largest, rows) / rows
+
+
+def reach(least: ArrayLike, most: ArrayLike, n: ArrayLike) -> Float:
+    r"""Return how far each true group can be from its noisy one, on given rows.
+
+    The distance between the two is the larger of :math:`P(G \ne j | \hat G = j)` and
+    :math:`P(\hat G \ne j | G = j)` (see `tv_bounds`): largest where fewest rows of
+    noisy group j are of group j, and most rows of the others.
+
+    Parameters
+    ----------
+    least, most : array-like of shape (n_groups, n_groups)
+        Limits of the share of group j among the rows of noisy group k, the same groups
+        in rows and columns: see `shares_on_rows`.
+    n : array-like of shape (n_groups,)
+        Rows of each noisy group.
+    """
+    rows = np.asarray(n, dtype=np.float64)
+    kept = rows * np.diag(np.asarray(least))
+    most_rows = rows[:, None] * np.asarray(most, dtype=np.float64)
+    gained = most_rows.sum(axis=0) - np.diag(most_rows)
+    far: Float = np.fmax(1 - _ratio(kept, rows), _ratio(gained, kept + gained))
+    return far
 
 
 def tv_bounds(joint: ArrayLike) -> pd.DataFrame:
@@ -275,3 +427,17 @@ def _with_intervals(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
 def _ratio(part: Float, whole: Float) -> Float:
     ratio: Float = np.where(whole > 0, part / np.where(whole > 0, whole, 1), np.nan)
     return ratio
+
+
+def _channel(prior: Float, levels: Float) -> tuple[Float, Float]:
+    """Return P(noisy group | G) and the true shares that it implies, if negative."""
+    m = len(prior)
+    channel = np.repeat(levels[:, None] / (m - 1), m, axis=1)
+    np.fill_diagonal(channel, 1 - levels)
+    true_prior: Float = np.asarray(np.linalg.solve(channel.T, prior), np.float64)
+    return channel, true_prior
+
+
+def _error(limits: Float, confidence: float) -> float:
+    """Return the error allowed at each end of an interval for every share."""
+    return (1 - float(check_shares("confidence", confidence))) / (2 * limits.size)

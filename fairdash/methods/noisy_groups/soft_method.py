@@ -144,7 +144,7 @@ def noise_matrix(
 ) -> NDArray[np.float64]:
     """Return the matrix given, or the one that a level of symmetric noise implies."""
     if given is None:
-        return symmetric_noise(noisy_prior, level)
+        return symmetric_noise(noisy_prior, level, name="noise_level")
     return check_noise_matrix(given, len(noisy_prior))
 
 

@@ -60,13 +60,10 @@ def single_values(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settings(trials: Sequence[TrialRecord]) -> list[Setting]:
-    """Put the finished trials of the same method and parameters together.
-
-    Those of methods that earlier versions had are left where they are.
-    """
+    """Put the finished trials of the same method and parameters together."""
     alike: dict[str, list[TrialRecord]] = {}
     for trial in trials:
-        if trial.status == "finished" and trial.method in CATALOG:
+        if trial.status == "finished":
             same = json.dumps([trial.method, trial.params], sort_keys=True)
             alike.setdefault(same, []).append(trial)
     return [

@@ -129,7 +129,7 @@ def test_random_draws_pass_what_the_exact_certificate_fails(data):
 AXES = {
     NoisyGroupsNaive: {"slack": (0.0, 0.1), "multiplier_rate": (0.2, 1.0)},
     NoisyGroupsDRO: {"tv_radius": (0.05, 0.2), "adversary_rate": (0.001, 0.05)},
-    NoisyGroupsSoft: {"noise_level": (0.1, 0.3), "learning_rate": (0.02, 0.1)},
+    NoisyGroupsSoft: {"noise_level": (0.1, 0.25), "learning_rate": (0.02, 0.1)},
 }
 
 
@@ -237,6 +237,8 @@ def test_a_mixture_that_is_ended_early_has_the_models_so_far(data):
         (NoisyGroupsNaive, {"slack": -0.1}, "`slack` must be a finite number >= 0"),
         (NoisyGroupsNaive, {"simulated_noise": 2}, r"`simulated_noise` must be in"),
         (NoisyGroupsSoft, {"noise_level": 0.7}, "must be below 1 - 1/3"),
+        (NoisyGroupsSoft, {"noise_level": 0.4}, "`noise_level` can be at most 0.29"),
+        (NoisyGroupsIdeal, {"noise_level": 0.4}, "`noise_level` can be at most 0.29"),
         (
             NoisyGroupsSoft,
             {"group_given_noisy": np.full((3, 3), 0.3)},

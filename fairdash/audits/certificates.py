@@ -1,0 +1,259 @@
+"""Certificates of models for true groups that are known only through noisy ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash.audits.noise import Known, Noise, Places, Radius
+from fairdash.datasets import Dataset, split
+from fairdash.methods.noisy_groups import (
+    soft_certificate,
+    tv_certificate,
+    tv_curve,
+    violations,
+)
+from fairdash.metrics import newcombe_interval
+from fairdash.store import Store
+
+KINDS = ["noisy", "true", "drawn", "soft", "ball"]
+STEP = 0.001  # between two radii of a curve
+
+
+class Question(NamedTuple):
+    """What is asked of every model: see `fairdash.methods.noisy_groups.violations`."""
+
+    constraints: str
+    slack: float
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Rows that a model decides: where they stand, outcomes, 0/1 decisions."""
+
+    where: Places
+    y: NDArray[np.int64]
+    decided: NDArray[np.int64]
+
+    @classmethod
+    def of_trial(
+        cls, store: Store, dataset: Dataset, key: str, seed: int
+    ) -> "Decisions":
+        """Return the test rows of a trial's split, decided at one half."""
+        positive = store.artifact(key).scores() > 0.5
+        return cls.of_rows(split(dataset, seed).test, dataset.y, positive)
+
+    @classmethod
+    def of_rows(
+        cls, where: Places, y: ArrayLike | None, positive: ArrayLike
+    ) -> "Decisions":
+        """Return some rows of a table; without outcomes all are 0."""
+        decided = np.asarray(positive)[where].astype(np.int64)
+        outcome = np.zeros_like(decided) if y is None else np.asarray(y)[where]
+        return cls(where, outcome.astype(np.int64), decided)
+
+    @property
+    def status(self) -> str:
+        """Whether the model decides alike for everyone, or no better than chance.
+
+        "constant", "near constant" (the 95 % interval of TPR - FPR includes 0) or "".
+        """
+        if self.decided.min() == self.decided.max():
+            return "constant"
+        yes, positive = self.y == 1, self.decided == 1
+        if yes.all() or not yes.any():
+            return ""
+        counts = (
+            (positive & yes).sum(),
+            yes.sum(),
+            (positive & ~yes).sum(),
+            (~yes).sum(),
+        )
+        low, _ = newcombe_interval(*counts)
+        return "near constant" if low <= 0 else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is certain of one model.
+
+    Attributes
+    ----------
+    label : str
+    groups : DataFrame
+        One row for each seed, kind ("ball", "soft", "true"), rate and group, as of
+        `tv_certificate`, `soft_certificate` and `violations`.
+    largest : DataFrame
+        By seed the largest violation on the ``noisy`` groups, on the ``true`` ones,
+        over 20 random draws (``drawn``), over all ``soft`` memberships that agree with
+        the noise and over the ``ball``; NaN where unknown.
+    reach : float
+        How far any true group can be from its noisy one on these rows, the largest
+        over seeds; NaN where that is not known.
+    confidence : float or None
+        With which that and ``soft`` hold; None where the true groups are counted.
+    status : str
+        Of `Decisions`, the first that any seed has.
+    """
+
+    label: str
+    groups: pd.DataFrame
+    largest: pd.DataFrame
+    reach: float
+    confidence: float | None
+    status: str
+
+    @property
+    def row(self) -> dict[str, str | float]:
+        """Label, mean violations over seeds, and status."""
+        means = {kind: float(self.largest[kind].mean()) for kind in KINDS}
+        return {"label": self.label, **means, "status": self.status}
+
+
+def certify_decisions(
+    label: str,
+    seeds: Sequence[Decisions],
+    noise: Noise,
+    question: Question,
+    radius: Radius | None = None,
+) -> Certificate:
+    """Certify a model on the rows that it decided, one entry of ``seeds`` a seed.
+
+    Parameters
+    ----------
+    label : str
+    seeds : sequence of Decisions
+    noise : Noise
+        Of the table that the rows are of.
+    question : Question
+    radius : float, mapping or None
+        Of total variation, for all groups or by name; no group is taken to be further
+        than it can be on the rows certified. None is as far as each can be.
+
+    Raises
+    ------
+    ValueError
+        When a noisy group has no rows with an outcome of the constraint, or nothing is
+        known of it.
+    """
+    asked = question._asdict()
+    parts, largest, known = [], [], []
+    for seed, rows in enumerate(seeds):
+        on = noise.on(rows.where)
+        known.append(on)
+        noisy = noise.noisy[rows.where].astype(str)
+        given = (rows.y, rows.decided, noisy)
+        found = {"noisy": violations(*given, **asked)}
+        balls = on.within(radius)
+        if balls is not None:
+            found["ball"] = tv_certificate(*given, balls, **asked)
+        if on.matrix is not None:
+            found["soft"] = soft_certificate(
+                *given,
+                on.matrix,
+                least=on.least,
+                most=on.most,
+                true_groups=list(on.matrix.columns),
+                **asked,
+            )
+        if noise.true is not None:
+            true = noise.true[rows.where].astype(str)
+            found["true"] = violations(rows.y, rows.decided, true, **asked)
+        parts += [one.assign(kind=kind, seed=seed) for kind, one in found.items()]
+        largest.append(_largest(found))
+    return Certificate(
+        label=label,
+        groups=pd.concat(parts, ignore_index=True),
+        largest=pd.DataFrame(largest, columns=KINDS),
+        reach=_reach(known),
+        confidence=known[0].confidence,
+        status=next(filter(None, (rows.status for rows in seeds)), ""),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RadiusCurve:
+    """The exact worst case of one model at every radius, averaged over seeds.
+
+    Attributes
+    ----------
+    radii : list of float
+        From 0 to the largest, in steps of .001.
+    largest : list of float
+        Largest violation of any group at each radius.
+    groups : list of dict
+        By group: ``name``, ``rate`` of the noisy group, ``limit`` at which the
+        constraint is broken, and at each radius ``worst`` and ``violation``.
+    """
+
+    radii: list[float]
+    largest: list[float]
+    groups: list[dict[str, object]]
+
+
+def radius_curve(
+    seeds: Sequence[Decisions], noise: Noise, question: Question, most: float
+) -> RadiusCurve:
+    """Return the worst case within every radius up to ``most``.
+
+    The numbers are those of `certify_decisions` at these radii.
+    """
+    radii = np.round(np.arange(0, most + STEP / 2, STEP), 6)
+    found: list[pd.DataFrame] = []
+    for rows in seeds:
+        on, noisy = noise.on(rows.where), noise.noisy[rows.where].astype(str)
+        within = [on.within(float(radius)) for radius in radii]
+        table = tv_curve(rows.y, rows.decided, noisy, within, **question._asdict())
+        found.append(table.assign(seed=len(found)))
+    table = pd.concat(found, ignore_index=True)
+    sign = np.where(table["rate"] == "fpr", 1, -1)
+    table["limit"] = table["overall"] + sign * question.slack
+    largest = table.groupby(["seed", "step"])["worst_violation"].max()
+    groups = []
+    several = len(table["rate"].unique()) > 1
+    for (rate, group), part in table.groupby(["rate", "group"], sort=False):
+        by_step = part.groupby("step")[["worst", "worst_violation"]].mean()
+        groups.append(
+            {
+                "name": f"{group}, {str(rate).upper()}" if several else str(group),
+                "rate": float(part["value"].mean()),
+                "limit": float(part["limit"].mean()),
+                "worst": by_step["worst"].round(6).tolist(),
+                "violation": by_step["worst_violation"].round(6).tolist(),
+            }
+        )
+    by_radius = largest.groupby("step").mean().round(6)
+    return RadiusCurve(radii.tolist(), by_radius.tolist(), groups)
+
+
+def most_radius(seeds: Sequence[Decisions], noise: Noise) -> float:
+    """Return how far any true group can be on any seed's rows; NaN if not known."""
+    return _reach([noise.on(rows.where) for rows in seeds])
+
+
+def certificate_table(certificates: Sequence[Certificate]) -> pd.DataFrame:
+    """Return one row for each model: label, mean largest violations, status."""
+    rows = [certificate.row for certificate in certificates]
+    return pd.DataFrame(rows, columns=["label", *KINDS, "status"])
+
+
+def _largest(found: dict[str, pd.DataFrame]) -> list[float]:
+    """Return the largest violation of each kind, in the order of `KINDS`."""
+    columns = {
+        "noisy": ("noisy", "violation"),
+        "true": ("true", "violation"),
+        "drawn": ("ball", "drawn_violation"),
+        "soft": ("soft", "worst_violation"),
+        "ball": ("ball", "worst_violation"),
+    }
+    return [
+        float(found[kind][column].max()) if kind in found else float("nan")
+        for kind, column in columns.values()
+    ]
+
+
+def _reach(known: Sequence[Known]) -> float:
+    return max((one for on in known for one in on.reach.values()), default=float("nan"))

@@ -1,0 +1,148 @@
+"""The study of noise: every approach trained at growing noise, on true groups."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairdash.audits.certificates import Decisions, Question
+from fairdash.datasets import Dataset, Subgroups
+from fairdash.methods import CATALOG
+from fairdash.methods.noisy_groups import simulate_noise, violations
+from fairdash.store import Store, TrialRecord
+from fairdash.sweep import DataSource, MethodGrid, SweepSpec
+
+LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5)
+SEEDS = 3
+UNCONSTRAINED = "hinge"
+ASSUMED = {"noisy_naive": None, "noisy_dro": "tv_radius", "noisy_soft": "noise_level"}
+MEASURES = ["true", "noisy", "error"]
+
+
+def study_spec(
+    data: DataSource, dataset: Dataset, question: Question, subgroups: Subgroups
+) -> SweepSpec:
+    """Return the study: each method knows the noise that its groups were given."""
+    asked = question._asdict()
+    grids = [
+        MethodGrid(method=UNCONSTRAINED),
+        MethodGrid(method="noisy_naive", params={**asked, "simulated_noise": 0.0}),
+    ]
+    for level in study_levels(dataset):
+        for method, knows in ASSUMED.items():
+            params = {**asked, "simulated_noise": level}
+            if knows:
+                params[knows] = level
+            grids.append(MethodGrid(method=method, params=params))
+    return SweepSpec(
+        data=data,
+        methods=tuple(grids),
+        seeds=tuple(range(SEEDS)),
+        subgroups=subgroups,
+    )
+
+
+def study_levels(dataset: Dataset) -> list[float]:
+    """Return the levels at which a noisy group still says something.
+
+    The smallest group must stand out of the noise by three standard errors, or the
+    noise would be more than the shares of the noisy groups allow.
+    """
+    _, n = np.unique(dataset.sensitive_features, return_counts=True)
+    m = len(n)
+    levels = []
+    for level in LEVELS:
+        kept = n.min() / n.sum() * (1 - level * m / (m - 1))
+        share = level / (m - 1) + kept
+        if kept > 3 * np.sqrt(share * (1 - share) / n.sum()):
+            levels.append(level)
+    return levels
+
+
+def study_trials(
+    store: Store, dataset_id: str, question: Question
+) -> list[TrialRecord]:
+    """Return the finished trials of all runs that answer the question, each once."""
+    trials = {
+        trial.key: trial
+        for run in store.runs(dataset_id)
+        for trial in store.snapshot(run.id, curves=False).trials
+        if trial.status == "finished" and _belongs(trial, question)
+    }
+    return list(trials.values())
+
+
+def study_table(
+    store: Store, dataset: Dataset, trials: Sequence[TrialRecord], question: Question
+) -> pd.DataFrame:
+    """Return mean and spread over seeds by method and level.
+
+    Parameters
+    ----------
+    store : Store
+    dataset : Dataset
+    trials : sequence of TrialRecord
+        See `study_trials`.
+    question : Question
+
+    Returns
+    -------
+    DataFrame
+        method, label, colour_role, level, n_seeds, and largest violations on the
+        ``true`` and ``noisy`` groups of the test rows, their ``error``, each with
+        ``_sd``. The unconstrained model has one row at every level.
+    """
+    levels = study_levels(dataset)
+    rows = []
+    for trial in trials:
+        decisions = Decisions.of_trial(store, dataset, trial.key, trial.seed)
+        at = [0.0, *levels]
+        if trial.method != UNCONSTRAINED:
+            at = [float(trial.params["simulated_noise"])]
+        for level in at:
+            found = _measured(decisions, dataset, trial.seed, level, question)
+            rows.append({"method": trial.method, "level": level, **found})
+    table = pd.DataFrame(rows, columns=["method", "level", *MEASURES])
+    grouped = table.groupby(["method", "level"], sort=False)[MEASURES]
+    spread = grouped.std().fillna(0.0).add_suffix("_sd")
+    result = grouped.mean().join(spread).join(grouped.size().rename("n_seeds"))
+    result = result.reset_index()
+    result.insert(1, "label", [CATALOG[key].label for key in result["method"]])
+    roles = [CATALOG[key].colour_role for key in result["method"]]
+    result.insert(2, "colour_role", roles)
+    order = [UNCONSTRAINED, *ASSUMED]
+    return result.sort_values(
+        ["method", "level"],
+        key=lambda column: (
+            column.map(order.index) if column.name == "method" else column
+        ),
+        ignore_index=True,
+    )
+
+
+def _belongs(trial: TrialRecord, question: Question) -> bool:
+    """Tell whether a trial answers the question, knowing the noise it was given."""
+    if trial.method == UNCONSTRAINED:
+        return True
+    if trial.method not in ASSUMED:
+        return False
+    knows, params = ASSUMED[trial.method], trial.params
+    asked = question._asdict()
+    if any(params.get(name) != value for name, value in asked.items()):
+        return False
+    return knows is None or params[knows] == params["simulated_noise"]
+
+
+def _measured(
+    rows: Decisions, dataset: Dataset, seed: int, level: float, question: Question
+) -> dict[str, float]:
+    """Return error and largest violations on the test rows of a seed."""
+    groups = np.asarray(dataset.sensitive_features, dtype=object)
+    noisy = simulate_noise(groups, level, random_state=seed)[rows.where]
+    asked, given = question._asdict(), (rows.y, rows.decided)
+    true = violations(*given, groups[rows.where], **asked)
+    return {
+        "true": float(true["violation"].max()),
+        "noisy": float(violations(*given, noisy, **asked)["violation"].max()),
+        "error": float(np.mean(rows.decided != rows.y)),
+    }

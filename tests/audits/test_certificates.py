@@ -1,0 +1,205 @@
+"""Certificates of models hold on the rows they name, and say how sure that is."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairdash.audits import (
+    Decisions,
+    Noise,
+    NoisyRows,
+    Question,
+    certificate_table,
+    certify_decisions,
+    from_column,
+    from_levels,
+    from_matrix,
+    from_sample,
+    most_radius,
+    radius_curve,
+    simulated,
+)
+from fairdash.methods.noisy_groups import (
+    estimate_noise,
+    simulate_noise,
+    soft_certificate,
+    tv_certificate,
+    violations,
+)
+
+PRIOR = [0.85, 0.1, 0.05]  # as of race in Adult
+QUESTION = Question("equalized_odds", 0.05)
+
+
+def rows_of(groups, **columns):
+    frame = pd.DataFrame({"group": groups, **columns})
+    return NoisyRows("k", "Table", frame, groups, frozenset(["group"]), True)
+
+
+def drawn(rng, n, prior=PRIOR):
+    return rng.choice(np.array(list("abc"))[: len(prior)], p=prior, size=n)
+
+
+def decided(rng, groups):
+    y = rng.random(len(groups)) < 0.4
+    positive = rng.random(len(groups)) < np.where(y, 0.7, 0.2) - 0.15 * (groups == "c")
+    return y, positive
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    groups = drawn(rng, 6000)
+    y, positive = decided(rng, groups)
+    tests = [np.sort(rng.permutation(6000)[:1500]) for _ in range(2)]
+    return groups, y, positive, [Decisions.of_rows(t, y, positive) for t in tests]
+
+
+def distances(true, noisy):
+    return {
+        name: np.abs(
+            (true == name) / (true == name).sum()
+            - (noisy == name) / (noisy == name).sum()
+        ).sum()
+        / 2
+        for name in np.unique(noisy)
+    }
+
+
+def test_where_true_groups_are_known_the_reach_is_the_distance_on_the_rows(table):
+    groups, _, _, seeds = table
+    noise = simulated(rows_of(groups), 0.1)
+    for rows in seeds:
+        known = noise.on(rows.where)
+        exact = distances(groups[rows.where], noise.noisy[rows.where])
+        assert known.confidence is None
+        assert known.reach == pytest.approx(exact)
+    everyone = noise.bounds["general"]
+    tests = [noise.on(rows.where).reach for rows in seeds]
+    # what held before: the distance on all rows, which test rows exceed
+    assert any(test[name] > everyone[name] for test in tests for name in test)
+
+
+def test_a_certificate_that_holds_on_its_rows_is_never_exceeded(table):
+    groups, _, _, seeds = table
+    guessed = simulate_noise(groups, 0.2, random_state=3)
+    for noise in (
+        simulated(rows_of(groups), 0.15),
+        from_column(rows_of(groups, guessed=guessed), "guessed"),
+    ):
+        found = certify_decisions("model", seeds, noise, QUESTION)
+        largest = found.largest
+        assert (largest["true"] <= largest["ball"] + 1e-12).all()
+        assert (largest["true"] <= largest["soft"] + 1e-12).all()
+        assert found.reach == pytest.approx(most_radius(seeds, noise))
+
+
+def test_certificates_are_those_of_the_kernels_on_each_seed_s_rows(table):
+    groups, y, positive, seeds = table
+    noise = simulated(rows_of(groups), 0.1)
+    found = certify_decisions("model", seeds, noise, QUESTION, 0.07)
+    asked = QUESTION._asdict()
+    for seed, rows in enumerate(seeds):
+        at = rows.where
+        noisy, true = noise.noisy[at].astype(str), groups[at]
+        known = estimate_noise(true, noisy)
+        given_ = (y[at].astype(int), positive[at].astype(int), noisy)
+        radii = known.bounds["general"].clip(upper=0.07)
+        ball = tv_certificate(*given_, radii, **asked)
+        soft = soft_certificate(*given_, known.group_given_noisy, **asked)
+        plain = violations(given_[0], given_[1], true, **asked)
+        one = found.largest.iloc[seed]
+        assert one["ball"] == pytest.approx(ball["worst_violation"].max())
+        assert one["drawn"] == pytest.approx(ball["drawn_violation"].max())
+        assert one["soft"] == pytest.approx(soft["worst_violation"].max())
+        assert one["noisy"] == pytest.approx(ball["violation"].max())
+        assert one["true"] == pytest.approx(plain["violation"].max())
+    (row,) = certificate_table([found]).to_dict("records")
+    assert row["ball"] == pytest.approx(found.largest["ball"].mean())
+    assert row["status"] == ""
+
+
+@pytest.mark.parametrize("source", ["assumed", "sample"])
+def test_limits_of_unknown_groups_hold_on_the_rows_with_the_confidence_stated(source):
+    rng, kept, wide = np.random.default_rng(1), [], []
+    for _ in range(120):
+        groups = drawn(rng, 3000)
+        noisy = simulate_noise(groups, 0.08, random_state=rng.integers(2**31))
+        where = rng.permutation(3000)[:600]
+        if source == "assumed":
+            noise = from_levels(noisy, 0.08)
+        else:
+            true = drawn(rng, 1500)
+            sent = pd.DataFrame({"true": true})
+            sent["noisy"] = simulate_noise(true, 0.08, random_state=rng.integers(2**31))
+            noise = from_sample(rows_of(noisy), sent, "true", "noisy", "")
+        known = noise.on(where)
+        assert known.confidence == 0.95
+        exact = estimate_noise(groups[where], noisy[where]).group_given_noisy
+        inside = (exact >= known.least - 1e-12) & (exact <= known.most + 1e-12)
+        far = distances(groups[where], noisy[where])
+        near = all(far[name] <= known.reach[name] + 1e-12 for name in far)
+        kept.append(bool(inside.to_numpy().all()) and near)
+        wide.append(known.reach["a"] - far["a"])
+    assert np.mean(kept) >= 0.95
+    assert np.mean(wide) < 0.1  # and say something
+
+
+def test_the_curve_has_the_certificate_of_every_radius(table):
+    groups, _, _, seeds = table
+    noise = simulated(rows_of(groups), 0.1)
+    curve = radius_curve(seeds, noise, QUESTION, 0.3)
+    assert curve.radii[0] == 0
+    assert curve.radii[-1] == pytest.approx(0.3)
+    assert len(curve.groups) == 6
+    for step in (0, 40, 151, 300):
+        found = certify_decisions("m", seeds, noise, QUESTION, curve.radii[step])
+        assert curve.largest[step] == pytest.approx(
+            found.largest["ball"].mean(), abs=1e-6
+        )
+        balls = found.groups[found.groups["kind"] == "ball"]
+        worst = balls.groupby(["rate", "group"], sort=False)["worst"].mean()
+        shown = [one["worst"][step] for one in curve.groups]
+        np.testing.assert_allclose(shown, worst, atol=1e-6)
+
+
+def test_nothing_known_leaves_the_ball_that_was_given_alone(table):
+    groups, _, _, seeds = table
+    found = certify_decisions("m", seeds, Noise("none", groups), QUESTION, 0.1)
+    assert found.largest[["soft", "true"]].isna().all(axis=None)
+    assert found.largest["ball"].notna().all()
+    assert np.isnan(found.reach)
+
+
+def test_models_that_decide_alike_are_marked():
+    rng = np.random.default_rng(0)
+    groups = drawn(rng, 900)
+    y, positive = decided(rng, groups)
+    where = np.arange(900)
+    noise = simulated(rows_of(groups), 0.1)
+
+    def status(decision):
+        rows = Decisions.of_rows(where, y, decision)
+        return certify_decisions("m", [rows], noise, QUESTION, 0.1).status
+
+    assert status(positive) == ""
+    assert status(np.ones(900)) == status(np.zeros(900)) == "constant"
+    assert status(np.arange(900) % 50 == 0) == "near constant"
+
+
+@pytest.mark.parametrize("level", [0.11, {"a": 0.1, "b": 0.2, "c": 0.3}])
+def test_more_noise_than_the_shares_allow_is_refused_with_the_largest(level):
+    groups = np.repeat(["a", "b", "c"], [850, 100, 50])
+    with pytest.raises(ValueError, match="`level` can be at most") as refused:
+        from_levels(groups, level)
+    most = str(refused.value).split("at most ")[1].split(" here")[0].split(", ")
+    from_levels(
+        groups,
+        float(most[0])
+        if len(most) == 1
+        else dict(zip("abc", map(float, most), strict=True)),
+    )
+    assert rows_of(groups).most_assumed == pytest.approx(0.099, abs=1.1e-3)
+    matrix = pd.DataFrame(np.eye(2), index=["a", "b"], columns=["a", "b"])
+    with pytest.raises(ValueError, match="no row for the noisy group 'c'"):
+        from_matrix(groups, matrix).on(np.arange(1000))
