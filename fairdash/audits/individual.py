@@ -189,7 +189,7 @@ def audit_run(
     trials = [trial for trial in snapshot.trials if trial.status == "finished"]
     if not trials:
         raise ValueError(f"Run {run_id} has no finished model to audit.")
-    spec = SweepSpec.model_validate(snapshot.run.spec)
+    spec = SweepSpec.of_run(snapshot.run.spec)
     dataset = store.dataset(snapshot.run.dataset_id)
     names = _differing(trials)
     known: dict[int, AuditRows] = {}  # a run has one scaling and one share of rows

@@ -67,7 +67,7 @@ def train(
         spec = SweepSpec.from_yaml(config)
     else:
         old = store.run(resume)
-        spec, name = SweepSpec.model_validate(old.spec), name or old.name
+        spec, name = SweepSpec.of_run(old.spec), name or old.name
     if train_rows is not None:
         spec = spec.model_copy(update={"train_rows": train_rows})
     if scheduler is not None:

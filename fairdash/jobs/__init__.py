@@ -3,19 +3,17 @@
 from typing import TYPE_CHECKING, Any
 
 from fairdash.jobs._engine import (
+    Lease,
     attach,
     engine_lives,
     engine_waits_for,
     ensure_engine,
     use_scheduler,
-    wake,
 )
-from fairdash.jobs._inline import run_open
-from fairdash.jobs._lease import Lease
-from fairdash.jobs._submit import cancel, queue, submit
+from fairdash.jobs._submit import cancel, queue, run_open, submit, wake
 
 if TYPE_CHECKING:
-    from fairdash.jobs.worker import serve_worker
+    from fairdash.jobs._remote import serve_worker
 
 __all__ = [
     "Lease",
@@ -36,7 +34,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load what needs Dask only when it is asked for: pages live without it."""
     if name == "serve_worker":
-        from fairdash.jobs.worker import serve_worker
+        from fairdash.jobs._remote import serve_worker
 
         return serve_worker
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,25 +1,67 @@
-"""Find the engine of a home folder, or start it."""
+"""Find the engine of a home folder, or start it; kernel locks tell who lives."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
-from fairdash.jobs._inline import run_open
-from fairdash.jobs._lease import APPS, ENGINE, Lease, take
 from fairdash.store import Store
 
+APPS = "apps.lock"  # shared by all apps of a home folder
+ENGINE = "engine.lock"  # held by its one engine
 ATTACH_SECONDS = 10.0  # an engine that is just ending gives its locks up sooner
-
 CARD = "engine.json"  # who the engine is, once it is ready
 PACKAGE = Path(__file__).parents[1]
 
 _children: list[subprocess.Popen[bytes]] = []
+
+
+class Lease:
+    """A held lock; it is given up by ``close`` or by the end of the process."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def close(self) -> None:
+        """Give the lock up."""
+        os.close(self.descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def take(path: Path, *, shared: bool = False, patience: float = 0.0) -> Lease | None:
+    """Return the lock on a file, or None if it is not to be had within ``patience``."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                os.close(descriptor)
+                return None
+            time.sleep(0.02)
+        else:
+            return Lease(descriptor)
 
 
 def attach(home: Path) -> Lease:
@@ -58,7 +100,7 @@ def use_scheduler(store: Store, address: str) -> None:
     ValueError
         When no scheduler answers there, or an engine is training elsewhere.
     """
-    from fairdash.jobs._scheduler import check_scheduler  # pages load no Dask
+    from fairdash.jobs._remote import check_scheduler  # pages load no Dask
 
     check_scheduler(address)
     os.environ["FAIRDASH_SCHEDULER"] = address  # for the engine to come
@@ -143,11 +185,3 @@ def code_version() -> str:
     files = [(str(path), path.stat()) for path in sorted(PACKAGE.rglob("*.py"))]
     facts = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]
     return sha256(repr(facts).encode()).hexdigest()
-
-
-def wake(store: Store) -> None:
-    """Let open runs go on: in the engine, or here and now if ``FAIRDASH_INLINE=1``."""
-    if os.environ.get("FAIRDASH_INLINE") == "1":
-        run_open(store)
-    else:
-        ensure_engine(store.home)

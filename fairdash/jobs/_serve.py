@@ -1,4 +1,4 @@
-"""The life of an engine: turn after turn, until nobody needs it."""
+"""The life of an engine: it drives open runs, turn by turn, until nobody needs it."""
 
 import json
 import logging
@@ -6,17 +6,34 @@ import os
 import signal
 import threading
 import time
+from collections import Counter, deque
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from distributed import Client
+from distributed import Client, Event, KilledWorker
 
-from fairdash.jobs._cluster import local_cluster
-from fairdash.jobs._engine import CARD, code_version
-from fairdash.jobs._host import Host
-from fairdash.jobs._lease import APPS, take
-from fairdash.store import open_store
+from fairdash.jobs._engine import APPS, CARD, code_version, take
+from fairdash.jobs._work import begin, describe, end, fail, record
+from fairdash.jobs._workers import (
+    BEGUN,
+    PROGRESS,
+    device,
+    kill_worker,
+    local_cluster,
+    run_stack,
+    stop_flag,
+)
+from fairdash.methods import Device
+from fairdash.store import RunRecord, Store, open_store
+from fairdash.sweep import Stack
 
 TURN_SECONDS = 0.2
+TRIES = 3  # workers that may die under a stack
+GRACE_SECONDS = 5.0  # between telling a stack to stop and killing its worker
+KILLED = "The worker died {n} times during training, as it does when memory runs out."
+
+log = logging.getLogger("fairdash.jobs")
 
 
 def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -> None:
@@ -91,3 +108,185 @@ def _announce(home: Path, scheduler: str, threads: int) -> None:
 def _is_connected(client: Client) -> bool:
     link = client.scheduler_comm
     return link is not None and not link.comm.closed()
+
+
+@dataclass
+class Task:
+    """A stack at a worker."""
+
+    stack: Stack
+    future: Any
+
+
+@dataclass
+class OpenRun:
+    """A run that is being driven: stacks not yet given out, and those at workers."""
+
+    id: str
+    waiting: deque[Stack]
+    tasks: dict[str, Task] = field(default_factory=dict)
+    deaths: Counter[str] = field(default_factory=Counter)
+    cancel_sent: float | None = None
+
+
+class Host:
+    """Gives stacks to workers, one per thread, and writes what comes back.
+
+    All truth is in the store: a new host goes on where another one died.
+
+    Parameters
+    ----------
+    store : Store
+    client : distributed.Client
+    """
+
+    def __init__(self, store: Store, client: Any) -> None:
+        self.store = store
+        self.client = client
+        self.runs: dict[str, OpenRun] = {}
+        self.bell = threading.Event()  # rung when a stack has ended: do not sleep on
+        self._guard = threading.Lock()
+        self._progress: dict[str, dict[str, Any]] = {}
+        self._worker_of: dict[str, str] = {}
+        client.subscribe_topic(PROGRESS, self._on_progress)
+        client.subscribe_topic(BEGUN, self._on_begun)
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads that all workers have together."""
+        return sum(self.client.nthreads().values())
+
+    def turn(self) -> bool:
+        """Write news; begin, collect, end, give out. True while runs are open."""
+        with self._guard:
+            news, self._progress = list(self._progress.values()), {}
+        self.store.put_progress(news)
+        records = self.store.open_runs()
+        for open_run in records:
+            run = self.runs.get(open_run.id) or self._begin(open_run)
+            if run is None:
+                continue
+            self._collect(run)
+            if open_run.cancel_asked is not None:
+                self._cancel(run)
+            elif not run.waiting and not run.tasks:
+                end(self.store, run.id)
+                self._forget(run)
+        self._give_out()
+        return bool(records)
+
+    def _begin(self, open_run: RunRecord) -> OpenRun | None:
+        try:
+            stacks = begin(self.store, open_run, self._device())
+        except ValueError as error:
+            self.store.set_status(open_run.id, "failed", error=str(error))
+            return None
+        log.info("run %s: %d stacks", open_run.id, len(stacks))
+        self.runs[open_run.id] = OpenRun(open_run.id, deque(stacks))
+        return self.runs[open_run.id]
+
+    def _device(self) -> Device:
+        """Ask the workers where they train; a GPU counts if all have one."""
+        devices = self.client.run(device, on_error="ignore").values()
+        return "cuda" if devices and set(devices) == {"cuda"} else "cpu"
+
+    def _collect(self, run: OpenRun) -> None:
+        for key, task in list(run.tasks.items()):
+            if not task.future.done():
+                continue
+            del run.tasks[key]
+            status = task.future.status
+            if status == "finished":
+                record(self.store, run.id, task.future.result() or [])
+            elif status == "error":
+                self._failed(run, task.stack, task.future.exception())
+            elif run.cancel_sent is None:  # not by us: the scheduler was reset
+                run.waiting.appendleft(task.stack)
+
+    def _failed(self, run: OpenRun, stack: Stack, error: BaseException) -> None:
+        if not isinstance(error, KilledWorker):
+            fail(self.store, run.id, stack, describe(error))
+            return
+        run.deaths[stack.key] += 1
+        log.warning("a worker died under stack %s of run %s", stack.key, run.id)
+        if run.deaths[stack.key] < TRIES:
+            run.waiting.appendleft(stack)
+        else:
+            fail(self.store, run.id, stack, KILLED.format(n=TRIES))
+
+    def _cancel(self, run: OpenRun) -> None:
+        run.waiting.clear()
+        if run.cancel_sent is None:
+            run.cancel_sent = time.monotonic()
+            Event(stop_flag(run.id), client=self.client).set()
+        elif run.tasks and time.monotonic() - run.cancel_sent > GRACE_SECONDS:
+            self._kill(run)
+        if not run.tasks:
+            self.store.set_status(run.id, "cancelled")
+            Event(stop_flag(run.id), client=self.client).clear()
+            self._forget(run)
+
+    def _kill(self, run: OpenRun) -> None:
+        """End the workers of a run that does not stop, and of no other run."""
+        known = set(self.client.scheduler_info(n_workers=-1)["workers"])
+        with self._guard:
+            workers = {
+                self._worker_of.get(task.stack.key) for task in run.tasks.values()
+            }
+        workers &= known
+        log.warning("killing %s for run %s", workers, run.id)
+        futures = [task.future for task in run.tasks.values()]
+        self.client.cancel(futures, force=True)  # first, or they run again elsewhere
+        if workers:
+            self.client.run(
+                kill_worker, workers=list(workers), nanny=True, on_error="ignore"
+            )
+        run.tasks.clear()
+
+    def _forget(self, run: OpenRun) -> None:
+        del self.runs[run.id]
+        log.info("run %s: %s", run.id, self.store.run(run.id).status)
+
+    def _give_out(self) -> None:
+        """Fill free threads from all runs in turn.
+
+        Nothing waits at a worker: a death has one culprit, a cancelled run no queue.
+        """
+        tasks = [task for run in self.runs.values() for task in run.tasks.values()]
+        busy = {trial.key for task in tasks for trial in task.stack.trials}
+        free = self.n_threads - len(tasks)
+        turns = deque(run for run in self.runs.values() if run.waiting)
+        while free > 0 and turns:
+            run = turns.popleft()
+            keys = {trial.key for trial in run.waiting[0].trials}
+            if keys & busy:  # another run trains the same: it will be on disk then
+                continue
+            self._submit(run, run.waiting.popleft())
+            busy |= keys
+            free -= 1
+            if run.waiting:
+                turns.append(run)
+
+    def _submit(self, run: OpenRun, stack: Stack) -> None:
+        key = f"{run.id}-{stack.key}-{run.deaths[stack.key]}"
+        future = self.client.submit(
+            run_stack,
+            str(self.store.home.resolve()),
+            run.id,
+            stack,
+            key=key,
+            pure=False,
+            retries=0,
+        )
+        future.add_done_callback(lambda _: self.bell.set())
+        run.tasks[key] = Task(stack, future)
+
+    # Dask's loop thread calls these: they only remember, turn() writes.
+
+    def _on_progress(self, event: tuple[float, dict[str, Any]]) -> None:
+        with self._guard:
+            self._progress[event[1]["key"]] = event[1]
+
+    def _on_begun(self, event: tuple[float, dict[str, Any]]) -> None:
+        with self._guard:
+            self._worker_of[event[1]["stack"]] = event[1]["worker"]

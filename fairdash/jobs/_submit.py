@@ -1,9 +1,18 @@
-"""Ask for a run, or for its end."""
+"""Ask for runs, and let them go on: in the engine, or in this process."""
 
-from fairdash.jobs._engine import wake
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from fairdash import methods
+from fairdash.jobs._engine import ENGINE, ensure_engine, take
+from fairdash.jobs._work import begin, describe, end, fail, record, work
 from fairdash.methods import CATALOG
-from fairdash.store import Store
+from fairdash.store import RunRecord, Store
 from fairdash.sweep import SweepSpec, expand, source_file
+
+LOOK_SECONDS = 0.2  # between two looks at the cancel mark
 
 
 def submit(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
@@ -56,6 +65,75 @@ def cancel(store: Store, run_id: str) -> None:
     """Ask a run to stop: its stacks do so within an epoch, and keep nothing."""
     store.ask_cancel(run_id)
     wake(store)
+
+
+def wake(store: Store) -> None:
+    """Let open runs go on: in the engine, or here and now if ``FAIRDASH_INLINE=1``."""
+    if os.environ.get("FAIRDASH_INLINE") == "1":
+        run_open(store)
+    else:
+        ensure_engine(store.home)
+
+
+def run_open(store: Store, watch: Callable[[], object] = lambda: None) -> None:
+    """Run all open runs to their end, unless an engine is at them.
+
+    Parameters
+    ----------
+    store : Store
+    watch : callable, optional
+        Called after every progress event.
+    """
+    lock = take(store.home / ENGINE)
+    if lock is None:
+        return
+    with lock:
+        for run in store.open_runs():
+            _run(store, run, watch)
+
+
+class StoreLink:
+    """A stack's line straight to the store."""
+
+    def __init__(self, store: Store, run_id: str, watch: Callable[[], object]) -> None:
+        self.store = store
+        self.run_id = run_id
+        self.watch = watch
+        self._looked = 0.0
+        self._cancelled = False
+
+    def report(self, event: dict[str, Any]) -> None:
+        """Write a progress event."""
+        self.store.put_progress([event])
+        self.watch()
+
+    def stopped(self) -> bool:
+        """Tell whether the run is marked to be cancelled."""
+        if time.monotonic() - self._looked >= LOOK_SECONDS:
+            self._looked = time.monotonic()
+            self._cancelled = self.store.run(self.run_id).cancel_asked is not None
+        return self._cancelled
+
+
+def _run(store: Store, run: RunRecord, watch: Callable[[], object]) -> None:
+    try:
+        stacks = begin(store, run, methods.training_device())
+    except ValueError as error:
+        store.set_status(run.id, "failed", error=str(error))
+        return
+    for stack in stacks:
+        link = StoreLink(store, run.id, watch)
+        try:
+            outcomes = None if link.stopped() else work(store, run, stack, link)
+        except Exception as error:  # a failing stack does not stop the others
+            fail(store, run.id, stack, describe(error))
+            continue
+        if outcomes is None:
+            store.set_status(run.id, "cancelled")
+            return
+        record(store, run.id, outcomes)
+        watch()
+    end(store, run.id)
 
 
 def _title(spec: SweepSpec) -> str:

@@ -6,11 +6,19 @@ and ends when no app and no open run has needed it for a while.
 
 import argparse
 import logging
+import multiprocessing
+import multiprocessing.forkserver
 import os
 from pathlib import Path
 
-from fairdash.jobs._lease import ENGINE, Lease, take
-from fairdash.jobs._warm import warm_up
+from fairdash.jobs._engine import ENGINE, Lease, take
+
+PRELOADED = [
+    "distributed",
+    "torch._dynamo",  # torch's optimisers load it on first use, for two seconds
+    "fairdash.methods.road",
+    "fairdash.jobs._serve",
+]
 
 
 def main() -> None:
@@ -31,8 +39,8 @@ def main() -> None:
     with lock:
         scheduler = os.environ.get("FAIRDASH_SCHEDULER")
         if scheduler is None:
-            warm_up()
-        from fairdash.jobs._serve import serve  # takes a while, as warming up does
+            start_forkserver()
+        from fairdash.jobs._serve import serve  # takes a while, as the forkserver does
 
         serve(
             home,
@@ -40,6 +48,16 @@ def main() -> None:
             n_workers=int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1),
             linger=float(os.environ.get("FAIRDASH_LINGER", "30")),
         )
+
+
+def start_forkserver() -> None:
+    """Start the process that workers are forked from: it loads torch once for all.
+
+    Call it before dask is imported, which takes a while.
+    """
+    os.environ["OMP_NUM_THREADS"] = "1"  # of torch: two workers beat two threads
+    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
+    multiprocessing.forkserver.ensure_running()
 
 
 if __name__ == "__main__":

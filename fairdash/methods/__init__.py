@@ -11,11 +11,10 @@ from fairdash.methods._fair_multiplier import fair_log_loss_multiplier
 from fairdash.methods._held import hold_multiplier
 from fairdash.methods._method import CACHED_ROWS, Device, Effort, Method, Param
 from fairdash.methods._network import Network
-from fairdash.methods._plane import Plane
 from fairdash.methods._scorers import Scorer, scorer_of
 from fairdash.methods._truncation import TruncatedLogistic
 from fairdash.methods._two_features import two_feature_networks, two_feature_people
-from fairdash.methods.catalog import CATALOG, PLANES
+from fairdash.methods.catalog import CATALOG
 
 if TYPE_CHECKING:
     from fairdash.methods._stacks import training_device
@@ -53,7 +52,6 @@ __all__ = [
     "CACHED_ROWS",
     "CATALOG",
     "CLP",
-    "PLANES",
     "ROAD",
     "AdversarialDebiasing",
     "CovarianceConstraint",
@@ -74,7 +72,6 @@ __all__ = [
     "NoisyGroupsSoft",
     "NoisyGroupsUnconstrained",
     "Param",
-    "Plane",
     "RandomForest",
     "Reductions",
     "Reweighing",

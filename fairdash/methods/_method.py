@@ -8,7 +8,7 @@ from typing import Any, Literal
 from fairdash._validation import check_one_of
 
 Scalar = str | int | float
-Effort = Literal["fast", "paper", "plane"]
+Effort = Literal["fast", "paper"]
 Device = Literal["cpu", "cuda"]
 CACHED_ROWS = 8_192  # models x batch rows whose activations stay in a core's cache
 
@@ -92,7 +92,6 @@ class Method:
     gives_weights: bool = False
     needs_groups: bool = False
     needs_names: bool = False
-    approximates: str = ""
 
     def estimator_class(self) -> type[Any]:
         """Return the estimator's class; loads torch if it must."""

@@ -8,7 +8,6 @@ from fairdash.methods._adversarial_entries import ADVERSARIAL_METHODS
 from fairdash.methods._base_model_entries import BASE_MODELS
 from fairdash.methods._classical_entries import CLASSICAL_METHODS
 from fairdash.methods._individual_entries import INDIVIDUAL_METHODS
-from fairdash.methods._method import Method
 from fairdash.methods._noisy_entries import NOISY_METHODS
 
 CATALOG = {
@@ -21,4 +20,3 @@ CATALOG = {
         *INDIVIDUAL_METHODS,
     )
 }
-PLANES: dict[str, Method] = {}  # none any more; goes with what the Sweep page shows

@@ -5,6 +5,7 @@ and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
 from fairdash.metrics._compare import compare
+from fairdash.metrics._decisions import decision_status
 from fairdash.metrics._evaluate import evaluate
 from fairdash.metrics._expected import expected_violations
 from fairdash.metrics._group import (
@@ -26,6 +27,7 @@ from fairdash.metrics._local import (
     subgroup_rates,
     worst_k_di,
 )
+from fairdash.metrics._measures import MEASURES, SCORE_MEASURES, measure_by_group
 from fairdash.metrics._noise import NoiseFloor, noise_floor
 from fairdash.metrics._seeds import mean_local_di, summarise_seeds
 from fairdash.metrics._traits import top_rows, traits
@@ -62,6 +64,8 @@ from fairdash.metrics.individual import (
 )
 
 __all__ = [
+    "MEASURES",
+    "SCORE_MEASURES",
     "Correlation",
     "DIFCertificate",
     "FairMetric",
@@ -74,6 +78,7 @@ __all__ = [
     "comparable_directions",
     "compare",
     "ctf_score",
+    "decision_status",
     "demographic_parity_difference",
     "demographic_parity_ratio",
     "dif_certificate",
@@ -94,6 +99,7 @@ __all__ = [
     "local_di",
     "loss_ratio",
     "mean_local_di",
+    "measure_by_group",
     "newcombe_interval",
     "noise_floor",
     "output_distance",

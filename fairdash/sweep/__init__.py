@@ -1,30 +1,63 @@
 """Grids of settings into stacks of models into rows of metrics."""
 
-from fairdash.sweep._choice import mean_over_seeds, param_columns, select
-from fairdash.sweep._cost import makespan, work
 from fairdash.sweep._front import (
+    decides,
     hypervolume,
     is_gain,
     knee,
+    mean_over_seeds,
+    param_columns,
     pareto_front,
+    select,
+    variance_components,
     within,
 )
 from fairdash.sweep._monitor import summarise_ratio
-from fairdash.sweep._plan import Stack, plan
-from fairdash.sweep._result import TrialResult
-from fairdash.sweep._run import load_dataset, run_sweep, source_file
-from fairdash.sweep._score import score
-from fairdash.sweep._spec import DataSource, MethodGrid, SweepSpec
-from fairdash.sweep._train import train_stack
-from fairdash.sweep._trials import Trial, expand, method_seeds, trial_key
+from fairdash.sweep._plan import (
+    INITIALISATION,
+    Stack,
+    Trial,
+    expand,
+    makespan,
+    n_initialisations,
+    plan,
+    trial_key,
+    work,
+)
+from fairdash.sweep._result import (
+    AXES,
+    BASELINE,
+    PARITY,
+    TAU,
+    WEIGHT,
+    Judge,
+    Point,
+    SweepResult,
+    model_label,
+)
+from fairdash.sweep._run import decisions, load_dataset, run_sweep, score, source_file
+from fairdash.sweep._script import python_script
+from fairdash.sweep._spec import DataSource, MethodGrid, SweepSpec, unsupported_methods
+from fairdash.sweep._train import TrialResult, train_stack
 
 __all__ = [
+    "AXES",
+    "BASELINE",
+    "INITIALISATION",
+    "PARITY",
+    "TAU",
+    "WEIGHT",
     "DataSource",
+    "Judge",
     "MethodGrid",
+    "Point",
     "Stack",
+    "SweepResult",
     "SweepSpec",
     "Trial",
     "TrialResult",
+    "decides",
+    "decisions",
     "expand",
     "hypervolume",
     "is_gain",
@@ -32,10 +65,12 @@ __all__ = [
     "load_dataset",
     "makespan",
     "mean_over_seeds",
-    "method_seeds",
+    "model_label",
+    "n_initialisations",
     "param_columns",
     "pareto_front",
     "plan",
+    "python_script",
     "run_sweep",
     "score",
     "select",
@@ -43,6 +78,8 @@ __all__ = [
     "summarise_ratio",
     "train_stack",
     "trial_key",
+    "unsupported_methods",
+    "variance_components",
     "within",
     "work",
 ]

@@ -1,10 +1,13 @@
-"""What a sweep offers: the models that no other model beats on both of two metrics."""
+"""What a sweep offers: settings over seeds, fronts, the best within limits."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from fairdash.metrics import summarise_seeds
 
 PARTS = ("validation_", "test_")
 GAINS = frozenset(
@@ -12,6 +15,7 @@ GAINS = frozenset(
 )  # larger is better; of every other metric smaller is
 AXES = ("test_worst_1_di", "test_accuracy")
 NO_LIMITS: Mapping[str, float] = {}
+NOT_PARAMS = ("key", "method", "seed", "initialisation", "seconds")
 
 
 def is_gain(column: str) -> bool:
@@ -44,6 +48,24 @@ def within(rows: pd.DataFrame, limits: Mapping[str, float]) -> NDArray[np.bool_]
     return kept
 
 
+def decides(rows: pd.DataFrame, part: str) -> NDArray[np.bool_]:
+    """Tell which models decide at all on the rows of a part.
+
+    Of a mean over seeds at least half must: a model that decides alike for everyone is
+    on no front and keeps no limit, however small its gaps.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As of `run_sweep` or `mean_over_seeds`; rows of before there was a column
+        ``constant`` all count as deciding.
+    part : {"validation", "test"}
+    """
+    if f"{part}_constant" not in rows:
+        return np.ones(len(rows), dtype=bool)
+    return ~(rows[f"{part}_constant"].to_numpy(float) > 0.5)
+
+
 def pareto_front(
     rows: pd.DataFrame,
     *,
@@ -59,7 +81,8 @@ def pareto_front(
     ----------
     rows : DataFrame
         One row per model, as of `run_sweep` or `mean_over_seeds`. A row without a value
-        on one of the axes is on no front.
+        on one of the axes is on no front, nor is a model that does not decide: see
+        `decides`.
     axes : pair of str, default=("test_worst_1_di", "test_accuracy")
         Of accuracies, AUC and the parity ratio more is better, of all others less.
         A front over the test rows of many models flatters the method with the most
@@ -79,7 +102,11 @@ def pareto_front(
         When a column is not there.
     """
     costs = _costs(rows, axes)
-    allowed = np.flatnonzero(within(rows, limits) & np.isfinite(costs).all(axis=1))
+    able = within(rows, limits) & np.isfinite(costs).all(axis=1)
+    for part in ("validation", "test"):
+        if axes[0].startswith(part):
+            able &= decides(rows, part)
+    allowed = np.flatnonzero(able)
     costs = costs[allowed]
     order = np.lexsort((costs[:, 1], costs[:, 0]))
     first, second = costs[order].T
@@ -152,6 +179,129 @@ def knee(rows: pd.DataFrame, *, axes: tuple[str, str] = AXES) -> int | None:
     ahead = 1.0 - scaled.sum(axis=1)  # the line between the ends is x + y = 1
     place = int(ahead.argmax())
     return place if ahead[place] > 1e-9 else None
+
+
+def param_columns(rows: pd.DataFrame) -> list[str]:
+    """Return the columns of `run_sweep` that hold parameters of methods."""
+    return [
+        name
+        for name in map(str, rows)
+        if name not in NOT_PARAMS and not name.startswith(PARTS)
+    ]
+
+
+def mean_over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+    """Average every setting of a method over its seeds.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As of `run_sweep`. Initialisations on the same split are averaged first, so a
+        spread is always that over splits.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting: method, its parameters, ``n_seeds`` and for every metric
+        its mean, ``_sd`` and ``_seeds``: see `fairdash.metrics.summarise_seeds`.
+    """
+    by = ["method", *param_columns(rows)]
+    known = rows.drop(columns="initialisation", errors="ignore")
+    if known.duplicated([*by, "seed"]).any():
+        splits = known.groupby([*by, "seed"], sort=False, dropna=False)
+        known = splits.mean(numeric_only=True).reset_index()
+    return summarise_seeds(known, by)
+
+
+def variance_components(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    r"""Say how much of a metric's spread is the split's and how much the start's.
+
+    With :math:`s^2_w` the variance of initialisations within a split, averaged over
+    splits, :math:`s^2_b` that of the means of the splits and :math:`m` initialisations
+    a split, the components are :math:`s_w` and
+    :math:`\sqrt{\max(0, s^2_b - s^2_w / m)}`.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As of `run_sweep`, with seeds and initialisations crossed.
+    metric : str
+        A column, such as ``"test_accuracy"``.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting, in the order of `mean_over_seeds`: ``split`` and
+        ``initialisation``, standard deviations in the unit of the metric, NaN where
+        there are not two seeds or not two initialisations of a seed; ``n_seeds`` and
+        ``n_initialisations``.
+
+    Raises
+    ------
+    ValueError
+        When the metric is not there.
+    """
+    _check_columns(rows, [metric])
+    by = ["method", *param_columns(rows)]
+    setting = rows.groupby(by, sort=False, dropna=False).ngroup()
+    cells = rows.groupby([setting, rows["seed"]])[metric].agg(["mean", "var", "count"])
+    over = cells.groupby(level=0)
+    n_seeds, m = over["mean"].count(), over["count"].mean()
+    within_split = over["var"].mean()
+    excess = over["mean"].var() - within_split / m
+    return pd.DataFrame(
+        {
+            "split": np.sqrt(excess.clip(lower=0)),
+            "initialisation": np.sqrt(within_split),
+            "n_seeds": n_seeds,
+            "n_initialisations": m,
+        }
+    ).reset_index(drop=True)
+
+
+def select(
+    rows: pd.DataFrame,
+    *,
+    best: str = "accuracy",
+    limits: Mapping[str, float] = NO_LIMITS,
+) -> "pd.Series[Any] | None":
+    """Return the best model among those that keep limits, judged on validation rows.
+
+    Its ``test_`` columns are then figures on rows that had no part in the choice. They
+    may well exceed a limit: the best of many models looks better than it is on the
+    rows it was chosen by.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As of `run_sweep` or `mean_over_seeds`.
+    best : str, default="accuracy"
+        Metric to be best, without its part.
+    limits : mapping of metric to float, optional
+        ``{"demographic_parity_difference": 0.05, "worst_1_di": 0.1}``: at most, or at
+        least for a metric of which larger is better.
+
+    Returns
+    -------
+    Series or None
+        A row of ``rows``, the first of several that are equally good; None when no
+        model keeps the limits.
+
+    Raises
+    ------
+    ValueError
+        When a metric is not there.
+    """
+    column = f"validation_{best}"
+    bounds = {f"validation_{name}": value for name, value in limits.items()}
+    if column not in rows:
+        raise ValueError(f"The rows have no column {column!r}; see `run_sweep`.")
+    able = within(rows, bounds) & decides(rows, "validation")
+    allowed = rows[able & rows[column].notna()]
+    if allowed.empty:
+        return None
+    values = allowed[column].to_numpy(float)
+    return allowed.iloc[int(values.argmax() if is_gain(best) else values.argmin())]
 
 
 def _costs(rows: pd.DataFrame, axes: tuple[str, str]) -> NDArray[np.float64]:

@@ -1,19 +1,150 @@
-"""From trials to stacks: which models train at once, and in what order."""
+"""From a specification to trials, each known by a key, and to stacks of them."""
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from hashlib import sha256
+from heapq import heapify, heapreplace
+from itertools import pairwise, product
 from math import ceil
 from typing import Any
 
 from fairdash._validation import check_one_of
-from fairdash.methods import CACHED_ROWS, CATALOG, Device
-from fairdash.sweep._cost import work
-from fairdash.sweep._spec import Scalar
-from fairdash.sweep._trials import Trial, hash_of
+from fairdash.methods import CACHED_ROWS, CATALOG, Device, Param
+from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec
 
+RESULTS_VERSION = 2  # raise it when the same settings train another model than before
 MAX_MODELS = {"cpu": 32, "cuda": 1024}  # of a stack, for it is what a crash can lose
 USUAL_FEATURES = 32  # when only the order of stacks counts
+PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)
+INITIALISATION = (
+    "initialisation"  # in the parameters of a trial, unless it is the first
+)
+STEP = 1_000_000  # between the random states of two initialisations of a seed
+EXACT_PASSES = 100  # over the rows, of a method that has no epochs
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One model to train: method, all its parameters, seed of the split, and data.
+
+    ``key`` is the same for the same question, on every machine and in every run. A
+    further initialisation on the same split is named among ``params``.
+    """
+
+    key: str
+    method: str
+    params: dict[str, Scalar]
+    seed: int
+    data_key: str
+
+
+def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
+    """Return all trials of a specification, each once, seed by seed in its order.
+
+    Of a seed the settings follow one another, then those of its next initialisation.
+
+    The specification is one that is `SweepSpec.fitted_to` the data.
+
+    Raises
+    ------
+    ValueError
+        When a method, a parameter or a value is not in the catalog.
+    """
+    trials: dict[str, Trial] = {}
+    times = n_initialisations(spec)
+    for seed, again in product(spec.seeds, range(max(times.values()))):
+        further = {INITIALISATION: again} if again else {}
+        for method, params in (
+            (grid.method, point | further)
+            for grid in spec.methods
+            for point in (_points(grid) if again < times[grid.method] else ())
+        ):
+            key = trial_key(
+                method=method,
+                params=params,
+                seed=seed,
+                data=dataset_key,
+                scaling=spec.scaling,
+                train_rows=spec.train_rows,
+            )
+            trial = Trial(key, method, params, seed, dataset_key)
+            trials.setdefault(key, trial)
+    return list(trials.values())
+
+
+def n_initialisations(spec: SweepSpec) -> dict[str, int]:
+    """Return how often every method is initialised on each split.
+
+    With ``equal_models`` a method that has an axis is initialised so often that it has
+    at least as many models as any other, on the same splits: further splits would give
+    it further validation rows to be lucky on.
+
+    Raises
+    ------
+    ValueError
+        When a method, a parameter or a value is not in the catalog.
+    """
+    sizes: dict[str, int] = {}
+    for grid in spec.methods:
+        sizes[grid.method] = sizes.get(grid.method, 0) + len(_points(grid))
+    most = max(sizes.values()) if spec.equal_models else 0
+    return {
+        method: spec.initialisations * (max(1, ceil(most / size)) if size > 1 else 1)
+        for method, size in sizes.items()
+    }
+
+
+def trial_key(*, train_rows: int | None = None, **question: Any) -> str:
+    """Return the identity of a trial: a hash of canonical JSON, never of an object.
+
+    Training on all rows is no part of the question: keys are older than the choice.
+    """
+    if train_rows is not None:
+        question["train_rows"] = train_rows
+    return _hash_of({**question, "version": RESULTS_VERSION})
+
+
+def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
+    """Return the full parameters at every point of a grid."""
+    check_one_of("method", grid.method, CATALOG)
+    method = CATALOG[grid.method]
+    method.check_names(dict.fromkeys(grid.params, 0))
+    known = {param.name: param for param in method.params}
+    axes = [
+        [_checked(known[name], value) for value in _as_axis(values)]
+        for name, values in grid.params.items()
+    ]
+    return [
+        method.settings(dict(zip(grid.params, values, strict=True)), grid.effort)
+        for values in product(*axes)
+    ]
+
+
+def _as_axis(values: Scalar | tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    return values if isinstance(values, tuple) else (values,)
+
+
+def _checked(param: Param, value: Scalar) -> Scalar:
+    """Return ``value`` in the parameter's type, so that 1 and 1.0 are one trial."""
+    if param.kind == "choice":
+        check_one_of(param.name, value, param.options)
+        return value
+    if param.kind == "text":
+        return str(value)
+    if isinstance(value, bool | str):
+        raise ValueError(f"`{param.name}` must be a number, got {value!r}.")
+    if param.kind == "float":
+        return float(value)
+    if value != int(value):
+        raise ValueError(f"`{param.name}` must be a whole number, got {value!r}.")
+    return int(value)
+
+
+def _hash_of(content: Any) -> str:
+    """Return the hash of canonical JSON."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -26,18 +157,22 @@ class Stack:
     trials: tuple[Trial, ...]
 
     @property
-    def key(self) -> str:
-        """Identity, from those of the trials."""
-        return hash_of([trial.key for trial in self.trials])
+    def random_state(self) -> int:
+        """Random state of its training: the seed, or one of a further initialisation.
+
+        The split belongs to the seed alone.
+        """
+        return self.seed + STEP * int(self.params.get(INITIALISATION, 0))
 
     @property
-    def is_plane(self) -> bool:
-        """False: no stack is one network for all its trials any more."""
-        return False
+    def method_params(self) -> dict[str, Scalar]:
+        """The parameters that all trials share and the method knows."""
+        return {k: v for k, v in self.params.items() if k != INITIALISATION}
 
-    def plane_key(self, **data: Any) -> str:
-        """Return no key: no stack is one network for all its trials any more."""
-        return ""
+    @property
+    def key(self) -> str:
+        """Identity, from those of the trials."""
+        return _hash_of([trial.key for trial in self.trials])
 
     def work(self, *, n_rows: int, n_features: int) -> float:
         """Return about how many multiply-adds the stack takes: see `work`."""
@@ -96,7 +231,7 @@ def plan(
     for trial in trials:
         check_one_of("method", trial.method, CATALOG)
         same = [trial.method, trial.seed, trial.data_key, _fixed(trial)]
-        alike.setdefault(hash_of(same), []).append(trial)
+        alike.setdefault(_hash_of(same), []).append(trial)
     stacks = [
         Stack(
             method=members[0].method,
@@ -133,3 +268,50 @@ def _fixed(trial: Trial) -> dict[str, Scalar]:
     return {
         name: value for name, value in trial.params.items() if name not in stackable
     }
+
+
+def work(params: Mapping[str, Any], *, n_rows: int, n_features: int) -> float:
+    """Return about how many multiply-adds training one model takes.
+
+    Counts forward and backward passes of the usual layers: predictor, adversary and
+    ratio network, each with its number of steps. It ranks models and, with a speed
+    measured on a machine, foretells their time.
+
+    Parameters
+    ----------
+    params : mapping
+        All parameters of a method, as of a trial.
+    n_rows : int
+        Training rows.
+    n_features : int
+        Columns after encoding that are multiplied: `n_multiplied_columns`.
+    """
+    predictor = _products(n_features, *PREDICTOR)
+    if "n_epochs" not in params:
+        return float(EXACT_PASSES * n_rows * n_features)
+    per_row = 3 * predictor
+    per_row += 3 * params.get("n_adversary_steps", 0) * _products(*ADVERSARY)
+    per_row += 3 * params.get("n_ratio_steps", 0) * (predictor + PREDICTOR[0])
+    search = params.get("n_subspace_steps", 0) + params.get("n_full_steps", 0)
+    per_row += 2 * search * predictor
+    return float(params["n_epochs"] * n_rows * per_row)
+
+
+def makespan(seconds: Sequence[float], n_workers: int) -> float:
+    """Return how long tasks take that free workers take up in their order.
+
+    Parameters
+    ----------
+    seconds : sequence of float
+        Of each task; `plan` puts the longest first.
+    n_workers : int
+    """
+    busy = [0.0] * max(1, n_workers)
+    heapify(busy)
+    for task in seconds:
+        heapreplace(busy, busy[0] + task)
+    return max(busy)
+
+
+def _products(*sizes: int) -> int:
+    return sum(n_in * n_out for n_in, n_out in pairwise(sizes))

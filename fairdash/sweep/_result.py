@@ -1,63 +1,415 @@
-"""What training a trial leaves behind."""
+"""What a sweep found, as finished tables: every model, every setting, fronts, choices.
+
+Everything a page, a report or a notebook shows of a sweep is computed here, from the
+rows of `run_sweep`; nothing is read from disk.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from math import inf
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import norm, spearmanr
 
-from fairdash.sweep._monitor import Event
-from fairdash.sweep._trials import Trial
+from fairdash.methods import CATALOG
+from fairdash.sweep._front import (
+    PARTS,
+    decides,
+    knee,
+    mean_over_seeds,
+    param_columns,
+    pareto_front,
+    select,
+    within,
+)
+from fairdash.sweep._spec import Scalar
+
+BASELINE = "unconstrained"
+PARITY, WORST = "demographic_parity_difference", "worst_1_di"
+WEIGHT, TAU = "fairness_weight", "tau"
+AXES = (WORST, "accuracy")  # of a front, if no others are asked for
+QUARTERS = 4  # of the axis of fairness weights
+FEW_SEEDS = 3  # below which no change is called clear
+FEW_SETTINGS = 5  # below which nothing is said about validation against test
+Judge = Literal["validation", "test"]
+Point = dict[str, Scalar]
+
+
+def model_label(method: str, params: Mapping[str, Any]) -> str:
+    """Return a method with the parameters that have a letter: "ROAD λ 2.1 τ 0.3"."""
+    known = CATALOG[method]
+    letters = [
+        f"{param.letter} {params[param.name]:.4g}"
+        for param in known.params
+        if param.letter and pd.notna(params.get(param.name))
+    ]
+    return " ".join([known.label, *letters])
 
 
 @dataclass(frozen=True)
-class TrialResult:
-    """A trained model.
+class SweepResult:
+    """The finished models of a sweep.
+
+    A *place* is the position of a setting, a method with its parameters, in `means`.
 
     Attributes
     ----------
-    trial : Trial
-    scores : ndarray of shape (n_rows,)
-        Probability of the positive outcome of all rows of the data set, float32.
-    history : DataFrame
-        One row per epoch: losses, and the validation metrics where they were looked at.
-    network : mapping of str to ndarray
-        Parameters of the predictor; `fairdash.methods.scorer_of` makes it again.
-    ratio : ndarray of shape (n_train,) or None
-        Weights of the rows of `fairdash.datasets.training_rows`.
-    ratio_history : dict or None
-        ``epoch`` (k,) and ``ratio`` (k, n_train).
-    seconds : float
-        Its share of the time of its stack.
+    rows : DataFrame
+        One row per model, as of `run_sweep`.
+    means : DataFrame
+        One row per setting, averaged over seeds: `mean_over_seeds`.
     """
 
-    trial: Trial
-    scores: NDArray[np.float32]
-    history: pd.DataFrame
-    network: Mapping[str, NDArray[Any]]
-    ratio: NDArray[np.float32] | None
-    ratio_history: dict[str, NDArray[Any]] | None
-    seconds: float
+    rows: pd.DataFrame
+    means: pd.DataFrame
 
+    @classmethod
+    def of(cls, rows: pd.DataFrame) -> Self:
+        """Return the result of a sweep that left these rows."""
+        return cls(rows.reset_index(drop=True), mean_over_seeds(rows))
 
-def begun(trial: Trial) -> Event:
-    """Return the event that says a trial has begun."""
-    return {
-        "key": trial.key,
-        "epoch": 0,
-        "n_epochs": trial.params.get("n_epochs", 1),
-        "seconds": 0.0,
-        "curves": {},
-        "ratio": None,
-    }
+    @cached_property
+    def labels(self) -> list[str]:
+        """Name of every setting on screen."""
+        settings = self.means[["method", *param_columns(self.rows)]]
+        records: list[dict[Any, Any]] = settings.to_dict("records")
+        return [model_label(row["method"], row) for row in records]
 
+    @cached_property
+    def place_of_row(self) -> NDArray[np.int64]:
+        """The place of the setting of every row."""
+        by = ["method", *param_columns(self.rows)]
+        places = self.rows.groupby(by, sort=False, dropna=False).ngroup()
+        return places.to_numpy().astype(np.int64)
 
-def finite(trial: Trial, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return scores to keep; a ValueError when training diverged."""
-    broken = ~np.isfinite(scores)
-    if broken.any():
-        message = f"Training diverged: {broken.sum()} scores are not finite"
-        raise ValueError(f"{message} at {trial.params}; lower `learning_rate`.")
-    return scores
+    @property
+    def n_seeds(self) -> int:
+        """Number of seeds of the setting that has most."""
+        return int(self.means["n_seeds"].max())
+
+    @property
+    def methods(self) -> list[str]:
+        """Methods with more than one setting, so with something to slide through."""
+        counts = self.means["method"].value_counts()
+        return [m for m in dict.fromkeys(self.means["method"]) if counts[m] > 1]
+
+    def keys(self, place: int) -> dict[int, str]:
+        """Return the key of a setting's first initialisation by seed, ascending."""
+        mine = self.rows[self.place_of_row == place].sort_values("seed", kind="stable")
+        first = mine.drop_duplicates("seed")
+        return dict(zip(first["seed"], first["key"], strict=True))
+
+    def axes(self, method: str) -> dict[str, list[Scalar]]:
+        """Return the parameters that a method's settings differ in, with their values.
+
+        Numbers ascend; λ comes first, then τ, then the others as in the catalog.
+        """
+        mine = self.means[self.means["method"] == method]
+        params = [p.name for p in CATALOG[method].params if p.name in mine]
+        params.sort(key=lambda name: name not in (WEIGHT, TAU))
+        axes = {name: mine[name].dropna().unique().tolist() for name in params}
+        return {
+            name: values if isinstance(values[0], str) else sorted(values)
+            for name, values in axes.items()
+            if len(values) > 1
+        }
+
+    def at(self, method: str, point: Mapping[str, Scalar]) -> pd.DataFrame:
+        """Return the settings of a method that agree with ``point``, of `means`."""
+        mine = self.means["method"] == method
+        for param, value in point.items():
+            mine &= self.means[param] == value
+        return self.means[mine]
+
+    def place(self, method: str, point: Mapping[str, Scalar]) -> int | None:
+        """Return the place of a setting, None if it did not finish."""
+        found = self.at(method, point)
+        return int(str(found.index[0])) if len(found) else None
+
+    def nearest(self, method: str, point: Mapping[str, Scalar]) -> int:
+        """Return the place of the finished setting nearest to ``point``.
+
+        Every axis counts by its range, τ by that of its logarithm; words must agree
+        where a setting with the same words exists.
+        """
+        mine = self.means[self.means["method"] == method]
+        far = np.zeros(len(mine))
+        for name, value in point.items():
+            if isinstance(value, str):
+                far += np.where(mine[name] == value, 0.0, 100.0)
+                continue
+            values = mine[name].to_numpy(float)
+            if name == TAU and min(value, values.min()) > 0:
+                values, value = np.log(values), float(np.log(value))
+            far += np.square((values - value) / (np.ptp(values) or 1.0))
+        return int(str(mine.index[int(far.argmin())]))
+
+    def point(self, place: int) -> Point:
+        """Return the values of the setting at a place on its method's axes."""
+        row = self.means.iloc[place]
+        return {name: row[name] for name in self.axes(row["method"])}
+
+    def best(self, limits: Mapping[str, float]) -> int | None:
+        """Return the place of the most accurate setting on validation rows."""
+        swept = self.means[self.means["method"].isin(self.methods)]
+        chosen = select(swept, limits=limits)
+        return None if chosen is None else int(str(chosen.name))
+
+    def start(self, limit: float) -> int:
+        """Return the place to open on: the best within the limit on DI, else at all."""
+        for limits in ({PARITY: limit}, {}):
+            place = self.best(limits)
+            if place is not None:
+                return place
+        return int(self.means["method"].eq(self.methods[0]).argmax())  # all undefined
+
+    def notable(self, limit: float) -> list[int]:
+        """Return the places to look at first: the start, then the fronts.
+
+        Fronts are chosen on validation rows.
+        """
+        if not self.methods:
+            return []
+        points = self.points(AXES, limit, "validation")
+        front = points["front"] & self.means["method"].isin(self.methods)
+        return list(dict.fromkeys([self.start(limit), *np.flatnonzero(front).tolist()]))
+
+    def knee(self, method: str, axes: tuple[str, str], limit: float) -> int | None:
+        """Return the place of the knee of a method's front on validation rows."""
+        points = self.points(axes, limit, "validation")
+        places = np.flatnonzero(points["knee"] & (self.means["method"] == method))
+        return int(places[0]) if len(places) else None
+
+    def least(self, di: float) -> tuple[float, float | None]:
+        """Return the least DI, and the least Worst-1-DI of settings within ``di``.
+
+        Both on validation rows and of models that decide; None when none keeps ``di``.
+        """
+        mine = self.means[self.means["method"].isin(self.methods)]
+        mine = mine[decides(mine, "validation")]
+        gaps = mine[f"validation_{PARITY}"]
+        fair = mine[gaps <= di]
+        least = None if fair.empty else float(fair[f"validation_{WORST}"].min())
+        return float(gaps.min()), least
+
+    def points(
+        self,
+        axes: tuple[str, str],
+        limit: float,
+        judge: Judge,
+        *,
+        single: bool = False,
+    ) -> pd.DataFrame:
+        """Return the models of the front's figure, see `fairdash.plots.front_picture`.
+
+        Fronts, knees and the limit are judged on the rows of ``judge``, each method's
+        apart; what is drawn are figures on test rows. ``within`` and ``within_test``
+        say whether a model keeps the limit on the rows of ``judge`` and on test rows.
+        One that does not decide on the rows of ``judge`` is ``constant``: it keeps no
+        limit and is on no front.
+        """
+        table = self.rows if single else self.means
+        able = decides(table, judge)
+        keeps = within(table, {f"{judge}_{PARITY}": limit}) & able
+        keeps_test = within(table, {f"test_{PARITY}": limit}) & decides(table, "test")
+        x, y = (f"test_{metric}" for metric in axes)
+        judged = (f"{judge}_{axes[0]}", f"{judge}_{axes[1]}")
+        marks = {
+            name: np.zeros(len(table), dtype=bool) for name in ("front", "line", "knee")
+        }
+        order = np.arange(len(table))
+        for method in dict.fromkeys(table["method"]):
+            mine = table.assign(order=order)[(table["method"] == method) & keeps]
+            best = pareto_front(mine, axes=judged)
+            marks["front"][best["order"]] = True
+            marks["line"][pareto_front(best, axes=(x, y))["order"]] = True
+            bend = knee(best, axes=judged)
+            if bend is not None:
+                marks["knee"][best["order"].iloc[bend]] = True
+        labels, places = self.labels, order
+        if single:
+            places = self.place_of_row
+            labels = self._run_labels()
+        spread = {} if single else {"x": table[f"{x}_sd"], "y": table[f"{y}_sd"]}
+        methods = [CATALOG[method] for method in table["method"]]
+        return pd.DataFrame(
+            {
+                "place": places,
+                "label": labels,
+                "method": [method.label for method in methods],
+                "colour_role": [method.colour_role for method in methods],
+                "x": table[x],
+                "y": table[y],
+                "x_sd": spread.get("x", np.nan),
+                "y_sd": spread.get("y", np.nan),
+                "within": keeps,
+                "within_test": keeps_test & able,
+                "constant": ~able,
+                **marks,
+            }
+        ).reset_index(drop=True)
+
+    def single_runs(self, axes: tuple[str, str]) -> pd.DataFrame:
+        """Return every run as a dot behind the means; none when these are the same."""
+        rows = self.rows if self.n_seeds > 1 else self.rows.iloc[:0]
+        methods = [CATALOG[method] for method in rows["method"]]
+        return pd.DataFrame(
+            {
+                "method": [method.label for method in methods],
+                "colour_role": [method.colour_role for method in methods],
+                "x": rows[f"test_{axes[0]}"],
+                "y": rows[f"test_{axes[1]}"],
+                "constant": ~decides(rows, "test"),
+            }
+        )
+
+    def grid(
+        self, method: str, others: Mapping[str, Scalar], metric: str, limit: float
+    ) -> pd.DataFrame:
+        """Return means over λ and τ at other values, by place.
+
+        See `fairdash.plots.grid_picture`; a setting that does not decide on validation
+        rows is ``constant`` and keeps no limit.
+        """
+        mine = self.at(method, others)
+        able = decides(mine, "validation")
+        keeps = within(mine, {f"validation_{PARITY}": limit})
+        return pd.DataFrame(
+            {
+                WEIGHT: mine[WEIGHT],
+                TAU: mine[TAU],
+                "value": mine[f"test_{metric}"],
+                "within": keeps & able,
+                "constant": ~able,
+            }
+        )
+
+    def by_tau(
+        self, method: str, others: Mapping[str, Scalar], metric: str
+    ) -> pd.DataFrame:
+        """Return the mean and spread of a metric by τ within quarters of the λ axis.
+
+        Of the models that decide on test rows.
+        """
+        mine = self.rows[self.rows["method"] == method]
+        for name, value in others.items():
+            mine = mine[mine[name] == value]
+        weights = np.sort(mine[WEIGHT].unique())
+        mine = mine[decides(mine, "test")]
+        tables = []
+        for part in np.array_split(weights, min(QUARTERS, len(weights))):
+            rows = mine[mine[WEIGHT].isin(part)]
+            by = rows.groupby(TAU)[f"test_{metric}"].agg(["mean", "std"])
+            ends = dict.fromkeys(f"{value:g}" for value in (part[0], part[-1]))
+            table = by.reset_index().rename(columns={"std": "sd"})
+            tables.append(table.assign(part=f"λ {'–'.join(ends)}"))
+        return pd.concat(tables, ignore_index=True)
+
+    def numbers(self, method: str, limit: float) -> pd.DataFrame:
+        """Return the numbers of every setting of a method, by place.
+
+        Returns
+        -------
+        DataFrame
+            For accuracy, DI and Worst-1-DI: the mean on test rows, its spread over
+            seeds ``_sd``, the mean paired ``_change`` from the unconstrained model over
+            the seeds both have (NaN without one) and whether that is ``_clear``: more
+            than twice its standard error, over at least three seeds. ``within`` and
+            ``within_test``: whether DI keeps the limit on validation and test rows.
+            ``validation``: DI on validation rows. ``constant``: whether it does not
+            decide; then it keeps no limit.
+        """
+        mine = self.means[self.means["method"] == method]
+        able = decides(mine, "validation")
+        table: dict[str, Any] = {}
+        changes = self._changes(method)
+        for metric in ("accuracy", PARITY, WORST):
+            name = f"test_{metric}"
+            table |= {metric: mine[name], f"{metric}_sd": mine[f"{name}_sd"]}
+            change = changes[name].reindex(mine.index)
+            error = change["sem"].where(change["count"] >= FEW_SEEDS, inf)
+            table[f"{metric}_change"] = change["mean"]
+            table[f"{metric}_clear"] = change["mean"].abs() > 2 * error
+        for part, column in zip(PARTS, ("within", "within_test"), strict=True):
+            keeps = within(mine, {f"{part}{PARITY}": limit})
+            table[column] = keeps & able & decides(mine, part.removesuffix("_"))
+        table |= {"validation": mine[f"validation_{PARITY}"], "constant": ~able}
+        return pd.DataFrame(table, index=mine.index)
+
+    def agreement(self, metric: str) -> tuple[float, float, float]:
+        """Return how validation rows rank the settings beside test rows.
+
+        Returns
+        -------
+        correlation, low, high : float
+            Spearman's rank correlation between the metric on validation and on test
+            rows over the settings of one seed, averaged over seeds, with a 95 %
+            interval (Fisher's transformation, with the settings of one seed as n). NaN
+            below five settings. Models that do not decide are excluded.
+        """
+        rows = self.rows[decides(self.rows, "validation") & decides(self.rows, "test")]
+        found = []
+        for _, mine in rows.groupby("seed"):
+            pair = mine[[f"{part}{metric}" for part in PARTS]].dropna()
+            if len(pair) >= FEW_SETTINGS and np.ptp(pair, axis=0).all():
+                found.append((float(spearmanr(*pair.to_numpy().T)[0]), len(pair)))
+        if not found:
+            return float("nan"), float("nan"), float("nan")
+        mean, n = np.mean(found, axis=0)
+        centre, half = np.arctanh(np.clip(mean, -0.999, 0.999)), norm.ppf(0.975)
+        ends = np.tanh(centre + np.array([-half, half]) * 1.06 / np.sqrt(n - 3))
+        return float(mean), float(ends[0]), float(ends[1])
+
+    def _run_labels(self) -> list[str]:
+        """Return the name of every row: setting, seed and, of several, start."""
+        starts = self.rows.get("initialisation")
+        if starts is None:
+            starts = pd.Series(0, index=self.rows.index)
+        return [
+            f"{self.labels[place]}, seed {seed}" + (f", start {start}" * bool(start))
+            for place, seed, start in zip(
+                self.place_of_row,
+                self.rows["seed"],
+                starts.fillna(0).astype(int),
+                strict=True,
+            )
+        ]
+
+    def baseline(self, method: str) -> "pd.Series[Any] | None":
+        """Return the unconstrained model's means, if it was trained.
+
+        Of several, the one of the network and the schedule of ``method``.
+        """
+        place = self._baseline_place(method)
+        return None if place is None else self.means.iloc[place]
+
+    def _baseline_place(self, method: str) -> int | None:
+        plain = self.means[self.means["method"] == BASELINE]
+        if plain.empty:
+            return None
+        known = [
+            param.name for param in CATALOG[BASELINE].params if param.name in plain
+        ]
+        mine = self.means.loc[self.means["method"] == method, known].iloc[0]
+        same = (plain[known] == mine).sum(axis=1).to_numpy()
+        return int(str(plain.index[int(same.argmax())]))
+
+    def _changes(self, method: str) -> pd.DataFrame:
+        """Return mean, standard error and seeds of the change of every setting.
+
+        All NaN for the unconstrained model itself, and where it was not trained.
+        """
+        names = [f"test_{metric}" for metric in ("accuracy", PARITY, WORST)]
+        mine = (self.rows["method"] == method).to_numpy()
+        place = None if method == BASELINE else self._baseline_place(method)
+        chosen = self.rows[self.place_of_row == (-1 if place is None else place)]
+        before = chosen.groupby("seed")[names].mean().reindex(self.rows["seed"][mine])
+        apart = self.rows.loc[mine, names] - before.to_numpy()
+        changes: pd.DataFrame = apart.groupby(self.place_of_row[mine]).agg(
+            ["mean", "sem", "count"]
+        )
+        return changes

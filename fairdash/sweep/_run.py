@@ -1,4 +1,4 @@
-"""A whole sweep in this process."""
+"""A whole sweep in this process: its data, its models, their metrics."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -6,15 +6,76 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fairdash import methods
-from fairdash.datasets import SAMPLES, Dataset, make_dataset, read_table
+from fairdash.datasets import (
+    SAMPLES,
+    Dataset,
+    Subgroups,
+    make_dataset,
+    read_table,
+    split,
+)
+from fairdash.metrics import decision_status, evaluate
 from fairdash.sweep._monitor import Event
-from fairdash.sweep._plan import plan
-from fairdash.sweep._score import score
+from fairdash.sweep._plan import expand, plan
 from fairdash.sweep._spec import DataSource, SweepSpec
 from fairdash.sweep._train import train_stack
-from fairdash.sweep._trials import expand
+
+
+def score(
+    dataset: Dataset,
+    seed: int,
+    scores: NDArray[np.floating],
+    subgroups: Subgroups,
+) -> pd.DataFrame:
+    """Evaluate models on the validation and the test rows of a seed.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    seed : int
+        Seed of the split.
+    scores : ndarray of shape (n_models, n_rows)
+        Probability of the positive outcome for all rows of the data set.
+    subgroups : Subgroups
+        Of the local metrics.
+
+    Returns
+    -------
+    DataFrame
+        One row per model: the columns of `fairdash.metrics.evaluate` and of
+        `decisions`, once with prefix ``validation_`` and once with ``test_``.
+    """
+    rows = split(dataset, seed)
+    labels = subgroups.label(dataset.frame)
+    groups = dataset.sensitive_features
+    parts = []
+    for part, where in (("validation", rows.validation), ("test", rows.test)):
+        metrics = evaluate(
+            dataset.y[where],
+            scores[:, where],
+            sensitive_features=groups[where],
+            subgroups=labels.iloc[where],
+            min_size=subgroups.min_size,
+        )
+        known = decisions(dataset.y[where], scores[:, where])
+        parts.append(metrics.join(known).add_prefix(f"{part}_"))
+    return pd.concat(parts, axis=1)
+
+
+def decisions(y: NDArray[np.integer], scores: NDArray[np.floating]) -> pd.DataFrame:
+    """Return ``selection_rate`` and ``constant`` of models: 1 where they do not decide.
+
+    ``constant`` is a number, so that its mean over seeds says how many were; what
+    counts is `fairdash.metrics.decision_status`.
+    """
+    status = decision_status(y, (scores > 0.5).astype(np.int8))
+    constant = (status["status"] != "").astype(float)
+    return pd.DataFrame(
+        {"selection_rate": status["selection_rate"], "constant": constant}
+    )
 
 
 def run_sweep(

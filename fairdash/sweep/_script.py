@@ -8,9 +8,8 @@ from typing import Any
 from fairdash import __version__
 from fairdash.datasets import SAMPLES
 from fairdash.methods import CATALOG
-from fairdash.sweep._plan import Stack, plan
+from fairdash.sweep._plan import STEP, Stack, expand, n_initialisations, plan
 from fairdash.sweep._spec import DataSource, Scalar, SweepSpec
-from fairdash.sweep._trials import expand, method_seeds
 
 WIDTH = 88
 
@@ -25,6 +24,7 @@ import pandas as pd
 from fairdash.datasets import {dataset_names}
 from fairdash.methods import {method_names}
 from fairdash.metrics import evaluate
+from fairdash.sweep import decisions
 {more_imports}
 {data}
 
@@ -50,6 +50,7 @@ for seed in {seeds}:
                 subgroups=labels.iloc[where],
                 min_size=subgroups.min_size,
             )
+            metrics = metrics.join(decisions(dataset.y[where], scores[where]))
             row |= metrics.add_prefix(f"{{part}}_").iloc[0].to_dict()
         rows.append(row)
 
@@ -73,36 +74,40 @@ models += [(model, model.predict_proba({rows})[:, 1]) for model in fitted]
 """
 
 
-def script(spec: SweepSpec) -> str:
+def python_script(spec: SweepSpec) -> str:
     """Return a script whose ``results`` hold the figures of ``run_sweep(spec)``."""
-    seeds = method_seeds(spec)
-    every_seed = max(seeds.values(), key=len)
-    one_seed = {"seeds": spec.seeds[:1], "equal_models": False}
-    trials = expand(spec.model_copy(update=one_seed), dataset_key="")
+    times = n_initialisations(spec)
+    one = {"seeds": spec.seeds[:1], "equal_models": False, "initialisations": 1}
+    trials = expand(spec.model_copy(update=one), dataset_key="")
     stacks = plan(trials, max_models=len(trials))
     stacks.sort(key=lambda stack: trials.index(stack.trials[0]))
+    most = max(times.values())
+    state = f"seed + {STEP:_} * again" if most > 1 else "seed"
     data, names, imports = _data(spec.data)
     classes = sorted({CATALOG[stack.method].class_name for stack in stacks})
     models = "\n".join(
-        _models(stack)
-        if seeds[stack.method] == every_seed
-        else f"if seed in {seeds[stack.method]}:\n{indent(_models(stack), '    ')}"
+        _models(stack, state)
+        if times[stack.method] == most
+        else f"if again < {times[stack.method]}:\n"
+        + indent(_models(stack, state), "    ")
         for stack in stacks
     )
+    if most > 1:
+        models = f"for again in range({most}):\n{indent(models, '    ')}"
     names = (*names, "Subgroups", "encode", "split")
     train = "parts.train"
     if spec.train_rows is not None:
         names = (*names, "training_rows")
         train = f"training_rows(dataset, seed, {spec.train_rows})"
     return SCRIPT.format(
-        title=spec.data.name,
+        title=_literal(spec.data.name)[1:-1],  # whatever it holds, it stays text
         version=__version__,
         dataset_names=", ".join(sorted(set(names))),
         method_names=", ".join(classes),
         more_imports=imports,
         data=data,
         subgroups=_call("Subgroups", _chosen(spec.subgroups)),
-        seeds=every_seed,
+        seeds=spec.seeds,
         train=train,
         scaling=_literal(spec.scaling),
         models=indent(models, "    "),
@@ -131,22 +136,24 @@ def _data(source: DataSource) -> tuple[str, tuple[str, ...], str]:
     return lines, names, imports
 
 
-def _models(stack: Stack) -> str:
+def _models(stack: Stack, state: str) -> str:
     method = CATALOG[stack.method]
     name = method.class_name
     rows = "X, sensitive_features=groups" if method.needs_groups else "X"
     if len(stack.trials) == 1:
         params = {**stack.trials[0].params}
-        return ONE_MODEL.format(estimator=_estimator(name, params), rows=rows)
+        return ONE_MODEL.format(estimator=_estimator(name, params, state), rows=rows)
     points = "".join(f"    {_literal(point)},\n" for point in stack.points)
     return MANY_MODELS.format(
-        estimator=_estimator(name, stack.params), points=f"[\n{points}]", rows=rows
+        estimator=_estimator(name, stack.params, state),
+        points=f"[\n{points}]",
+        rows=rows,
     )
 
 
-def _estimator(name: str, params: dict[str, Scalar]) -> str:
+def _estimator(name: str, params: dict[str, Scalar], state: str) -> str:
     arguments = {key: _literal(value) for key, value in params.items()}
-    return _call_text(name, arguments | {"random_state": "seed"})
+    return _call_text(name, arguments | {"random_state": state})
 
 
 def _chosen(model: Any) -> dict[str, Any]:

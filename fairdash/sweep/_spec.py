@@ -1,5 +1,6 @@
 """What is to be trained, on what: readable, checkable, and the same everywhere."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -16,10 +17,10 @@ from pydantic import (
 
 from fairdash._validation import explain_invalid
 from fairdash.datasets import SAMPLES, Dataset, Roles, Subgroups, split
-from fairdash.methods import Effort
+from fairdash.methods import CATALOG, Effort
 
 Scalar = int | float | str
-# methods of earlier versions: one network approximated all settings of another method
+# planes of earlier versions: one network approximated all settings of a method
 REMOVED = {"adversarial_plane": "adversarial", "road_plane": "road"}
 MOST_VALUES = 1000  # of an axis
 SPACINGS: dict[str, Any] = {"linear": np.linspace, "log": np.geomspace}
@@ -140,6 +141,16 @@ def _described(known: dict[str, Any]) -> Subgroups:
     return Subgroups(columns=source.roles.subgroup_columns)
 
 
+def unsupported_methods(spec: Mapping[str, Any]) -> list[str]:
+    """Return the methods of a stored specification that this version does not have.
+
+    Their models stay on disk and their runs are listed, but cannot be opened; the other
+    models of such a run are found again by a sweep over the same settings.
+    """
+    methods = [str(grid.get("method", "")) for grid in spec.get("methods", ())]
+    return list(dict.fromkeys(name for name in methods if name not in CATALOG))
+
+
 class SweepSpec(_Frozen):
     """A data set, methods with grids, seeds: everything that decides the results.
 
@@ -149,6 +160,9 @@ class SweepSpec(_Frozen):
     methods : tuple of MethodGrid
     seeds : tuple of int
         Each splits the rows anew and starts training anew.
+    initialisations : int
+        Trainings on each split, each from another start: what they differ by is no
+        difference between splits.
     subgroups : Subgroups
         For the local metrics; they have no part in training. By default those of the
         sample, or the subgroup columns of the roles.
@@ -157,8 +171,9 @@ class SweepSpec(_Frozen):
     di_limit : float
         The front is drawn among models whose DI is at most this.
     equal_models : bool
-        Whether methods with fewer settings get more seeds, until all that have an axis
-        have as many models: a front over single runs flatters the method with most.
+        Whether methods with fewer settings get more initialisations on the same splits,
+        until all that have an axis have as many models: a front over single runs
+        flatters the method with most.
     train_rows : int, optional
         Most rows to train on, for large data: `fairdash.datasets.subsample` of the
         training rows of each seed. Features are encoded as by all training rows, and
@@ -168,6 +183,7 @@ class SweepSpec(_Frozen):
     data: DataSource
     methods: tuple[MethodGrid, ...] = Field(min_length=1)
     seeds: tuple[int, ...] = Field(default=(0,), min_length=1)
+    initialisations: int = Field(default=1, ge=1, le=100)
     subgroups: Subgroups = Field(default_factory=_described)
     scaling: Literal["standard", "minmax"] = "standard"
     di_limit: float = Field(default=0.05, ge=0.0, le=1.0)
@@ -208,6 +224,23 @@ class SweepSpec(_Frozen):
         except ValidationError as error:
             raise ValueError(explain_invalid(error)) from error
 
+    @classmethod
+    def of_run(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the specification of a stored run, of what this version can train.
+
+        Methods that only earlier versions had are dropped: see `unsupported_methods`.
+
+        Raises
+        ------
+        ValueError
+            When nothing is left of it.
+        """
+        gone = unsupported_methods(stored)
+        grids = [grid for grid in stored["methods"] if grid["method"] not in gone]
+        if not grids:
+            raise ValueError(f"{', '.join(gone)}: no longer supported; sweep a grid.")
+        return cls.model_validate({**stored, "methods": grids})
+
     def fitted_to(self, dataset: Dataset) -> Self:
         """Return it without ``train_rows`` where the data have no more training rows.
 
@@ -233,12 +266,6 @@ class SweepSpec(_Frozen):
         content = self.model_dump(mode="json", exclude_none=True)
         text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
         return text
-
-    def to_python(self) -> str:
-        """Return a script of public calls that trains and scores the same models."""
-        from fairdash.sweep._script import script  # the script needs the spec's class
-
-        return script(self)
 
 
 def _one_line(text: str) -> str:

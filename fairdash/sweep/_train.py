@@ -1,10 +1,12 @@
 """Train one stack: split, encode, fit all its models at once, score all rows."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.datasets import (
@@ -17,8 +19,37 @@ from fairdash.datasets import (
 )
 from fairdash.methods import CATALOG
 from fairdash.sweep._monitor import Event, Monitor, validation_metrics
-from fairdash.sweep._plan import Stack
-from fairdash.sweep._result import TrialResult, begun, finite
+from fairdash.sweep._plan import Stack, Trial
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """A trained model.
+
+    Attributes
+    ----------
+    trial : Trial
+    scores : ndarray of shape (n_rows,)
+        Probability of the positive outcome of all rows of the data set, float32.
+    history : DataFrame
+        One row per epoch: losses, and the validation metrics where they were looked at.
+    network : mapping of str to ndarray
+        Parameters of the predictor; `fairdash.methods.scorer_of` makes it again.
+    ratio : ndarray of shape (n_train,) or None
+        Weights of the rows of `fairdash.datasets.training_rows`.
+    ratio_history : dict or None
+        ``epoch`` (k,) and ``ratio`` (k, n_train).
+    seconds : float
+        Its share of the time of its stack.
+    """
+
+    trial: Trial
+    scores: NDArray[np.float32]
+    history: pd.DataFrame
+    network: Mapping[str, NDArray[Any]]
+    ratio: NDArray[np.float32] | None
+    ratio_history: dict[str, NDArray[Any]] | None
+    seconds: float
 
 
 def train_stack(
@@ -59,7 +90,7 @@ def train_stack(
         When a parameter is out of range or training diverged.
     """
     for trial in stack.trials:
-        report(begun(trial))
+        report(_begun(trial))
     parts = split(dataset, stack.seed)
     validation = parts.validation
     encoded = encode(dataset, parts.train, scaling=scaling)
@@ -79,7 +110,7 @@ def train_stack(
         stopped=stopped,
     )
     method = CATALOG[stack.method]
-    estimator = method.estimator(stack.params, random_state=stack.seed)
+    estimator = method.estimator(stack.method_params, random_state=stack.random_state)
     estimator.set_callbacks(monitor)
     if method.needs_names:
         estimator.set_params(feature_names=encoded.feature_names)
@@ -98,7 +129,7 @@ def train_stack(
     return [
         TrialResult(
             trial=trial,
-            scores=finite(trial, scores[i]),
+            scores=_finite(trial, scores[i]),
             history=model.history_.merge(monitor.table(i), on="epoch", how="left"),
             network=model.network_.arrays(),
             ratio=model.ratio_,
@@ -133,4 +164,25 @@ def score_rows(
         known = {} if groups is None else {"sensitive_features": groups[part]}
         for row, model in zip(scores, models, strict=True):
             row[part] = model.predict_proba(X, **known)[:, 1]
+    return scores
+
+
+def _begun(trial: Trial) -> Event:
+    """Return the event that says a trial has begun."""
+    return {
+        "key": trial.key,
+        "epoch": 0,
+        "n_epochs": trial.params.get("n_epochs", 1),
+        "seconds": 0.0,
+        "curves": {},
+        "ratio": None,
+    }
+
+
+def _finite(trial: Trial, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return scores to keep; a ValueError when training diverged."""
+    broken = ~np.isfinite(scores)
+    if broken.any():
+        message = f"Training diverged: {broken.sum()} scores are not finite"
+        raise ValueError(f"{message} at {trial.params}; lower `learning_rate`.")
     return scores

@@ -1,6 +1,7 @@
 """One real host with two workers serves all tests of this file."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from conftest import end_runs, wait_until, wait_until_no_engine
 from toys import people_csv, specification
 
 from fairdash.jobs import attach, cancel, engine_lives, ensure_engine, submit
+from fairdash.jobs.host import PRELOADED
 from fairdash.store import open_store
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
@@ -225,3 +227,9 @@ def test_an_engine_of_other_code_is_replaced_when_an_app_starts(store, ask):
     wait_until(lambda: over(store, run_id), 60)
     assert store.run(run_id).status == "finished"
     assert host_pid(store.home) != old
+
+
+def test_what_workers_are_forked_from_is_there():
+    """A forkserver passes over what it cannot load, and every worker then does."""
+    for name in PRELOADED:
+        assert importlib.util.find_spec(name) is not None, name

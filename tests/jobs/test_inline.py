@@ -3,8 +3,8 @@ import sqlalchemy as sa
 from toys import people, people_csv, specification
 
 from fairdash.jobs import _work, attach, engine_lives, queue, run_open, submit
-from fairdash.jobs._lease import ENGINE, take
-from fairdash.jobs._ledger import begin
+from fairdash.jobs._engine import ENGINE, take
+from fairdash.jobs._work import begin
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, run_sweep
 

@@ -25,7 +25,7 @@ from fairdash.jobs import (
     submit,
     use_scheduler,
 )
-from fairdash.jobs._scheduler import answers
+from fairdash.jobs._remote import scheduler_answers
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
 
@@ -189,7 +189,7 @@ def test_what_answers_but_is_no_scheduler_is_refused():
         server = await asyncio.start_server(echo, "127.0.0.1", 0)
         host, port = server.sockets[0].getsockname()
         async with server:
-            return await answers(f"tcp://{host}:{port}")
+            return await scheduler_answers(f"tcp://{host}:{port}")
 
     with ThreadPoolExecutor(1) as aside:  # this thread may have a loop by itself
         assert not aside.submit(lambda: asyncio.run(asked())).result()

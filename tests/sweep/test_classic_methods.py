@@ -5,7 +5,7 @@ import pytest
 from toys import ROLES, people_csv
 
 from fairdash.methods import CATALOG
-from fairdash.sweep import SweepSpec, run_sweep
+from fairdash.sweep import SweepSpec, python_script, run_sweep
 
 CLASSIC = [
     "fair_log_loss", "reductions", "grid_reductions", "reweighing", "covariance",
@@ -44,7 +44,7 @@ def test_the_script_gives_groups_to_methods_that_need_them(path):
     fair = {"method": "fair_log_loss", "params": grid}
     sweep = spec(path, [fair, {"method": "reweighing"}])
     names: dict = {}
-    exec(compile(sweep.to_python(), "script", "exec"), names)
+    exec(compile(python_script(sweep), "script", "exec"), names)
     ours = run_sweep(sweep)
     theirs: pd.DataFrame = names["results"]
     for column in ("test_accuracy", "test_log_loss", "validation_auc"):

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash.sweep import hypervolume, is_gain, knee, pareto_front, within
+from fairdash.sweep import (
+    hypervolume,
+    is_gain,
+    knee,
+    mean_over_seeds,
+    param_columns,
+    pareto_front,
+    select,
+    variance_components,
+    within,
+)
 
 GAP, ACCURACY = AXES = ("test_worst_1_di", "test_accuracy")
 PARITY = "test_demographic_parity_difference"
@@ -89,3 +99,95 @@ def test_the_knee_is_the_point_furthest_before_the_line_between_the_ends():
 def test_a_column_that_is_not_there_is_named():
     with pytest.raises(ValueError, match="test_nothing"):
         pareto_front(models([(0.1, 0.5, 0)]), axes=("test_nothing", ACCURACY))
+
+
+LIMITS = {"demographic_parity_difference": 0.4, "worst_1_di": 0.5}
+COLUMNS = [
+    "validation_accuracy",
+    "validation_demographic_parity_difference",
+    "validation_worst_1_di",
+    "test_accuracy",
+]
+
+
+@given(st.lists(st.tuples(coarse, coarse, coarse, coarse), max_size=12))
+def test_the_choice_is_the_most_accurate_that_keeps_limits_on_validation_rows(points):
+    rows = pd.DataFrame(points, columns=COLUMNS, dtype=float)
+    allowed = [p for p in points if p[1] <= 0.4 and p[2] <= 0.5]
+    chosen = select(rows, limits=LIMITS)
+    if not allowed:
+        assert chosen is None
+    else:
+        assert chosen["validation_accuracy"] == max(p[0] for p in allowed)
+        assert tuple(chosen) in allowed
+
+
+def test_test_rows_have_no_part_in_the_choice():
+    rows = pd.DataFrame(
+        {"validation_accuracy": [0.6, 0.7], "test_accuracy": [0.9, 0.5]}
+    )
+    assert select(rows)["test_accuracy"] == 0.5
+    rows["test_accuracy"] = [0.5, 0.9]
+    assert select(rows).name == 1
+
+
+def test_an_undefined_gap_keeps_no_limit_and_a_loss_is_best_small():
+    rows = pd.DataFrame(
+        {
+            "validation_accuracy": [0.9, 0.6],
+            "validation_worst_1_di": [np.nan, 0.1],
+            "validation_log_loss": [0.7, 0.3],
+        }
+    )
+    assert select(rows, limits={"worst_1_di": 0.5}).name == 1
+    assert select(rows, best="log_loss").name == 1
+    with pytest.raises(ValueError, match="validation_beauty"):
+        select(rows, best="beauty")
+
+
+def test_settings_are_averaged_over_seeds_and_methods_kept_apart():
+    rows = pd.DataFrame(
+        {
+            "key": list("abcd"),
+            "method": ["road", "road", "broad", "road"],
+            "seed": [0, 1, 0, 0],
+            "tau": [0.1, 0.1, 0.1, np.nan],
+            "seconds": 1.0,
+            "test_accuracy": [0.6, 0.8, 0.5, 0.9],
+        }
+    )
+    assert param_columns(rows) == ["tau"]
+    means = mean_over_seeds(rows)
+    assert means["method"].tolist() == ["road", "broad", "road"]
+    assert means["test_accuracy"].tolist() == pytest.approx([0.7, 0.5, 0.9])
+    assert means["n_seeds"].tolist() == [2, 1, 1]
+    assert means["test_accuracy_sd"].iloc[0] == pytest.approx(
+        np.std([0.6, 0.8], ddof=1)
+    )
+
+
+def test_variance_components_are_those_the_rows_were_drawn_with():
+    rng = np.random.default_rng(0)
+    seeds, starts = (part.ravel() for part in np.mgrid[:400, :4])
+    shift = rng.normal(0, 0.03, 400)
+    rows = pd.DataFrame(
+        {
+            "method": "road",
+            "fairness_weight": 1.0,
+            "seed": seeds,
+            "initialisation": starts,
+            "test_accuracy": 0.7 + shift[seeds] + rng.normal(0, 0.01, len(seeds)),
+        }
+    )
+    (found,) = variance_components(rows, "test_accuracy").to_dict("records")
+    assert found["split"] == pytest.approx(0.03, rel=0.1)
+    assert found["initialisation"] == pytest.approx(0.01, rel=0.1)
+    assert (found["n_seeds"], found["n_initialisations"]) == (400, 4)
+    (mean,) = mean_over_seeds(rows).to_dict("records")
+    by_split = rows.groupby("seed")["test_accuracy"].mean()
+    assert mean["n_seeds"] == 400
+    assert mean["test_accuracy_sd"] == pytest.approx(by_split.std())
+    one = variance_components(rows[rows["initialisation"] == 0], "test_accuracy")
+    assert one["initialisation"].isna().all()
+    with pytest.raises(ValueError, match="no columns"):
+        variance_components(rows, "test_auc")

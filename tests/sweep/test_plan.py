@@ -1,8 +1,101 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toys import WEIGHTS, trials
+from toys import WEIGHTS, specification, trials
 
-from fairdash.sweep import plan
+from fairdash.methods import CATALOG
+from fairdash.sweep import INITIALISATION, expand, makespan, plan, work
+
+
+def test_a_grid_is_every_combination_with_all_parameters():
+    grid = trials(WEIGHTS, seeds=[0, 1])
+    points = [(t.seed, t.params["fairness_weight"], t.params["tau"]) for t in grid]
+    expected = [(s, w, t) for s in (0, 1) for w in (0, 1, 3) for t in (0.3, 0.7)]
+    assert points == expected
+    names = {param.name for param in CATALOG["road"].params}
+    assert all(trial.params.keys() == names for trial in grid)
+
+
+def test_effort_sets_what_is_not_given():
+    paper = {"method": "road", "effort": "paper", "params": {"n_ratio_steps": 3}}
+    (trial,) = trials(paper)
+    assert trial.params["n_adversary_steps"] == 10
+    assert trial.params["n_ratio_steps"] == 3
+
+
+def test_the_same_question_has_the_same_key_however_it_is_written():
+    one = trials({"method": "road", "params": {"fairness_weight": 1}})
+    two = trials({"method": "road", "params": {"fairness_weight": 1.0, "tau": 0.3}})
+    assert [t.key for t in one] == [t.key for t in two]
+    assert len(trials({"method": "road", "params": {"tau": [0.5, 0.5]}})) == 1
+
+
+def test_every_part_of_the_question_is_in_the_key():
+    keys = {
+        trials({"method": "road"})[0].key,
+        trials({"method": "road"}, key="other data")[0].key,
+        trials({"method": "road"}, seeds=[1])[0].key,
+        trials({"method": "road"}, scaling="minmax")[0].key,
+        trials({"method": "broad"})[0].key,
+        trials({"method": "road", "params": {"tau": 0.4}})[0].key,
+        trials({"method": "road"}, train_rows=100)[0].key,
+        trials({"method": "road"}, train_rows=101)[0].key,
+    }
+    assert len(keys) == 8
+
+
+def test_keys_are_those_of_before_there_was_a_choice_of_rows():
+    (trial,) = trials({"method": "road"})
+    assert trial.key == "27354c96ec33160ec15d56c9764d02c9"
+
+
+def test_subgroups_are_not_in_the_key():
+    one = trials({"method": "road"}, subgroups={"columns": ["age"]})
+    two = trials({"method": "road"}, subgroups={"columns": ["branch"]})
+    assert one == two
+
+
+def test_methods_get_equal_numbers_of_models_on_the_same_splits():
+    zhang = {"method": "adversarial", "params": {"fairness_weight": [1, 2]}}
+    methods = [{"method": "unconstrained"}, zhang, WEIGHTS]
+    found = trials(*methods, seeds=[3, 0], equal_models=True)
+    assert {t.seed for t in found} == {0, 3}
+    counts = [sum(t.method == m for t in found) for m in ("adversarial", "road")]
+    assert counts == [12, 12]
+    assert sum(t.method == "unconstrained" for t in found) == 2
+    plain = trials(*methods, seeds=[3, 0])
+    assert {t.key for t in plain} < {t.key for t in found}
+
+
+def test_initialisations_are_crossed_with_seeds_and_start_from_other_states():
+    found = trials(WEIGHTS, seeds=[0, 1], initialisations=3)
+    plain = trials(WEIGHTS, seeds=[0, 1])
+    assert len(found) == len({t.key for t in found}) == 3 * len(plain)
+    first = [t for t in found if INITIALISATION not in t.params]
+    assert {t.key for t in first} == {t.key for t in plain}
+    stacks = plan(found)
+    assert {(s.seed, s.random_state) for s in stacks} == {
+        (seed, seed + 1_000_000 * again) for seed in (0, 1) for again in range(3)
+    }
+    assert all(INITIALISATION not in s.method_params for s in stacks)
+
+
+@pytest.mark.parametrize(
+    "method, message",
+    [
+        ({"method": "magic"}, "`method` must be one of"),
+        ({"method": "road", "params": {"lambda": 1}}, "no parameter `lambda`"),
+        ({"method": "road", "params": {"tau": "big"}}, "`tau` must be a number"),
+        ({"method": "road", "params": {"n_epochs": 2.5}}, "`n_epochs` must be a whole"),
+        (
+            {"method": "road", "params": {"constraints": "fair"}},
+            "`constraints` must be",
+        ),
+    ],
+)
+def test_what_the_catalog_does_not_know_is_refused(method, message):
+    with pytest.raises(ValueError, match=message):
+        trials(method)
 
 
 def test_trials_that_differ_in_stackable_parameters_share_a_stack():
@@ -41,3 +134,50 @@ def test_stacks_are_as_large_as_the_device_holds():
     assert [len(stack.trials) for stack in plan(there, device="cuda")] == [120]
     small = {"method": "road", "params": {**many, "batch_size": 16}}
     assert max(len(stack.trials) for stack in plan(trials(small))) <= 32
+
+
+def cost(effort="fast", n_rows=1000, n_features=10, method="road", **params):
+    settings = CATALOG[method].settings(params, effort)
+    return work(settings, n_rows=n_rows, n_features=n_features)
+
+
+def test_work_grows_with_rows_epochs_steps_and_features():
+    assert cost(n_rows=2000) == pytest.approx(2 * cost())
+    assert cost(n_epochs=120) == pytest.approx(2 * cost(n_epochs=60))
+    assert cost(n_features=400) > 5 * cost()
+    assert cost("paper") > 5 * cost()
+    assert cost(method="logistic") < cost(method="unconstrained") < cost()
+
+
+def test_free_workers_take_up_tasks_in_their_order():
+    assert makespan([4, 3, 2, 1], 1) == 10
+    assert makespan([4, 3, 2, 1], 2) == 5
+    assert makespan([1, 1, 4], 2) == 5  # the longest last is what a plan avoids
+    assert makespan([], 2) == 0
+
+
+def test_stacks_fill_the_cache_and_the_longest_come_first():
+    grids = [
+        {"method": "unconstrained", "params": {"n_epochs": [3, 9]}},
+        {
+            "method": "road",
+            "effort": "paper",
+            "params": {"fairness_weight": {"linear": [0, 5, 10]}},
+        },
+        {
+            "method": "road",
+            "params": {"batch_size": 64, "tau": {"log": [0.01, 1, 70]}},
+        },
+    ]
+    spec = specification("people.csv", methods=grids)
+    stacks = plan(expand(spec, "data"))
+    sizes = {}
+    for stack in stacks:
+        sizes.setdefault(stack.params["batch_size"], []).append(len(stack.trials))
+    assert sizes[1024] == [5, 5]  # 8 at most
+    assert sorted(sizes[64]) == [23, 23, 24]  # 32 at most
+    lengths = [
+        len(s.trials) * work(s.trials[0].params, n_rows=1, n_features=32)
+        for s in stacks
+    ]
+    assert lengths == sorted(lengths, reverse=True)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from toys import people_csv, specification
 
-from fairdash.datasets import SAMPLES, Subgroups, encode, split, training_rows
+from fairdash.datasets import Subgroups, encode, split, training_rows
 from fairdash.methods import Network
 from fairdash.metrics import evaluate
 from fairdash.sweep import (
@@ -180,68 +180,6 @@ def test_a_missing_file_and_an_uploaded_table_are_explained(path):
         run_sweep(spec.model_copy(update={"data": uploaded}))
 
 
-def execute(text):
-    """Run a script among names of its own and return its results."""
-    names = {}
-    exec(compile(text, "script.py", "exec"), names)
-    return names["results"]
-
-
-def compare(results, table):
-    assert len(results) == len(table)
-    for column in table.columns[table.columns.str.match("validation_|test_")]:
-        np.testing.assert_allclose(
-            results[column], table[column], atol=1e-5, equal_nan=True, err_msg=column
-        )
-
-
-def test_the_script_of_a_sample_gives_the_figures_of_the_sweep(tmp_path):
-    params = {"n_epochs": 3}
-    spec = SweepSpec.model_validate(
-        {
-            "data": {"sample": next(iter(SAMPLES))},
-            "methods": [
-                {"method": "unconstrained", "params": params},
-                {"method": "road", "params": {**params, "tau": [0.3, 0.6]}},
-            ],
-        }
-    )
-    text = spec.to_python()
-    assert "load_sample(" in text
-    assert max(map(len, text.splitlines())) <= 100
-    script, saved = tmp_path / "script.py", tmp_path / "results.json"
-    script.write_text(text + f"results.to_json({str(saved)!r}, orient='records')\n")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(script)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    compare(pd.read_json(saved), run_sweep(spec))
-
-
-def test_the_script_of_a_file_gives_the_figures_of_the_sweep(path):
-    spec = specification(path, seeds=[0, 2], scaling="minmax")
-    table = run_sweep(spec)
-    results = execute(spec.to_python())
-    compare(results, table)
-    assert results["seed"].tolist() == table["seed"].tolist()
-
-
-def test_the_script_trains_methods_with_fewer_settings_on_more_seeds(path):
-    quick = {"n_epochs": 2, "batch_size": 128}
-    weights = {"fairness_weight": [0.5, 1.0], "tau": [0.2, 0.8]}
-    methods = [
-        {"method": "unconstrained", "params": quick},
-        {"method": "adversarial", "params": {**quick, "fairness_weight": [0.5, 1.0]}},
-        {"method": "road", "params": {**quick, **weights}},
-    ]
-    spec = specification(path, methods=methods, equal_models=True)
-    table = run_sweep(spec)
-    assert table["method"].value_counts().to_dict() == {
-        "road": 4, "adversarial": 4, "unconstrained": 1,
-    }  # fmt: skip
-    compare(execute(spec.to_python()), table)
-
-
 def test_a_subsample_trains_and_all_other_rows_are_measured(path):
     spec = specification(path, seeds=[0, 1], train_rows=100)
     assert SweepSpec.from_yaml(spec.to_yaml()) == spec
@@ -256,15 +194,6 @@ def test_a_subsample_trains_and_all_other_rows_are_measured(path):
     groups = dataset.sensitive_features[training_rows(dataset, road.trial.seed, 100)]
     for name in dataset.group_names:
         assert road.ratio[groups == name].mean() == pytest.approx(1, abs=1e-5)
-    compare(execute(spec.to_python()), table)
-
-
-def test_the_script_of_an_uploaded_table_reads_the_store(path):
-    spec = specification(path)
-    uploaded = spec.data.model_copy(update={"path": None, "table": "0f"})
-    text = spec.model_copy(update={"data": uploaded}).to_python()
-    compile(text, "script", "exec")
-    assert 'open_store().table("0f")' in text
 
 
 def test_describing_sweeps_does_not_load_torch():

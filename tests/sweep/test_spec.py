@@ -16,6 +16,7 @@ from fairdash.sweep import (
     SweepSpec,
     expand,
     load_dataset,
+    python_script,
     run_sweep,
 )
 
@@ -167,7 +168,7 @@ def test_remedies_cuts_and_types_survive_yaml_and_the_script(tmp_path):
         update={"data": DataSource(path=str(path), roles=roles, name="People")}
     )
     assert SweepSpec.from_yaml(spec.to_yaml()) == spec
-    script = spec.to_python()
+    script = python_script(spec)
     names: dict = {}
     exec(script[: script.index("subgroups =")], names)
     table = read_table(path)
@@ -189,6 +190,16 @@ def test_as_many_rows_as_there_are_is_the_same_question(tmp_path):
     assert key.tolist() == [expand(plain, dataset.key)[0].key]
     with pytest.raises(ValueError, match="`train_rows` must be at least 4"):
         run_sweep(plain.model_copy(update={"train_rows": 3}))
+
+
+def test_of_a_stored_run_stays_what_can_be_trained(tmp_path):
+    spec = specification(tmp_path / "people.csv")
+    stored = spec.model_dump(mode="json")
+    plane = {"method": "road_plane", "params": {}, "effort": "plane"}
+    mixed = {**stored, "methods": [plane, *stored["methods"]]}
+    assert SweepSpec.of_run(mixed) == spec
+    with pytest.raises(ValueError, match="road_plane: no longer supported"):
+        SweepSpec.of_run({**stored, "methods": [plane]})
 
 
 @pytest.mark.parametrize(

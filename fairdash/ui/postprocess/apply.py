@@ -103,7 +103,7 @@ def _score(frame: pd.DataFrame, source: Source, run_id: str) -> np.ndarray:
     run = store().run(run_id)
     dataset = store().dataset(run.dataset_id)
     _check_features(frame, dataset.roles.features)
-    scaling = SweepSpec.model_validate(run.spec).scaling
+    scaling = SweepSpec.of_run(run.spec).scaling
     encoder = encode(
         dataset, split(dataset, source.seed).train, scaling=scaling
     ).encoder

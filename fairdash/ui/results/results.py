@@ -60,10 +60,13 @@ def single_values(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settings(trials: Sequence[TrialRecord]) -> list[Setting]:
-    """Put the finished trials of the same method and parameters together."""
+    """Put the finished trials of the same method and parameters together.
+
+    Those of methods that earlier versions had are left where they are.
+    """
     alike: dict[str, list[TrialRecord]] = {}
     for trial in trials:
-        if trial.status == "finished":
+        if trial.status == "finished" and trial.method in CATALOG:
             same = json.dumps([trial.method, trial.params], sort_keys=True)
             alike.setdefault(same, []).append(trial)
     return [

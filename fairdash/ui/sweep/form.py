@@ -8,7 +8,7 @@ import streamlit as st
 
 from fairdash._wording import duration, plural
 from fairdash.jobs import submit
-from fairdash.methods import CATALOG, PLANES, Effort
+from fairdash.methods import CATALOG, Effort
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui.results.results import BASELINE
 from fairdash.ui.sweep.time import Expected, expected, n_workers
@@ -31,27 +31,17 @@ _PRESETS: dict[Preset, str] = {
 
 @dataclass(frozen=True)
 class Axes:
-    """Values to try of the fairness weight and of the locality.
-
-    A plane's points cost no training, and it trades at larger weights than models
-    trained one by one for fewer steps: it may have weights of its own.
-    """
+    """Values to try of the fairness weight and of the locality."""
 
     weights: tuple[float, ...]
     taus: tuple[float, ...]
-    plane_weights: tuple[float, ...] = ()
 
 
-QUICK = Axes(
-    (0.5, 1.0, 2.0, 3.5, 5.0),
-    (0.05, 0.1, 0.3, 0.6, 1.0),
-    plane_weights=(0.5, 2.0, 5.0, 10.0, 20.0),
-)
+QUICK = Axes((0.5, 1.0, 2.0, 3.5, 5.0), (0.05, 0.1, 0.3, 0.6, 1.0))
 # at τ = 0 all weight goes to one row of a group: the paper's grid starts beyond it
 PAPER = Axes(
     tuple(np.linspace(0, 5, 20).round(2).tolist()),
     tuple(np.linspace(0.1, 1, 10).round(2).tolist()),
-    plane_weights=tuple(np.linspace(0, 20, 20).round(1).tolist()),
 )
 
 
@@ -60,7 +50,7 @@ def swept_methods() -> list[str]:
     return [
         key
         for key, method in CATALOG.items()
-        if "fairness_weight" in method.stackable() and not method.approximates
+        if "fairness_weight" in method.stackable()
     ]
 
 
@@ -77,19 +67,13 @@ def sweep_spec(
     """Return the grid of every method, with the unconstrained model beside them."""
     record = store().dataset_record(dataset_id)
     values = {"fairness_weight": axes.weights, "tau": axes.taus}
-    exact: Effort = "fast" if effort == "plane" else effort
-    grids = [MethodGrid(method=BASELINE, effort=exact)]
+    grids = [MethodGrid(method=BASELINE, effort=effort)]
     for method in methods:
         known = CATALOG[method].stackable()
         params: dict[str, Any] = {
             name: axis for name, axis in values.items() if name in known
         }
-        if effort == "plane" and method in PLANES:
-            params["fairness_weight"] = axes.plane_weights or axes.weights
-            params |= plane_range(method, axes.taus)
-            grids.append(MethodGrid(method=method, params=params, effort="plane"))
-        else:
-            grids.append(MethodGrid(method=method, params=params, effort=exact))
+        grids.append(MethodGrid(method=method, params=params, effort=effort))
     return SweepSpec(
         data=source(record),
         methods=tuple(grids),
@@ -98,21 +82,6 @@ def sweep_spec(
         equal_models=equal,
         train_rows=train_rows,
     )
-
-
-def plane_range(method: str, taus: tuple[float, ...]) -> dict[str, Any]:
-    """Return the range of a plane that holds ``taus``: the usual or the whole one.
-
-    Two ranges only, so that most grids share a plane.
-    """
-    known = {param.name: param for param in CATALOG[method].params}
-    usual = {param.name: param.default for param in PLANES[method].params}
-    wide: dict[str, Any] = {}
-    if "tau" in known and min(taus) < float(usual["min_tau"]):
-        wide["min_tau"] = known["tau"].low
-    if "tau" in known and max(taus) > float(usual["max_tau"]):
-        wide["max_tau"] = known["tau"].high
-    return wide
 
 
 def sweep_form(dataset_id: str) -> None:
@@ -130,12 +99,11 @@ def sweep_form(dataset_id: str) -> None:
         )
         effort: Effort = st.segmented_control(
             "Effort",
-            ["fast", "paper", "plane"],
+            ["fast", "paper"],
             format_func=str.capitalize,
             default="fast",
             required=True,
-            help="Fast: fewer epochs, larger steps. Paper: the published schedule. "
-            "Plane: one network for all λ and τ, an approximation.",
+            help="Fast: fewer epochs, larger steps. Paper: the published schedule.",
             key=f"{dataset_id} sweep effort",
             persist_state="session",
         )
@@ -167,14 +135,11 @@ def sweep_form(dataset_id: str) -> None:
         return
     equal = len(chosen) > 1 and st.toggle(
         "As many models for every method",
-        help="Methods with fewer settings get more seeds, so that on a front over "
-        "single runs none has more chances than another.",
+        help="Methods with fewer settings are trained from more starts on the same "
+        "splits, so that on a front over single runs none has more chances.",
         key=f"{dataset_id} equal",
         persist_state="session",
     )
-    exact = [CATALOG[m].label for m in chosen if m not in PLANES]
-    if effort == "plane" and exact:
-        st.caption(f"No plane of {', '.join(exact)}: trained at every setting, fast.")
     train_rows = train_rows_input(dataset_id, f"{dataset_id} sweep", start=PROPOSED)
     try:
         spec = sweep_spec(

@@ -21,7 +21,6 @@ from fairdash.ui.sweep.figures import (
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_inside, draw_sliders
 from fairdash.ui.sweep.numbers import find_model
-from fairdash.ui.sweep.plane import draw_planes
 from fairdash.ui.sweep.point import carry
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
@@ -52,7 +51,6 @@ def show_finished_sweep(run_id: str) -> None:
     if sweep is None or not sweep.methods:
         return
     _explore(run, sweep)
-    draw_planes(run, sweep)
 
 
 @st.fragment
@@ -106,6 +104,6 @@ def _ending(run: RunRecord, sweep: Sweep | None) -> None:
         others = " Going on trains only the others." if n_kept else ""
         st.info(f"{kept}{others}", title=f"Cancelled after {after}")
     if st.button("Go on", icon=":material/resume:", type="primary"):
-        spec = SweepSpec.model_validate(run.spec)
+        spec = SweepSpec.of_run(run.spec)
         new = submit(store(), spec, name=run.name)
         open_page(SWEEP, run=new, data=run.dataset_id)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from fairdash.datasets import encode, split
 from fairdash.methods import CATALOG, n_multiplied_columns
-from fairdash.sweep import Stack, SweepSpec, expand, makespan, plan, work
+from fairdash.sweep import SweepSpec, expand, makespan, plan, work
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.train_rows import rows_used
 
@@ -60,16 +60,9 @@ def expected(dataset_id: str, spec: SweepSpec) -> Expected:
     seconds = [
         stack.work(n_rows=n_rows, n_features=n_features) / speed
         for stack in plan(missing)
-        if not _has_plane(stack, dataset.key, spec)
     ]
     foretold = makespan(seconds, n_workers())
     return Expected(len(trials), len(missing), foretold, so_far is not None)
-
-
-def _has_plane(stack: Stack, data: str, spec: SweepSpec) -> bool:
-    """Tell whether nothing is left to train of a stack but points of a plane."""
-    key = stack.plane_key(data=data, scaling=spec.scaling, train_rows=spec.train_rows)
-    return stack.is_plane and store().artifact(key).exists()
 
 
 def n_workers() -> int:
@@ -104,8 +97,8 @@ def _speeds(run_id: str) -> Sequence[float]:
         work(trial.params, n_rows=n_rows, n_features=n_features) / trial.seconds
         for trial in snapshot.trials
         if trial.seconds
+        and trial.method in CATALOG
         and "n_adversary_steps" in trial.params
-        and not CATALOG[trial.method].approximates  # trained for all settings at once
     ]
 
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from fairdash._wording import count, duration, plural
 from fairdash.methods import CATALOG
 from fairdash.store import Snapshot
-from fairdash.sweep import MethodGrid, SweepSpec
+from fairdash.sweep import MethodGrid, SweepSpec, python_script
 from fairdash.ui.results.found import is_sweep, opened_on
 from fairdash.ui.results.outcome import show_result
 from fairdash.ui.results.results import BASELINE, Setting, single_values
@@ -48,7 +48,7 @@ def asked(run_id: str | None) -> tuple[MethodGrid, int, int | None]:
     unconstrained model alone the next step is a remedy.
     """
     if run_id is not None:
-        spec = SweepSpec.model_validate(store().run(run_id).spec)
+        spec = SweepSpec.of_run(store().run(run_id).spec)
         grid = _in_question(spec, opened_on(run_id))
         if grid is not None:
             return grid, len(spec.seeds), spec.train_rows
@@ -98,7 +98,7 @@ def export_run(view: View) -> None:
         return
     snapshot = store().snapshot(view.run, curves=False)
     try:
-        spec = SweepSpec.model_validate(snapshot.run.spec)
+        spec = SweepSpec.of_run(snapshot.run.spec)
     except ValidationError:  # a run of an older version
         return
     with view.export():
@@ -113,7 +113,7 @@ def export_run(view: View) -> None:
             on_click="ignore",
         )
         st.caption("The same run, to copy")
-        code_tabs({"Python": spec.to_python(), "YAML": spec.to_yaml()})
+        code_tabs({"Python": python_script(spec), "YAML": spec.to_yaml()})
 
 
 def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:

@@ -50,7 +50,7 @@ def show_truncation(snapshot: Snapshot) -> None:
     names = [str(name) for name in np.unique(dataset.sensitive_features)]
     shared = trial.params["constraints"] == _SHARED
     curves, points = _players(model, names, shared)
-    scaling = SweepSpec.model_validate(run.spec).scaling
+    scaling = SweepSpec.of_run(run.spec).scaling
     bars = _bars(trial.key, run.dataset_id, trial.seed, scaling)
     left, right = st.columns(2, gap="medium")
     with left:

@@ -12,8 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 from fairdash import APP_FOLDER
 from fairdash._wording import clock_time
 from fairdash.store import DatasetRecord, RunRecord
+from fairdash.sweep import unsupported_methods
 from fairdash.ui.widgets.blocks import problem
-from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.state import settle, store
 from fairdash.ui.widgets.theme_watch import theme_watch
 
 _HERE = Path(__file__).parent
@@ -34,7 +35,6 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
     "Stress-test": {
         "pages/7_Noisy_groups.py": ("Noisy groups", "blur_on"),
         "pages/8_Individual_fairness.py": ("Individual fairness", "person_search"),
-        "pages/9_Drift.py": ("Drift", "moving"),
     },
     "Keep": {"pages/10_Runs.py": ("Runs", "history")},
 }
@@ -95,6 +95,8 @@ def page(
         )
         problem(title, body, {"Show what is here": lambda: _forget(what)})
         st.stop()
+    if pick and run:
+        _stop_if_unsupported(run)
     return View(run, data, corner)
 
 
@@ -117,13 +119,41 @@ def _missing(run: str | None, data: str | None) -> tuple[str, str] | None:
     return None
 
 
+def _stop_if_unsupported(run_id: str) -> None:
+    """Say that a run has models this version cannot open, and the way out."""
+    run = store().run(run_id)
+    gone = unsupported_methods(run.spec)
+    if not gone:
+        return
+    body = (
+        f"It asks for {', '.join(gone)}: one network that approximated all settings of "
+        "a method. A sweep of a grid, fast, costs about the same and holds models that "
+        "were really trained; models of other methods in this run are found again by "
+        "it. The run can be deleted under Runs."
+    )
+    ways = {
+        "New sweep of this data": lambda: open_page(
+            "pages/5_Sweep.py", data=run.dataset_id
+        ),
+        "Show all runs": lambda: open_page("pages/10_Runs.py"),
+    }
+    problem(f"{run.name} is no longer supported", body, ways)
+    settle()
+    st.stop()
+
+
 def _agree(
     run: str | None, data: str | None, pick: str | None
 ) -> tuple[str | None, str | None]:
     """Return the run and the data set it was trained on, the picked one winning."""
     if pick == "run":
         if run is None:
-            runs = [r.id for r in store().runs() if data in (None, r.dataset_id)]
+            runs = [
+                record.id
+                for record in store().runs()
+                if data in (None, record.dataset_id)
+                and not unsupported_methods(record.spec)
+            ]
             run = runs[0] if runs else None
         if run is not None:
             data = store().run(run).dataset_id

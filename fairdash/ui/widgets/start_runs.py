@@ -42,8 +42,8 @@ def start_training(
     seeds : int
         Number of splits, each with a training of its own.
     beside : str, default="unconstrained"
-        Key of the method to compare with, at the settings both have, or beside a plane
-        at its own; trained before, its results are used again.
+        Key of the method to compare with, at the settings both have; trained before,
+        its results are used again.
     train_rows : int, optional
         Most rows to train on, as in `SweepSpec`.
 
@@ -59,9 +59,7 @@ def start_training(
     """
     record = store().dataset_record(dataset_id)
     methods = [grid]
-    if CATALOG[grid.method].approximates:  # the schedule of a plane is its own
-        methods += [MethodGrid(method=beside)]
-    elif grid.method != beside:
+    if grid.method != beside:
         common = {param.name for param in CATALOG[beside].params}
         params = {name: v for name, v in grid.params.items() if name in common}
         methods += [MethodGrid(method=beside, params=params, effort=grid.effort)]

@@ -1,24 +1,68 @@
-"""A worker for a scheduler elsewhere, that outlives the scheduler."""
+"""A Dask scheduler elsewhere: whether one answers, and workers that outlive it."""
 
 import asyncio
 import contextlib
 import logging
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import dask
 import distributed.utils
 from distributed import Nanny
+from distributed.comm.core import connect
+from distributed.core import send_recv
 
-from fairdash.jobs._cluster import SETTINGS
-from fairdash.jobs._scheduler import answers
-from fairdash.jobs._warm import warm_up
+from fairdash.jobs._workers import SETTINGS
+from fairdash.jobs.host import start_forkserver
 
+CONNECT_SECONDS = 5.0
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATIENCE_SECONDS = 2.0  # between two tries to reach a scheduler
 
 log = logging.getLogger("fairdash.jobs")
+
+
+def check_scheduler(address: str) -> None:
+    """Raise a ValueError that says what to do unless a scheduler answers.
+
+    Parameters
+    ----------
+    address : str
+        Such as "tcp://10.0.0.5:8786".
+    """
+    with ThreadPoolExecutor(1) as aside:  # a notebook's thread has a loop of its own
+        there = aside.submit(lambda: asyncio.run(scheduler_answers(address))).result()
+    if not there:
+        raise ValueError(
+            f"No Dask scheduler answers at {address}; on that machine "
+            "`dask scheduler --host HOST --port PORT --dashboard-address 127.0.0.1:0` "
+            "starts one."
+        )
+
+
+async def scheduler_answers(address: str) -> bool:
+    """Tell whether a scheduler of Dask listens at an address.
+
+    Raises
+    ------
+    ValueError
+        When it is no address.
+    """
+    parts = urlsplit(address)
+    if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
+        raise ValueError(
+            f"A scheduler's address is like tcp://10.0.0.5:8786, got {address!r}."
+        )
+    try:
+        link = await connect(address, timeout=CONNECT_SECONDS)
+        question = send_recv(link, op="identity", close=True)
+        reply = await asyncio.wait_for(question, CONNECT_SECONDS)
+    except OSError:  # a timeout is one
+        return False
+    # others may listen there, a worker or, while nobody does, this socket itself
+    return isinstance(reply, dict) and reply.get("type") == "Scheduler"
 
 
 def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> None:
@@ -48,7 +92,7 @@ def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> No
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     quiet = dict.fromkeys(("distributed", "distributed.client"), "critical")
     os.environ.setdefault("DASK_LOGGING", repr(quiet))
-    warm_up()
+    start_forkserver()
     dask.config.set(SETTINGS)
     distributed.utils._forkserver_preload_set = True  # or Dask replaces our list
     if urlsplit(address).hostname not in LOOPBACK and host in LOOPBACK:
@@ -64,7 +108,7 @@ async def _serve(address: str, n_workers: int, host: str) -> None:
         loop.add_signal_handler(number, stop.set)
     waiting = False
     while not stop.is_set():
-        if await answers(address):
+        if await scheduler_answers(address):
             waiting = False
             try:
                 await _work(address, n_workers, host, stop)
@@ -93,8 +137,8 @@ async def _work(address: str, n_workers: int, host: str, stop: asyncio.Event) ->
             for _ in range(n_workers)
         ]
         log.info("%d workers at %s", n_workers, address)
-        asked = asyncio.ensure_future(stop.wait())
+        stopped = asyncio.ensure_future(stop.wait())
         gone = [asyncio.ensure_future(nanny.finished()) for nanny in nannies]
-        await asyncio.wait([asked, *gone], return_when=asyncio.FIRST_COMPLETED)
-        for task in (asked, *gone):
+        await asyncio.wait([stopped, *gone], return_when=asyncio.FIRST_COMPLETED)
+        for task in (stopped, *gone):
             task.cancel()

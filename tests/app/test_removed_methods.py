@@ -1,0 +1,91 @@
+"""Runs of methods that earlier versions had: listed, explained, deleted, in no way."""
+
+from types import SimpleNamespace
+
+import pytest
+from reading import button, labels
+
+from fairdash import ui
+from fairdash.jobs import submit
+from fairdash.sweep import SweepSpec
+
+QUICK = {"n_epochs": 3, "batch_size": 128}
+PICKS_A_RUN = ["Local fairness", "Weights", "Sweep"]
+PICKS_DATA = ["Train", "Post-process", "Noisy groups", "Individual fairness"]
+
+
+@pytest.fixture
+def plane(dataset_id):
+    """A finished run of an earlier version: a trained model, and points of a plane."""
+    store = ui.store()
+    record = store.dataset_record(dataset_id)
+    spec = SweepSpec.model_validate(
+        {
+            "data": {"table": record.table_sha256, "roles": record.roles, "name": "P"},
+            "methods": [{"method": "unconstrained", "params": QUICK}],
+            "subgroups": record.subgroups,
+        }
+    )
+    (trained,) = store.snapshot(submit(store, spec, name="Before")).trials
+    stored = spec.model_dump(mode="json")
+    grid = {"fairness_weight": [0.5, 4.0], "tau": [0.1, 0.6]}
+    stored["methods"] += [{"method": "road_plane", "params": grid, "effort": "plane"}]
+    points = [
+        SimpleNamespace(
+            key=f"plane{i}",
+            method="road_plane",
+            params={"fairness_weight": weight, "tau": 0.1},
+            seed=0,
+        )
+        for i, weight in enumerate(grid["fairness_weight"])
+    ]
+    run = store.add_run(stored, [trained, *points], "Old plane", dataset_id)
+    store.set_status(run, "running")
+    for key in (trained.key, *(point.key for point in points)):
+        store.put_trial(run, key, row=trained.row, seconds=1.0)
+    store.set_status(run, "finished")
+    return run
+
+
+@pytest.mark.parametrize("name", PICKS_A_RUN + PICKS_DATA)
+def test_a_page_says_that_the_run_is_no_longer_supported(visit, plane, name):
+    page = visit(name, run=plane)
+    assert not page.exception
+    assert [error.proto.title for error in page.error] == [
+        "Old plane is no longer supported"
+    ]
+    assert "approximated all settings" in page.error[0].value
+    assert {"New sweep of this data", "Show all runs"} <= set(labels(page))
+
+
+@pytest.mark.parametrize("name", PICKS_A_RUN)
+def test_without_an_address_the_newest_run_that_can_be_opened_is(visit, plane, name):
+    page = visit(name)
+    assert not page.exception
+    assert not page.error
+    assert ui.store().run(page.query_params["run"]).name == "Before"
+
+
+@pytest.mark.parametrize("name", PICKS_DATA)
+def test_other_models_of_the_data_stay_in_use(visit, plane, dataset_id, name):
+    page = visit(name, data=dataset_id)
+    assert not page.exception
+    assert [error.value for error in page.error] == []
+
+
+def test_runs_and_home_list_it_and_it_can_be_deleted(visit, plane):
+    page = visit("Home")
+    assert not page.exception
+    page = visit("Runs")
+    assert not page.exception
+    assert "Old plane" in page.dataframe[0].value["Run"].tolist()
+    ui.store().delete_run(plane)
+    assert [run.name for run in ui.store().runs()] == ["Before"]
+
+
+def test_the_way_out_leads_to_the_form_of_a_sweep(visit, plane, dataset_id):
+    page = visit("Sweep", run=plane)
+    button(page, "New sweep of this data").click().run()
+    assert not page.exception
+    assert page.query_params["data"] == dataset_id
+    assert "Run sweep" in labels(page)

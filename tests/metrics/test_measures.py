@@ -1,0 +1,141 @@
+import fairlearn.metrics as fairlearn
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import (
+    accuracy_score,
+    brier_score_loss,
+    precision_score,
+    roc_auc_score,
+)
+
+from fairdash.metrics import MEASURES, SCORE_MEASURES, measure_by_group, wilson_interval
+
+OTHERS = {
+    "selection_rate": fairlearn.selection_rate,
+    "true_positive_rate": fairlearn.true_positive_rate,
+    "false_positive_rate": fairlearn.false_positive_rate,
+    "false_negative_rate": fairlearn.false_negative_rate,
+    "precision": precision_score,
+    "accuracy": accuracy_score,
+    "brier": brier_score_loss,
+    "auc": roc_auc_score,
+    "calibration": lambda y, p, sample_weight=None: np.average(
+        p - y, weights=sample_weight
+    ),
+}
+
+
+def table(n=600, groups=3, seed=0, ties=False):
+    rng = np.random.default_rng(seed)
+    group = rng.choice([f"g{k}" for k in range(groups)], n)
+    y = rng.integers(0, 2, n)
+    p = np.clip(rng.normal(0.35 + 0.3 * y, 0.2), 0, 1)
+    return y, (p.round(1) if ties else p), group, rng.uniform(0.2, 3, n)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("groups", [2, 3, 4, 5])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_values_are_those_of_fairlearn_and_scikit_learn(measure, groups, weighted):
+    y, p, group, weight = table(groups=groups, seed=groups, ties=measure == "auc")
+    given = p if measure in SCORE_MEASURES else (p > 0.5).astype(int)
+    extra = {"sample_params": {"sample_weight": weight}} if weighted else {}
+    frame = fairlearn.MetricFrame(
+        metrics=OTHERS[measure],
+        y_true=y,
+        y_pred=given,
+        sensitive_features=group,
+        **extra,
+    )
+    ours = measure_by_group(
+        measure,
+        y,
+        given,
+        sensitive_features=group,
+        sample_weight=weight if weighted else None,
+    )
+    assert ours["group"].tolist() == frame.by_group.index.tolist()
+    np.testing.assert_allclose(ours["value"], frame.by_group, atol=1e-12)
+    assert ((ours["ci_low"] < ours["value"]) & (ours["value"] < ours["ci_high"])).all()
+
+
+def test_equal_weights_change_nothing():
+    y, p, group, _ = table()
+    for measure in MEASURES:
+        given = p if measure in SCORE_MEASURES else (p > 0.5).astype(int)
+        plain, weighted = (
+            measure_by_group(
+                measure, y, given, sensitive_features=group, sample_weight=w
+            )
+            for w in (None, np.full(len(y), 2.5))
+        )
+        np.testing.assert_allclose(
+            weighted[["value", "ci_low", "ci_high"]],
+            plain[["value", "ci_low", "ci_high"]],
+            atol=1e-12,
+        )
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_rates_count_what_they_are_about(data):
+    n = data.draw(st.integers(4, 30))
+    bits = st.lists(st.integers(0, 1), min_size=n, max_size=n).map(np.array)
+    y, d = data.draw(bits), data.draw(bits)
+    group = np.arange(n) % 2
+    found = measure_by_group("true_positive_rate", y, d, sensitive_features=group)
+    for _, row in found.iterrows():
+        own = (group == int(row["group"])) & (y == 1)
+        assert row["n"] == own.sum()
+        if not own.any():
+            assert np.isnan([row["value"], row["ci_low"], row["ci_high"]]).all()
+            continue
+        assert row["value"] == pytest.approx(d[own].mean())
+        low, high = wilson_interval(d[own].sum(), own.sum())
+        assert row["ci_low"] == pytest.approx(float(low))
+        assert row["ci_high"] == pytest.approx(float(high))
+
+
+@pytest.mark.parametrize("measure", ["auc", "brier"])
+def test_intervals_of_scores_cover_what_they_should(measure):
+    rng = np.random.default_rng(1)
+    big_y = rng.integers(0, 2, 400_000)
+    big = np.clip(0.5 + 0.2 * (big_y - 0.5) + rng.normal(0, 0.2, len(big_y)), 0, 1)
+    truths = {"auc": roc_auc_score(big_y, big), "brier": ((big - big_y) ** 2).mean()}
+    truth = truths[measure]
+    inside = []
+    for start in range(0, 200_000, 250):
+        part = slice(start, start + 250)
+        found = measure_by_group(
+            measure,
+            big_y[part],
+            big[part],
+            sensitive_features=np.r_[["a"] * 125, ["b"] * 125],
+        )
+        inside += list((found["ci_low"] <= truth) & (truth <= found["ci_high"]))
+    assert len(inside) == 1600
+    assert 0.93 <= np.mean(inside) <= 0.97
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"measure": "fairness"}, "`measure` must be one of"),
+        ({"y_true": None}, "`y_true` is needed"),
+        ({"sample_weight": [1.0, 1.0, -1.0, 1.0]}, "row 2"),
+        ({"sample_weight": [1.0]}, "one entry per row"),
+        ({"y_pred": [0, 1, 2, 1]}, "`y_pred` must hold 0 and 1"),
+        ({"measure": "auc", "y_pred": [0.1, 1.2, 0, 1]}, "probabilities"),
+    ],
+)
+def test_what_cannot_be_measured_is_an_error(change, words):
+    asked = {
+        "measure": "accuracy",
+        "y_true": [0, 1, 0, 1],
+        "y_pred": [0, 1, 1, 1],
+        "sensitive_features": ["a", "a", "b", "b"],
+    } | change
+    with pytest.raises(ValueError, match=words):
+        measure_by_group(**asked)

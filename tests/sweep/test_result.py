@@ -1,0 +1,274 @@
+"""What a sweep found against plain recomputations."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from fairdash.sweep import PARITY, SweepResult, model_label
+
+WEIGHTS, TAUS, SEEDS = (0.5, 1.0, 2.0, 3.0, 4.0), (0.1, 0.6), (0, 1, 2)
+
+
+@pytest.fixture
+def sweep():
+    """Two methods whose gap falls with λ; ROAD's validation and test rows differ."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for seed in SEEDS:
+        points = [("unconstrained", np.nan, np.nan)]
+        points += [("adversarial", weight, np.nan) for weight in WEIGHTS]
+        points += [("road", weight, tau) for weight in WEIGHTS for tau in TAUS]
+        for method, weight, tau in points:
+            row = {"key": f"{method}{weight}{tau}{seed}", "method": method}
+            row |= {"seed": seed, "fairness_weight": weight, "tau": tau}
+            for part in ("validation", "test"):
+                strength = np.nan_to_num(weight)
+                row[f"{part}_accuracy"] = 0.8 - 0.03 * strength + rng.normal(0, 0.01)
+                row[f"{part}_worst_1_di"] = 0.4 - 0.07 * strength + rng.normal(0, 0.01)
+                row[f"{part}_{PARITY}"] = 0.2 - 0.04 * strength
+            rows.append(row)
+    rows = pd.DataFrame(rows)
+    return SweepResult.of(rows)
+
+
+def test_only_methods_with_several_settings_can_be_slid_through(sweep):
+    assert sweep.methods == ["adversarial", "road"]
+    assert sweep.axes("road") == {"fairness_weight": list(WEIGHTS), "tau": list(TAUS)}
+    assert sweep.axes("adversarial") == {"fairness_weight": list(WEIGHTS)}
+    assert sweep.n_seeds == 3
+
+
+def test_a_setting_is_found_by_its_point(sweep):
+    place = sweep.place("road", {"fairness_weight": 2.0, "tau": 0.6})
+    found = sweep.means.iloc[place]
+    assert (found["method"], found["fairness_weight"], found["tau"]) == (
+        "road", 2.0, 0.6,
+    )  # fmt: skip
+    assert sweep.point(place) == {"fairness_weight": 2.0, "tau": 0.6}
+    assert sweep.place("road", {"fairness_weight": 9.0, "tau": 0.6}) is None
+
+
+def test_a_third_axis_is_part_of_the_point_and_holds_figures_fixed(sweep):
+    longer = sweep.rows.assign(
+        n_epochs=100, test_accuracy=0.9, key=sweep.rows["key"] + "long"
+    )
+    rows = pd.concat([sweep.rows.assign(n_epochs=50), longer], ignore_index=True)
+    both = SweepResult.of(rows)
+    means = both.means
+    assert list(both.axes("road")) == ["fairness_weight", "tau", "n_epochs"]
+    point = {"fairness_weight": 2.0, "tau": 0.6, "n_epochs": 100}
+    place = both.place("road", point)
+    assert both.point(place) == point
+    assert means["test_accuracy"].iloc[place] == pytest.approx(0.9)
+    grid = both.grid("road", {"n_epochs": 50}, "accuracy", 1.0)
+    assert len(grid) == len(WEIGHTS) * len(TAUS)
+    assert (grid["value"] < 0.89).all()
+    lines = both.by_tau("road", {"n_epochs": 100}, "accuracy")
+    assert lines["mean"].tolist() == pytest.approx([0.9] * len(lines))
+
+
+def test_fronts_are_chosen_on_one_part_and_drawn_on_the_other(sweep):
+    axes = ("worst_1_di", "accuracy")
+    points = sweep.points(axes, 0.1, "validation")
+    means = sweep.means
+    assert points["x"].tolist() == means["test_worst_1_di"].tolist()
+    assert points["within"].tolist() == (means[f"validation_{PARITY}"] <= 0.1).tolist()
+    for method, label in (("adversarial", "Zhang"), ("road", "ROAD")):
+        mine = means[(means["method"] == method) & points["within"]]
+        best = [
+            i
+            for i, one in mine.iterrows()
+            if not (
+                (mine["validation_worst_1_di"] < one["validation_worst_1_di"])
+                & (mine["validation_accuracy"] > one["validation_accuracy"])
+            ).any()
+        ]
+        drawn = points[(points["method"] == label) & points["front"]]
+        assert drawn.index.tolist() == best
+    assert (points["front"] | ~points["line"]).all()
+
+
+def test_the_knee_lies_on_the_front_furthest_from_the_line_between_its_ends(sweep):
+    axes = ("worst_1_di", "accuracy")
+    points = sweep.points(axes, 1.0, "validation")
+    places = np.flatnonzero(points["front"] & (points["method"] == "ROAD"))
+    x, y = (sweep.means[f"validation_{axis}"].to_numpy()[places] for axis in axes)
+    first, last = x.argmin(), x.argmax()
+    rise, run = y[last] - y[first], x[last] - x[first]
+    above = (y - y[first]) / rise - (x - x[first]) / run
+    assert sweep.knee("road", axes, 1.0) == places[above.argmax()]
+    assert points["knee"].groupby(points["method"]).sum().max() == 1
+    assert sweep.knee("road", axes, -1.0) is None
+
+
+def test_a_front_over_single_runs_has_every_run(sweep):
+    assert len(sweep.single_runs(("worst_1_di", "accuracy"))) == len(sweep.rows)
+    alone = sweep.rows[sweep.rows["seed"] == 0]
+    one = SweepResult.of(alone.reset_index(drop=True))
+    assert one.single_runs(("worst_1_di", "accuracy")).empty
+
+
+def test_the_best_setting_keeps_both_limits_on_validation_rows(sweep):
+    place = sweep.best({PARITY: 0.1, "worst_1_di": 0.25})
+    chosen = sweep.means.iloc[place]
+    kept = sweep.means[
+        (sweep.means[f"validation_{PARITY}"] <= 0.1)
+        & (sweep.means["validation_worst_1_di"] <= 0.25)
+    ]
+    assert chosen["validation_accuracy"] == kept["validation_accuracy"].max()
+    assert sweep.best({"worst_1_di": 0.0}) is None
+
+
+def test_lines_by_tau_average_the_models_of_a_quarter_of_the_weights(sweep):
+    table = sweep.by_tau("road", {}, "worst_1_di")
+    assert list(dict.fromkeys(table["part"])) == ["λ 0.5–1", "λ 2", "λ 3", "λ 4"]
+    rows = sweep.rows[(sweep.rows["method"] == "road") & (sweep.rows["tau"] == 0.1)]
+    first = rows[rows["fairness_weight"] <= 1]["test_worst_1_di"]
+    assert table["mean"].iloc[0] == pytest.approx(first.mean())
+    assert table["sd"].iloc[0] == pytest.approx(first.std())
+
+
+def test_numbers_hold_the_paired_change_from_the_unconstrained_model(sweep):
+    numbers = sweep.numbers("road", 0.1)
+    assert len(numbers) == len(WEIGHTS) * len(TAUS)
+    place = sweep.place("road", {"fairness_weight": 4.0, "tau": 0.1})
+    found, row = numbers.loc[place], sweep.means.iloc[place]
+    rows = sweep.rows.set_index("seed")
+    mine = rows[rows["key"].str.startswith("road4.00.1")]["test_worst_1_di"]
+    plain = rows[rows["method"] == "unconstrained"]["test_worst_1_di"]
+    assert found["worst_1_di"] == row["test_worst_1_di"]
+    assert found["worst_1_di_sd"] == pytest.approx(mine.std())
+    assert found["worst_1_di_change"] == pytest.approx((mine - plain).mean())
+    assert found["worst_1_di_clear"]  # 0.28 less over three seeds
+    assert found[PARITY] == pytest.approx(0.04)
+    assert found["within"]
+    assert found["within_test"]
+    alone = sweep.rows[sweep.rows["seed"] == 0].reset_index(drop=True)
+    assert not SweepResult.of(alone).numbers("road", 0.1)["worst_1_di_clear"].any()
+    assert sweep.numbers("unconstrained", 0.1)["accuracy_change"].isna().all()
+
+
+def test_changes_are_paired_on_the_seeds_both_have(sweep):
+    plain = sweep.rows["method"] == "unconstrained"
+    fewer = SweepResult.of(
+        sweep.rows[~(plain & (sweep.rows["seed"] == 2))].reset_index(drop=True)
+    )
+    place = fewer.place("road", {"fairness_weight": 4.0, "tau": 0.1})
+    change = fewer.numbers("road", 0.1).loc[place, "accuracy_change"]
+    rows = sweep.rows[sweep.rows["seed"] < 2].set_index("seed")["test_accuracy"]
+    key = sweep.rows[sweep.rows["seed"] < 2].set_index("seed")["key"]
+    mine, base = (
+        rows[key.str.startswith(name)] for name in ("road4.00.1", "unconstrained")
+    )
+    assert change == pytest.approx((mine - base).mean())
+
+
+def test_every_setting_names_its_trials_by_seed(sweep):
+    place = sweep.place("road", {"fairness_weight": 2.0, "tau": 0.6})
+    assert sweep.keys(place) == {seed: f"road2.00.6{seed}" for seed in SEEDS}
+    assert sweep.labels[place] == "ROAD λ 2 τ 0.6"
+    assert sweep.labels[0] == "Unconstrained"
+    assert model_label("adversarial", {"fairness_weight": 0.26316}) == "Zhang λ 0.2632"
+
+
+def test_the_nearest_setting_counts_axes_by_their_range(sweep):
+    found = sweep.nearest("road", {"fairness_weight": 2.4, "tau": 0.2})
+    assert sweep.point(found) == {"fairness_weight": 2.0, "tau": 0.1}
+    for place in range(1, len(sweep.means)):
+        method = sweep.means["method"][place]
+        assert sweep.nearest(method, sweep.point(place)) == place
+
+
+def test_models_that_do_not_decide_keep_no_limit_and_are_on_no_front(sweep):
+    axes = ("worst_1_di", "accuracy")
+    best = sweep.best({})
+    rows = sweep.rows.copy()
+    rows["validation_constant"] = 0.0
+    rows["test_constant"] = 0.0
+    mine = sweep.place_of_row == best
+    rows.loc[mine & (rows["seed"] < 2), "validation_constant"] = 1.0
+    marked = SweepResult.of(rows)
+    assert marked.best({}) not in (best, None)
+    points = marked.points(axes, 9.0, "validation")
+    assert points.index[points["constant"]].tolist() == [best]
+    assert not points.loc[best, ["within", "within_test", "front", "line"]].any()
+    assert points.drop(best)[["within", "within_test"]].all(axis=None)
+    assert not marked.points(axes, 9.0, "test")["constant"].any()
+    assert not marked.numbers(sweep.means["method"][best], 9.0).loc[best, "within"]
+    rows.loc[mine, "validation_constant"] = [1.0, 0.0, 0.0]  # of one seed of three
+    assert SweepResult.of(rows).best({}) == best
+    rows["validation_constant"] = 1.0
+    none = SweepResult.of(rows)
+    assert none.best({}) is None
+    assert none.start(0.1) == 1
+    assert not none.points(axes, 9.0, "validation", single=True)["front"].any()
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data())
+def test_fronts_and_limits_are_those_of_a_plain_recomputation(data):
+    share = st.integers(0, 8).map(lambda value: value / 8)
+    n = data.draw(st.integers(2, 8))
+    names = [
+        f"{part}_{metric}"
+        for part in ("validation", "test")
+        for metric in ("accuracy", PARITY, "worst_1_di", "constant")
+    ]
+    values = data.draw(
+        st.lists(st.tuples(*[share] * len(names)), min_size=n, max_size=n)
+    )
+    rows = pd.DataFrame(values, columns=names)
+    for part in ("validation", "test"):
+        rows[f"{part}_constant"] = (rows[f"{part}_constant"] > 0.8).astype(float)
+    rows = rows.assign(
+        key=[str(i) for i in range(n)],
+        method="road",
+        seed=0,
+        fairness_weight=np.arange(n) / 2,
+    )
+    limit = data.draw(share)
+    judge = data.draw(st.sampled_from(["validation", "test"]))
+    points = SweepResult.of(rows).points(("worst_1_di", "accuracy"), limit, judge)
+    able = rows[f"{judge}_constant"] == 0
+    keeps = able & (rows[f"{judge}_{PARITY}"] <= limit)
+    assert points["within"].tolist() == keeps.tolist()
+    on_test = able & (rows["test_constant"] == 0) & (rows[f"test_{PARITY}"] <= limit)
+    assert points["within_test"].tolist() == on_test.tolist()
+    gap, gain = (rows[f"{judge}_{metric}"] for metric in ("worst_1_di", "accuracy"))
+    for i in range(n):
+        beaten = any(
+            keeps[j]
+            and gap[j] <= gap[i]
+            and gain[j] >= gain[i]
+            and (gap[j] < gap[i] or gain[j] > gain[i])
+            for j in range(n)
+        )
+        assert points["front"][i] == (keeps[i] and not beaten)
+
+
+def test_agreement_is_the_rank_correlation_of_the_two_parts(sweep):
+    mean, low, high = sweep.agreement("worst_1_di")
+    by_seed = [
+        spearmanr(rows["validation_worst_1_di"], rows["test_worst_1_di"])[0]
+        for _, rows in sweep.rows.groupby("seed")
+    ]
+    assert mean == pytest.approx(np.mean(by_seed))
+    assert 0 < low < mean < high <= 1
+    noise = np.random.default_rng(1).random(len(sweep.rows))
+    apart = SweepResult.of(sweep.rows.assign(validation_worst_1_di=noise))
+    _, low, high = apart.agreement("worst_1_di")
+    assert low < 0 < high
+    few = SweepResult.of(sweep.rows[:4])
+    assert np.isnan(few.agreement("worst_1_di")).all()
+
+
+def test_the_least_limits_that_a_setting_keeps(sweep):
+    di, worst = sweep.least(0.1)
+    mine = sweep.means[sweep.means["method"] != "unconstrained"]
+    assert di == mine[f"validation_{PARITY}"].min()
+    kept = mine[mine[f"validation_{PARITY}"] <= 0.1]
+    assert worst == kept["validation_worst_1_di"].min()
+    assert sweep.least(0.0)[1] is None

@@ -1,0 +1,141 @@
+"""Scripts written of sweeps: they give its figures, and names in them stay text."""
+
+import ast
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from toys import people_csv, specification
+
+from fairdash.datasets import SAMPLES
+from fairdash.sweep import DataSource, SweepSpec, python_script, run_sweep
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    return tmp_path / "people.csv"
+
+
+def execute(text):
+    """Run a script among names of its own and return its results."""
+    names = {}
+    exec(compile(text, "script.py", "exec"), names)
+    return names["results"]
+
+
+def compare(results, table):
+    assert len(results) == len(table)
+    for column in table.columns[table.columns.str.match("validation_|test_")]:
+        np.testing.assert_allclose(
+            results[column], table[column], atol=1e-5, equal_nan=True, err_msg=column
+        )
+
+
+def test_the_script_of_a_sample_gives_the_figures_of_the_sweep(tmp_path):
+    params = {"n_epochs": 3}
+    spec = SweepSpec.model_validate(
+        {
+            "data": {"sample": next(iter(SAMPLES))},
+            "methods": [
+                {"method": "unconstrained", "params": params},
+                {"method": "road", "params": {**params, "tau": [0.3, 0.6]}},
+            ],
+        }
+    )
+    text = python_script(spec)
+    assert "load_sample(" in text
+    assert max(map(len, text.splitlines())) <= 100
+    script, saved = tmp_path / "script.py", tmp_path / "results.json"
+    script.write_text(text + f"results.to_json({str(saved)!r}, orient='records')\n")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    compare(pd.read_json(saved), run_sweep(spec))
+
+
+def test_the_script_of_a_file_gives_the_figures_of_the_sweep(path):
+    spec = specification(path, seeds=[0, 2], scaling="minmax")
+    table = run_sweep(spec)
+    results = execute(python_script(spec))
+    compare(results, table)
+    assert results["seed"].tolist() == table["seed"].tolist()
+
+
+def test_the_script_trains_methods_with_fewer_settings_from_more_starts(path):
+    quick = {"n_epochs": 2, "batch_size": 128}
+    weights = {"fairness_weight": [0.5, 1.0], "tau": [0.2, 0.8]}
+    methods = [
+        {"method": "unconstrained", "params": quick},
+        {"method": "adversarial", "params": {**quick, "fairness_weight": [0.5, 1.0]}},
+        {"method": "road", "params": {**quick, **weights}},
+    ]
+    spec = specification(path, methods=methods, equal_models=True)
+    table = run_sweep(spec)
+    assert table["method"].value_counts().to_dict() == {
+        "road": 4, "adversarial": 4, "unconstrained": 1,
+    }  # fmt: skip
+    assert "for again in range(2):" in python_script(spec)
+    compare(execute(python_script(spec)), table)
+
+
+def test_the_script_of_an_uploaded_table_reads_the_store(path):
+    spec = specification(path)
+    uploaded = spec.data.model_copy(update={"path": None, "table": "0f"})
+    text = python_script(spec.model_copy(update={"data": uploaded}))
+    compile(text, "script", "exec")
+    assert 'open_store().table("0f")' in text
+
+
+HOSTILE = [
+    '"""\nimport os\nos.system("echo gone")\n"""',
+    "'''\nimport os\n'''",
+    "back\\slash at the end\\",
+    'a quote at the end"',
+    "{seeds} {0} %s\r\0\x0c\u2028",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_stay_text_in_a_script(name):
+    def spec(text):
+        column = text.replace("\0", "")
+        roles = {
+            "target": "hired",
+            "positive": text,
+            "sensitive_feature": column,
+            "features": ["age", f"{column} 2"],
+            "subgroup_columns": ["age"],
+        }
+        return SweepSpec(
+            data=DataSource(path=f"/tmp/{text}.csv", roles=roles, name=text),
+            methods=({"method": "logistic"},),
+        )
+
+    def shape(node):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return "text"
+        inner = [shape(child) for child in ast.iter_child_nodes(node)]
+        return type(node).__name__, *inner
+
+    script = ast.parse(python_script(spec(name)))
+    assert shape(script) == shape(ast.parse(python_script(spec("plain"))))
+    assert (ast.get_docstring(script, clean=False) or "").startswith(name)
+    named = {n.value for n in ast.walk(script) if isinstance(n, ast.Constant)}
+    assert {name, f"/tmp/{name}.csv"} <= named
+
+
+def test_the_script_of_a_subsample_gives_the_figures_of_the_sweep(path):
+    spec = specification(path, train_rows=100)
+    compare(execute(python_script(spec)), run_sweep(spec))
+
+
+def test_the_script_crosses_seeds_and_initialisations(path):
+    spec = specification(path, seeds=[0, 2], initialisations=2)
+    table = run_sweep(spec)
+    assert len(table) == 12
+    assert table["test_log_loss"].nunique() == 12
+    compare(execute(python_script(spec)), table)
