@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import plots, ui
+from fairdash.datasets import readable_checks
 from fairdash.ui import data, results
 
 HOW = """
@@ -83,24 +84,17 @@ else:
     with numbers:
         ui.kpi_row(results.base_rate_kpis(rates, used, read))
     with right:
-        ui.figure(
-            plots.plot_base_rates(
-                rates.cells,
-                rates.groups,
-                groups=dataset.group_names,
-                outcome=roles.outcome(),
-            ),
-            finding=plots.base_rates_finding(rates.cells),
-            caption=f"Share with {roles.outcome()} by subgroup, with 95% Wilson "
-            f"intervals. Dashed: the whole group. {ui.plural(used, 'row')}.",
-            alt=plots.describe_base_rates(rates.cells, rates.groups),
-            how=HOW,
-            table=rates.cells,
-            key="base rates",
+        picture = plots.plot_base_rates(
+            rates.cells,
+            rates.groups,
+            groups=dataset.group_names,
+            outcome=roles.outcome(),
+            source=f"{ui.plural(used, 'row')}.",
         )
+        ui.figure(picture, how=HOW, key="base rates")
 
 with view.export():
-    found = data.readable_checks(checks)
+    found = readable_checks(checks)
     ui.table_download("Checks (CSV)", found, "fairdash-checks.csv")
     if dataset is not None:
         ui.table_download("Base rates (CSV)", rates.cells, "fairdash-base-rates.csv")

@@ -10,9 +10,9 @@ from fairdash import __version__
 from fairdash.cli._apply import apply_file
 from fairdash.cli._audit import audit
 from fairdash.cli._certify import certify
-from fairdash.cli._data import data
 from fairdash.cli._options import File, Home, refuse
 from fairdash.cli._run import train
+from fairdash.cli.data import data
 from fairdash.store import home_folder
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)

@@ -4,6 +4,7 @@ from fairdash.datasets._columns import (
     COLUMN_KINDS,
     ColumnKind,
     as_kind,
+    common_labels,
     count_values,
     date_parts,
     infer_kind,
@@ -13,6 +14,7 @@ from fairdash.datasets._encode import Encoded, Encoder, decode, encode
 from fairdash.datasets._remedies import (
     applied_remedies,
     apply_remedy,
+    choose_features,
     prepare,
     set_type,
     undo_remedy,
@@ -27,8 +29,17 @@ from fairdash.datasets._split import (
     training_rows,
 )
 from fairdash.datasets._subgroups import Subgroups, road_table_1
-from fairdash.datasets.checks.leakage import rank_proxies
-from fairdash.datasets.checks.table import check_subgroups, check_table, join_checks
+from fairdash.datasets.checks import (
+    KIND_NAMES,
+    check_subgroups,
+    check_table,
+    column_facts,
+    column_table,
+    edited_roles,
+    join_checks,
+    rank_proxies,
+    readable_checks,
+)
 from fairdash.datasets.guess.features import features_after, left_out_reasons
 from fairdash.datasets.guess.meaning import guess_meaning
 from fairdash.datasets.guess.roles import guess_roles
@@ -56,6 +67,7 @@ __all__ = [
     "DELIMITERS",
     "ENCODINGS",
     "FRACTIONS",
+    "KIND_NAMES",
     "PUBLIC",
     "SAMPLES",
     "THOUSANDS",
@@ -79,10 +91,15 @@ __all__ = [
     "as_kind",
     "check_subgroups",
     "check_table",
+    "choose_features",
+    "column_facts",
+    "column_table",
+    "common_labels",
     "convert_table",
     "count_values",
     "date_parts",
     "decode",
+    "edited_roles",
     "encode",
     "features_after",
     "fetch",
@@ -98,6 +115,7 @@ __all__ = [
     "prepare",
     "rank_proxies",
     "read_table",
+    "readable_checks",
     "road_table_1",
     "set_type",
     "sniff_table",

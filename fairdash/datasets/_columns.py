@@ -77,6 +77,11 @@ def count_labels(column: "pd.Series[Any]", most: int = 8) -> str:
     return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
 
 
+def common_labels(column: "pd.Series[Any]") -> list[str]:
+    """Return the labels of a column, the commonest first."""
+    return list(dict.fromkeys(value_label(v) for v in column.value_counts().index))
+
+
 def count_values(column: "pd.Series[Any]", most: int) -> int:
     """Return how many different values there are, or some number above ``most``.
 

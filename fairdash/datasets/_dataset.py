@@ -63,6 +63,11 @@ class Dataset:
         names: NDArray[np.object_] = np.array(self.group_names, dtype=object)
         return names[self.group]
 
+    @property
+    def groups(self) -> "pd.Categorical[str]":
+        """Name of each row's group, in the order of ``group_names``."""
+        return pd.Categorical.from_codes(self.group, pd.Index(self.group_names))
+
     @cached_property
     def key(self) -> str:
         """Identity: sha256 over the table (its file, or all its values) and roles.

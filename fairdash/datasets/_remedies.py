@@ -1,5 +1,6 @@
 """The changes that roles ask for: of the table, and of the roles themselves."""
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -222,6 +223,35 @@ def set_type(roles: Roles, column: str, kind: ColumnKind) -> Roles:
     if kind == "date":
         return apply_remedy(roles, Remedy(kind="date_parts", column=column))
     return _changed(roles, types={**roles.types, column: kind})
+
+
+def choose_features(
+    roles: Roles, chosen: Collection[str], columns: Sequence[str]
+) -> dict[str, Any]:
+    """Return the fields of `Roles` that follow from a choice of features.
+
+    Parameters
+    ----------
+    roles : Roles
+        Before the choice.
+    chosen : collection of str
+    columns : sequence of str
+        All columns, in the order of the table.
+
+    Returns
+    -------
+    dict
+        ``features`` in the order they had where they are the same, else in that of the
+        table, ``feature_order`` until all of it are back, and ``left_out``.
+    """
+    same = set(chosen) == set(roles.features)
+    ordered = tuple(column for column in columns if column in chosen)
+    back = set(roles.feature_order) <= set(chosen)
+    return {
+        "features": roles.features if same else ordered,
+        "feature_order": () if back else roles.feature_order,
+        "left_out": {c: why for c, why in roles.left_out.items() if c not in chosen},
+    }
 
 
 def _changed(roles: Roles, **changes: Any) -> Roles:

@@ -4,6 +4,7 @@ Predictions ``y_pred`` are 0/1, ``scores`` are probabilities of the positive out
 and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
+from fairdash.metrics._base_rates import BaseRates, base_rates
 from fairdash.metrics._compare import compare
 from fairdash.metrics._decisions import decision_status
 from fairdash.metrics._evaluate import evaluate
@@ -66,6 +67,7 @@ from fairdash.metrics.individual import (
 __all__ = [
     "MEASURES",
     "SCORE_MEASURES",
+    "BaseRates",
     "Correlation",
     "DIFCertificate",
     "FairMetric",
@@ -74,6 +76,7 @@ __all__ = [
     "LossRatio",
     "NoiseFloor",
     "WorstCase",
+    "base_rates",
     "columns_of",
     "comparable_directions",
     "compare",

@@ -5,9 +5,8 @@ returns the sentence above it. Colours are tokens that Streamlit swaps for the r
 theme; ``resolve`` swaps them for files.
 """
 
-from fairdash.plots._base_rates import describe_base_rates, plot_base_rates
+from fairdash.plots._base_rates import plot_base_rates
 from fairdash.plots._findings import (
-    base_rates_finding,
     comparison_finding,
     correlation_finding,
     local_finding,
@@ -107,7 +106,6 @@ __all__ = [
     "MOST_MODELS",
     "Picture",
     "RatioHistogram",
-    "base_rates_finding",
     "before_after_finding",
     "by_tau_finding",
     "certificate_finding",
@@ -115,7 +113,6 @@ __all__ = [
     "confusion_finding",
     "consistency_finding",
     "correlation_finding",
-    "describe_base_rates",
     "describe_certificates",
     "describe_comparison",
     "describe_confusion",

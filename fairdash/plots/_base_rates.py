@@ -1,9 +1,9 @@
 """Base rates by subgroup and group."""
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from fairdash._wording import percent
+from fairdash._wording import fitting, percent
+from fairdash.plots._picture import Picture
 from fairdash.plots._rows import (
     dashed,
     dots,
@@ -22,8 +22,11 @@ def plot_base_rates(
     *,
     groups: tuple[str, ...],
     outcome: str = "y = 1",
-) -> go.Figure:
+    source: str = "",
+) -> Picture:
     """One row per subgroup, one mark per group; dashed: the whole group.
+
+    The headline names the subgroup whose groups are furthest apart.
 
     Parameters
     ----------
@@ -32,11 +35,15 @@ def plot_base_rates(
     groups : tuple of str
         In the fixed order of the data set.
     outcome : str, default="y = 1"
-        What the share is of, for the axis.
+        What the share is of.
+    source : str, default=""
+        Which rows these are, for the caption, such as "1,200 rows".
 
     Returns
     -------
-    Figure: per group a trace of marks with Wilson intervals and a dashed line
+    Picture
+        Its figure has per group a trace of marks with Wilson intervals and a dashed
+        line.
     """
     names = list(dict.fromkeys(table["subgroup"].astype(str)))
     places = positions(names)
@@ -75,21 +82,45 @@ def plot_base_rates(
     }
     per_row = 20 + 4 * len(groups)
     height = max(round((places[-1] + 1.2) * per_row) + 110, 240)
-    return finish(data, layout, height=height, legend=True)
+    widest = _widest(table)
+    return Picture(
+        figure=finish(data, layout, height=height, legend=True),
+        headline=_headline(widest),
+        alt=_alt(overall, widest),
+        table=table,
+        caption=f"Share with {outcome} by subgroup, with 95% Wilson intervals. Dashed: "
+        f"the whole group. {source}".rstrip(),
+    )
 
 
-def describe_base_rates(table: pd.DataFrame, overall: pd.DataFrame) -> str:
-    """Alt text: the rate of every group and the subgroup with the widest gap."""
+def _widest(table: pd.DataFrame) -> Spec | None:
+    """Return the subgroup whose rates are furthest apart: its name, min and max."""
+    rates = table[table["estimable"]].groupby("subgroup", sort=False)["rate"]
+    ends = records(rates.agg(["min", "max"]).reset_index())
+    if not ends:
+        return None
+    return max(ends, key=lambda row: float(row["max"] - row["min"]))
+
+
+def _headline(widest: Spec | None) -> str:
+    if widest is None:
+        return "No subgroup has enough rows of every group"
+    apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
+    return fitting(
+        f"Base rates are furthest apart in {widest['subgroup']}: {apart}",
+        f"Base rates, {widest['subgroup']}: {apart}",
+    )
+
+
+def _alt(overall: pd.DataFrame, widest: Spec | None) -> str:
+    """Return the rate of every group and the subgroup with the widest gap."""
     whole = ", ".join(
         f"{row['group']} {percent(row['rate'], 0)} ({row['n']:,} rows)"
         for row in records(overall)
     )
     start = f"Base rates with 95% intervals by subgroup and group. All rows: {whole}"
-    rates = table[table["estimable"]].groupby("subgroup", sort=False)["rate"]
-    ends = records(rates.agg(["min", "max"]).reset_index())
-    if not ends:
+    if widest is None:
         return f"{start}. No subgroup is estimable."
-    widest = max(ends, key=lambda row: float(row["max"] - row["min"]))
     apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
     return f"{start}. The widest gap is in {widest['subgroup']}: {apart}."
 

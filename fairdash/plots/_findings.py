@@ -14,23 +14,6 @@ from fairdash.plots._training import RatioHistogram
 _SMOOTH = 5  # epochs
 
 
-def base_rates_finding(table: pd.DataFrame) -> str:
-    """Where base rates are furthest apart.
-
-    ``table`` is that of ``fairdash.metrics.subgroup_rates``.
-    """
-    rates = table[table["estimable"]].groupby("subgroup", sort=False)["rate"]
-    ends = records(rates.agg(["min", "max"]).reset_index())
-    if not ends:
-        return "No subgroup has enough rows of every group"
-    widest = max(ends, key=lambda row: float(row["max"] - row["min"]))
-    apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
-    return fitting(
-        f"Base rates are furthest apart in {widest['subgroup']}: {apart}",
-        f"Base rates, {widest['subgroup']}: {apart}",
-    )
-
-
 def local_finding(
     table: pd.DataFrame,
     *,

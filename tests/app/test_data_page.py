@@ -270,3 +270,34 @@ def test_a_data_set_is_deleted_after_saying_what_goes_with_it(visit, dataset_id)
     button(page, "Delete this data set").click().run()
     assert not page.exception
     assert "The uploaded table goes too" in words(page)
+
+
+def test_a_wrong_guess_is_given_up_without_losing_a_column(visit):
+    table = people().assign(moved=np.tile(["yes", "no"], 300))
+    content = table[["hired", *table.columns.drop("hired")]].to_csv(index=False)
+    page = upload(visit("Data"), content.encode())
+    for label, column in (("Outcome (y)", "moved"), ("Sensitive column", "branch")):
+        choice = next(box for box in page.selectbox if box.label == label)
+        page = choice.set_value(column).run()
+    assert not page.exception
+    (features,) = (m for m in page.multiselect if m.label == "Columns the model sees")
+    assert set(features.value) == {"hired", "age", "skill", "origin"}
+    for label, column in (("Outcome (y)", "hired"), ("Sensitive column", "origin")):
+        choice = next(box for box in page.selectbox if box.label == label)
+        page = choice.set_value(column).run()
+    (features,) = (m for m in page.multiselect if m.label == "Columns the model sees")
+    assert set(features.value) == {"age", "skill", "branch", "moved"}
+
+
+def test_many_groups_are_refused_and_cannot_be_audited(visit):
+    table = people().assign(ward=[f"ward {i % 60}" for i in range(600)])
+    page = upload(visit("Data"), table.to_csv(index=False).encode())
+    (choice,) = (box for box in page.selectbox if box.label == "Sensitive column")
+    page = choice.set_value("ward").run()
+    assert not page.exception
+    assert "'ward' makes 60 groups; at most 20 can be compared" in page.error[0].value
+    assert button(page, "Audit a plain model").disabled
+    (values,) = (p for p in page.pills if p.label == "Compared with the rest")
+    page = values.set_value(["ward 3"]).run()
+    assert not page.error
+    assert not button(page, "Audit a plain model").disabled

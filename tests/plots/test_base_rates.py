@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from fairdash.plots import describe_base_rates, plot_base_rates
+from fairdash.plots import plot_base_rates
 
 
 def test_rates_and_intervals_of_every_group_are_drawn(base_table, overall, groups):
-    figure = plot_base_rates(base_table, overall, groups=groups, outcome="recidivism")
+    picture = plot_base_rates(
+        base_table, overall, groups=groups, outcome="recidivism", source="390 rows."
+    )
+    figure = picture.figure
     marks = [trace for trace in figure.data if trace.mode == "markers"]
     assert [trace.name for trace in marks] == [
         "Caucasian · all rows 30%",
@@ -20,10 +23,17 @@ def test_rates_and_intervals_of_every_group_are_drawn(base_table, overall, group
     notes = [note.text for note in figure.layout.annotations]
     assert notes == ["not estimable: 30 rows"]
 
+    assert picture.table is base_table
+    assert picture.caption.startswith("Share with recidivism by subgroup")
+    assert picture.caption.endswith("Dashed: the whole group. 390 rows.")
 
-def test_alt_text_names_groups_and_the_widest_gap(base_table, overall):
-    alt = describe_base_rates(base_table, overall)
-    assert "Caucasian 30% (195 rows), Other 50% (195 rows)" in alt
-    assert alt.endswith("The widest gap is in Women: 20% to 45%.")
+
+def test_headline_and_alt_text_name_the_widest_gap(base_table, overall, groups):
+    picture = plot_base_rates(base_table, overall, groups=groups)
+    assert picture.headline == "Base rates are furthest apart in Women: 20% to 45%"
+    assert "Caucasian 30% (195 rows), Other 50% (195 rows)" in picture.alt
+    assert picture.alt.endswith("The widest gap is in Women: 20% to 45%.")
     none = base_table.assign(estimable=False)
-    assert describe_base_rates(none, overall).endswith("No subgroup is estimable.")
+    picture = plot_base_rates(none, overall, groups=groups)
+    assert picture.headline == "No subgroup has enough rows of every group"
+    assert picture.alt.endswith("No subgroup is estimable.")

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from fairdash._wording import between, fitting, listing, number, percent, wrap
 from fairdash.plots import (
-    base_rates_finding,
     comparison_finding,
     correlation_finding,
     local_finding,
@@ -100,12 +99,6 @@ def test_a_correlation_is_claimed_only_if_its_interval_excludes_0(low, high, wor
 def test_a_trait_is_named_only_beyond_its_interval(trait_table):
     assert traits_finding(trait_table) == "Top rows: age 18–24, 55% against 20%"
     assert traits_finding(trait_table.tail(1)).startswith("The top rows are like all")
-
-
-def test_base_rates_name_the_subgroup_furthest_apart(base_table):
-    words = base_rates_finding(base_table)
-    assert words == "Base rates are furthest apart in Women: 20% to 45%"
-    assert base_rates_finding(base_table.assign(estimable=False)).startswith("No sub")
 
 
 @given(st.text(st.characters(categories=["L", "Nd", "Zs"]), min_size=1, max_size=90))

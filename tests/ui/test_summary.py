@@ -4,7 +4,6 @@ import pytest
 from toys import ROLES, people
 
 from fairdash.datasets import Subgroups, make_dataset
-from fairdash.ui.data.sizes import size_table
 from fairdash.ui.results import base_rates, not_estimable
 
 
@@ -29,7 +28,7 @@ def test_base_rates_are_shares_of_the_table(dataset):
 
 def test_the_sizes_of_groups_are_told_for_every_subgroup(dataset):
     rates = base_rates(dataset, Subgroups(columns=("branch",), min_size=310))
-    table = size_table(rates).set_index("Subgroup")
+    table = rates.sizes().set_index("Subgroup")
     counts = pd.crosstab(people()["branch"], people()["origin"])
     assert table[["here", "there"]].to_numpy().tolist() == counts.to_numpy().tolist()
     assert table["Rows"].tolist() == counts.sum(axis=1).tolist()

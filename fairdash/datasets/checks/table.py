@@ -89,6 +89,38 @@ def join_checks(*tables: pd.DataFrame) -> pd.DataFrame:
     return table.iloc[rank.argsort(kind="stable")].reset_index(drop=True)
 
 
+def readable_checks(checks: pd.DataFrame) -> pd.DataFrame:
+    """Return findings as text and numbers, for the screen and for a file.
+
+    Parameters
+    ----------
+    checks : DataFrame
+        Of `check_table`.
+
+    Returns
+    -------
+    DataFrame
+        ``Severity``, ``Check``, ``Column``, ``Rows``, ``Finding``, ``One click`` (what
+        the remedy does, "" where there is none) and ``First rows``.
+    """
+    actions = [
+        action.words() if isinstance(action, Remedy) else ""
+        for action in checks["action"]
+    ]
+    rows = [", ".join(f"{row:,}" for row in rows) for rows in checks["example_rows"]]
+    return pd.DataFrame(
+        {
+            "Severity": checks["severity"],
+            "Check": checks["check"],
+            "Column": checks["column"],
+            "Rows": checks["rows"],
+            "Finding": checks["message"],
+            "One click": actions,
+            "First rows": rows,
+        }
+    )
+
+
 def _listed(problems: Iterable[Problem]) -> pd.DataFrame:
     ordered = sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))
     return pd.DataFrame(ordered, columns=list(Problem._fields))

@@ -1,9 +1,9 @@
 """The Data page: a table comes in, its columns get their roles."""
 
-from fairdash.ui.data.checks import check_panel, readable_checks
+from fairdash.ui.data.checks import check_panel
 from fairdash.ui.data.columns import column_editor, preview
-from fairdash.ui.data.delete import delete_button
 from fairdash.ui.data.draft import (
+    delete_button,
     discard_edits,
     edited_checks,
     edited_dataset,
@@ -11,10 +11,15 @@ from fairdash.ui.data.draft import (
     keep_edits,
     prepared_table,
 )
-from fairdash.ui.data.public_data import public_cards
+from fairdash.ui.data.groups_form import show_sizes
 from fairdash.ui.data.roles_form import roles_form
-from fairdash.ui.data.sizes import show_sizes
-from fairdash.ui.data.table import OpenTable, add_sample, open_table, sample_cards
+from fairdash.ui.data.table import (
+    OpenTable,
+    add_sample,
+    open_table,
+    public_cards,
+    sample_cards,
+)
 from fairdash.ui.data.upload import choose_table, how_read, reread
 
 __all__ = [
@@ -34,7 +39,6 @@ __all__ = [
     "prepared_table",
     "preview",
     "public_cards",
-    "readable_checks",
     "reread",
     "roles_form",
     "sample_cards",

@@ -6,7 +6,13 @@ import pandas as pd
 import streamlit as st
 
 from fairdash._wording import plain
-from fairdash.datasets import Remedy, Roles, Subgroups, applied_remedies
+from fairdash.datasets import (
+    Remedy,
+    Roles,
+    Subgroups,
+    applied_remedies,
+    readable_checks,
+)
 from fairdash.ui.data.draft import apply_remedies, take_back
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.widgets.blocks import problem
@@ -35,26 +41,6 @@ def check_panel(
         chosen = checks.iloc[_selected(checks, f"checks {table.key}")]
         _actions(table, roles, subgroups, chosen)
     _applied(table, roles, subgroups)
-
-
-def readable_checks(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return findings as text and numbers, for the screen and for a file."""
-    actions = [
-        action.words() if isinstance(action, Remedy) else ""
-        for action in checks["action"]
-    ]
-    rows = [", ".join(f"{row:,}" for row in rows) for rows in checks["example_rows"]]
-    return pd.DataFrame(
-        {
-            "Severity": checks["severity"],
-            "Check": checks["check"],
-            "Column": checks["column"],
-            "Rows": checks["rows"],
-            "Finding": checks["message"],
-            "One click": actions,
-            "First rows": rows,
-        }
-    )
 
 
 def _selected(checks: pd.DataFrame, key: str) -> list[int]:

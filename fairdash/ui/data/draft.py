@@ -1,10 +1,11 @@
-"""Edited roles that survive a refresh, and what was computed for them."""
+"""Edited roles that survive a refresh, what was computed for them, and their end."""
 
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from fairdash._wording import plain, plural
 from fairdash.datasets import (
     Dataset,
     Remedy,
@@ -18,14 +19,18 @@ from fairdash.datasets import (
     prepare,
     undo_remedy,
 )
+from fairdash.metrics import BaseRates
 from fairdash.store import Draft
 from fairdash.ui.data.table import OpenTable
-from fairdash.ui.results.summary import BaseRates, base_rates
+from fairdash.ui.results.summary import base_rates
+from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
 _TABLES = 4  # of each kind kept in memory
 _WORDS = {"subgroup_columns", "positive_name", "positive_is"}  # no check is about these
 _GUESSED = {"target", "positive", "sensitive_feature", "preparation", "types"}
+_PAGE = "pages/1_Data.py"
+_LISTED = 5
 
 
 def keep_edits(table: OpenTable, roles: Roles, subgroups: Subgroups) -> bool:
@@ -164,3 +169,46 @@ def _reasons(digest: str, roles: str, _roles: Roles) -> dict[str, str]:
     free: dict[str, Any] = {"features": (), "crossed_with": (), "left_out": {}}
     frame = prepared_table(digest, _roles)
     return left_out_reasons(frame, _roles.model_copy(update=free))
+
+
+def delete_button(table: OpenTable) -> None:
+    """Draw the button that asks, says what depends on the data set, and deletes."""
+    if st.button(
+        "Delete this data set" if table.is_dataset else "Delete this table",
+        type="tertiary",
+        icon=":material/delete:",
+    ):
+        _ask(table)
+
+
+@st.dialog("Delete for good?")
+def _ask(table: OpenTable) -> None:
+    st.markdown(f"**{plain(table.name)}** ({plain(table.file)})")
+    runs = store().runs(table.place) if table.is_dataset else []
+    others = [
+        record
+        for record in store().datasets()
+        if record.table_sha256 == table.digest and record.id != table.place
+    ]
+    if runs:
+        st.markdown(f"{plural(len(runs), 'run')} on it and their models go with it:")
+        for run in runs[:_LISTED]:
+            st.markdown(f"- {plain(run.name)}")
+        if len(runs) > _LISTED:
+            st.caption(f"and {len(runs) - _LISTED} more")
+    st.caption(
+        f"The table stays: {plural(len(others), 'other data set')} is made of it."
+        if others
+        else "The uploaded table goes too: no other data set is made of it."
+    )
+    if not st.button("Delete", type="primary", icon=":material/delete:"):
+        return
+    try:
+        if table.is_dataset:
+            store().delete_dataset(table.place)
+        else:
+            store().delete_table(table.digest)
+    except ValueError as error:
+        st.error(plain(error), title="Nothing was deleted")
+        return
+    open_page(_PAGE)

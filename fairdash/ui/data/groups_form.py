@@ -1,4 +1,4 @@
-"""The groups that are compared: values put together, ranges, columns crossed."""
+"""How people and rows are put together: groups, their crossing, subgroups, sizes."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -6,16 +6,19 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from fairdash.datasets import Roles, count_values
-from fairdash.ui.data.outcome_form import labels_of
+from fairdash._wording import plural
+from fairdash.datasets import Roles, Subgroups, common_labels, count_values
+from fairdash.metrics import BaseRates
 
 _MOST_GROUPS = 30
 _FEW_VALUES = 8
 _REST = "All others"
 _MISSING: dict[Literal["exclude", "group"], str] = {
-    "exclude": "Leave out",
+    "exclude": "Exclude",
     "group": "A group",
 }
+_WAYS = ("Width", "Quantiles", "Cuts")
+_MOST_BINS = 20
 
 
 def pick_groups(
@@ -28,7 +31,7 @@ def pick_groups(
     if pd.api.types.is_numeric_dtype(column) and not few:
         cuts = roles.sensitive_cuts if same else ()
         return None, pick_cuts(f"Cut {column.name} at", cuts, f"{key} cuts")
-    return _pick_values(labels_of(column)[:_MOST_GROUPS], known, key), ()
+    return _pick_values(common_labels(column)[:_MOST_GROUPS], known, key), ()
 
 
 def pick_crossing(
@@ -110,3 +113,78 @@ def _first_group(known: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...]
     """Return the values of the one group that is compared with all others."""
     groups = list((known or {}).values())
     return groups[0] if len(groups) == 2 and not groups[1] else ()
+
+
+def pick_bins(
+    frame: pd.DataFrame, columns: list[str], known: Subgroups, key: str
+) -> Subgroups:
+    """Draw the bins of the numbers among ``columns`` and the smallest size.
+
+    Returns
+    -------
+    Subgroups
+        ``known`` with these columns and bins.
+    """
+    bins: dict[str, dict[str, Any]] = {"widths": {}, "quantiles": {}, "cuts": {}}
+    for column in columns:
+        if pd.api.types.is_numeric_dtype(frame[column]):
+            field, value = _pick_way(column, known, f"{key} {column}")
+            if value:
+                bins[field][column] = value
+    smallest = st.number_input(
+        "Smallest subgroup (rows)",
+        min_value=1,
+        value=known.min_size,
+        step=10,
+        help="Gaps of smaller subgroups are not estimated.",
+        key=f"{key} smallest",
+    )
+    change = {"columns": tuple(columns), "min_size": int(smallest), **bins}
+    return Subgroups(**{**known.model_dump(), **change})
+
+
+def _pick_way(column: str, known: Subgroups, key: str) -> tuple[str, Any]:
+    """Return the field for the bins of a number, and its value or None."""
+    start = 2 if column in known.cuts else 1 if column in known.quantiles else 0
+    left, right = st.columns([1.9, 1], gap="xsmall")
+    way = left.segmented_control(
+        f"Bins of {column}",
+        _WAYS,
+        default=_WAYS[start],
+        required=True,
+        key=f"{key} way",
+    )
+    with right:
+        if way == "Quantiles":
+            bins = st.number_input(
+                "Number",
+                min_value=2,
+                max_value=_MOST_BINS,
+                value=known.quantiles.get(column, 4),
+                key=f"{key} quantiles",
+            )
+            return "quantiles", int(bins)
+        if way == "Cuts":
+            return "cuts", pick_cuts("At", known.cuts.get(column, ()), f"{key} cuts")
+        width = st.number_input(
+            "Width",
+            min_value=0.0,
+            value=known.widths.get(column),
+            placeholder="automatic",
+            format="%g",
+            key=f"{key} width",
+        )
+    return "widths", float(width) if width else None
+
+
+def show_sizes(rates: BaseRates) -> None:
+    """Draw the sizes of all subgroups, those that cannot be estimated first."""
+    table = rates.sizes()
+    lost = int((~table["Estimable"]).sum())
+    st.caption(
+        f"{plural(len(table), 'subgroup')}, {lost} not estimable"
+        if lost
+        else f"{plural(len(table), 'subgroup')}, all estimable"
+    )
+    ordered = table.sort_values("Estimable", kind="stable")
+    st.dataframe(ordered, hide_index=True, height=min(35 * (len(table) + 1) + 3, 250))

@@ -7,7 +7,7 @@ import streamlit as st
 
 from fairdash._validation import value_label
 from fairdash._wording import plain
-from fairdash.datasets import Cut, Roles, count_values, guess_meaning
+from fairdash.datasets import Cut, Roles, common_labels, count_values, guess_meaning
 
 _FEW = 4
 _MOST_PILLS = 12
@@ -24,11 +24,6 @@ _MEANINGS: dict[str, Literal["favourable", "unfavourable"] | None] = {
 }
 
 
-def labels_of(column: "pd.Series[Any]") -> list[str]:
-    """Return the labels of a column, the commonest first."""
-    return list(dict.fromkeys(value_label(v) for v in column.value_counts().index))
-
-
 def pick_positive(
     column: "pd.Series[Any]", known: str | tuple[str, ...] | Cut, key: str
 ) -> str | tuple[str, ...] | Cut:
@@ -36,7 +31,7 @@ def pick_positive(
     number = pd.api.types.is_numeric_dtype(column)
     if isinstance(known, Cut) or (number and count_values(column, _FEW) > _FEW):
         return _pick_cut(column, known, key)
-    labels = sorted(labels_of(column))
+    labels = sorted(common_labels(column))
     if len(labels) <= 2:
         chosen: str | None = st.segmented_control(
             "Positive value",

@@ -9,14 +9,19 @@ from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._validation import explain_invalid
-from fairdash.datasets import Roles, Subgroups
-from fairdash.ui.data.bins import pick_bins
-from fairdash.ui.data.groups_form import pick_crossing, pick_groups
-from fairdash.ui.data.outcome_form import labels_of, pick_meaning, pick_positive
+from fairdash.datasets import (
+    Roles,
+    Subgroups,
+    choose_features,
+    common_labels,
+    features_after,
+)
+from fairdash.ui.data.groups_form import pick_bins, pick_crossing, pick_groups
+from fairdash.ui.data.outcome_form import pick_meaning, pick_positive
 
 _MISSING: dict[Literal["impute", "exclude"], str] = {
     "impute": "Keep",
-    "exclude": "Leave out",
+    "exclude": "Exclude",
 }
 
 
@@ -70,7 +75,7 @@ def roles_form(
         help="Crossed, they make the subgroups in which fairness is looked at.",
         key=f"{key} subgroups",
     )
-    mend = st.container()
+    fix = st.container()
     with st.grid(columns=2, min_column_width=110, gap="xsmall"):
         with st.popover("Groups", width="stretch"):
             crossed, without = pick_crossing(frame, roles, sensitive, others, key)
@@ -80,7 +85,7 @@ def roles_form(
         taken = (sensitive, *crossed)
         clash = [column for column in described if column in taken]
         if clash:
-            mend.button(
+            fix.button(
                 f"Take {', '.join(clash)} out of the subgroups",
                 icon=":material/build:",
                 width="stretch",
@@ -89,10 +94,17 @@ def roles_form(
             )
         with st.popover("Features", width="stretch"):
             free = [column for column in others if column not in taken]
+            proposed = features_after(
+                frame,
+                roles,
+                target=target,
+                positive=positive,
+                sensitive_columns=taken,
+            )
             features = st.multiselect(
                 "Columns the model sees",
                 free,
-                default=[c for c in roles.features if c in free],
+                default=[c for c in proposed if c in free],
                 key=f"{key} {target} {taken} features",
             )
         with st.popover("Rows", width="stretch"):
@@ -134,32 +146,18 @@ def roles_form(
         sensitive_cuts=cuts,
         crossed_with=crossed,
         sensitive_missing=without,
-        features=_in_order(features, roles, columns),
-        feature_order=_still_needed(roles, features),
+        **choose_features(roles, features, columns),
         subgroup_columns=tuple(described),
         keep=keep,
         missing=missing,
         min_level_rows=min_level_rows,
         max_levels=max_levels,
-        left_out={c: why for c, why in roles.left_out.items() if c not in features},
     )
     return Choice(chosen, chosen_subgroups, sizes)
 
 
 def _choose(widget: str, value: list[str]) -> None:
     st.session_state[widget] = value
-
-
-def _in_order(chosen: list[str], roles: Roles, columns: list[str]) -> tuple[str, ...]:
-    """Return features in the order they had, or else in that of the table."""
-    if set(chosen) == set(roles.features):
-        return roles.features
-    return tuple(column for column in columns if column in chosen)
-
-
-def _still_needed(roles: Roles, chosen: list[str]) -> tuple[str, ...]:
-    """Return the order of features to restore, until all of them are back."""
-    return () if set(roles.feature_order) <= set(chosen) else roles.feature_order
 
 
 def _changed(roles: Roles, **choice: Any) -> Roles:
@@ -185,7 +183,7 @@ def _keep(
     )
     keep = {}
     for column in columns:
-        labels = labels_of(frame[column])
+        labels = common_labels(frame[column])
         values = st.multiselect(
             f"Values of {column} to keep",
             labels,

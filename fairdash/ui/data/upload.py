@@ -1,13 +1,23 @@
 """Upload a table, and read it differently where it was misunderstood."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from fairdash._wording import plain, plural
-from fairdash.datasets import SeveralTablesError, TableFormat, sniff_table
-from fairdash.ui.data.format_form import pick_format
+from fairdash.datasets import (
+    DECIMALS,
+    DELIMITERS,
+    ENCODINGS,
+    THOUSANDS,
+    SeveralTablesError,
+    TableFormat,
+    sniff_table,
+)
 from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
@@ -19,6 +29,45 @@ _LARGEST = 500  # MB
 _TYPES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
 _TYPES += ["json", "jsonl", "ndjson"]
 _SAID = "read anew"  # key of what is told once the file was read differently
+
+
+def pick_format(form: TableFormat, key: str) -> TableFormat:
+    """Draw how a CSV file is written, filled in with what was found, and return it.
+
+    Raises
+    ------
+    ValueError
+        If one mark is chosen for decimals and thousands.
+    """
+    with st.grid(columns=2, min_column_width=180, gap="xsmall"):
+        delimiter = _pick("Delimiter", DELIMITERS, form.delimiter, key)
+        encoding = _pick("Encoding", ENCODINGS, form.encoding, key)
+        decimal = _pick("Numbers", DECIMALS, form.decimal, key)
+        thousands = _pick("Thousands", THOUSANDS, form.thousands, key)
+    header = st.toggle("The first row names the columns", form.header, key=f"{key} top")
+    return replace(
+        form,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        thousands=thousands,
+        header=header,
+    )
+
+
+def _pick(label: str, names: Mapping[str, str], current: str, key: str) -> str:
+    """Draw a choice of values by name; of those with one name, the current or first."""
+    values = {name: value for value, name in reversed(list(names.items()))}
+    values[names[current]] = current
+    options = list(dict.fromkeys(names.values()))
+    chosen = st.selectbox(
+        label,
+        options,
+        index=options.index(names[current]),
+        format_func=lambda name: name[0].upper() + name[1:],
+        key=f"{key} {label}",
+    )
+    return values[chosen]
 
 
 def choose_table() -> None:

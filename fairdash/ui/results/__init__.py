@@ -11,7 +11,6 @@ from fairdash.ui.results.results import (
     settings,
 )
 from fairdash.ui.results.summary import (
-    BaseRates,
     base_rate_kpis,
     base_rates,
     not_estimable,
@@ -19,7 +18,6 @@ from fairdash.ui.results.summary import (
 from fairdash.ui.results.weights import find_top_rows, weight_kpis, weighted_models
 
 __all__ = [
-    "BaseRates",
     "LocalResult",
     "Setting",
     "base_rate_kpis",

@@ -8,10 +8,11 @@ from fairdash import plots
 from fairdash._wording import plain, plural, time_left
 from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import wake
+from fairdash.metrics import BaseRates
 from fairdash.store import RunRecord
 from fairdash.ui.results.results import chance_worst, metrics_by_setting, settings
 from fairdash.ui.results.run_table import run_columns, run_table
-from fairdash.ui.results.summary import BaseRates, base_rates
+from fairdash.ui.results.summary import base_rates
 from fairdash.ui.results.training import seconds_left
 from fairdash.ui.widgets.blocks import figure, heading
 from fairdash.ui.widgets.frame import open_page
@@ -92,19 +93,14 @@ def first_look() -> None:
         heading("Three steps")
         st.markdown(_STEPS)
     with right:
-        figure(
-            plots.plot_base_rates(
-                rates.cells,
-                rates.groups,
-                groups=names,
-                outcome=sample.roles.outcome(),
-            ),
-            finding=plots.base_rates_finding(rates.cells),
-            caption=f"The sample {sample.title}: {plural(sample.n_rows, 'row')}, 95% "
-            "Wilson intervals. Dashed: the whole group.",
-            alt=plots.describe_base_rates(rates.cells, rates.groups),
-            key="first look",
+        picture = plots.plot_base_rates(
+            rates.cells,
+            rates.groups,
+            groups=names,
+            outcome=sample.roles.outcome(),
+            source=f"The sample {sample.title}, {plural(sample.n_rows, 'row')}.",
         )
+        figure(picture, key="first look")
 
 
 @st.cache_data(show_spinner=False)
