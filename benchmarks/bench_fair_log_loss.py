@@ -22,7 +22,7 @@ from fairdash.methods import (
     _newton,
     fair_log_loss_multiplier,
 )
-from fairdash.methods._truncation import play
+from fairdash.methods.log_loss.truncation import play
 
 ALPHA = 0.005
 

@@ -26,7 +26,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits as cross_entrop
 from fairdash.methods import SenSeI
 from fairdash.methods._attack import Attack
 from fairdash.methods._individual import OutputDistance
-from fairdash.methods._stacked import StackedNetwork
+from fairdash.methods.network.stacked import StackedNetwork
 from fairdash.metrics import group_directions
 
 ROWS, LEVELS, HIDDEN, BATCH = 36_177, (7, 7, 14, 6), 100, 1000

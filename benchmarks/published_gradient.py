@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit
 
 from fairdash.methods import FairLogLoss, fair_log_loss_multiplier
-from fairdash.methods._truncation import play
+from fairdash.methods.log_loss.truncation import play
 
 ALPHA, STEPS = 0.01, 4_000
 

@@ -16,7 +16,7 @@ from fairdash.jobs._engine import ENGINE, Lease, take
 PRELOADED = [
     "distributed",
     "torch._dynamo",  # torch's optimisers load it on first use, for two seconds
-    "fairdash.methods.road",
+    "fairdash.methods",
     "fairdash.jobs._serve",
 ]
 

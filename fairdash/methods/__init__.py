@@ -1,51 +1,58 @@
 """Classifiers with and without fairness constraints, and the catalog of them.
 
-The classes load on first use, so that reading the catalog does not load torch.
+Nothing here loads torch before a network trains.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fairdash.methods._common_values import n_multiplied_columns
-from fairdash.methods._fair_multiplier import fair_log_loss_multiplier
-from fairdash.methods._held import hold_multiplier
-from fairdash.methods._method import CACHED_ROWS, Device, Effort, Method, Param
-from fairdash.methods._network import Network
-from fairdash.methods._scorers import Scorer, scorer_of
-from fairdash.methods._truncation import TruncatedLogistic
 from fairdash.methods._two_features import two_feature_networks, two_feature_people
+from fairdash.methods.adversarial import (
+    BROAD,
+    ROAD,
+    AdversarialDebiasing,
+    Unconstrained,
+    WideNetwork,
+)
 from fairdash.methods.catalog import CATALOG
+from fairdash.methods.classical import (
+    CovarianceConstraint,
+    GridReductions,
+    HardtLogistic,
+    Logistic,
+    LogisticCV,
+    NearestNeighbours,
+    RandomForest,
+    Reductions,
+    Reweighing,
+)
+from fairdash.methods.declare import Device, Effort, Method, Param
+from fairdash.methods.log_loss import (
+    FairLogLoss,
+    FairLogLossCV,
+    TruncatedLogistic,
+    fair_log_loss_multiplier,
+    hold_multiplier,
+)
+from fairdash.methods.network import (
+    CACHED_ROWS,
+    StackView,
+    n_multiplied_columns,
+    training_device,
+)
+from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO
+from fairdash.methods.noisy_groups.estimators import (
+    NoisyGroupsNaive,
+    NoisyGroupsUnconstrained,
+)
+from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
+from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
+from fairdash.methods.plain_network import Network
+from fairdash.methods.scorers import Scorer, scorer_of
 
 if TYPE_CHECKING:
-    from fairdash.methods._stacks import training_device
-    from fairdash.methods._training import StackView
-    from fairdash.methods.adversarial import AdversarialDebiasing
-    from fairdash.methods.base_models import (
-        LogisticCV,
-        NearestNeighbours,
-        RandomForest,
-        WideNetwork,
-    )
-    from fairdash.methods.broad import BROAD
     from fairdash.methods.clp import CLP
-    from fairdash.methods.covariance import CovarianceConstraint
-    from fairdash.methods.fair_log_loss import FairLogLoss
-    from fairdash.methods.fair_log_loss_cv import FairLogLossCV
-    from fairdash.methods.hardt import HardtLogistic
-    from fairdash.methods.logistic import Logistic
-    from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO
-    from fairdash.methods.noisy_groups.estimators import (
-        NoisyGroupsNaive,
-        NoisyGroupsUnconstrained,
-    )
-    from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
-    from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
-    from fairdash.methods.reductions import GridReductions, Reductions
-    from fairdash.methods.reweighing import Reweighing
-    from fairdash.methods.road import ROAD
     from fairdash.methods.sensei import SenSeI
     from fairdash.methods.sensr import SenSR
-    from fairdash.methods.unconstrained import Unconstrained
 
 __all__ = [
     "BROAD",
@@ -91,17 +98,9 @@ __all__ = [
     "two_feature_people",
 ]
 
-_LAZY = {method.class_name: method.module for method in CATALOG.values()}
-_LAZY["FairLogLossCV"] = "fairdash.methods.fair_log_loss_cv"
-_LAZY["training_device"] = "fairdash.methods._stacks"
-_LAZY["StackView"] = "fairdash.methods._training"
-
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
+    for method in CATALOG.values():
+        if method.class_name == name:
+            return method.estimator_class()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fairdash.methods._stacked import StackedNetwork
+from fairdash.methods.network import StackedNetwork
 from fairdash.metrics import FairMetric
 
 _threshold_backward = torch.ops.aten.threshold_backward.grad_input

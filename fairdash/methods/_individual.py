@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from fairdash._validation import check_one_of
-from fairdash.methods._base import StackedClassifier
-from fairdash.methods._capacity import hidden_layers
-from fairdash.methods._groups import binary_cross_entropy
-from fairdash.methods._network import Float32
-from fairdash.methods._stacked import StackedNetwork
-from fairdash.methods._training import Batch
+from fairdash.methods.network import (
+    Batch,
+    StackedClassifier,
+    StackedNetwork,
+    binary_cross_entropy,
+)
+from fairdash.methods.params import hidden_layers
+from fairdash.methods.plain_network import Float32
 from fairdash.metrics import FairMetric, group_directions, ignore_columns
 
 METRICS = ("group_direction", "columns", "both")

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from fairdash.methods._method import Method, Param, Scalar
 from fairdash.methods._params import (
     FAIRNESS_WEIGHT,
     FAST,
@@ -10,6 +9,7 @@ from fairdash.methods._params import (
     PREDICTOR,
     TRAINING,
 )
+from fairdash.methods.declare import Method, Param, Scalar
 
 Settings = dict[str, Scalar]
 SENSEI_PAPER = "Yurochkin and Sun, SenSeI (ICLR 2021)"

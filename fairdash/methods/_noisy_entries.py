@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from fairdash.methods._method import Effort, Method, Param, Scalar
 from fairdash.methods._params import CONSTRAINT
+from fairdash.methods.declare import Effort, Method, Param, Scalar
 
 PAPER = "Wang et al., Robust optimization for fairness with noisy groups (NeurIPS 2020)"
 FOLDER = "fairdash.methods.noisy_groups"

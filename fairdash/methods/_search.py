@@ -14,7 +14,7 @@ from fairdash.methods._individual import (
     each,
     share_metric,
 )
-from fairdash.methods._training import Batch
+from fairdash.methods.network import Batch
 from fairdash.metrics import FairMetric
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from safetensors import numpy as safetensors
 
 from fairdash._validation import check_one_of
-from fairdash.methods._network import Network
+from fairdash.methods.plain_network import Network
 
 TWO_FEATURE_FILE = Path(__file__).with_name("two_features.safetensors")
 _ROWS = 150  # of each group

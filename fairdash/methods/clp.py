@@ -11,15 +11,14 @@ from sklearn.callback import with_callbacks
 from torch import Tensor
 
 from fairdash._validation import check_non_negative
-from fairdash.methods._groups import Groups
 from fairdash.methods._individual import (
     FairMetricClassifier,
     PairTrainer,
     each,
     share_metric,
 )
-from fairdash.methods._network import Float32
-from fairdash.methods._training import Batch
+from fairdash.methods.network import Batch, Groups
+from fairdash.methods.plain_network import Float32
 from fairdash.metrics import FairMetric
 
 

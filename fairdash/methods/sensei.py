@@ -9,7 +9,7 @@ from torch import Tensor
 from fairdash._validation import check_non_negative
 from fairdash.methods._individual import OutputDistance, each
 from fairdash.methods._search import AttackClassifier, AttackTrainer
-from fairdash.methods._training import Batch
+from fairdash.methods.network import Batch
 from fairdash.metrics import FairMetric
 
 

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from fairdash.methods._individual import TargetLoss
 from fairdash.methods._search import AttackClassifier, AttackTrainer
-from fairdash.methods._training import Batch
+from fairdash.methods.network import Batch
 
 
 class SensrTrainer(AttackTrainer):

@@ -6,7 +6,7 @@ import torch
 
 from fairdash.methods._attack import Attack
 from fairdash.methods._individual import OutputDistance, TargetLoss
-from fairdash.methods._stacked import StackedNetwork
+from fairdash.methods.network.stacked import StackedNetwork
 from fairdash.metrics import FairMetric, explore
 from fairdash.metrics import output_distance as numpy_distance
 

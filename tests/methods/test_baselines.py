@@ -35,7 +35,7 @@ def plain_gap(data):
 
 
 def test_reweighing_makes_outcome_and_group_independent(data):
-    from fairdash.methods.reweighing import independence_weights
+    from fairdash.methods.classical.linear import independence_weights
 
     _, y, s = data
     weights = independence_weights(y, (s == "b").astype(int))
@@ -46,7 +46,7 @@ def test_reweighing_makes_outcome_and_group_independent(data):
 
 
 def test_reweighing_is_logistic_regression_with_these_weights(data):
-    from fairdash.methods.reweighing import independence_weights
+    from fairdash.methods.classical.linear import independence_weights
 
     X, y, s = data
     model = Reweighing(alpha=0.01).fit(X, y, sensitive_features=s)

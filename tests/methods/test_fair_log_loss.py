@@ -16,8 +16,8 @@ from fairdash.methods import (
     fair_log_loss_multiplier,
     hold_multiplier,
 )
-from fairdash.methods._saddle import Saddle
-from fairdash.methods._truncation import play
+from fairdash.methods.log_loss.saddle import Saddle
+from fairdash.methods.log_loss.truncation import play
 from methods.stopping import StopAt
 
 CONSTRAINTS = ["demographic_parity", "equalized_odds", "true_positive_rate_parity"]
@@ -67,7 +67,7 @@ def game(seed, constraints):
     """The saddle function of a random problem, and a place in it."""
     X, y, s, alpha = problem(seed)
     model = FairLogLoss(constraints, alpha=alpha).fit(X, y, sensitive_features=s)
-    from fairdash.methods._constraints import bounds, scales
+    from fairdash.methods.log_loss.multipliers import bounds, scales
 
     scale = scales(y, s, np.unique(s), constraints)[y, s]
     bound = bounds(y.astype(float), constraints, s.max() + 1)

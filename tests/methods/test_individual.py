@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from fairdash.methods import CLP, SenSeI, SenSR, Unconstrained
-from fairdash.methods._groups import Groups
 from fairdash.methods._individual import OutputDistance, TargetLoss
-from fairdash.methods._training import Batch, _minibatches
+from fairdash.methods.network import Groups
+from fairdash.methods.network.training import Batch, _minibatches
 from fairdash.metrics import FairMetric, free_sensitivity, ignore_columns
 
 FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}

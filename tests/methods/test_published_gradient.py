@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit
 
 from fairdash.methods import fair_log_loss_multiplier
-from fairdash.methods._truncation import play
+from fairdash.methods.log_loss.truncation import play
 
 ALPHA = 0.01
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdash.methods import ROAD, n_multiplied_columns
-from fairdash.methods._layers import affine, gradients
-from fairdash.methods._sparse_rows import SparseRows, find_sparse
+from fairdash.methods.network.sparse import SparseRows, find_sparse
+from fairdash.methods.network.stacked import affine, gradients
 
 CPU = torch.device("cpu")
 
@@ -73,7 +73,7 @@ def test_training_on_sparse_columns_is_training_on_dense_ones(monkeypatch):
     model = ROAD(n_epochs=2, batch_size=64, device="cpu", random_state=0)
     points = [{"fairness_weight": 0.5}, {"fairness_weight": 2.0}]
     sparse = model.fit_many(points, X, y, sensitive_features=group)
-    monkeypatch.setattr("fairdash.methods._stacked.find_sparse", lambda _: None)
+    monkeypatch.setattr("fairdash.methods.network.stacked.find_sparse", lambda _: None)
     dense = model.fit_many(points, X, y, sensitive_features=group)
     for ours, theirs in zip(sparse, dense, strict=True):
         for a, b in zip(ours.network_.weights, theirs.network_.weights, strict=True):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from fairdash.methods import Network
-from fairdash.methods._stacked import StackedNetwork
+from fairdash.methods.network.stacked import StackedNetwork
 
 SIZES = (5, 7, 4, 3)
 SHAPES = [SIZES, (5, 7, 1), (1, 6, 4, 1), (1, 1)]

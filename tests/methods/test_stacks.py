@@ -6,15 +6,15 @@ import pytest
 import torch
 
 from fairdash.methods import ROAD, AdversarialDebiasing, Unconstrained
-from fairdash.methods._groups import Groups
-from fairdash.methods._stacks import (
+from fairdash.methods.network import Groups
+from fairdash.methods.network.planning import (
     CACHED_ROWS,
     GPU_SHARE,
     model_bytes,
     plan_stacks,
     stack_size,
 )
-from fairdash.methods._training import Batch
+from fairdash.methods.network.training import Batch
 
 SHAPE = {"n_rows": 600, "n_features": 9}
 FEW = {"n_epochs": 2, "batch_size": 128, "random_state": 0, "device": "cpu"}
@@ -35,7 +35,9 @@ def with_room_for(count, monkeypatch, model):
     """Let a device have as much free memory as so many models are allowed."""
     need = model_bytes(model.get_params(), **SHAPE)
     free = int((count + 0.5) * need / GPU_SHARE)
-    monkeypatch.setattr("fairdash.methods._stacks.free_memory", lambda device: free)
+    monkeypatch.setattr(
+        "fairdash.methods.network.planning.free_memory", lambda device: free
+    )
 
 
 def test_on_a_cpu_models_times_batch_rows_fit_the_cache():

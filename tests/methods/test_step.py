@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from fairdash.methods import BROAD, ROAD, AdversarialDebiasing
-from fairdash.methods._groups import Groups
-from fairdash.methods._training import Batch
+from fairdash.methods.network import Groups
+from fairdash.methods.network.training import Batch
 from methods import numpy_game
 
 

@@ -21,9 +21,7 @@ from fairdash._validation import (
     encode_binary_target,
     encode_groups,
 )
-from fairdash.methods._asked import Asked
-from fairdash.methods._base import NetworkClassifier
-from fairdash.methods._network import Network
+from fairdash.methods.base import Asked, NetworkClassifier
 from fairdash.methods.noisy_groups.certificate import violations
 from fairdash.methods.noisy_groups.game import (
     Codes,
@@ -40,6 +38,7 @@ from fairdash.methods.noisy_groups.game import (
 )
 from fairdash.methods.noisy_groups.inputs import SIDES, check_shares
 from fairdash.methods.noisy_groups.noise import simulate_noise
+from fairdash.methods.plain_network import Network
 
 TOGETHER = 12  # models whose scores stay in the cache
 MODES = ("paper", "exact")

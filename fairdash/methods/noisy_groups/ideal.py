@@ -10,8 +10,7 @@ from sklearn.callback import CallbackContext
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairdash._validation import check_non_negative, check_whole
-from fairdash.methods._asked import Asked
-from fairdash.methods._scorers import LinearMixture
+from fairdash.methods.base import Asked
 from fairdash.methods.noisy_groups.certificate import soft_certificate
 from fairdash.methods.noisy_groups.estimators import NoisyGroupsClassifier, column
 from fairdash.methods.noisy_groups.game import (
@@ -34,6 +33,7 @@ from fairdash.methods.noisy_groups.soft_method import (
     soft_violations,
 )
 from fairdash.methods.noisy_groups.tv import project_simplex
+from fairdash.methods.scorers import LinearMixture
 
 DESCENT_STEPS = 10  # of Adam for one approximate best response of the model
 PENALTY = 10.0  # R' = B' / gamma of the paper, whose constants are not known in advance

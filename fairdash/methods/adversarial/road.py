@@ -1,0 +1,154 @@
+"""ROAD: adversarial debiasing whose adversary leans on locally unfair rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from fairdash.methods.adversarial.zhang import AdversarialDebiasing, AdversarialTrainer
+from fairdash.methods.declare import Method, vary
+from fairdash.methods.lazy import torch
+from fairdash.methods.network import Batch, Groups, StackedNetwork
+from fairdash.methods.params import (
+    FAST,
+    NORMALISATION,
+    PAPER,
+    TAU,
+    hidden_layers,
+    layers,
+    steps,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class ReweightedTrainer(AdversarialTrainer):
+    """Adversarial training with weights of mean one within groups (or overall)."""
+
+    def __init__(
+        self,
+        models: Sequence[Any],
+        rows: Batch,
+        *,
+        seeds: Sequence[int],
+        device: torch.device,
+    ) -> None:
+        super().__init__(models, rows, seeds=seeds, device=device)
+        self.tau = torch.tensor([[float(model.tau)] for model in models], device=device)
+        self.conditional = models[0].normalisation == "conditional"
+
+    def normalisation_groups(self, batch: Batch) -> Groups:
+        """Return the groups within which r averages to one."""
+        if self.conditional:
+            return batch.groups
+        return Groups(torch.zeros_like(batch.groups.codes), 1)
+
+
+class RoadTrainer(ReweightedTrainer):
+    """Algorithm 1 of the paper: predictor f, adversary g, ratio network r."""
+
+    def __init__(
+        self,
+        models: Sequence[Any],
+        rows: Batch,
+        *,
+        seeds: Sequence[int],
+        device: torch.device,
+    ) -> None:
+        super().__init__(models, rows, seeds=seeds, device=device)
+        first = models[0]
+        self.n_ratio_steps = first.n_ratio_steps
+        inputs = self.ratio_inputs(rows)
+        self.ratio = StackedNetwork(
+            (inputs.shape[1], *hidden_layers(first.ratio_layers), 1),
+            len(models),
+            seed=seeds[2],
+            learning_rate=first.learning_rate,
+            device=device,
+            like=inputs,
+        )
+
+    def fit_ratio(self, group_loss: Tensor, batch: Batch) -> Tensor:
+        r"""Let r descend mean(r L_S) + tau mean(r log r), L_S held fixed.
+
+        With :math:`c_i = r_i (L_{S,i} + \tau (\log r_i + 1))` the derivative in the
+        network's output :math:`h_i` is :math:`c_i - r_i \bar c_{s_i}`, over the rows.
+        """
+        inputs = self.ratio.prepare(self.ratio_inputs(batch))
+        groups = self.normalisation_groups(batch)
+        for _ in range(self.n_ratio_steps):
+            log_ratio = groups.log_weights(self.ratio.forward(inputs)[..., 0])
+            ratio = log_ratio.exp()
+            cost = ratio * (group_loss + self.tau * (log_ratio + 1))
+            slope = cost - ratio * groups.mean(cost)
+            self.ratio.backward(slope[..., None] / len(batch))
+            self.ratio.step()
+        return groups.log_weights(self.ratio.forward(inputs)[..., 0])
+
+    def ratios(self, rows: Batch) -> Tensor:
+        """Return r of all ``rows``, of mean one over the whole of each group."""
+        logits = self.ratio.predict(self.ratio_inputs(rows))[..., 0]
+        return self.normalisation_groups(rows).log_weights(logits).exp()
+
+    def ratio_inputs(self, batch: Batch) -> Tensor:
+        """Return what r sees: features, group, and the target if g sees it."""
+        indicator = batch.groups.indicator
+        group = indicator[:, 1:] if batch.groups.n_groups == 2 else indicator
+        target = [batch.y[:, None]] if self.knows_target else []
+        return torch.cat([batch.X, group, *target], dim=1)
+
+
+class ROAD(AdversarialDebiasing):
+    r"""Robust Optimisation for Adversarial Debiasing: fair in unknown subgroups.
+
+    Weights :math:`r(x, s)`, of mean one within each group, move the adversary's
+    attention to the rows whose group the predictor still gives away:
+
+    .. math::
+
+        \min_f \max_g \; E[L_Y] - \lambda E[r L_S]
+        \quad\text{with}\quad
+        r = \arg\min_r E[r L_S] + \tau E[r \log r] .
+
+    Small :math:`\tau` concentrates on few rows (local), large :math:`\tau` gives
+    :math:`r = 1`, that is :class:`AdversarialDebiasing` (global). One step: g descends
+    unweighted :math:`L_S` several times; r, a network with exact normalisation
+    :math:`\log r_i = h_i - \log\sum_{s_j = s_i} e^{h_j} + \log n_{s_i}`, descends its
+    objective several times; f takes one step.
+
+    Source: Grari, Laugel, Hashimoto, Lamprier and Detyniecki, *On the fairness ROAD:
+    robust optimization for adversarial debiasing* (ICLR 2024), Eq. 6 and Algorithm 1.
+
+    Attributes
+    ----------
+    history_ : DataFrame
+        As in :class:`AdversarialDebiasing`, and ``divergence``, mean r log r.
+    ratio_ : ndarray of shape (n_samples,)
+        Weights of the training rows, in their order.
+    ratio_history_ : dict
+        ``"epoch"`` (n_snapshots,) and ``"ratio"`` (n_snapshots, n_samples).
+    """
+
+    _trainer_class = RoadTrainer
+
+    tau: float = vary(TAU, doc="The :math:`\\tau` above, above 0.")
+    normalisation: str = NORMALISATION
+    ratio_layers: str | Sequence[int] = layers("standard", "Ratio network")
+    n_ratio_steps: int = steps("Ratio steps", "Steps of r per step of f.")
+
+
+METHOD = Method.of(
+    ROAD,
+    key="road",
+    label="ROAD",
+    title="Robust optimisation for adversarial debiasing",
+    summary="Adversarial debiasing that learns where the model is still unfair and "
+    "turns there; no subgroups are given to it.",
+    source="Grari et al., On the fairness ROAD (ICLR 2024), Eq. 6 and Algorithm 1",
+    efforts={
+        "fast": {**FAST, "n_adversary_steps": 3, "n_ratio_steps": 3},
+        "paper": {**PAPER, "n_adversary_steps": 10, "n_ratio_steps": 10},
+    },
+    gives_weights=True,
+)

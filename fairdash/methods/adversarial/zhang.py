@@ -1,0 +1,179 @@
+"""Adversarial debiasing (Zhang, Lemoine and Mitchell 2018) on a stack of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from fairdash.methods.declare import Method, vary
+from fairdash.methods.lazy import torch
+from fairdash.methods.network import (
+    Batch,
+    StackedClassifier,
+    StackedNetwork,
+    binary_cross_entropy,
+    group_cross_entropy,
+)
+from fairdash.methods.params import (
+    CONSTRAINT,
+    FAIRNESS_WEIGHT,
+    FAST,
+    PAPER,
+    hidden_layers,
+    layers,
+    steps,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class AdversarialTrainer:
+    """Predictor f against adversary g, with weights r on the rows: here r = 1.
+
+    ROAD and BROAD differ in ``fit_ratio`` alone.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[Any],
+        rows: Batch,
+        *,
+        seeds: Sequence[int],
+        device: torch.device,
+    ) -> None:
+        first = models[0]
+        self.knows_target = first.constraints == "equalized_odds"
+        self.n_adversary_steps = first.n_adversary_steps
+        self.fairness_weight = torch.tensor(
+            [[float(model.fairness_weight)] for model in models], device=device
+        )
+        n_groups = rows.groups.n_groups
+        self.predictor = StackedNetwork(
+            (rows.X.shape[1], *hidden_layers(first.predictor_layers), 1),
+            len(models),
+            seed=seeds[0],
+            learning_rate=first.learning_rate,
+            device=device,
+            like=rows.X,
+        )
+        self.adversary = StackedNetwork(
+            (
+                1 + self.knows_target,
+                *hidden_layers(first.adversary_layers),
+                1 if n_groups == 2 else n_groups,
+            ),
+            len(models),
+            seed=seeds[1],
+            learning_rate=first.learning_rate,
+            device=device,
+        )
+
+    def step(self, batch: Batch) -> dict[str, Tensor]:
+        """Move adversary, weights and predictor in turn; return their losses."""
+        logits = self.predictor.forward(batch.X)[..., 0]
+        group_loss, slope = self.fit_adversary(logits, batch)
+        log_ratio = self.fit_ratio(group_loss, batch)
+        weighted = group_loss if log_ratio is None else group_loss * log_ratio.exp()
+        loss = self.fit_predictor(logits, slope, log_ratio, batch)
+        losses = {"loss": loss, "adversary_loss": group_loss, "weighted": weighted}
+        if log_ratio is not None:
+            losses["divergence"] = log_ratio.exp() * log_ratio
+        return {name: values.mean(1) for name, values in losses.items()}
+
+    def fit_adversary(self, logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Let g descend mean L_S; return its loss afterwards, row by row, and slope."""
+        inputs = self._adversary_inputs(logits, batch)
+        for _ in range(self.n_adversary_steps):
+            outputs = self.adversary.forward(inputs)
+            _, slope = group_cross_entropy(outputs, batch.groups)
+            self.adversary.backward(slope / len(batch))
+            self.adversary.step()
+        return group_cross_entropy(self.adversary.forward(inputs), batch.groups)
+
+    def fit_ratio(self, group_loss: Tensor, batch: Batch) -> Tensor | None:
+        """Return log r of the batch, given L_S; None stands for r = 1."""
+        return None
+
+    def fit_predictor(
+        self, logits: Tensor, slope: Tensor, log_ratio: Tensor | None, batch: Batch
+    ) -> Tensor:
+        """Let f descend mean L_Y - lambda mean(r L_S); return L_Y row by row."""
+        loss, gradient = binary_cross_entropy(logits, batch.y)
+        through_adversary = self.adversary.input_gradient(slope)[..., 0]
+        if log_ratio is not None:
+            through_adversary = through_adversary * log_ratio.exp()
+        gradient = gradient - self.fairness_weight * through_adversary
+        self.predictor.backward(gradient[..., None] / len(batch))
+        self.predictor.step()
+        return loss
+
+    def group_loss(self, rows: Batch) -> Tensor:
+        """Return L_S of all ``rows`` under the present f and g."""
+        logits = self.predictor.predict(rows.X)[..., 0]
+        outputs = self.adversary.predict(self._adversary_inputs(logits, rows))
+        return group_cross_entropy(outputs, rows.groups)[0]
+
+    def ratios(self, rows: Batch) -> Tensor | None:
+        """Return r of all ``rows``; None where the method does not weight rows."""
+        return None
+
+    def _adversary_inputs(self, logits: Tensor, batch: Batch) -> Tensor:
+        if not self.knows_target:
+            return logits[..., None]
+        return torch.stack([logits, batch.y.expand_as(logits)], dim=-1)
+
+
+class AdversarialDebiasing(StackedClassifier):
+    r"""Network whose output an adversary cannot tell the group from.
+
+    With predictor :math:`f`, adversary :math:`g` and cross-entropies
+    :math:`L_Y(f(x), y)` and :math:`L_S(g(f(x)), s)`, training seeks
+
+    .. math:: \min_f \max_g \; E[L_Y] - \lambda E[L_S] .
+
+    Every minibatch moves g several steps on :math:`L_S`, then f one step. g reads the
+    logit of f, and with ``constraints="equalized_odds"`` the target as well. More than
+    two groups get an adversary with one output each.
+
+    Source: Zhang, Lemoine and Mitchell, *Mitigating unwanted biases with adversarial
+    learning* (2018), as the "globally fair" comparison of Grari et al., *On the
+    fairness ROAD* (2024), section 3.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    groups_ : ndarray of shape (n_groups,)
+    network_ : Network
+        The predictor; its logit is the log odds of ``classes_[1]``.
+    history_ : DataFrame
+        Mean losses per epoch: ``epoch``, ``loss`` (L_Y), ``adversary_loss`` (L_S).
+    ratio_, ratio_history_ : None
+        This method does not weight rows.
+    """
+
+    _trainer_class = AdversarialTrainer
+
+    constraints: str = CONSTRAINT
+    fairness_weight: float = vary(
+        FAIRNESS_WEIGHT,
+        doc="The :math:`\\lambda` above; 0 leaves the predictor alone.",
+    )
+    adversary_layers: str | Sequence[int] = layers("complex", "Adversary network")
+    n_adversary_steps: int = steps("Adversary steps", "Steps of g per step of f.")
+
+
+METHOD = Method.of(
+    AdversarialDebiasing,
+    key="adversarial",
+    label="Zhang",
+    title="Adversarial debiasing",
+    summary="Hides the group from an adversary that reads the model's output; fair "
+    "on the whole, not in every subgroup.",
+    source="Zhang, Lemoine and Mitchell (2018), as in Grari et al., On the fairness "
+    "ROAD (ICLR 2024), section 3",
+    efforts={
+        "fast": {**FAST, "n_adversary_steps": 3},
+        "paper": {**PAPER, "n_adversary_steps": 10},
+    },
+)

@@ -1,0 +1,154 @@
+"""How classifiers predict: from their features alone, or with the group as well."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+from sklearn.base import ClassifierMixin
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fairdash._validation import encode_groups, value_label
+from fairdash.methods.declare import Declared
+from fairdash.methods.plain_network import Float32, Network
+
+Float = NDArray[np.float64]
+
+
+class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared):
+    """Classifier of two classes with declared parameters and a history of its fit."""
+
+    classes_: NDArray[Any]
+    groups_: NDArray[Any]
+    history_: pd.DataFrame
+    ratio_: Float32 | None
+    ratio_history_: dict[str, NDArray[Any]] | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class NetworkClassifier(BinaryClassifier):
+    """Binary classifier that predicts with ``network_``, by NumPy alone."""
+
+    network_: Network
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the logit of each sample; above 0 predicts ``classes_[1]``."""
+        check_is_fitted(self, "network_")
+        rows: Float32 = validate_data(self, X, dtype=np.float32, reset=False)
+        return self.network_.logits(rows)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of each class, one column per class."""
+        positive = expit(self.decision_function(X))
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the more probable class of each sample."""
+        positive = self.decision_function(X) > 0  # first, since it checks the fit
+        predicted: NDArray[Any] = self.classes_[positive.astype(int)]
+        return predicted
+
+
+class GroupedClassifier(BinaryClassifier, ABC):
+    """Binary classifier whose ``predict`` takes groups, as its ``fit`` does.
+
+    A subclass returns P(1) of rows and the index of their groups from ``_positive``.
+    """
+
+    def predict_proba(self, X: ArrayLike, *, sensitive_features: ArrayLike) -> Float:
+        """Return the probability of each class, one column per class."""
+        positive = self._positive(*self._check_rows(X, sensitive_features))
+        return np.column_stack([1 - positive, positive])
+
+    def decision_function(
+        self, X: ArrayLike, *, sensitive_features: ArrayLike
+    ) -> Float:
+        """Return the logit of the probability of ``classes_[1]``."""
+        positive = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
+        scores: Float = logit(positive)
+        return scores
+
+    def predict(self, X: ArrayLike, *, sensitive_features: ArrayLike) -> NDArray[Any]:
+        """Return the more probable class of each sample."""
+        positive = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
+        predicted: NDArray[Any] = self.classes_[(positive > 0.5).astype(int)]
+        return predicted
+
+    def predict_randomised(
+        self, X: ArrayLike, *, sensitive_features: ArrayLike, random_state: Any = None
+    ) -> NDArray[Any]:
+        """Draw each sample's class with its probability.
+
+        The average over draws meets the constraint as ``predict_proba`` does; rounding,
+        as in ``predict``, does not.
+        """
+        positive = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
+        draws = check_random_state(random_state).uniform(size=len(positive))
+        drawn: NDArray[Any] = self.classes_[(draws < positive).astype(int)]
+        return drawn
+
+    def _check_rows(
+        self, X: ArrayLike, sensitive_features: ArrayLike
+    ) -> tuple[Float, NDArray[np.int64]]:
+        check_is_fitted(self)
+        rows: Float = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows, known_groups(sensitive_features, self.groups_, rows)
+
+    @abstractmethod
+    def _positive(self, rows: Float, group: NDArray[np.int64]) -> Float: ...
+
+
+def known_groups(
+    sensitive_features: ArrayLike, groups: NDArray[Any], like: Any
+) -> NDArray[np.int64]:
+    """Return the index in ``groups`` of every row's group.
+
+    Raises
+    ------
+    ValueError
+        When a row has a group that the fit has not seen.
+    """
+    seen, codes = encode_groups(sensitive_features, like, at_least=1)
+    strangers = ~np.isin(seen, groups)
+    if strangers.any():
+        rows = np.flatnonzero(strangers[codes])
+        message = (
+            f"`sensitive_features` has the group {value_label(seen[codes[rows[0]]])} "
+            f"in {len(rows)} rows, first row {rows[0]}, and the model was fitted on "
+            f"{', '.join(map(value_label, groups))}. Leave "
+            "these rows out or fit with their group."
+        )
+        raise ValueError(message)
+    places: NDArray[np.int64] = np.searchsorted(groups, seen)[codes]
+    return places
+
+
+class Asked:
+    """Ask the callbacks at every call whether to stop; a yes is final.
+
+    Parameters
+    ----------
+    estimator : estimator
+    context : sklearn.callback.CallbackContext
+        Of the solver; every call becomes a subtask "step" of it.
+    """
+
+    def __init__(self, estimator: Any, context: Any) -> None:
+        self.estimator = estimator
+        self.context = context
+        self.answer = False
+
+    def __call__(self) -> bool:
+        """Return whether to stop."""
+        if not self.answer:
+            step = self.context.subcontext("step")
+            self.answer = step.call_on_fit_task_end(estimator=self.estimator)
+        return self.answer

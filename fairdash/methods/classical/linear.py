@@ -1,0 +1,248 @@
+"""Logistic regression: plain, cross-validated, on weighted rows, constrained."""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegressionCV
+
+from fairdash._validation import check_positive
+from fairdash.methods.base import Float
+from fairdash.methods.classical.base import (
+    ITERATIONS,
+    Codes,
+    LinearBaseline,
+    ridge_logistic,
+)
+from fairdash.methods.declare import Method, param, vary
+from fairdash.methods.params import RIDGE, at_least_one, at_least_two
+
+CS = (1e-4, 1e-2, 1.0, 1e2, 1e4)
+FIRST, LAST, FACTOR = 1e-1, 1e-10, 10.0  # weights of the barrier, and their ratio
+STEPS = 50  # of Newton's method at one weight
+ENOUGH = 1e-20  # Newton decrement, squared, at which a weight is done
+
+
+class Logistic(LinearBaseline):
+    r"""Logistic regression, solved exactly by scikit-learn's L-BFGS.
+
+    Minimises :math:`E[L_Y] + \frac{\alpha}{2} \lVert w \rVert^2` over linear
+    predictors; the intercept is free.
+
+    Attributes
+    ----------
+    As in :class:`Unconstrained`; ``history_`` has one row.
+    n_iter_ : int
+        Iterations taken.
+    """
+
+    alpha: float = vary(RIDGE, default=1e-4, low=1e-4, high=1.0, step=1e-4)
+    max_iter: int = param(ITERATIONS, check=at_least_one, doc="Most iterations.")
+
+    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
+        solver = ridge_logistic(self.alpha, len(X)).set_params(max_iter=self.max_iter)
+        solver.fit(X, target)
+        self.n_iter_ = int(solver.n_iter_[0])
+        return solver.coef_[0], float(solver.intercept_[0])
+
+
+class LogisticCV(LinearBaseline):
+    """Logistic regression with its penalty chosen by cross-validated log loss.
+
+    C is one of 1e-4, 1e-2, 1, 1e2, 1e4; folds are of training rows alone.
+
+    Attributes
+    ----------
+    C_ : float
+        The inverse penalty chosen.
+    Others are as in :class:`Logistic`.
+    """
+
+    cv: int = param(
+        5,
+        "Folds",
+        low=2,
+        high=20,
+        step=1,
+        advanced=True,
+        check=at_least_two,
+        help="More: slower, and a steadier choice.",
+        doc="Number of folds; fewer if an outcome has fewer rows.",
+    )
+
+    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
+        rare = int(np.bincount(target).min())
+        if rare < 2:
+            raise ValueError(
+                "`y` has one row of an outcome only; cross-validation needs two."
+            )
+        solver = LogisticRegressionCV(
+            Cs=CS,
+            cv=min(self.cv, rare),
+            max_iter=ITERATIONS,
+            scoring="neg_log_loss",
+            l1_ratios=(0,),
+            use_legacy_attributes=False,
+        ).fit(X, target)
+        self.C_ = float(solver.C_)
+        return solver.coef_[0], float(solver.intercept_[0])
+
+
+class Reweighing(LinearBaseline):
+    r"""Reweighing: every row counts :math:`P(a)\,P(y) / P(a, y)` times.
+
+    Attributes
+    ----------
+    As in :class:`Logistic`.
+
+    References
+    ----------
+    Kamiran and Calders, Data preprocessing techniques for classification without
+    discrimination (2012), section 5.2.
+    """
+
+    alpha: float = RIDGE
+
+    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
+        weights = independence_weights(target, codes)
+        solver = ridge_logistic(self.alpha, len(X))
+        solver.fit(X, target, sample_weight=weights)
+        return solver.coef_[0], float(solver.intercept_[0])
+
+
+class CovarianceConstraint(LinearBaseline):
+    r"""Logistic regression under a bound on the covariance of margin and group.
+
+    .. math::
+
+        \min_\theta\; E[L_Y] + \frac{\alpha}{2} \lVert w \rVert^2 \quad
+        \text{subject to} \quad
+        \left| \frac1n \sum_i (1[a_i = k] - \bar a_k)\, \theta \cdot x_i \right| \le c
+
+    for every group :math:`k`. A convex problem, solved by Newton's method with a
+    logarithmic barrier. It bounds a covariance, not the gap of rates, which it need not
+    close.
+
+    Attributes
+    ----------
+    As in :class:`Logistic`.
+
+    References
+    ----------
+    Zafar et al., Fairness constraints: mechanisms for fair classification (AISTATS
+    2017), Eq. 4.
+    """
+
+    covariance_bound: float = param(
+        0.01,
+        "Covariance bound",
+        letter="c",
+        low=0.001,
+        high=0.5,
+        step=0.001,
+        axis="log",
+        check=check_positive,
+        help="Smaller: fairer, less accurate.",
+        doc=":math:`c`, above 0.",
+    )
+    alpha: float = RIDGE
+
+    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
+        design = np.column_stack([X, np.ones(len(X))])
+        indicator = np.eye(codes.max() + 1)[codes]
+        # the covariances are directions @ theta, as shares of the bound
+        directions = (indicator - indicator.mean(0)).T @ design
+        directions /= len(X) * self.covariance_bound
+        ridge = np.append(np.full(X.shape[1], self.alpha), 0.0)
+        theta = np.zeros(design.shape[1])
+        weight = FIRST
+        while weight >= LAST:
+            theta = _centre(theta, design, target, ridge, directions, weight)
+            weight /= FACTOR
+        return theta[:-1], float(theta[-1])
+
+
+LOGISTIC = Method.of(
+    Logistic,
+    key="logistic",
+    label="Logistic",
+    title="Logistic regression without a fairness term",
+    summary="The linear model at its exact optimum, with a small ridge penalty.",
+    source="scikit-learn, L-BFGS",
+)
+LOGISTIC_CV = Method.of(
+    LogisticCV,
+    key="logistic_cv",
+    label="Logistic, C by folds",
+    title="Logistic regression with cross-validated C",
+    summary="The linear model whose ridge penalty has the smallest log loss on "
+    "folds of the training rows.",
+    source="Base model of Alabdulmohsin and Lucic (NeurIPS 2021), by scikit-learn",
+)
+REWEIGHING = Method.of(
+    Reweighing,
+    key="reweighing",
+    label="Reweighing",
+    title="Reweighing",
+    summary="Logistic regression on rows weighted so that outcome and group look "
+    "independent.",
+    source="Kamiran and Calders (2012), section 5.2",
+)
+COVARIANCE = Method.of(
+    CovarianceConstraint,
+    key="covariance",
+    label="Covariance",
+    title="Covariance constraint",
+    summary="Logistic regression whose margin hardly varies with the group.",
+    source="Zafar et al., Fairness constraints (AISTATS 2017), Eq. 4",
+)
+
+
+def independence_weights(target: Codes, codes: Codes) -> Float:
+    """Return the weight of each row; they average to one if no cell is empty."""
+    n = len(target)
+    cells = np.bincount(2 * codes + target, minlength=2 * codes.max() + 2)
+    cells = cells.reshape(-1, 2)
+    expected = np.outer(cells.sum(1), cells.sum(0)) / n
+    weights: Float = (expected / np.maximum(cells, 1))[codes, target]
+    return weights
+
+
+def _centre(
+    theta: Float,
+    design: Float,
+    target: Codes,
+    ridge: Float,
+    directions: Float,
+    weight: float,
+) -> Float:
+    """Minimise loss, penalty and barrier by Newton's method."""
+
+    def value(theta: Float) -> float:
+        room = 1 - (directions @ theta) ** 2
+        if (room <= 0).any():
+            return np.inf
+        margin = design @ theta
+        loss = np.mean(np.logaddexp(0, margin) - target * margin)
+        return float(loss + ridge @ theta**2 / 2 - weight * np.log(room).sum())
+
+    for _ in range(STEPS):
+        p = expit(design @ theta)
+        share = directions @ theta
+        room = 1 - share**2
+        slope = (p - target) @ design / len(p) + ridge * theta
+        slope += weight * (2 * share / room) @ directions
+        rows = np.sqrt(p * (1 - p) / len(p))[:, None] * design
+        bend = weight * (2 / room + (2 * share / room) ** 2)
+        hessian = rows.T @ rows + (directions.T * bend) @ directions
+        hessian[np.diag_indices_from(hessian)] += ridge + 1e-12
+        step = -cho_solve(cho_factor(hessian), slope)
+        gain = float(-slope @ step)
+        if gain <= ENOUGH:
+            break
+        here, size = value(theta), 1.0
+        while value(theta + size * step) > here - 1e-4 * size * gain:
+            size /= 2
+            if size < 1e-8:  # rounding hides what is left to gain
+                return theta
+        theta = theta + size * step
+    return theta

@@ -1,0 +1,158 @@
+"""The base models of the ramp paper: plain classifiers to post-process."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logit
+from sklearn.base import BaseEstimator
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fairdash.methods.base import Float, NetworkClassifier
+from fairdash.methods.classical.base import Codes, OneByOne
+from fairdash.methods.declare import Method, param, vary
+from fairdash.methods.lazy import ensemble
+from fairdash.methods.params import RANDOM_STATE, at_least_one
+from fairdash.methods.scorers import Forest, Neighbours, Scorer
+
+
+class PlainClassifier(OneByOne, NetworkClassifier):
+    """A classifier of scikit-learn that knows nothing of groups.
+
+    A subclass makes it in ``_model``, and returns it as arrays from ``_stored``.
+
+    Attributes
+    ----------
+    model_ : estimator of scikit-learn
+    network_ : Forest or Neighbours
+        The same as plain arrays.
+    """
+
+    network_: Any
+    model_: BaseEstimator
+
+    def predict_proba(self, X: ArrayLike) -> Float:
+        """Return the probability of each class, one column per class."""
+        check_is_fitted(self, "model_")
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        probabilities: Float = self.model_.predict_proba(rows)
+        return probabilities
+
+    def decision_function(self, X: ArrayLike) -> Float:
+        """Return the logit of the probability of ``classes_[1]``."""
+        scores: Float = logit(self.predict_proba(X)[:, 1])
+        return scores
+
+    def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
+        self.model_ = self._model(len(X)).fit(X, target)
+        self.network_ = self._stored(X, target)
+        positive: Float = self.model_.predict_proba(X)[:, 1]
+        return positive
+
+    @abstractmethod
+    def _model(self, n_rows: int) -> BaseEstimator: ...
+
+    @abstractmethod
+    def _stored(self, X: Float, target: Codes) -> Scorer: ...
+
+
+class RandomForest(PlainClassifier):
+    """Random forest of shallow trees, by scikit-learn.
+
+    Attributes
+    ----------
+    model_ : RandomForestClassifier
+    """
+
+    max_depth: int = param(
+        10,
+        "Depth",
+        low=1,
+        high=30,
+        step=1,
+        check=at_least_one,
+        help="Deeper trees follow finer patterns.",
+    )
+    n_estimators: int = param(
+        100,
+        "Trees",
+        low=10,
+        high=500,
+        step=10,
+        advanced=True,
+        check=at_least_one,
+        help="More are steadier and slower.",
+        doc="Number of trees.",
+    )
+    random_state: Any = vary(RANDOM_STATE, doc="Of the draws of rows and features.")
+
+    def _model(self, n_rows: int) -> BaseEstimator:
+        return ensemble.RandomForestClassifier(
+            max_depth=self.max_depth,
+            n_estimators=self.n_estimators,
+            random_state=self.random_state,
+        )
+
+    def _stored(self, X: Float, target: Codes) -> Forest:
+        trees = [grown.tree_ for grown in self.model_.estimators_]
+        starts = np.cumsum([0, *(tree.node_count for tree in trees)])[:-1]
+        numbered = list(zip(trees, starts, strict=True))
+        left = np.concatenate([tree.children_left + n for tree, n in numbered])
+        right = np.concatenate([tree.children_right + n for tree, n in numbered])
+        # scikit-learn marks a leaf by a negative feature
+        features = np.concatenate([tree.feature for tree in trees]).clip(-1)
+        return Forest(
+            roots=starts.astype(np.int32),
+            features=features.astype(np.int32),
+            thresholds=np.concatenate([tree.threshold for tree in trees]),
+            values=np.concatenate([tree.value[:, 0, 1] for tree in trees]),
+            left=left.astype(np.int32),
+            right=right.astype(np.int32),
+        )
+
+
+class NearestNeighbours(PlainClassifier):
+    """Share of positive outcomes among the nearest rows, by scikit-learn.
+
+    Attributes
+    ----------
+    model_ : KNeighborsClassifier
+    """
+
+    n_neighbors: int = param(
+        10,
+        "Neighbours",
+        low=1,
+        high=100,
+        step=1,
+        check=at_least_one,
+        help="More: smoother scores.",
+        doc="Of fewer training rows all are neighbours.",
+    )
+
+    def _model(self, n_rows: int) -> BaseEstimator:
+        return KNeighborsClassifier(min(self.n_neighbors, n_rows))
+
+    def _stored(self, X: Float, target: Codes) -> Neighbours:
+        n_neighbours = np.array([min(self.n_neighbors, len(X))])
+        return Neighbours(X.astype(np.float32), target.astype(np.int8), n_neighbours)
+
+
+FOREST = Method.of(
+    RandomForest,
+    key="forest",
+    label="Random forest",
+    title="Random forest of depth 10",
+    summary="Trees that each see some rows and features; no fairness term.",
+    source="Base model of Alabdulmohsin and Lucic (NeurIPS 2021), by scikit-learn",
+)
+NEIGHBOURS = Method.of(
+    NearestNeighbours,
+    key="neighbours",
+    label="Nearest neighbours",
+    title="Ten nearest neighbours",
+    summary="The share of positive outcomes among the most similar training rows.",
+    source="Base model of Alabdulmohsin and Lucic (NeurIPS 2021), by scikit-learn",
+)

@@ -1,0 +1,176 @@
+"""Fairness as a sequence of weighted classification problems, by fairlearn."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fairdash.methods.base import Float, NetworkClassifier
+from fairdash.methods.classical.base import (
+    Codes,
+    LinearBaseline,
+    OneByOne,
+    old_pandas_calls,
+    ridge_logistic,
+)
+from fairdash.methods.declare import Method, param
+from fairdash.methods.lazy import reductions
+from fairdash.methods.params import (
+    CLASSIC_CONSTRAINT,
+    RIDGE,
+    TOLERANCE,
+    at_least_one,
+    at_least_two,
+)
+from fairdash.methods.scorers import LinearMixture
+
+AGARWAL = "Agarwal et al., A reductions approach to fair classification (ICML 2018)"
+MOMENTS = {
+    "demographic_parity": "DemographicParity",
+    "equalized_odds": "EqualizedOdds",
+    "true_positive_rate_parity": "TruePositiveRateParity",
+}
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(f"`{name}` must be in [0, 1], got {value!r}.")
+
+
+class Reductions(OneByOne, NetworkClassifier):
+    r"""Exponentiated gradient: a random choice among logistic regressions.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Rounds.
+    coefs_ : ndarray of shape (n_models, n_features)
+    intercepts_ : ndarray of shape (n_models,)
+    weights_ : ndarray of shape (n_models,)
+        Probability with which each model decides; ``predict_proba`` is the probability
+        of a positive decision.
+    network_ : LinearMixture
+        The same as plain arrays.
+
+    References
+    ----------
+    Agarwal et al., A reductions approach to fair classification (ICML 2018),
+    Algorithm 1.
+    """
+
+    network_: Any
+
+    constraints: str = CLASSIC_CONSTRAINT
+    tolerance: float = TOLERANCE
+    alpha: float = RIDGE
+    max_iter: int = param(
+        50, check=at_least_one, doc="Most rounds, each a logistic regression or more."
+    )
+
+    def predict_proba(self, X: ArrayLike) -> Float:
+        """Return the probability of deciding for each class."""
+        check_is_fitted(self, "weights_")
+        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        positive = self.network_.positive(rows)
+        return np.column_stack([1 - positive, positive])
+
+    def decision_function(self, X: ArrayLike) -> Float:
+        """Return how far the probability of ``classes_[1]`` is above one half."""
+        scores: Float = self.predict_proba(X)[:, 1] - 0.5
+        return scores
+
+    def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
+        search = reductions.ExponentiatedGradient(
+            ridge_logistic(self.alpha, len(X)),
+            _moment(self.constraints, difference_bound=self.tolerance),
+            eps=self.tolerance,
+            max_iter=self.max_iter,
+        )
+        with old_pandas_calls():
+            search.fit(X, target, sensitive_features=codes)
+        self.n_iter_ = search.last_iter_ + 1
+        used = [i for i in search.weights_.index if search.weights_[i] > 0]
+        self.weights_ = search.weights_[used].to_numpy()
+        found = [_linear(search.predictors_[i], X.shape[1]) for i in used]
+        self.coefs_ = np.stack([coefficients for coefficients, _ in found])
+        self.intercepts_ = np.array([intercept for _, intercept in found])
+        self.network_ = LinearMixture(self.coefs_, self.intercepts_, self.weights_)
+        positive: Float = self.predict_proba(X)[:, 1]
+        return positive
+
+
+class GridReductions(LinearBaseline):
+    """Grid search over multipliers: the best of some logistic regressions.
+
+    Attributes
+    ----------
+    As in :class:`Logistic`.
+
+    References
+    ----------
+    Agarwal et al., A reductions approach to fair classification (ICML 2018), section
+    3.2.
+    """
+
+    constraints: str = CLASSIC_CONSTRAINT
+    constraint_weight: float = param(
+        0.5,
+        "Weight of the violation",
+        check=_check_share,
+        help="Share of the violation, beside the error, in choosing the best.",
+    )
+    grid_size: int = param(
+        20,
+        "Grid size",
+        low=2,
+        high=100,
+        step=1,
+        advanced=True,
+        check=at_least_two,
+        help="How many models are fitted.",
+    )
+    alpha: float = RIDGE
+
+    def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
+        search = reductions.GridSearch(
+            ridge_logistic(self.alpha, len(X)),
+            _moment(self.constraints),
+            constraint_weight=self.constraint_weight,
+            grid_size=self.grid_size,
+        )
+        with old_pandas_calls():
+            search.fit(X, target, sensitive_features=codes)
+        return _linear(search.predictors_[search.best_idx_], X.shape[1])
+
+
+EXPONENTIATED = Method.of(
+    Reductions,
+    key="reductions",
+    label="Reductions",
+    title="Exponentiated gradient reduction",
+    summary="A random choice among logistic regressions, each on rows weighted "
+    "against the last ones' violation.",
+    source=f"{AGARWAL}, Algorithm 1, by fairlearn",
+)
+GRID = Method.of(
+    GridReductions,
+    key="grid_reductions",
+    label="Grid search",
+    title="Grid search reduction",
+    summary="The best of logistic regressions over a grid of fairness multipliers.",
+    source=f"{AGARWAL}, section 3.2, by fairlearn",
+)
+
+
+def _moment(constraints: str, **bounds: float) -> Any:
+    """Return fairlearn's name for a constraint, made."""
+    return getattr(reductions, MOMENTS[constraints])(**bounds)
+
+
+def _linear(predictor: Any, n_features: int) -> tuple[Float, float]:
+    """Return the coefficients of a model, which may be a constant decision."""
+    if hasattr(predictor, "coef_"):
+        return predictor.coef_[0], float(predictor.intercept_[0])
+    (decision,) = predictor.predict(np.zeros((1, n_features)))
+    return np.zeros(n_features), 2.0 * float(decision) - 1.0

@@ -1,0 +1,308 @@
+"""A parameter declared once: constructor, check, documentation and form follow.
+
+An estimator states its parameters in its class body::
+
+    class ROAD(AdversarialDebiasing):
+        tau: float = param(0.3, "Locality", letter="τ", low=0.01, high=2.0,
+                           check=check_positive, help="...", doc="...")
+
+and inherits those of its bases. From them `Declared` makes the constructor that
+scikit-learn reads, `_check_params` and the docstring's list of parameters; `Method.of`
+makes the catalog entry, and from it come form, command line, sweeps and README table.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from textwrap import fill, indent
+from typing import Any, ClassVar, Literal, Self
+
+from sklearn.base import BaseEstimator
+
+from fairdash._validation import check_one_of
+
+Scalar = str | int | float
+Effort = Literal["fast", "paper"]
+Device = Literal["cpu", "cuda"]
+Kind = Literal["float", "int", "choice", "text"]
+Check = Callable[[str, Any], None]
+
+
+@dataclass(frozen=True)
+class Param:
+    """One parameter of a method.
+
+    Attributes
+    ----------
+    name, label, letter : str
+        In code, on screen, in the paper. Without a label it is for Python alone, and in
+        no form and no configuration.
+    kind : {"float", "int", "choice", "text"}
+    default : str, int or float
+        For Python alone, anything.
+    low, high, step : float
+        Range of a form's slider; the estimator may take more.
+    axis : {"linear", "log"}
+        How a sweep's values are spaced, unless it says so itself.
+    options : dict of str to str
+        Values of a choice and their words.
+    stackable : bool
+        Whether models that differ in it can train in one stack.
+    advanced : bool
+        Whether a form shows it only on request.
+    positional : bool
+        Whether the constructor takes it without its name.
+    check : callable (name, value), optional
+        Raises ValueError for a value that does not fit. Without it, the value of a
+        choice must be one of the options.
+    help : str
+        One sentence for a form: what changes when it grows.
+    doc, accepts : str
+        Description and type in the docstring, where they are not `help` and the type of
+        the default.
+    """
+
+    name: str
+    label: str
+    kind: Kind
+    default: Any
+    letter: str = ""
+    low: float = 0.0
+    high: float = 1.0
+    step: float = 0.01
+    axis: Literal["linear", "log"] = "linear"
+    options: Mapping[str, str] = field(default_factory=dict)
+    stackable: bool = False
+    advanced: bool = False
+    positional: bool = False
+    check: Check | None = None
+    help: str = ""
+    doc: str = ""
+    accepts: str = ""
+
+    @property
+    def title(self) -> str:
+        """Name with the paper's letter, e.g. ``"Fairness weight (λ)"``."""
+        return f"{self.label} ({self.letter})" if self.letter else self.label
+
+    def validate(self, value: Any) -> None:
+        """Raise ValueError unless ``value`` fits."""
+        if self.check is not None:
+            self.check(self.name, value)
+        elif self.options:
+            check_one_of(self.name, value, self.options)
+
+    def argument(self) -> inspect.Parameter:
+        """Return the constructor's argument."""
+        kinds = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+        kind = kinds[self.positional]
+        return inspect.Parameter(self.name, kind, default=self.default)
+
+    def documentation(self) -> str:
+        """Return the entry of a numpy docstring."""
+        kind = self.accepts or self.kind.replace("text", "str")
+        if self.options and not self.accepts:
+            kind = "{" + ", ".join(f'"{value}"' for value in self.options) + "}"
+        text = fill(" ".join((self.doc or self.help).split()), 80)
+        shown = f'"{self.default}"' if isinstance(self.default, str) else self.default
+        entry = f"{self.name} : {kind}, default={shown}"
+        return f"{entry}\n{indent(text, '    ')}" if text else entry
+
+
+def param(
+    default: Any,
+    label: str = "",
+    *,
+    options: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Any:
+    """Declare a parameter in the body of a `Declared` class, see `Param`.
+
+    Its name is the attribute's; its kind follows from options and default.
+    """
+    kind: Kind = "text"
+    if options:
+        kind = "choice"
+    elif isinstance(default, int | float):
+        kind = "int" if isinstance(default, int) else "float"
+    return Param("", label, kind, default, options=options or {}, **more)
+
+
+def vary(declared: Any, **changes: Any) -> Any:
+    """Return a declared parameter with some of its attributes changed."""
+    return replace(declared, **changes)
+
+
+class Declared(BaseEstimator):
+    """An estimator whose parameters are declared in its class body.
+
+    A class attribute that takes the place of an inherited parameter fixes it: the
+    constructor no longer has it. A class that writes its own constructor keeps it.
+    """
+
+    _own_params: ClassVar[dict[str, Param]] = {}
+    _params: ClassVar[tuple[Param, ...]] = ()
+    _stackable: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = {k: v for k, v in vars(cls).items() if isinstance(v, Param)}
+        cls._own_params = {name: replace(own[name], name=name) for name in own}
+        for name in own:
+            delattr(cls, name)
+        cls._params = _ordered(cls)
+        made = hasattr(cls.__init__, "__signature__") or cls.__init__ is object.__init__
+        if "__init__" in vars(cls) or not made:
+            return
+        cls.__init__ = _constructor(cls._params)  # type: ignore[method-assign]
+        if "_stackable" not in vars(cls):
+            cls._stackable = tuple(one.name for one in cls._params if one.stackable)
+        if vars(cls).get("__doc__"):
+            cls.__doc__ = _documented(str(cls.__doc__), cls._params)
+
+    def _check_params(self) -> None:
+        """Raise ValueError for a parameter whose value does not fit."""
+        for declared in self._params:
+            declared.validate(getattr(self, declared.name))
+
+
+def _ordered(cls: type[Declared]) -> tuple[Param, ...]:
+    """Return a class's parameters in the order of forms and of the constructor.
+
+    First what a form shows at once, the bases' before the class's own. Then what it
+    shows on request and what it never shows, the other way round, so that what all
+    methods share is last.
+    """
+    found: dict[str, Param] = {}
+    depth: dict[str, int] = {}
+    for level, base in enumerate(reversed(cls.__mro__)):
+        own = vars(base).get("_own_params", {})
+        for name in found.keys() & vars(base).keys():
+            del found[name]
+        for name, declared in own.items():
+            found[name] = declared
+            depth.setdefault(name, level)
+
+    def place(declared: Param) -> tuple[int, int]:
+        level = depth[declared.name]
+        if not declared.label:
+            return 2, -level
+        return (1, -level) if declared.advanced else (0, level)
+
+    in_order = sorted(found.values(), key=place)
+    return tuple(sorted(in_order, key=lambda declared: not declared.positional))
+
+
+def _constructor(params: tuple[Param, ...]) -> Callable[..., None]:
+    """Return the constructor, which only stores its arguments."""
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = inspect.Signature([itself, *(one.argument() for one in params)])
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        for declared in params:
+            setattr(self, declared.name, bound.arguments[declared.name])
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__
+
+
+def _documented(text: str, params: tuple[Param, ...]) -> str:
+    """Return a docstring with the list of parameters before its first section."""
+    entries = "\n".join(declared.documentation() for declared in params)
+    section = f"Parameters\n----------\n{entries}\n"
+    lines = inspect.cleandoc(text).split("\n")
+    for i, line in enumerate(lines[1:], start=1):
+        if line and set(line) == {"-"}:
+            return "\n".join([*lines[: i - 1], section, *lines[i - 1 :]])
+    return "\n".join([*lines, "", section])
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method: what it is, where it is from, how it is set.
+
+    Attributes
+    ----------
+    key, label, title : str
+        In configuration, on screen, in full.
+    class_name, module : str
+        The estimator and where it stands.
+    summary, source : str
+        One sentence each: what it does; paper and equation.
+    colour_role : str
+        Which of the fixed colours it has in every figure.
+    params : tuple of Param
+    efforts : dict of str to dict
+        Training settings by effort, over the estimator's defaults.
+    gives_weights : bool
+        Whether a fitted model has ``ratio_``.
+    needs_groups : bool
+        Whether its ``predict`` takes ``sensitive_features``, as its ``fit`` does.
+    needs_names : bool
+        Whether it has a parameter ``feature_names`` for the encoded columns.
+    """
+
+    key: str
+    label: str
+    title: str
+    class_name: str
+    module: str
+    summary: str
+    source: str
+    colour_role: str
+    params: tuple[Param, ...]
+    efforts: Mapping[Effort, Mapping[str, Scalar]]
+    gives_weights: bool = False
+    needs_groups: bool = False
+    needs_names: bool = False
+
+    @classmethod
+    def of(cls, estimator: type[Declared], **entry: Any) -> Self:
+        """Return the entry of a class whose parameters are declared.
+
+        The colour has the name of the method, and every effort trains alike, unless
+        ``entry`` says otherwise.
+        """
+        usual = {"colour_role": entry["key"], "efforts": {"fast": {}, "paper": {}}}
+        return cls(
+            class_name=estimator.__name__,
+            module=estimator.__module__,
+            params=tuple(one for one in estimator._params if one.label),
+            **{**usual, **entry},
+        )
+
+    def estimator_class(self) -> type[Any]:
+        """Return the estimator's class."""
+        cls: type[Any] = getattr(import_module(self.module), self.class_name)
+        return cls
+
+    def estimator(self, params: Mapping[str, Scalar], random_state: int) -> Any:
+        """Return an unfitted estimator with ``params`` set."""
+        self.check_names(params)
+        return self.estimator_class()(**params, random_state=random_state)
+
+    def settings(
+        self, params: Mapping[str, Scalar], effort: Effort = "fast"
+    ) -> dict[str, Scalar]:
+        """Return every parameter's value: defaults, then effort, then ``params``."""
+        self.check_names(params)
+        check_one_of("effort", effort, list(self.efforts))
+        defaults = {one.name: one.default for one in self.params}
+        return {**defaults, **self.efforts[effort], **params}
+
+    def check_names(self, params: Mapping[str, Scalar]) -> None:
+        """Raise ValueError for a parameter that the method does not have."""
+        known = [one.name for one in self.params]
+        for name in params:
+            if name not in known:
+                message = f"{self.label} has no parameter `{name}`; it has {known}."
+                raise ValueError(message)
+
+    def stackable(self) -> tuple[str, ...]:
+        """Return the names of the parameters that may differ within a stack."""
+        return tuple(one.name for one in self.params if one.stackable)

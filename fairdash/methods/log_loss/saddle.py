@@ -1,0 +1,337 @@
+"""Fair log-loss as a game: value, slopes, Newton steps, and the search for its end."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from fairdash.methods.log_loss.truncation import Float, Played, play
+
+JITTER = 1e-13  # of the trace, against rounding in near-singular Hessians
+CHUNK = 2048  # rows that stay in the cache between their weighting and product
+NEGLIGIBLE = 1e-3  # of the penalty: what single precision may do to a Hessian
+DAMPING = 1e-12  # of multipliers that nothing depends on
+SHORTEST_STEP = 1 / 16  # of Newton on both players, before one waits for the other
+SUFFICIENT = 1e-4  # share of the promised gain that a step must bring
+FLAT = 0.5  # share of the slope at the start of a step that may remain at its end
+ROUNDING = 1e-14  # of values of the game, which are about 1
+FINEST_STEP = 1e-12
+SOFTEST, STIFFEST = 1e-6, 1e12  # damping, of the curvature's trace, and absolute
+
+Stopped = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Saddle:
+    r"""Minimise over :math:`\theta`, maximise over :math:`\lambda`.
+
+    .. math::
+
+        L(\theta, \lambda) = \frac1n \sum_i \ell(\theta \cdot x_i, a_i)
+        - y_i\, \theta \cdot x_i + \frac{\alpha}{2} \lVert \theta \rVert^2,
+        \qquad a = S \lambda
+
+    convex in :math:`\theta`, concave in :math:`\lambda` and once differentiable, with
+
+    .. math::
+
+        \ell = \begin{cases}
+        \log(1 + e^m) + a\,\sigma(m) & \text{not truncated} \\
+        m + \log a + 1 & a\,\sigma(m) > 1 \\
+        \log(-a) + a + 1 & a\,(1 - \sigma(m)) < -1 \end{cases}
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        With a column of ones for the intercept, which is penalised like the others.
+    y : ndarray of shape (n_rows,)
+        0 or 1.
+    scale : ndarray of shape (n_rows, n_multipliers)
+        :math:`S`: one over the share of the row's cell, with sign; 0 outside.
+    bound : ndarray of shape (n_multipliers,)
+        Share of the rows that each multiplier's constraint compares; no saddle point
+        has a larger multiplier.
+    alpha : float
+        Penalty, above 0.
+    """
+
+    X: Float
+    y: Float
+    scale: Float
+    bound: Float
+    alpha: float
+
+    @cached_property
+    def rows(self) -> NDArray[np.floating]:
+        """X for Hessians, in single precision where that costs no Newton step.
+
+        Slopes, and with them the solution, are always in double precision.
+        """
+        trace = np.mean(np.einsum("ij,ij->i", self.X, self.X)) / 4  # at weights of 1/4
+        if np.finfo(np.float32).eps / 2 * trace < NEGLIGIBLE * self.alpha:
+            return self.X.astype(np.float32)
+        return self.X
+
+    def at(self, theta: Float, multiplier: Float) -> "Position":
+        """Return the game at given parameters."""
+        margin, pull = self.X @ theta, self.scale @ multiplier
+        return Position(self, theta, multiplier, margin, pull, play(margin, pull))
+
+
+class Step(NamedTuple):
+    """Changes of both players' parameters."""
+
+    theta: Float
+    multiplier: Float
+
+
+class Eliminated(NamedTuple):
+    """See `Position.eliminated`."""
+
+    theta: Float
+    cross: Float
+    curvature: Float
+    slope: Float
+
+
+@dataclass(frozen=True)
+class Position:
+    """Value and derivatives of the game at one place."""
+
+    game: Saddle
+    theta: Float
+    multiplier: Float
+    margin: Float
+    pull: Float
+    played: Played
+
+    @cached_property
+    def value(self) -> float:
+        """L at this place."""
+        m, a, cut = self.margin, self.pull, self.played.truncated
+        loss = np.logaddexp(0, m) + a * self.played.p
+        up, down = cut & (a > 0), cut & (a < 0)
+        loss[up] = m[up] + np.log(a[up]) + 1
+        loss[down] = np.log(-a[down]) + a[down] + 1
+        ridge = self.game.alpha / 2 * (self.theta @ self.theta)
+        return float(np.mean(loss - self.game.y * m) + ridge)
+
+    @cached_property
+    def slope(self) -> Float:
+        """Gradient in theta: mean of (Q - y) x, and the penalty's."""
+        game = self.game
+        error = (self.played.q - game.y) / len(game.y)
+        gradient: Float = error @ game.X + game.alpha * self.theta
+        return gradient
+
+    @cached_property
+    def gap(self) -> Float:
+        """Gradient in the multipliers: how far each constraint is from holding."""
+        gaps: Float = self.played.p @ self.game.scale / len(self.game.y)
+        return gaps
+
+    @cached_property
+    def residual(self) -> float:
+        """Largest violation of the conditions of a saddle point."""
+        return float(max(np.abs(self.slope).max(), np.abs(self.gap).max(initial=0)))
+
+    @cached_property
+    def curvature(self) -> tuple[NDArray[np.float64], bool]:
+        """Cholesky factor of the Hessian in theta."""
+        game, (p, _, truncated) = self.game, self.played
+        weight = (1 + self.pull - 2 * self.pull * p) * p * (1 - p)
+        weight[truncated] = 0  # where Q is 0 or 1 whatever theta is
+        root = np.sqrt(np.maximum(weight, 0) / len(p)).astype(game.rows.dtype)
+        hessian = np.zeros((game.X.shape[1], game.X.shape[1]))
+        for start in range(0, len(p), CHUNK):
+            part = slice(start, start + CHUNK)
+            rows = root[part, None] * game.rows[part]
+            hessian += rows.T @ rows
+        ridge = game.alpha + JITTER * np.trace(hessian) / len(hessian)
+        hessian[np.diag_indices_from(hessian)] += ridge
+        factor, lower = cho_factor(hessian, overwrite_a=True, check_finite=False)
+        return factor, lower
+
+    def descent(self) -> Float:
+        """Return the Newton step of theta alone."""
+        step: Float = -cho_solve(self.curvature, self.slope, check_finite=False)
+        return step
+
+    @cached_property
+    def eliminated(self) -> "Eliminated":
+        r"""The Newton system with theta eliminated.
+
+        :math:`H^{-1} r`, :math:`H^{-1} B`, the curvature
+        :math:`C + B^\top H^{-1} B` and the slope :math:`G - B^\top H^{-1} r` in the
+        multipliers.
+        """
+        game, (p, _, truncated) = self.game, self.played
+        tilt = np.where(truncated, 0, p * (1 - p))
+        cross = game.X.T @ (game.scale * tilt[:, None]) / len(p)
+        cut = game.scale[truncated] / self.pull[truncated, None]
+        known = np.column_stack([self.slope, cross])
+        solved = cho_solve(self.curvature, known, check_finite=False)
+        return Eliminated(
+            solved[:, 0],
+            solved[:, 1:],
+            cut.T @ cut / len(p) + cross.T @ solved[:, 1:],
+            self.gap - cross.T @ solved[:, 0],
+        )
+
+    def newton(self, damping: float = DAMPING) -> Step:
+        r"""Return the Newton step of both players.
+
+        .. math::
+
+            d\lambda &= (C + B^\top H^{-1} B + \mu I)^{-1} (G - B^\top H^{-1} r) \\
+            d\theta &= -H^{-1} (r + B\, d\lambda)
+
+        Parameters
+        ----------
+        damping : float
+            :math:`\mu`; the larger, the shorter the step.
+        """
+        system = self.eliminated
+        bend = system.curvature + damping * np.eye(len(system.slope))
+        change = np.linalg.solve(bend, system.slope).astype(np.float64, copy=False)
+        return Step(-system.theta - system.cross @ change, change)
+
+    def moved(self, step: Step, share: float) -> "Position":
+        """Return the game after a share of a step, multipliers within their bounds."""
+        bound = self.game.bound
+        multiplier = self.multiplier + share * step.multiplier
+        return self.game.at(
+            self.theta + share * step.theta, np.clip(multiplier, -bound, bound)
+        )
+
+
+def _never() -> bool:
+    return False
+
+
+class Solution(NamedTuple):
+    """Where the search ended, and how many Hessians it took."""
+
+    position: Position
+    n_iter: int
+
+
+def solve(
+    game: Saddle,
+    theta: Float,
+    multiplier: Float,
+    *,
+    tol: float,
+    max_iter: int,
+    stopped: Stopped = _never,
+) -> Solution:
+    """Return the saddle point, or the best position found in ``max_iter`` steps.
+
+    ``stopped`` is asked before every step, and ends the search.
+
+    Both players move at once by Newton, while that shrinks the residual. Where the
+    kinks of truncation stop it, theta is minimised for every multiplier, and the
+    multiplier maximises the minimum, a concave function: slower, and sure.
+    """
+    best, used = _together(game.at(theta, multiplier), tol, max_iter, stopped)
+    if best.residual > tol:
+        nested, more = _nested(best, tol, max_iter - used, stopped)
+        left = max(0, max_iter - used - more)
+        nested, last = _together(nested, tol, left, stopped)
+        used += more + last
+        best = min(best, nested, key=lambda position: position.residual)
+    return Solution(best, used)
+
+
+def _together(
+    here: Position, tol: float, max_iter: int, stopped: Stopped
+) -> tuple[Position, int]:
+    for used in range(max_iter):
+        if here.residual <= tol or stopped():
+            return here, used
+        step, share = here.newton(), 1.0
+        there = here.moved(step, share)
+        while not _norm(there) <= (1 - share / 10) * _norm(here):
+            share /= 2
+            if share < SHORTEST_STEP:
+                return here, used + 1
+            there = here.moved(step, share)
+        here = there
+    return here, max_iter
+
+
+def _nested(
+    here: Position, tol: float, max_iter: int, stopped: Stopped
+) -> tuple[Position, int]:
+    """Maximise D, the minimum over theta, by damped Newton in the multipliers."""
+    here, used = minimise(here, tol / 10, max_iter, stopped)
+    damping = DAMPING
+    while used < max_iter and np.abs(here.gap).max() > tol and not stopped():
+        # theta is at its best, so this is a step of D, with theta along its tangent
+        start = here.moved(here.newton(damping), 1.0)
+        there, more = minimise(start, tol / 10, max_iter - used, stopped)
+        used += more + 1
+        moved = there.multiplier - here.multiplier
+        ahead, promised = float(there.gap @ moved), float(here.gap @ moved)
+        if _improved(there.value - here.value, ahead, promised):
+            here, damping = there, max(DAMPING, damping / 16)
+            continue
+        while damping <= STIFFEST:  # until the step is clearly shorter
+            damping = max(8 * damping, SOFTEST * np.trace(here.eliminated.curvature))
+            if _reach(here, damping) <= np.abs(moved).max() / 2:
+                break
+        else:  # rounding hides what is left to gain
+            break
+    return here, used
+
+
+def _reach(here: Position, damping: float) -> float:
+    """Return how far a damped step moves the multipliers within their bounds."""
+    bound = here.game.bound
+    aim = np.clip(here.multiplier + here.newton(damping).multiplier, -bound, bound)
+    return float(np.abs(aim - here.multiplier).max())
+
+
+def minimise(
+    here: Position, tol: float, max_iter: int, stopped: Stopped = _never
+) -> tuple[Position, int]:
+    """Move theta alone to its minimum."""
+    for used in range(max_iter):
+        if np.abs(here.slope).max() <= tol or stopped():
+            return here, used
+        step = Step(here.descent(), np.zeros_like(here.multiplier))
+        promised = -float(here.slope @ step.theta)
+        share = 1.0
+        there = here.moved(step, share)
+        while not _improved(
+            here.value - there.value,
+            -share * float(there.slope @ step.theta),
+            share * promised,
+        ):
+            share /= 2
+            if share < FINEST_STEP:
+                return here, used + 1
+            there = here.moved(step, share)
+        here = there
+    return here, max_iter
+
+
+def _improved(gained: float, ahead: float, promised: float) -> bool:
+    """Tell whether a step of a concave function gains enough.
+
+    By concavity it gains at least ``ahead``, the slope at its end times the step, which
+    counts where rounding hides the gain itself; a step that ends where the function is
+    flat has gained what there is.
+    """
+    if promised <= 0:
+        return False
+    enough = max(gained, ahead) >= SUFFICIENT * promised
+    return bool(enough or (abs(ahead) <= FLAT * promised and gained >= -ROUNDING))
+
+
+def _norm(position: Position) -> float:
+    return float(np.linalg.norm(np.append(position.slope, position.gap)))

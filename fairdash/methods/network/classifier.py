@@ -1,0 +1,193 @@
+"""Network classifiers of which many settings train at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.callback import CallbackContext, with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from fairdash._validation import encode_binary_target, encode_groups
+from fairdash.methods.base import NetworkClassifier
+from fairdash.methods.lazy import torch
+from fairdash.methods.network.groups import Groups
+from fairdash.methods.network.planning import find_device, plan_stacks
+from fairdash.methods.network.training import Batch, StackView, Trainer, train
+from fairdash.methods.params import (
+    BATCH_SIZE,
+    DEVICE,
+    EPOCHS,
+    LEARNING_RATE,
+    PREDICTOR,
+    RANDOM_STATE,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class StackedClassifier(NetworkClassifier):
+    """Network classifier of which many settings train at once.
+
+    A subclass names its ``_trainer_class``, and declares which of its parameters are
+    ``stackable``: those may differ within a stack.
+    """
+
+    _all_in_one_stack: ClassVar[bool] = False  # instead of stacks that fit the cache
+    _trainer_class: ClassVar[Any]
+
+    predictor_layers: str | Sequence[int] = PREDICTOR
+    n_epochs: int = EPOCHS
+    batch_size: int = BATCH_SIZE
+    learning_rate: float = LEARNING_RATE
+    device: str = DEVICE
+    random_state: Any = RANDOM_STATE
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike) -> Self:
+        """Fit the model; ``sensitive_features`` holds the group of each sample."""
+        self._fit_models([self], X, y, sensitive_features)
+        return self
+
+    @with_callbacks
+    def fit_many(
+        self,
+        points: Iterable[Mapping[str, Any]],
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sensitive_features: ArrayLike,
+    ) -> list[Self]:
+        """Fit one clone per point, as many as possible in one stack.
+
+        Parameters
+        ----------
+        points : iterable of dict
+            Parameters of each model, on top of this estimator's own.
+        X, y, sensitive_features
+            As in ``fit``; shared by all models.
+
+        Returns
+        -------
+        list of estimators
+            Fitted, in the order of ``points``; each equals the model fitted alone
+            with the same ``random_state``, up to rounding.
+        """
+        models = [clone(self).set_params(**point) for point in points]
+        self._fit_models(models, X, y, sensitive_features)
+        return models
+
+    def _keep_trainer(self, trainer: Trainer) -> None:
+        """Take over from the finished trainer what only this method learns."""
+
+    def _encode_target(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return the classes and the index of each sample's class."""
+        return encode_binary_target(y)
+
+    def _training_rows(self, X: Tensor, y: Tensor, groups: Groups) -> Batch:
+        """Return the training set, with what else a method needs of each row."""
+        return Batch(X, y, groups)
+
+    def _fit_models(
+        self,
+        models: Sequence[Self],
+        X: ArrayLike,
+        y: ArrayLike,
+        sensitive_features: ArrayLike,
+    ) -> None:
+        for model in models:
+            model._check_params()
+        X, y = validate_data(self, X, y, dtype=np.float32, order="C")
+        classes, target = self._encode_target(y)
+        groups, codes = encode_groups(sensitive_features, X)
+        for model in models:
+            model.n_features_in_ = self.n_features_in_
+            if hasattr(self, "feature_names_in_"):
+                model.feature_names_in_ = self.feature_names_in_
+            model.classes_, model.groups_ = classes, groups
+        stacks = plan_stacks(
+            models,
+            self._stackable,
+            n_rows=len(target),
+            n_features=self.n_features_in_,
+            all_in_one=self._all_in_one_stack,
+        )
+        root = self._init_callback_context(max_subtasks=len(stacks))
+        data = {"X": X, "y": y, "metadata": {"sensitive_features": sensitive_features}}
+        root.call_on_fit_task_begin(estimator=self, **data)
+        for points in stacks:
+            device = find_device(models[points[0]].device)
+            rows = self._training_rows(
+                torch.as_tensor(X, device=device),
+                torch.as_tensor(target, dtype=torch.float32, device=device),
+                Groups(torch.as_tensor(codes, device=device), len(groups)),
+            )
+            self._fit_stack(models, points, rows, root, data)
+        root.call_on_fit_task_end(estimator=self, **data)
+
+    def _fit_stack(
+        self,
+        models: Sequence[Self],
+        points: list[int],
+        rows: Batch,
+        root: CallbackContext,
+        data: Mapping[str, Any],
+    ) -> None:
+        stack = [models[i] for i in points]
+        first = stack[0]
+        random = check_random_state(first.random_state)
+        order_seed, *seeds = random.randint(np.iinfo(np.int32).max, size=4).tolist()
+        trainer = self._trainer_class(stack, rows, seeds=seeds, device=rows.X.device)
+        context = root.subcontext(task_name="stack", max_subtasks=first.n_epochs)
+        context.call_on_fit_task_begin(estimator=self, **data)
+
+        def after_epoch(view: StackView) -> bool:
+            epoch = context.subcontext(task_name="epoch")
+            epoch.call_on_fit_task_begin(estimator=self, **data)
+            stop: bool = epoch.call_on_fit_task_end(
+                estimator=self,
+                **data,
+                reconstruction_attributes=lambda: {
+                    "classes_": first.classes_,
+                    "groups_": first.groups_,
+                    "network_": trainer.predictor.networks()[0],
+                    "stack_": view,
+                },
+            )
+            return stop
+
+        with torch.no_grad():
+            view, snapshots = train(
+                trainer,
+                rows,
+                n_epochs=first.n_epochs,
+                batch_size=first.batch_size,
+                balanced=getattr(first, "batches", "shuffled") == "balanced",
+                seed=order_seed,
+                points=points,
+                after_epoch=after_epoch,
+            )
+        history = {name: np.stack(values) for name, values in view.history.items()}
+        ratios = view.ratios()
+        networks = trainer.predictor.networks()
+        for i, (model, network) in enumerate(zip(stack, networks, strict=True)):
+            model.network_ = network
+            model._keep_trainer(trainer)
+            columns = {name: values[:, i] for name, values in history.items()}
+            model.history_ = pd.DataFrame(
+                {"epoch": np.arange(1, view.epoch + 1), **columns}
+            )
+            model.ratio_ = None if ratios is None else ratios[i]
+            model.ratio_history_ = None
+            if snapshots:
+                model.ratio_history_ = {
+                    "epoch": snapshots["epoch"],
+                    "ratio": snapshots["ratio"][:, i],
+                }
+        context.call_on_fit_task_end(estimator=self, **data)

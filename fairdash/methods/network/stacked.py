@@ -1,0 +1,238 @@
+"""Many networks of one shape, run and trained as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from fairdash.methods.lazy import torch
+from fairdash.methods.network.planning import CACHED_ROWS
+from fairdash.methods.network.sparse import SparseRows, find_sparse
+from fairdash.methods.plain_network import Network
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class StackedNetwork:
+    """``n_models`` fully connected ReLU networks with linear outputs.
+
+    All parameters live in one flat vector, of which the layers' weights, of shape
+    (n_models, n_inputs, n_outputs), and biases are views; so is the gradient. A
+    forward or backward pass is one batched matrix product a layer, written into
+    buffers that are kept from batch to batch, and an optimiser step (Adam) is one
+    kernel for all models. Since Adam works entry by entry, models do not touch each
+    other: each moves as if it were trained alone.
+
+    The backward pass is written out because the passes here are so small that
+    autograd's bookkeeping would cost as much as the arithmetic; tests compare it with
+    autograd.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Widths from input to output, e.g. ``(n_features, 64, 32, 1)``.
+    n_models : int
+        Networks in the stack. All start from the same weights.
+    seed : int
+        Seed of these weights, uniform in +-1/sqrt(n_inputs) of the layer.
+    learning_rate : float
+        Adam's step size.
+    device : torch.device
+        Where the parameters live.
+    like : Tensor of shape (n_rows, n_inputs), optional
+        Rows such as will come, whose columns may turn out to be sparse.
+    """
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        n_models: int,
+        *,
+        seed: int,
+        learning_rate: float,
+        device: torch.device,
+        like: Tensor | None = None,
+    ) -> None:
+        self.sizes = tuple(sizes)
+        self.n_models = n_models
+        self._columns = None if like is None else find_sparse(like)
+        shapes = [
+            shape
+            for n_in, n_out in pairwise(self.sizes)
+            for shape in ((n_in, n_out), (1, n_out))
+        ]
+        lengths = [n_models * rows * columns for rows, columns in shapes]
+        self.parameters = torch.empty(sum(lengths), device=device)
+        self.gradient = torch.zeros_like(self.parameters)
+        self.weights, self.biases = views(self.parameters, lengths, shapes, n_models)
+        self._weight_gradients, self._bias_gradients = views(
+            self.gradient, lengths, shapes, n_models
+        )
+        self._initialise(seed)
+        leaf = torch.nn.Parameter(self.parameters)  # shares the memory of the views
+        leaf.grad = self.gradient
+        self._optimiser = torch.optim.Adam([leaf], lr=learning_rate, fused=True)
+        self._buffers: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
+        self._inputs: Tensor | SparseRows
+        self._activations: list[Tensor] = []
+
+    def prepare(self, rows: Tensor) -> Tensor | SparseRows:
+        """Return ``rows``, (n_rows, n_inputs), as ``forward`` multiplies them fastest.
+
+        Worth a call of its own where the same rows go through more than once.
+        """
+        if self._columns is None:
+            return rows.expand(self.n_models, *rows.shape)
+        return SparseRows(rows, self._columns, self.n_models)
+
+    def forward(self, inputs: Tensor | SparseRows) -> Tensor:
+        """Return the outputs, shape (n_models, n_rows, n_outputs).
+
+        ``inputs`` has shape (n_rows, n_inputs), shared by all models, or (n_models,
+        n_rows, n_inputs), or comes from ``prepare``. The result is a buffer: the next
+        call with as many rows overwrites it.
+        """
+        if isinstance(inputs, torch.Tensor) and inputs.ndim == 2:
+            inputs = self.prepare(inputs)
+        self._inputs = inputs
+        self._activations, _ = self._buffers_for(inputs.shape[-2])
+        return self._run(inputs, self._activations)
+
+    def backward(self, gradient: Tensor) -> None:
+        """Set the parameters' gradient, given that of a loss in the last outputs."""
+        for layer, delta in self._deltas(gradient):
+            gradients(
+                self._activations[layer - 1] if layer else self._inputs,
+                delta,
+                weight=self._weight_gradients[layer],
+                bias=self._bias_gradients[layer],
+            )
+
+    def input_gradient(self, gradient: Tensor) -> Tensor:
+        """Return a loss's gradient in the last inputs; parameters are left alone."""
+        for layer, delta in self._deltas(gradient):
+            if layer == 0:
+                return torch.bmm(delta, self.weights[0].mT)
+        raise AssertionError("a network has at least one layer")
+
+    def step(self) -> None:
+        """Move all parameters one Adam step along the gradient of ``backward``."""
+        self._optimiser.step()
+
+    def predict(self, inputs: Tensor) -> Tensor:
+        """Return the outputs of many rows without keeping anything for a backward.
+
+        Rows go through in parts that stay in the cache: activations of all of them at
+        once would be fresh memory at every call, which costs more than the products.
+        """
+        parts, outputs = [], self._new_outputs(0)
+        for part in inputs.split(max(1, CACHED_ROWS // self.n_models), dim=-2):
+            if outputs[0].shape[1] != part.shape[-2]:
+                outputs = self._new_outputs(part.shape[-2])
+            rows = self.prepare(part) if part.ndim == 2 else part
+            parts.append(self._run(rows, outputs).clone())
+        return torch.cat(parts, dim=1)
+
+    def networks(self) -> list[Network]:
+        """Return every model as plain arrays, copied."""
+        weights = [weight.cpu().numpy() for weight in self.weights]
+        biases = [bias.cpu().numpy() for bias in self.biases]
+        return [
+            Network([w[i].copy() for w in weights], [b[i, 0].copy() for b in biases])
+            for i in range(self.n_models)
+        ]
+
+    def _initialise(self, seed: int) -> None:
+        """Draw one network on the CPU, the same on every device, for all models."""
+        generator = torch.Generator().manual_seed(seed)
+        for weight, bias in zip(self.weights, self.biases, strict=True):
+            bound = weight.shape[1] ** -0.5
+            for tensor in (weight, bias):
+                draw = torch.empty(tensor.shape[1:]).uniform_(
+                    -bound, bound, generator=generator
+                )
+                tensor.copy_(draw.expand_as(tensor))
+
+    def _deltas(self, gradient: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """Yield (layer, gradient in its pre-activation) from the last to the first."""
+        delta = gradient
+        _, scratch = self._buffers_for(gradient.shape[1])
+        for layer in reversed(range(len(self.weights))):
+            yield layer, delta
+            if layer:
+                into = scratch[layer - 1]
+                input_gradient(delta, self.weights[layer], out=into)
+                delta = torch.ops.aten.threshold_backward.grad_input(
+                    into, self._activations[layer - 1], 0, grad_input=into
+                )
+
+    def _run(self, inputs: Tensor | SparseRows, outputs: list[Tensor]) -> Tensor:
+        """Fill ``outputs``, the activations of every layer, and return the last."""
+        affine(inputs, self.weights[0], self.biases[0], out=outputs[0])
+        for layer, (below, out) in enumerate(pairwise(outputs), start=1):
+            affine(below.relu_(), self.weights[layer], self.biases[layer], out=out)
+        return outputs[-1]
+
+    def _buffers_for(self, n_rows: int) -> tuple[list[Tensor], list[Tensor]]:
+        """Return the output and gradient buffers for batches of ``n_rows``."""
+        if n_rows not in self._buffers:
+            gradients = self._new_outputs(n_rows)[:-1]
+            self._buffers[n_rows] = self._new_outputs(n_rows), gradients
+        return self._buffers[n_rows]
+
+    def _new_outputs(self, n_rows: int) -> list[Tensor]:
+        shapes = [(self.n_models, n_rows, width) for width in self.sizes[1:]]
+        return [self.parameters.new_empty(shape) for shape in shapes]
+
+
+# Products with a matrix of one row or one column, as at either end of the adversary,
+# take a quarter of the time or less when not written as the general product.
+
+
+def affine(
+    inputs: Tensor | SparseRows, weight: Tensor, bias: Tensor, *, out: Tensor
+) -> None:
+    """Write inputs x weight + bias."""
+    if isinstance(inputs, SparseRows):
+        inputs.affine(weight, bias, out=out)
+    elif weight.shape[1] == 1:
+        torch.addcmul(bias, inputs, weight, out=out)
+    elif weight.shape[2] == 1:
+        torch.baddbmm(bias, weight.mT, inputs.mT, out=out.mT)
+    else:
+        torch.baddbmm(bias, inputs, weight, out=out)
+
+
+def gradients(
+    inputs: Tensor | SparseRows, delta: Tensor, *, weight: Tensor, bias: Tensor
+) -> None:
+    """Write the gradients in weight and bias, given that in the layer's outputs."""
+    if isinstance(inputs, SparseRows):
+        inputs.gradients(delta, weight=weight, bias=bias)
+        return
+    torch.sum(delta, 1, keepdim=True, out=bias)
+    if delta.shape[2] == 1:
+        torch.bmm(delta.mT, inputs, out=weight.mT)
+    else:
+        torch.bmm(inputs.mT, delta, out=weight)
+
+
+def input_gradient(delta: Tensor, weight: Tensor, *, out: Tensor) -> None:
+    """Write the gradient in the layer's inputs, given that in its outputs."""
+    if delta.shape[2] == 1:
+        torch.mul(delta, weight.mT, out=out)
+    else:
+        torch.bmm(delta, weight.mT, out=out)
+
+
+def views(
+    flat: Tensor, lengths: list[int], shapes: list[tuple[int, int]], n_models: int
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Return the weights and the biases that lie one after the other in ``flat``."""
+    views = [
+        part.view(n_models, *shape)
+        for part, shape in zip(flat.split(lengths), shapes, strict=True)
+    ]
+    return views[::2], views[1::2]

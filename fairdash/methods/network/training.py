@@ -1,0 +1,162 @@
+"""The training loop of a stack, and what an observer of it may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdash.methods.lazy import torch
+from fairdash.methods.network.groups import Groups
+from fairdash.methods.network.stacked import StackedNetwork
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+N_SNAPSHOTS = 20  # weights of the training rows that a finished model keeps
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of the training set: features, target in {0, 1} as floats, groups."""
+
+    X: Tensor
+    y: Tensor
+    groups: Groups
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rows: Tensor) -> Batch:
+        return Batch(self.X[rows], self.y[rows], self.groups[rows])
+
+
+class Trainer(Protocol):
+    """The networks of a stack and how one minibatch moves them."""
+
+    predictor: StackedNetwork
+
+    def step(self, batch: Batch) -> dict[str, Tensor]:
+        """Take one step; return each loss by name, one value per model."""
+        ...
+
+    def ratios(self, rows: Batch) -> Tensor | None:
+        """Return the weights r of ``rows``, (n_models, n_rows); None without any."""
+        ...
+
+
+@dataclass
+class StackView:
+    """A stack in training, as a callback finds it after an epoch.
+
+    Attributes
+    ----------
+    points : list of int
+        Which of the points given to ``fit_many`` these models are.
+    epoch, n_epochs : int
+        Epochs finished and planned.
+    history : dict of str to list of ndarray
+        Mean losses over the rows of each epoch, one array of (n_models,) an epoch.
+    """
+
+    points: list[int]
+    n_epochs: int
+    _trainer: Trainer
+    _rows: Batch
+    epoch: int = 0
+    history: dict[str, list[NDArray[np.float32]]] = field(default_factory=dict)
+
+    def logits(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return the outputs of all models for ``X``; shape (n_models, n_samples)."""
+        rows = torch.as_tensor(X, dtype=torch.float32).to(self._rows.X.device)
+        return self._trainer.predictor.predict(rows)[..., 0].cpu().numpy()
+
+    def ratios(self) -> NDArray[np.float32] | None:
+        """Return r of the training rows, (n_models, n_samples), if there is one.
+
+        Normalised over the whole training set, not over a batch.
+        """
+        ratios = self._trainer.ratios(self._rows)
+        return None if ratios is None else ratios.cpu().numpy()
+
+
+def train(
+    trainer: Trainer,
+    rows: Batch,
+    *,
+    n_epochs: int,
+    batch_size: int,
+    balanced: bool = False,
+    seed: int,
+    points: Sequence[int],
+    after_epoch: Callable[[StackView], bool],
+) -> tuple[StackView, dict[str, NDArray[np.generic]]]:
+    """Run epochs of shuffled minibatches, the last of which may be small.
+
+    The order of rows follows from ``seed`` alone, so it is the same for every stack
+    and method, unless minibatches are to be ``balanced``: then each class has as many
+    rows as any other, those of small classes more than once an epoch.
+    ``after_epoch`` may return True to stop.
+
+    Returns
+    -------
+    view : StackView
+        The stack as training left it.
+    snapshots : dict
+        ``"epoch"`` (n_snapshots,) and ``"ratio"`` (n_snapshots, n_models, n_samples);
+        empty when the method has no weights.
+    """
+    view = StackView(list(points), n_epochs, trainer, rows)
+    generator = torch.Generator().manual_seed(seed)
+    keep = set(np.unique(np.linspace(1, n_epochs, N_SNAPSHOTS).round().astype(int)))
+    epochs, ratios = [], []
+    for epoch in range(1, n_epochs + 1):
+        totals: dict[str, Tensor] = {}
+        seen = 0
+        for batch in _minibatches(rows, batch_size, generator, balanced):
+            seen += len(batch)
+            for name, loss in trainer.step(batch).items():
+                totals[name] = totals.get(name, 0) + loss * len(batch)
+        for name, total in totals.items():
+            mean = (total / seen).cpu().numpy()
+            view.history.setdefault(name, []).append(mean)
+        view.epoch = epoch
+        stop = after_epoch(view)
+        if (epoch in keep or stop) and (snapshot := view.ratios()) is not None:
+            epochs.append(epoch)
+            ratios.append(snapshot)
+        if stop:
+            break
+    if not ratios:
+        return view, {}
+    return view, {"epoch": np.array(epochs), "ratio": np.stack(ratios)}
+
+
+def _minibatches(
+    rows: Batch, batch_size: int, generator: torch.Generator, balanced: bool
+) -> Iterator[Batch]:
+    if balanced:
+        order = _balanced_order(rows.y.cpu(), generator)
+    else:
+        order = torch.randperm(len(rows), generator=generator)
+    for part in order.to(rows.X.device).split(batch_size):
+        yield rows[part]
+
+
+def _balanced_order(y: Tensor, generator: torch.Generator) -> Tensor:
+    """Return about as many rows as there are, of each class in turn."""
+    classes = y.unique()
+    each = -(-len(y) // len(classes))
+    columns = []
+    for label in classes:
+        members = torch.nonzero(y == label)[:, 0]
+        rounds = -(-each // len(members))
+        shuffled = [
+            members[torch.randperm(len(members), generator=generator)]
+            for _ in range(rounds)
+        ]
+        columns.append(torch.cat(shuffled)[:each])
+    return torch.stack(columns, dim=1).flatten()

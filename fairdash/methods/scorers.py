@@ -1,0 +1,187 @@
+"""Trained models that are not networks as plain arrays: they predict by NumPy alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.neighbors import KNeighborsClassifier
+
+from fairdash.methods.log_loss.truncation import TruncatedLogistic
+from fairdash.methods.plain_network import Network
+
+Float = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Arrays = Mapping[str, NDArray[np.generic]]
+_LEAF = -1  # instead of a feature
+
+
+class Scorer(Protocol):
+    """A stored model of encoded rows, whichever method trained it."""
+
+    def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
+        """Return P(1) of every row; ``group`` is the index of its group's name."""
+        ...
+
+
+class _Stored:
+    """A dataclass of arrays, which are its file."""
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return the parameters by name, ready for a safetensors file."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the model whose ``arrays()`` these are."""
+        return cls(**arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMixture(_Stored):
+    """A random choice among linear decisions.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (n_models, n_features)
+    intercepts : ndarray of shape (n_models,)
+    shares : ndarray of shape (n_models,)
+        Probability with which each model decides.
+    """
+
+    coefficients: NDArray[np.floating]
+    intercepts: NDArray[np.floating]
+    shares: NDArray[np.floating]
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return the probability of a positive decision."""
+        decided = X @ self.coefficients.T + self.intercepts > 0
+        positive: Float = decided @ np.asarray(self.shares, np.float64)
+        return positive.clip(0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupThresholds(_Stored):
+    """A logistic regression under a mixture of two thresholds in each group.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (n_features,)
+    intercept : ndarray of shape (1,)
+    thresholds, signs, shares : ndarray of shape (n_groups, 2)
+        A score s is decided 1 where ``sign * s > sign * threshold``, with the
+        probability ``share`` of this threshold.
+    constants : ndarray of shape (n_groups,)
+        Probability of 1 whatever the score, beside the thresholds'.
+    """
+
+    coefficients: Float
+    intercept: Float
+    thresholds: Float
+    signs: Float
+    shares: Float
+    constants: Float
+
+    def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
+        """Return the probability of a positive decision."""
+        margin = np.asarray(X, np.float64) @ self.coefficients + self.intercept
+        signs = self.signs[group]
+        above = signs * expit(margin)[:, None] > signs * self.thresholds[group]
+        positive: Float = self.constants[group] + (self.shares[group] * above).sum(1)
+        return positive.clip(0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Forest(_Stored):
+    """Trees, one after the other in flat arrays.
+
+    Parameters
+    ----------
+    roots : ndarray of int32 of shape (n_trees,)
+    features : ndarray of int32 of shape (n_nodes,)
+        Column compared with ``thresholds``; -1 at a leaf.
+    thresholds, values : ndarray of shape (n_nodes,)
+        ``values`` are P(1) of leaves.
+    left, right : ndarray of int32 of shape (n_nodes,)
+        Where a row goes that is at most, or above, the threshold.
+    """
+
+    roots: NDArray[np.int32]
+    features: NDArray[np.int32]
+    thresholds: Float
+    values: Float
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return the mean over trees of P(1) at the leaf."""
+        rows = np.asarray(X, np.float32)  # what the trees were grown on
+        total = np.zeros(len(rows))
+        for root in self.roots:
+            at = np.full(len(rows), root)
+            moving = np.flatnonzero(self.features[at] != _LEAF)
+            while len(moving):
+                node = at[moving]
+                low = rows[moving, self.features[node]] <= self.thresholds[node]
+                at[moving] = np.where(low, self.left[node], self.right[node])
+                moving = moving[self.features[at[moving]] != _LEAF]
+            total += self.values[at]
+        return total / len(self.roots)
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours(_Stored):
+    """Training rows, whose outcomes are averaged over the nearest.
+
+    Parameters
+    ----------
+    rows : ndarray of float32 of shape (n_train, n_features)
+    outcomes : ndarray of int8 of shape (n_train,)
+    n_neighbours : ndarray of int64 of shape (1,)
+    """
+
+    rows: NDArray[np.float32]
+    outcomes: NDArray[np.int8]
+    n_neighbours: NDArray[np.int64]
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return the share of positive outcomes among the nearest training rows."""
+        positive: Float = self._model.predict_proba(np.asarray(X, np.float64))[:, 1]
+        return positive
+
+    @cached_property
+    def _model(self) -> KNeighborsClassifier:
+        rows = np.asarray(self.rows, np.float64)
+        return KNeighborsClassifier(int(self.n_neighbours[0])).fit(rows, self.outcomes)
+
+
+def scorer_of(arrays: Arrays) -> Scorer:
+    """Return the model that a trial keeps, known by the names of its arrays.
+
+    Raises
+    ------
+    ValueError
+        When nothing was kept: an earlier version stored the scores of some methods
+        alone.
+    """
+    for name, kind in _KINDS.items():
+        if name in arrays:
+            model: Scorer = kind.from_arrays(arrays)
+            return model
+    raise ValueError(
+        "Only the scores of this model were kept, by an earlier version, so changed "
+        "people cannot be scored. Delete its runs and train it again."
+    )
+
+
+_KINDS: dict[str, Any] = {  # by an array that no other kind before it has
+    "weight_0": Network,
+    "pulls": TruncatedLogistic,
+    "signs": GroupThresholds,
+    "shares": LinearMixture,
+    "roots": Forest,
+    "n_neighbours": Neighbours,
+}

@@ -1,0 +1,156 @@
+"""A method in one file is, once registered, in form, sweep and command line."""
+
+import importlib.util
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+from toys import people_csv, specification
+from typer.testing import CliRunner
+
+from fairdash.cli import app
+from fairdash.methods import CATALOG
+from fairdash.sweep import run_sweep
+
+TOY = '''
+"""A toy: the unconstrained network, its scores made bolder."""
+
+from fairdash._validation import check_positive
+from fairdash.methods.adversarial import Unconstrained
+from fairdash.methods.declare import Method, param, vary
+from fairdash.methods.params import EPOCHS, FAIRNESS_WEIGHT
+
+
+class Toy(Unconstrained):
+    """Network whose logits are multiplied.
+
+    Attributes
+    ----------
+    As in :class:`Unconstrained`.
+    """
+
+    fairness_weight: float = FAIRNESS_WEIGHT
+    boldness: float = param(
+        0.5,
+        "Boldness",
+        letter="β",
+        low=0.1,
+        high=5.0,
+        axis="log",
+        stackable=True,
+        check=check_positive,
+        help="Larger: bolder.",
+        doc="Factor of the logits, above 0.",
+    )
+    n_epochs: int = vary(EPOCHS, default=2)
+
+    def decision_function(self, X):
+        return self.boldness * super().decision_function(X)
+
+
+METHOD = Method.of(
+    Toy,
+    key="toy",
+    label="Toy",
+    title="A toy",
+    summary="Multiplies logits.",
+    source="this test",
+)
+'''
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """Return the class of a method that was written to a file and registered."""
+    path = tmp_path / "toy_method.py"
+    path.write_text(TOY)
+    spec = importlib.util.spec_from_file_location("toy_method", path)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "toy_method", module)
+    spec.loader.exec_module(module)
+    monkeypatch.setitem(CATALOG, "toy", module.METHOD)
+    return module.Toy
+
+
+def test_the_constructor_stores_what_is_declared(toy):
+    model = toy(boldness=2.0)
+    assert model.get_params() == {
+        "fairness_weight": 1.0,
+        "boldness": 2.0,
+        "predictor_layers": "standard",
+        "n_epochs": 2,
+        "batch_size": 512,
+        "learning_rate": 1e-3,
+        "device": "auto",
+        "random_state": None,
+    }
+    with pytest.raises(TypeError, match="boldnes"):
+        toy(boldnes=2.0)
+    with pytest.raises(TypeError, match="positional"):
+        toy(2.0)
+
+
+def test_the_docstring_lists_each_parameter_before_the_attributes(toy):
+    entry = "boldness : float, default=0.5\n    Factor of the logits, above 0."
+    assert entry in toy.__doc__
+    assert "n_epochs : int, default=2\n" in toy.__doc__
+    assert toy.__doc__.index("boldness") < toy.__doc__.index("Attributes")
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"boldness": 0}, r"`boldness` must be a finite number > 0, got 0\."),
+        ({"fairness_weight": -1}, r"`fairness_weight` must be a finite number >= 0"),
+        ({"n_epochs": 0.5}, r"`n_epochs` must be a whole number >= 1, got 0\.5\."),
+        ({"device": "abacus"}, r"`device` must be one of \['auto', 'cpu', 'cuda'\]"),
+        ({"predictor_layers": "tiny"}, "`predictor_layers` must be one of"),
+    ],
+)
+def test_a_fit_checks_what_is_declared(toy, wrong, message):
+    X, y = np.eye(8), np.arange(8) % 2
+    with pytest.raises(ValueError, match=message):
+        toy(**wrong).fit(X, y, sensitive_features=y[::-1])
+
+
+def test_it_is_in_the_form_with_its_range_and_words(toy, inline):
+    def page():
+        import streamlit as st
+
+        from fairdash.sweep import MethodGrid
+        from fairdash.ui.train.method_form import method_form
+
+        st.session_state["grid"] = method_form(MethodGrid(method="toy"), "form")
+
+    form = AppTest.from_function(page, default_timeout=60).run()
+    assert "Toy" in form.selectbox[0].options
+    (slider,) = [one for one in form.slider if one.label == "Boldness (β)"]
+    assert (slider.min, slider.max, slider.value) == (0.1, 5.0, 0.5)
+    assert slider.help == "Larger: bolder."
+    slider.set_value(2.0).run()
+    assert form.session_state["grid"].params == {"boldness": 2.0}
+    assert "fairness_weight" in CATALOG["toy"].stackable()
+
+
+def test_a_sweep_trains_its_grid_and_writes_it_as_a_script(toy, tmp_path):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    grid = {"method": "toy", "params": {"boldness": {"log": [0.1, 10, 3]}}}
+    spec = specification(tmp_path / "people.csv", methods=[grid])
+    table = run_sweep(spec)
+    assert table["boldness"].tolist() == [0.1, 1.0, 10.0]
+    text = spec.to_python()
+    assert "from fairdash.methods import Toy" in text
+    assert "boldness" in text
+
+
+def test_the_command_line_trains_it(toy, home, tmp_path):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    grid = {"method": "toy", "params": {"boldness": [0.5, 2.0]}}
+    config = tmp_path / "toy.yaml"
+    config.write_text(specification("people.csv", methods=[grid]).to_yaml())
+    out = tmp_path / "rows.csv"
+    done = CliRunner().invoke(app, ["run", str(config), "--inline", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert pd.read_csv(out)["boldness"].tolist() == [0.5, 2.0]
