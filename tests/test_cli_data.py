@@ -122,7 +122,7 @@ def test_a_large_table_is_checked_as_the_app_does(tmp_path, monkeypatch):
         kinds.append(str(table["branch"].dtype))
         return check_table(table, roles)
 
-    monkeypatch.setattr("fairdash.cli.data.check_table", looked_at)
+    monkeypatch.setattr("fairdash.cli._data.check_table", looked_at)
     monkeypatch.setattr("fairdash.datasets.reading.parquet.LARGE", 0)
     large = call("check", tmp_path / "people.csv")
     assert kinds == ["category"]

@@ -1,5 +1,41 @@
 """The command line: serve the app, run a configuration, check a table."""
 
-from fairdash.cli._commands import app
+from typing import Annotated
+
+import typer
+
+from fairdash import __version__
+from fairdash.cli._apply import apply_to_file
+from fairdash.cli._audit import audit_flips
+from fairdash.cli._certify import certify
+from fairdash.cli._data import data
+from fairdash.cli._run import run, sweep
+from fairdash.cli._serve import serve, worker
 
 __all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app.command("app")(serve)
+app.command()(run)
+app.command()(sweep)
+app.command()(worker)
+app.command("apply")(apply_to_file)
+app.command("audit")(audit_flips)
+app.command()(certify)
+app.add_typer(data, name="data")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"fairdash {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, help="Print the version."),
+    ] = False,
+) -> None:
+    """Explore the fairness trade-offs of classifiers, with honest uncertainty."""

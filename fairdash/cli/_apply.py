@@ -3,17 +3,60 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import typer
 from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
+from fairdash.cli._options import File, refuse
 from fairdash.postprocessing import ScoreType, Thresholds, apply_thresholds, cross
 
 BATCH_ROWS = 65_536
+
+
+def apply_to_file(
+    thresholds: File,
+    file: File,
+    score: Annotated[str, typer.Option(help="Column of the scores.")],
+    group: Annotated[
+        list[str],
+        typer.Option(help="Column of the groups; repeat it to cross several."),
+    ],
+    out: Annotated[Path, typer.Option(help="CSV or Parquet file to write.")],
+    seed: Annotated[int, typer.Option(help="Seed of the drawn decisions.")] = 0,
+    score_type: Annotated[
+        Literal["margin", "probability"] | None,
+        typer.Option(help="What the scores are, if not what the thresholds record."),
+    ] = None,
+) -> None:
+    """Apply thresholds of the Post-process page to the rows of a file.
+
+    Adds the columns h, the probability of a positive decision, and decision, drawn
+    with it, and prints the rates of every group beside those the thresholds were
+    learned with. Files may be larger than memory. The exit status is 2 when a file
+    cannot be used, or when its scores may not be what the thresholds are for.
+    """
+    try:
+        rates = apply_file(
+            thresholds,
+            file,
+            score=score,
+            groups=group,
+            out=out,
+            seed=seed,
+            score_type=score_type,
+        )
+    except ValueError as error:
+        raise refuse(error, file) from error
+    typer.echo(f"{out}: {rates['n'].sum()} rows decided")
+    named = rates.rename(
+        columns={"expected": "expected rate", "obtained": "obtained rate"}
+    )
+    typer.echo(named.to_string(index=False, float_format="{:.3f}".format))
 
 
 def apply_file(

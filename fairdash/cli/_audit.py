@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from fairdash._validation import check_one_of, value_label
 from fairdash.audits import Flips, audit_run, flip_values
+from fairdash.cli._options import Home, Out, refuse
 from fairdash.datasets import Dataset
-from fairdash.store import open_store
+from fairdash.store import home_folder, open_store
 
 SHOWN = (
     "balanced_accuracy",
@@ -18,6 +20,33 @@ SHOWN = (
     "gap_rms",
     "gap_max",
 )
+
+
+def audit_flips(
+    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    flip: Annotated[
+        list[str],
+        typer.Option(
+            help="Column to flip, to all its values or to some: race=White,Black. "
+            "Repeat it to flip several at once."
+        ),
+    ],
+    out: Out = None,
+    by_seed: Annotated[
+        bool, typer.Option("--by-seed", help="One row per model and seed.")
+    ] = False,
+    home: Home = None,
+) -> None:
+    """Flip columns of the test rows and print how often predictions stay.
+
+    Audits every model of a run: consistency, CTF score, largest change of P(1), and
+    gaps of the true positive rates between groups. The exit status is 2 when the run
+    or a column cannot be used.
+    """
+    try:
+        audit(home or home_folder(), run_id, flip, out=out, by_seed=by_seed)
+    except ValueError as error:
+        raise refuse(error) from error
 
 
 def audit(

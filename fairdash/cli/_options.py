@@ -11,6 +11,9 @@ Home = Annotated[
     Path | None,
     typer.Option(help="Folder of all data. Default: $FAIRDASH_HOME or ~/.fairdash."),
 ]
+Out = Annotated[
+    Path | None, typer.Option(help="CSV or Parquet file to write all rows to.")
+]
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 
 

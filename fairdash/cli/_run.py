@@ -1,4 +1,4 @@
-"""Train a configuration and follow it to its end."""
+"""The commands that train: a configuration, followed to its end."""
 
 import signal
 import threading
@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
@@ -13,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairdash._validation import check_one_of
+from fairdash.cli._options import File, Home, Out, refuse
 from fairdash.jobs import (
     attach,
     engine_waits_for,
@@ -21,7 +23,7 @@ from fairdash.jobs import (
     use_scheduler,
     wake,
 )
-from fairdash.store import Snapshot, Store, open_store
+from fairdash.store import Snapshot, Store, home_folder, open_store
 from fairdash.sweep import SweepSpec
 
 POLL_SECONDS = 0.2
@@ -34,6 +36,76 @@ SHOWN = (
     "test_demographic_parity_difference",
     "test_worst_1_di",
 )
+
+Name = Annotated[str | None, typer.Option(help="Title of the run.")]
+TrainRows = Annotated[
+    int | None,
+    typer.Option(min=1, help="Train on a stratified subsample; measure all rows."),
+]
+Inline = Annotated[bool, typer.Option("--inline", help="Train in this process.")]
+
+
+def run(
+    config: File,
+    out: Out = None,
+    name: Name = None,
+    train_rows: TrainRows = None,
+    inline: Inline = False,
+    home: Home = None,
+) -> None:
+    """Train a YAML configuration and print the results: a sweep, or a single model.
+
+    The run appears in the app as well; Ctrl-C cancels it. The exit status is 0 when
+    all trials have finished, 1 when one failed or the run was cancelled, 2 when the
+    configuration cannot be used.
+    """
+    _train(config, home, inline=inline, out=out, name=name, train_rows=train_rows)
+
+
+def sweep(
+    config: Annotated[
+        Path | None,
+        typer.Argument(exists=True, dir_okay=False, readable=True),
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option(help="Id of a run to go on with, instead of a file.")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler; see `fairdash worker`."),
+    ] = None,
+    out: Out = None,
+    name: Name = None,
+    train_rows: TrainRows = None,
+    inline: Inline = False,
+    home: Home = None,
+) -> None:
+    """As `run`, on a cluster as well, or going on with what an earlier run left.
+
+    Finished models are kept: `--resume` trains nothing twice.
+    """
+    if (config is None) == (resume is None):
+        raise refuse(ValueError("Give either a configuration or --resume ID."))
+    if inline and scheduler:
+        raise refuse(ValueError("Give either --inline or --scheduler."))
+    _train(
+        config,
+        home,
+        resume=resume,
+        scheduler=scheduler,
+        inline=inline,
+        out=out,
+        name=name,
+        train_rows=train_rows,
+    )
+
+
+def _train(config: Path | None, home: Path | None, **options: Any) -> None:
+    try:
+        status = train(home or home_folder(), config=config, **options)
+    except ValueError as error:
+        raise refuse(error, config) from error
+    raise typer.Exit(0 if status == "finished" else 1)
 
 
 def train(

@@ -1,28 +1,35 @@
-"""Serve the app in this process, with the engine beside it."""
+"""The commands that serve: the app with the engine beside it, workers elsewhere."""
 
 import gc
 import os
 import socket
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import pyarrow  # noqa: F401
 import typer
-from streamlit.web import cli
-from streamlit.web.server.starlette import starlette_server
 
-import fairdash.plots  # noqa: F401  like pyarrow: imported before it is frozen
 from fairdash import APP_FOLDER
+from fairdash.cli._options import Home, refuse
 from fairdash.jobs import attach, ensure_engine
-from fairdash.store import open_store
+from fairdash.store import home_folder, open_store
 
 
-def serve_app(home: Path, *, port: int, address: str) -> None:
-    """Serve the app until Ctrl-C; the engine goes on while a run is open."""
-    os.environ["FAIRDASH_HOME"] = str(home)
-    store = open_store(home)
-    with attach(home):
-        ensure_engine(home)
+def serve(
+    home: Home = None,
+    port: Annotated[int, typer.Option(help="Port of the web page.")] = 8501,
+    address: Annotated[str, typer.Option(help="Address to listen at.")] = "localhost",
+) -> None:
+    """Serve the app; Ctrl-C stops it. Open runs go on until they are finished."""
+    # only this command loads Streamlit; all three are loaded before they are frozen
+    import pyarrow  # noqa: F401
+    from streamlit.web import cli
+
+    import fairdash.plots  # noqa: F401
+
+    folder = home or home_folder()
+    os.environ["FAIRDASH_HOME"] = str(folder)
+    store = open_store(folder)
+    with attach(folder):
+        ensure_engine(folder)
         _send_at_once()
         gc.collect()
         gc.freeze()  # Streamlit collects after every rerun: spare it the modules
@@ -44,12 +51,40 @@ def serve_app(home: Path, *, port: int, address: str) -> None:
     store.close()
 
 
+def worker(
+    address: Annotated[str, typer.Argument(help="Such as tcp://10.0.0.5:8786.")],
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes. Default: one a core.")
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address of this machine to listen on, and on no other. A scheduler "
+            "on another machine must reach it."
+        ),
+    ] = "127.0.0.1",
+) -> None:
+    """Work for a Dask scheduler until Ctrl-C; wait for it when it is away.
+
+    The processes must see the same home folder as the app, under the same path. The
+    scheduler is not authenticated: keep it on a trusted network, or use TLS.
+    """
+    from fairdash.jobs import serve_worker  # only this command loads Dask
+
+    try:
+        serve_worker(address, n_workers=workers or os.cpu_count() or 1, host=host)
+    except ValueError as error:
+        raise refuse(error) from error
+
+
 def _send_at_once() -> None:
     """Turn Nagle's algorithm off, which delays some answers by 40 ms.
 
-    Streamlit makes its socket in a way that asyncio does not recognise as TCP (uvicorn
-    issue 3149), and has no option for it.
+    Streamlit makes its socket in a way that asyncio does not recognise as TCP, and has
+    no option for it.
     """
+    from streamlit.web.server.starlette import starlette_server
+
     bind = getattr(starlette_server, "_bind_socket", None)
     if bind is None:
         return
