@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from fairdash.cli import app
 from fairdash.methods import CATALOG
-from fairdash.sweep import run_sweep
+from fairdash.sweep import python_script, run_sweep
 
 TOY = '''
 """A toy: the unconstrained network, its scores made bolder."""
@@ -140,7 +140,7 @@ def test_a_sweep_trains_its_grid_and_writes_it_as_a_script(toy, tmp_path):
     spec = specification(tmp_path / "people.csv", methods=[grid])
     table = run_sweep(spec)
     assert table["boldness"].tolist() == [0.1, 1.0, 10.0]
-    text = spec.to_python()
+    text = python_script(spec)
     assert "from fairdash.methods import Toy" in text
     assert "boldness" in text
 
