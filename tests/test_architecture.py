@@ -12,6 +12,46 @@ ROOT = Path(__file__).parents[1]
 MAX_ENTRIES = 24
 # Folders that are still larger; an entry whose folder has become small must go.
 LARGE_FOLDERS: set[str] = set()
+# Modules of the screen that still compute; one that has stopped must go.
+COMPUTING_SCREEN = {
+    # individual
+    "individual/alike.py",
+    "individual/demo.py",
+    "individual/models.py",
+    "individual/pairs.py",
+    "individual/people.py",
+    "individual/view.py",
+    # noisy_groups
+    "noisy_groups/certificate.py",
+    "noisy_groups/noise.py",
+    "noisy_groups/rows.py",
+    "noisy_groups/study.py",
+    # postprocess
+    "postprocess/apply.py",
+    "postprocess/bounds.py",
+    "postprocess/local.py",
+    "postprocess/tables.py",
+    # results
+    "results/found.py",
+    "results/results.py",
+    "results/scored.py",
+    "results/weights.py",
+    # sweep
+    "sweep/form.py",
+    "sweep/growing.py",
+    "sweep/inside.py",
+    "sweep/live.py",
+    "sweep/live_surface.py",
+    "sweep/numbers.py",
+    "sweep/time.py",
+    # train
+    "train/truncation.py",
+    "train/two_features.py",
+    "train/violations.py",
+    # widgets
+    "widgets/score_source.py",
+    #
+}
 
 
 def rooms_on_the_map():
@@ -104,6 +144,18 @@ def test_no_folder_is_larger_than_one_can_take_in_at_a_glance():
     large = {folder for folder, held in entries.items() if len(held) > MAX_ENTRIES}
     assert large <= LARGE_FOLDERS, "too many entries"
     assert large >= LARGE_FOLDERS, "small by now: strike it from LARGE_FOLDERS"
+
+
+def test_the_screen_does_no_mathematics():
+    computing = {
+        path.relative_to("fairdash/ui").as_posix()
+        for path in SOURCES
+        if path.is_relative_to("fairdash/ui")
+        for name in imported_names(path)
+        if name.split(".")[0] in ("numpy", "scipy")
+    }
+    assert computing <= COMPUTING_SCREEN, "a room outside `ui` computes what it shows"
+    assert computing >= COMPUTING_SCREEN, "free of it: strike it from COMPUTING_SCREEN"
 
 
 def test_a_page_process_never_loads_torch():
