@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ AGE_WIDTH = 10.0
 AGE_ANCHOR = 25.0
 TAIL_SHARE = 0.01
 MOST_BINS = 7.2
+Edges = Literal["customary", "paper"]
 NICE_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5)
 EVERYBODY = "All rows"
 FEW_VALUES = 8
@@ -54,7 +55,7 @@ def default_width(column: "pd.Series[Any]") -> float:
 
 
 def bin_column(
-    column: "pd.Series[Any]", width: float
+    column: "pd.Series[Any]", width: float, edges: Edges = "customary"
 ) -> tuple[NDArray[np.int64], list[str]]:
     """Return the bin of each row (-1 where missing) and the names of the bins.
 
@@ -63,23 +64,33 @@ def bin_column(
     than 1 % of the rows join the next bin, which is then open ("65+"). Bins of whole
     numbers are named by their first and last number, others by their edges, of which
     the upper is not included. Empty bins are excluded.
+
+    With ``edges="paper"``, as in the public code of the ROAD paper, edges of ages too
+    are multiples of ``width``, a bin includes its upper edge and not its lower, and no
+    bins are joined: ages 21–30, 31–40 and so on.
     """
     row_value, distinct = pd.factorize(column)
     values = np.asarray(distinct, dtype=float)
     present = np.isfinite(values)
     if not present.any():
         return np.full(len(column), -1, dtype=np.int64), []
-    anchor = AGE_ANCHOR % width if is_age(str(column.name)) else 0.0
-    number = np.floor(np.round((values[present] - anchor) / width, 9))
+    paper = edges == "paper"
+    anchor = AGE_ANCHOR % width if is_age(str(column.name)) and not paper else 0.0
+    scaled = np.round((values[present] - anchor) / width, 9)
+    number = np.ceil(scaled) - 1 if paper else np.floor(scaled)
     numbers, position = np.unique(number, return_inverse=True)
     rows = count_codes(row_value, len(values))[present]
     counts = np.bincount(position, weights=rows).astype(np.int64)
-    first, last = _open_ends(counts)
+    first, last = (0, len(counts) - 1) if paper else _open_ends(counts)
     # the extra entry answers to code -1, a missing value
     bins = np.full(len(values) + 1, -1, dtype=np.int64)
     bins[:-1][present] = np.clip(position, first, last) - first
     codes = bins[row_value]
     whole = is_whole(column)
+    if paper:
+        shift = float(whole)  # the first whole number above an edge
+        lows = numbers * width + shift
+        return codes, [_name(low, low + width, whole, low) for low in lows]
     low_end, high_end = float(values[present].min()), float(values[present].max())
     if first == last:
         return codes, [_name(low_end, high_end + whole, whole, low_end)]
@@ -172,6 +183,9 @@ class Subgroups(BaseModel):
     crossed : bool
         Whether the columns are crossed. If not, each column has subgroups of its own:
         see ``parts``.
+    edges : {"customary", "paper"}
+        Where bins of one width begin: ages at 25, 35 and so on, or as in the ROAD paper
+        at 21, 31 and so on, with no bins joined at the ends.
     where : dict of str to tuple of str
         Only rows with these values are in a subgroup.
     min_size : int
@@ -185,6 +199,7 @@ class Subgroups(BaseModel):
     quantiles: dict[str, Annotated[int, Field(ge=2, le=20)]] = {}
     cuts: dict[str, Annotated[tuple[float, ...], Field(min_length=1)]] = {}
     crossed: bool = True
+    edges: Edges = "customary"
     where: dict[str, Labels] = {}
     min_size: Annotated[int, Field(ge=1)] = 50
 
@@ -283,7 +298,8 @@ class Subgroups(BaseModel):
             cuts = quantile_cuts(column, self.quantiles[name])
         if cuts:
             return cut_column(column, cuts)
-        return bin_column(column, self.widths.get(name) or default_width(column))
+        width = self.widths.get(name) or default_width(column)
+        return bin_column(column, width, self.edges)
 
     def _inside(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         inside = np.ones(len(frame), dtype=bool)
@@ -331,8 +347,9 @@ def road_table_1(
 ) -> dict[str, Subgroups]:
     """Return the twelve definitions of subgroups of Table 1 of the ROAD paper.
 
-    Age in bins of 5, 10, 15 and 20 years, for everybody, then for the first and the
-    second value of ``gender_column`` alone; in the paper's order (0 to 11).
+    Age in bins of 5, 10, 15 and 20 years, with the paper's edges, for everybody, then
+    for the first and the second value of ``gender_column`` alone; in the paper's order
+    (0 to 11).
 
     Parameters
     ----------
@@ -363,7 +380,10 @@ def road_table_1(
     populations += [(f"{prefix}{g}", {gender_column: (g,)}) for g in genders]
     return {
         f"{name}, age in {width}s": Subgroups(
-            columns=(age_column,), widths={age_column: width}, where=where
+            columns=(age_column,),
+            widths={age_column: width},
+            edges="paper",
+            where=where,
         )
         for name, where in populations
         for width in TABLE_1_WIDTHS

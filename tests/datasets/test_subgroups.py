@@ -1,3 +1,6 @@
+import os
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, range_indexes
 
-from fairdash.datasets import Subgroups, road_table_1
+from fairdash.datasets import PUBLIC, Subgroups, fetch, road_table_1, split
+
+DATA = Path(os.environ.get("FAIRDASH_DATA", ""))
+real_data = pytest.mark.skipif(
+    "FAIRDASH_DATA" not in os.environ, reason="FAIRDASH_DATA names no data folder"
+)
 
 
 def labels(frame, **options):
@@ -176,6 +184,31 @@ def test_rows_of_one_bin_lie_within_its_width_but_for_open_ends(values, width):
     assert (ordered["min"].to_numpy()[1:] > ordered["max"].to_numpy()[:-1]).all()
 
 
+def test_edges_as_in_the_paper_are_multiples_of_ten_closed_on_the_right():
+    """The public code of ROAD cuts at 20, 30, ..., each the last age of its bin."""
+    frame = pd.DataFrame({"age": [18, 20, 21, 30, 31, 70, 71, 18.0]})
+    found = labels(frame, columns=("age",), widths={"age": 10}, edges="paper")
+    assert found.tolist() == [
+        *("11–20", "11–20", "21–30", "21–30", "31–40", "61–70", "71–80", "11–20")
+    ]
+    frame = pd.DataFrame({"score": [0.5, 1.0, 1.5, 2.0]})
+    found = labels(frame, columns=("score",), widths={"score": 1}, edges="paper")
+    assert found.tolist() == [*("score 0–1", "score 0–1", "score 1–2", "score 1–2")]
+
+
+@real_data
+def test_on_law_the_papers_edges_leave_more_subgroups_than_ours():
+    law = fetch("law", DATA / "raw")
+    assert PUBLIC["law"].subgroups.edges == "paper"
+    rows = split(law).test
+    estimable = {}
+    for edges in ("customary", "paper"):
+        chosen = PUBLIC["law"].subgroups.model_copy(update={"edges": edges})
+        found = chosen.label(law.frame).iloc[rows]
+        estimable[edges] = int((found.value_counts() >= 50).sum())
+    assert estimable == {"customary": 2, "paper": 3}
+
+
 def test_table_1_is_twelve_definitions_in_the_papers_order(people):
     definitions = road_table_1("age", "sex", people)
     assert list(definitions)[:5] == [
@@ -192,7 +225,7 @@ def test_table_1_is_twelve_definitions_in_the_papers_order(people):
         assert name.endswith(f"age in {width:g}s")
         chosen = people["sex"].isin(definition.where.get("sex", ("Female", "Male")))
         np.testing.assert_array_equal(found.notna(), chosen)
-        expected = ((people["age"][chosen] - 25) // width).nunique()
+        expected = np.ceil(people["age"][chosen] / width).nunique()
         assert len(found.cat.categories) == expected
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from fairdash.datasets._roles import Remedy, Roles
+from fairdash.datasets._subgroups import Subgroups
 from fairdash.datasets.reading.format import TableFormat
 from fairdash.datasets.reading.read import read_table
 
@@ -82,6 +83,8 @@ class PublicTable:
     content : str
         `content_digest` of the table that ``read`` returns, where the file's sha256 is
         not known.
+    age_bins : Subgroups, optional
+        The subgroups of the ROAD paper, where it has results on the table.
     """
 
     title: str
@@ -93,6 +96,12 @@ class PublicTable:
     note: str
     sha256: str = ""
     content: str = ""
+    age_bins: Subgroups | None = None
+
+    @property
+    def subgroups(self) -> Subgroups:
+        """Return the subgroups of the paper, or those that the roles describe."""
+        return self.age_bins or Subgroups(columns=self.roles.subgroup_columns)
 
 
 def read_adult(path: Path) -> pd.DataFrame:
@@ -176,6 +185,12 @@ def _named(table: pd.DataFrame, names: tuple[str, ...], path: Path) -> pd.DataFr
     return table.set_axis(list(names), axis=1)
 
 
+def _road_bins(*columns: str, min_size: int) -> Subgroups:
+    """Return ages in tens crossed with gender, as A.5.3 of the ROAD paper has them."""
+    widths = {"age": 10.0}
+    return Subgroups(columns=columns, widths=widths, edges="paper", min_size=min_size)
+
+
 PUBLIC: dict[str, PublicTable] = {
     "adult": PublicTable(
         title="Adult",
@@ -223,6 +238,7 @@ PUBLIC: dict[str, PublicTable] = {
             positive_is="unfavourable",
         ),
         read=read_compas,
+        age_bins=_road_bins("age", "sex", min_size=50),
         variants={
             "road": Variant(
                 "the rows of propublica whose charge is described, as in ROAD and in "
@@ -264,6 +280,7 @@ PUBLIC: dict[str, PublicTable] = {
                 "every row of the file, in which about half passed, as in ROAD", 1_823
             )
         },
+        age_bins=_road_bins("age", "gender", min_size=20),
         note="The subsample of the ROAD paper; its age is no age.",
     ),
     "law_lequy": PublicTable(
@@ -310,6 +327,7 @@ PUBLIC: dict[str, PublicTable] = {
             positive_is="favourable",
         ),
         read=read_german,
+        age_bins=_road_bins("age", min_size=20),
         variants={"all": Variant("every row of the file", 1_000)},
         note="CC BY 4.0. Sex is read from personal_status, which is excluded.",
     ),

@@ -131,6 +131,16 @@ def pick_bins(
             field, value = _pick_way(column, known, f"{key} {column}")
             if value:
                 bins[field][column] = value
+    edges = known.edges
+    if any(pd.api.types.is_numeric_dtype(frame[column]) for column in columns):
+        paper = st.toggle(
+            "Edges as in the ROAD paper",
+            known.edges == "paper",
+            help="Bins begin after multiples of their width: ages 21–30, 31–40. "
+            "Otherwise ages are 25–34, 35–44, and sparse ends are joined.",
+            key=f"{key} edges",
+        )
+        edges = "paper" if paper else "customary"
     smallest = st.number_input(
         "Smallest subgroup (rows)",
         min_value=1,
@@ -139,8 +149,15 @@ def pick_bins(
         help="Gaps of smaller subgroups are not estimated.",
         key=f"{key} smallest",
     )
-    change = {"columns": tuple(columns), "min_size": int(smallest), **bins}
-    return Subgroups(**{**known.model_dump(), **change})
+    return Subgroups.model_validate(
+        {
+            **known.model_dump(),
+            **bins,
+            "columns": tuple(columns),
+            "edges": edges,
+            "min_size": int(smallest),
+        }
+    )
 
 
 def _pick_way(column: str, known: Subgroups, key: str) -> tuple[str, Any]:

@@ -190,7 +190,7 @@ def add_public(name: str, variant: str) -> str:
     fetch_table(name, variant=variant).to_parquet(content, index=False)
     title = f"{public.title} ({variant})" if len(public.variants) > 1 else public.title
     digest = store().add_table(content.getvalue(), f"{public.file}, {variant}")
-    return store().add_dataset(digest, public.roles, title)
+    return store().add_dataset(digest, public.roles, title, public.subgroups)
 
 
 def _card(name: str, public: PublicTable) -> str | None:

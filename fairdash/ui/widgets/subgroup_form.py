@@ -75,6 +75,7 @@ def subgroup_form(
         widths={name: width for name, width in widths.items() if width},
         quantiles={name: n for name, n in start.quantiles.items() if name in kept},
         cuts={name: points for name, points in start.cuts.items() if name in kept},
+        edges=start.edges,
         where=start.where,
         min_size=smallest,
     )
