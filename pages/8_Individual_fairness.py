@@ -28,38 +28,29 @@ def show_individual():
     asked = individual.pick_individual(models, dataset, view.data, view.run)
     try:
         model = individual.model_of(view.data, asked.trial)
-        metric = individual.fair_metric(model.rows, asked.alike)
-        with st.spinner("Changing people and scoring them again"):
+        metric = individual.metric_of(model.rows, asked.spec)
+        with st.spinner("Searching people who are alike and scoring them"):
             own = individual.audits_of([asked.model], asked, view.data)
+            found = individual.people_of(view.data, asked.trial, asked)
     except ValueError as error:
         ui.problem("This model was not audited", error)
         return
     with facts:
         ui.context(dataset.name, *individual.audit_facts(own), asked.model.label)
-    ui.kpi_row(individual.individual_kpis(own.table.iloc[0]))
+    individual.show_numbers(own)
     left, right = st.columns(2, gap="medium")
     with right:
-        individual.show_metric(metric, model)
-    below = st.container()
-    with left, st.spinner(f"Comparing {ui.plural(len(models), 'model')}"):
-        # the comparison takes longest: all that is said of one model comes before it
-        with below:
-            one_model(asked, model, metric)
-        compared = ui.by_interest(models, view.run)
-        individual.show_consistency(
-            individual.audits_of(compared, asked, view.data), asked.alike
-        )
-
-
-def one_model(asked, model, metric):
-    """Draw single people and the certificate of the chosen model."""
-    with st.spinner("Searching worst counterparts"):
-        found = individual.people_of(
-            view.data, asked.trial, asked.alike, asked.radius, asked.n_people
-        )
+        individual.show_metric(metric, model, asked)
     individual.show_people(found, model)
     individual.what_if(model, metric, found)
     individual.show_certificate(view.data, asked, model)
+    with left:
+        # other models come last: all that is said of one comes before them
+        known = ui.by_interest(models, view.run)
+        compared, others = individual.pick_compared(known, asked)
+        with st.spinner(f"Comparing {ui.plural(len(compared), 'model')}"):
+            audits = individual.audits_of(compared, asked, view.data)
+        individual.show_consistency(audits, asked.spec, others)
 
 
 show_individual()

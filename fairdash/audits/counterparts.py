@@ -55,7 +55,7 @@ class Classifier(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counterparts:
     """What a search found, with how many people it was for.
 
@@ -63,14 +63,19 @@ class Counterparts:
     ----------
     people : DataFrame
         Of `worst_counterparts`: those with a counterpart.
-    n : int
-        People searched.
+    places : ndarray of int
+        People searched, ascending places among the test rows.
     radius : float
     """
 
     people: pd.DataFrame
-    n: int
+    places: Codes
     radius: float
+
+    @property
+    def n(self) -> int:
+        """People searched."""
+        return len(self.places)
 
     @property
     def changed(self) -> int:
@@ -179,7 +184,7 @@ def search_counterparts(
     people = worst_counterparts(
         model, model.rows, metric=metric, fair_radius=radius, places=places
     )
-    return Counterparts(people, len(places), radius)
+    return Counterparts(people, places, radius)
 
 
 def counterpart_of(person: pd.DataFrame, changes: Sequence[Change]) -> pd.DataFrame:
@@ -189,6 +194,18 @@ def counterpart_of(person: pd.DataFrame, changes: Sequence[Change]) -> pd.DataFr
         values = pd.Series([after], dtype=person[column].dtype, index=person.index)
         changed[column] = values
     return changed
+
+
+def compare_people(
+    model: AuditedModel, metric: FairMetric, place: int, edited: pd.DataFrame
+) -> tuple[float, float, float]:
+    """Return P(1) of a test row as it is and as edited, and their fair distance."""
+    places = np.array([place])
+    person = model.rows.frame.iloc[places]
+    after = edited.astype(person.dtypes.to_dict())
+    p, q = (float(model.probability(one, places)[0]) for one in (person, after))
+    encode = model.rows.encoder.transform
+    return p, q, float(metric.distance(encode(person), encode(after))[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,14 +241,13 @@ def _stored(
         )
     where = np.arange(own.n) if places is None else np.asarray(places, np.int64)
     X, group = own.test.at(where)
-    pool, absent = own.pool
     return _People(
         frame=own.frame.iloc[where].reset_index(drop=True),
         X=X.astype(np.float64),
         columns=own.columns,
         score=lambda Z, who: model.scorer.positive(Z.astype(np.float32), group[who]),
-        pool=pool,
-        absent=absent,
+        pool=own.pool.X,
+        absent=own.pool.absent,
         places=where,
         numbers=own.dataset.row_number[own.where[where]] + 1,
         encoder=own.encoder,

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.audits.counterparts import search_counterparts
+from fairdash._validation import value_labels
+from fairdash.audits.counterparts import Counterparts
 from fairdash.audits.models import (
     AuditedModel,
     AuditRows,
@@ -76,7 +77,8 @@ def audit_flips(model: AuditedModel, flips: Flips) -> dict[str, float]:
         standard deviation of P(1) over the variants; ``moved``, the mean largest change
         of P(1); ``balanced_accuracy``; ``gap_rms`` and ``gap_max`` of the true positive
         rates of the two outcomes between the groups; ``n`` people. For every flipped
-        column of few values the same gaps, as ``gap_rms:sex``.
+        column of few values the same gaps, as ``gap_rms:sex``; people without a value
+        are a group.
 
     Raises
     ------
@@ -89,29 +91,24 @@ def audit_flips(model: AuditedModel, flips: Flips) -> dict[str, float]:
     found = _numbers(model, p, np.arange(model.rows.n))
     frame, y, decided = model.rows.frame, model.rows.y, (p[0] > 0.5).astype(np.int8)
     for name in flips:
-        column = frame[name].astype(str)
+        column = value_labels(frame[name]).astype(object).fillna("(missing)")
         if 2 <= column.nunique() <= _FEW_GROUPS:
             gaps = recall_gaps(y, decided, sensitive_features=column)
             found |= {f"{gap}:{name}": value for gap, value in gaps.items()}
     return found
 
 
-def audit_search(
-    model: AuditedModel, metric: FairMetric, *, n_people: int, radius: float
-) -> dict[str, float]:
-    """Audit a model against the worst counterpart of each person within a radius.
+def audit_counterparts(model: AuditedModel, found: Counterparts) -> dict[str, float]:
+    """Audit a model against the worst counterpart found of each person.
 
-    The numbers of `audit_flips` of a person and this one counterpart, see
-    `worst_counterparts`, for a sample of ``n_people`` test rows, and ``found``, the
-    share of them that have one; who has none keeps its prediction.
+    The numbers of `audit_flips` of a person and this one counterpart, and ``found``,
+    the share of people that have one; who has none keeps its prediction.
     """
-    places = model.rows.sample(n_people)
-    case = search_counterparts(model, metric, places=places, radius=radius)
-    before = model.scorer.positive(*model.rows.test.at(places))
+    before = model.scorer.positive(*model.rows.test.at(found.places))
     after = before.copy()
-    after[np.searchsorted(places, case.people["place"])] = case.people["after"]
-    numbers = _numbers(model, np.stack([before, after]), places)
-    return numbers | {"found": case.share_found}
+    after[np.searchsorted(found.places, found.people["place"])] = found.people["after"]
+    numbers = _numbers(model, np.stack([before, after]), found.places)
+    return numbers | {"found": found.share_found}
 
 
 @dataclass(frozen=True)

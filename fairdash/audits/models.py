@@ -35,6 +35,14 @@ class Rows(NamedTuple):
         return Rows(self.X[places], self.group[places])
 
 
+class Pool(NamedTuple):
+    """Real rows, encoded; which columns lack a value; which rows they are."""
+
+    X: Float
+    absent: NDArray[np.bool_]
+    where: Codes
+
+
 @dataclass(frozen=True, eq=False)
 class AuditRows:
     """Test rows of a split, encoded as its training rows say.
@@ -100,15 +108,15 @@ class AuditRows:
         return table_columns(self.dataset, self.encoder)
 
     @cached_property
-    def pool(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Up to 10,000 rows of the table, encoded, and where they lack a value."""
+    def pool(self) -> "Pool":
+        """Up to 10,000 rows of the table, drawn at random."""
         where = np.arange(len(self.dataset.frame))
         if len(where) > MOST_POOL:
             rng = np.random.default_rng(self.seed)
             where = np.sort(rng.choice(where, MOST_POOL, replace=False))
         frame = self.dataset.frame.iloc[where]
         absent = frame[[column.name for column in self.columns]].isna().to_numpy()
-        return self.encoder.transform(frame).astype(np.float64), absent
+        return Pool(self.encoder.transform(frame).astype(np.float64), absent, where)
 
     @property
     def n(self) -> int:

@@ -22,6 +22,7 @@ _SHRINK = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35)  # of a move, before it is rounde
 _WALKS, _WALK_STEPS = 2, 3
 _MOST_STEPS = 12
 _ROWS = 200_000  # scored at once
+_PART = 256  # rows whose distances to all real rows are held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,10 +158,7 @@ class TableSearch:
     ) -> None:
         self.columns, self.radius, self.score = columns, radius, score
         self._absent = absent
-        values, vectors = np.linalg.eigh(metric.sigma)
-        kept = values > 1e-12 * max(values[-1], 1e-300)
-        self.root = vectors[:, kept] * np.sqrt(values[kept])
-        self.pool, self._pool_root = pool, pool @ self.root
+        self.root, self.pool = metric.root, pool
 
     def __call__(
         self, X: ArrayLike, guesses: Sequence[Float] = (), *, random_state: int = 0
@@ -192,19 +190,6 @@ class TableSearch:
         """Return squared fair distances of rows."""
         squared: Float = (((Z - X) @ self.root) ** 2).sum(1)
         return squared
-
-    def nearest(
-        self, x: Float, most: int = _NEIGHBOURS
-    ) -> Iterator[tuple[Codes, Codes, Float]]:
-        """Yield, for parts of the rows, the nearest real rows and their distances."""
-        most = min(most, len(self.pool))
-        squares = (self._pool_root**2).sum(1)
-        for start in range(0, len(x), 256):
-            own = x[start : start + 256] @ self.root
-            d = squares - 2 * own @ self._pool_root.T + (own**2).sum(1)[:, None]
-            near = np.argpartition(d, most - 1, axis=1)[:, :most]
-            part = np.arange(start, start + len(own))
-            yield part, near, np.take_along_axis(d, near, 1).clip(0)
 
     def snapped(self, X: Float, Z: Float) -> Float:
         """Return points rounded to values of the table; what stays near stays."""
@@ -242,7 +227,7 @@ class TableSearch:
     ) -> Iterator[tuple[Codes, Float]]:
         """Yield rows to set out from: real ones, rounded points, random ones."""
         everyone = np.arange(len(x))
-        for part, near, d in self.nearest(x):
+        for part, near, d in nearest_rows(x, self.pool, self.root, most=_NEIGHBOURS):
             person, which = np.nonzero(d <= self.radius + 1e-6)
             yield part[person], self._completed(x[part[person]], near[person, which])
         for guess in guesses:
@@ -378,6 +363,32 @@ class _Best:
         hit = np.flatnonzero((rank == top[who]) & (rank > self.rank[who]) & other)
         self.X[who[hit]], self.after[who[hit]] = rows[hit], p[hit]
         self.rank[who[hit]] = rank[hit]
+
+
+def nearest_rows(
+    X: Float, pool: Float, root: Float, *, most: int
+) -> Iterator[tuple[Codes, Codes, Float]]:
+    """Yield, for parts of the rows, the nearest real rows and their distances.
+
+    Parameters
+    ----------
+    X, pool : ndarray of shape (n_rows, d), (n_pool, d)
+    root : ndarray of shape (d, r)
+        ``FairMetric.root``.
+    most : int
+        How many of ``pool`` for each row.
+
+    Yields
+    ------
+    Places in ``X``, places in ``pool`` (n, most) and squared distances (n, most).
+    """
+    most = min(most, len(pool))
+    others = pool @ root
+    for start in range(0, len(X), _PART):
+        squared = _squared(X[start : start + _PART] @ root, others)
+        near = np.argpartition(squared, most - 1, axis=1)[:, :most]
+        part = np.arange(start, start + len(near))
+        yield part, near, np.take_along_axis(squared, near, 1)
 
 
 def _squared(rows: Float, others: Float) -> Float:

@@ -162,6 +162,19 @@ class FairMetricClassifier(StackedClassifier):
             if len(self.metric.feature_names) != len(names):
                 message = f"`metric` is of {len(self.metric.feature_names)} features"
                 raise ValueError(f"{message}, X has {len(names)}.")
+            named = self.feature_names is not None or hasattr(self, "feature_names_in_")
+            if named and self.metric.feature_names != names:
+                i = next(
+                    i
+                    for i, (own, x) in enumerate(
+                        zip(self.metric.feature_names, names, strict=True)
+                    )
+                    if own != x
+                )
+                raise ValueError(
+                    f"`metric` is of other columns than X: its column {i} is "
+                    f"{self.metric.feature_names[i]!r}, that of X {names[i]!r}."
+                )
             return self.metric
         columns = self._columns()
         if self.metric == "columns":

@@ -15,7 +15,7 @@ Settings = dict[str, Scalar]
 SENSEI_PAPER = "Yurochkin and Sun, SenSeI (ICLR 2021)"
 _METRIC = Param(
     "metric",
-    "What does not count",
+    "Sensitive directions",
     "choice",
     "group_direction",
     options={

@@ -32,10 +32,6 @@ from fairdash.plots._grid import (
     ratio_by_tau_finding,
 )
 from fairdash.plots._individual import (
-    consistency_finding,
-    describe_consistency,
-    describe_fair_metric,
-    fair_metric_finding,
     plot_consistency,
     plot_fair_metric,
 )
@@ -111,13 +107,10 @@ __all__ = [
     "certificate_finding",
     "comparison_finding",
     "confusion_finding",
-    "consistency_finding",
     "correlation_finding",
     "describe_certificates",
     "describe_comparison",
     "describe_confusion",
-    "describe_consistency",
-    "describe_fair_metric",
     "describe_front",
     "describe_grid",
     "describe_local_di",
@@ -132,7 +125,6 @@ __all__ = [
     "describe_truncation",
     "describe_two_features",
     "describe_violations",
-    "fair_metric_finding",
     "front_finding",
     "grid_finding",
     "group_colours_of",

@@ -1,9 +1,9 @@
 """Figures of individual fairness: what does not count, what consistency costs."""
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from fairdash._wording import fitting, percent
+from fairdash.plots._picture import Picture
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
     GROUPS,
@@ -19,7 +19,7 @@ _ROW, _LONGEST = 30, 34
 _MARK = 10.0
 
 
-def plot_consistency(table: pd.DataFrame) -> go.Figure:
+def plot_consistency(table: pd.DataFrame) -> Picture:
     """Balanced accuracy against consistency, a line for each method (Figure 2).
 
     Parameters
@@ -32,7 +32,7 @@ def plot_consistency(table: pd.DataFrame) -> go.Figure:
 
     Returns
     -------
-    Figure: a trace for each method; where its models differ in weight alone they are
+    Picture of a trace for each method; where its models differ in weight alone they are
     joined in its order, larger marks for larger weights; bars are a standard deviation
     over seeds or, with one seed, the interval across; then the ring of the chosen model
     """
@@ -58,7 +58,8 @@ def plot_consistency(table: pd.DataFrame) -> go.Figure:
         },
         "yaxis": {"title": "balanced accuracy", "tickformat": ".1~%", "nticks": 6},
     }
-    return finish(data, layout, height=400, top=56, legend=True)
+    drawn = finish(data, layout, height=400, top=56, legend=True)
+    return Picture(drawn, _most_consistent(table), _consistency_in_words(table), table)
 
 
 def _method(rows: pd.DataFrame) -> Spec:
@@ -105,7 +106,7 @@ def _sizes(n: int) -> list[float]:
     return [_MARK - 3 + 6 * i / (n - 1) for i in range(n)]
 
 
-def describe_consistency(table: pd.DataFrame) -> str:
+def _consistency_in_words(table: pd.DataFrame) -> str:
     """Alt text: consistency and balanced accuracy of every model."""
     listed = "; ".join(
         f"{row['label']}: consistency {percent(row['consistency'], 1)}, balanced "
@@ -115,7 +116,7 @@ def describe_consistency(table: pd.DataFrame) -> str:
     return f"Balanced accuracy against consistency. {listed}."
 
 
-def consistency_finding(table: pd.DataFrame) -> str:
+def _most_consistent(table: pd.DataFrame) -> str:
     """Say which model treats most people alike.
 
     One that is no better than chance, as when it decides alike for everyone, comes
@@ -137,7 +138,7 @@ def consistency_finding(table: pd.DataFrame) -> str:
     )
 
 
-def plot_fair_metric(table: pd.DataFrame) -> go.Figure:
+def plot_fair_metric(table: pd.DataFrame) -> Picture:
     """Draw the share of the features' variance along each direction that is free.
 
     Parameters
@@ -179,23 +180,19 @@ def plot_fair_metric(table: pd.DataFrame) -> go.Figure:
         },
     }
     height = max(190, 90 + _ROW * len(names))
-    return finish(data, layout, height=height, right=52, top=8)
-
-
-def describe_fair_metric(table: pd.DataFrame) -> str:
-    """Alt text: every free direction with its share."""
+    drawn = finish(data, layout, height=height, right=52, top=8)
+    share = percent(float(table["variance"].sum()), 0)
     listed = "; ".join(
         f"{row['direction']}: {percent(row['variance'], 1)} of the variance, mostly "
         f"{row['columns']}"
         for row in records(table)
     )
-    return f"Directions that do not count. {listed}."
-
-
-def fair_metric_finding(table: pd.DataFrame) -> str:
-    """Say how much of what is known of people does not count."""
-    share = percent(float(table["variance"].sum()), 0)
-    return f"{share} of what the features vary in does not count"
+    return Picture(
+        drawn,
+        f"{share} of what the features vary in does not count",
+        f"Sensitive directions. {listed}.",
+        table,
+    )
 
 
 def _short(name: str) -> str:

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from fairdash.audits import (
     AuditedModel,
     AuditRows,
-    audit_search,
+    audit_counterparts,
     counterpart_of,
     search_counterparts,
     worst_counterparts,
@@ -90,7 +90,8 @@ def test_a_free_column_is_searched_at_least_as_far_as_its_flip(model_of, method)
     assert (table["fair_distance"] <= 1e-9).all()
     changed = table["decision_changed"].sort_index().to_numpy()
     np.testing.assert_array_equal(changed, np.max(turned, axis=0))
-    searched = audit_search(model, metric, n_people=120, radius=0.0)
+    found = search_counterparts(model, metric, places=ALL, radius=0.0)
+    searched = audit_counterparts(model, found)
     assert searched["n"] == 120
     assert searched["found"] == 1
     assert searched["consistency"] == pytest.approx(1 - changed.mean())
@@ -184,7 +185,7 @@ def test_without_a_row_within_the_radius_nobody_is_counted(small):
     found = search_counterparts(model, metric, places=np.arange(20), radius=1e-6)
     assert found.people.empty
     assert (found.share_found, found.share_changed, found.changed) == (0, 0, 0)
-    searched = audit_search(model, metric, n_people=20, radius=1e-6)
+    searched = audit_counterparts(model, found)
     assert searched["found"] == 0
     assert searched["consistency"] == 1
 

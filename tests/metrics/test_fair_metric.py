@@ -142,6 +142,24 @@ def test_models_of_a_stack_share_a_metric():
     assert clone(metric) is metric
 
 
+def learned_metric():
+    rng = np.random.default_rng(0)
+    X, other = rng.normal(size=(2, 60, 3))
+    other[:, 0] = np.where(np.arange(60) % 2, X[:, 0], other[:, 0])
+    return explore(X, other, np.arange(60) % 2, "abc")
+
+
+def test_a_learned_metric_keeps_what_it_learned_when_a_column_is_ignored():
+    learned = learned_metric()
+    joined = learned | ignore_columns("b", "abc")
+    Q = np.diag([1.0, 0.0, 1.0])
+    np.testing.assert_allclose(joined.sigma, Q @ learned.sigma @ Q, atol=1e-12)
+    assert joined.distance([[0, 1.0, 0]], [[0, 5.0, 0]])[0] == pytest.approx(0)
+    assert not np.allclose(joined.sigma, joined.projection)
+    again = ignore_columns("b", "abc") | learned
+    np.testing.assert_allclose(again.sigma, joined.sigma, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "make, message",
     [
@@ -169,13 +187,25 @@ def test_models_of_a_stack_share_a_metric():
         ),
         (
             lambda: group_directions(np.eye(2), ["a", "b"], "xy", columns="xy"),
-            "none is left to predict the group",
+            "2 directions that should not count span all 2 columns",
         ),
         (
             lambda: ignore_columns("a", "ab") | ignore_columns("c", "cd"),
             "only over the same features",
         ),
-        (lambda: fair_distance([1.0], [2.0], np.eye(2)), "1 columns and the metric 2"),
+        (
+            lambda: group_directions(
+                np.random.default_rng(0).normal(size=(120, 5)),
+                np.arange(120) % 6,
+                "vwxyz",
+            ),
+            "directions that predict 6 groups span all that the 5 remaining features",
+        ),
+        (lambda: learned_metric() | learned_metric(), "each learned as a whole"),
+        (
+            lambda: fair_distance([1.0], [2.0], np.eye(2)[:, :1]),
+            "1 columns and the metric 2",
+        ),
     ],
 )
 def test_bad_input_names_the_way_out(make, message):

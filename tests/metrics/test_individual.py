@@ -21,6 +21,7 @@ from fairdash.metrics import (
     recall_gaps,
     worst_case,
 )
+from fairdash.metrics.individual.certificates import upper_limit
 
 
 def network(sizes, seed=0):
@@ -218,3 +219,63 @@ def test_a_value_may_be_set_that_only_the_whole_table_has():
         flip_columns(part, {"job": ["c"]}, features=["job"])
     (changed,) = flip_columns(part, {"job": ["c"]}, features=["job"], known=table)
     assert changed["job"].tolist() == ["c", "c"]
+
+
+def test_a_loss_of_zero_neither_decides_alone_nor_hides_unfairness():
+    metric = ignore_columns(["b"], ["a", "b"])
+    model = Network([np.array([[800.0], [900.0]])], [np.zeros(1)])
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(200, 2))
+    y = (model.outputs(X)[:, 0] > 0).astype(int)  # all right, most without a loss
+    test = loss_ratio(model, X, y, metric, radius=0.0)
+    assert np.isfinite([test.mean, test.low]).all()
+    assert test.unfair
+    blind = Network([np.array([[800.0], [0.0]])], [np.zeros(1)])
+    y = (X[:, 0] > 0).astype(int)
+    fine = loss_ratio(blind, X, y, metric, radius=0.0)
+    assert (fine.mean, fine.low, fine.unfair) == (1.0, 1.0, False)
+
+
+@pytest.mark.parametrize("labels", [[-1, 1], [1, 2], [0.5, 1], [np.nan, 1]])
+def test_labels_that_are_no_class_indices_are_refused(labels):
+    model = network((2, 3, 1))
+    X, y = np.zeros((4, 2)), np.array(labels * 2)
+    metric = ignore_columns(["b"], ["a", "b"])
+    with pytest.raises(ValueError, match="must be an index from 0 to 1; row"):
+        loss_ratio(model, X, y, metric, radius=0.1)
+    with pytest.raises(ValueError, match="must be an index from 0 to 1"):
+        worst_case(model, X, metric, target=y)
+
+
+@pytest.mark.parametrize(
+    "y_pred", [[[1.0, np.nan], [1.0, 0.0]], [["yes", None], ["yes", "no"]]]
+)
+def test_a_missing_prediction_is_refused_with_its_row(y_pred):
+    with pytest.raises(ValueError, match="missing in 1 rows, the first is row 1"):
+        prediction_consistency(np.array(y_pred, dtype=object))
+
+
+def test_the_upper_limit_covers_what_it_says_where_the_plain_one_does_not():
+    rng = np.random.default_rng(0)
+    covered = plain = 0
+    for _ in range(2000):
+        x = rng.exponential(size=300)  # skewness 2, as of audited networks
+        covered += upper_limit(x) >= 1
+        plain += x.mean() + 1.645 * x.std(ddof=1) / np.sqrt(300) >= 1
+    assert 0.94 <= covered / 2000 <= 0.965
+    assert plain / 2000 < 0.94
+    assert upper_limit(np.ones(5)) == 1
+    assert np.isnan(upper_limit([1.0]))
+
+
+def test_the_certificate_is_void_where_it_allows_more_than_any_two_people_differ():
+    X = np.random.default_rng(0).normal(size=(50, 6))
+    deep = dif_certificate(network((6, 30, 30, 1)), X, metric_of(0), radius=0.1)
+    outputs = network((6, 30, 30, 1)).outputs(X)
+    assert deep.diameter == pytest.approx(np.ptp(outputs) ** 2 / 4)
+    assert deep.void
+    metric = metric_of(1)
+    fair = Network([0.1 * metric.projection[:, :1]], [np.zeros(1)])
+    told = dif_certificate(fair, X, metric, radius=1e-4)
+    assert not told.void
+    assert told.bound < told.diameter

@@ -1,13 +1,7 @@
 import pandas as pd
 import pytest
 
-from fairdash.plots import (
-    consistency_finding,
-    describe_consistency,
-    fair_metric_finding,
-    plot_consistency,
-    plot_fair_metric,
-)
+from fairdash.plots import plot_consistency, plot_fair_metric
 
 MODELS = pd.DataFrame(
     {
@@ -35,7 +29,7 @@ METRIC = pd.DataFrame(
 
 
 def test_a_method_is_joined_in_order_of_its_weight():
-    alone, method, ring = plot_consistency(MODELS).data
+    alone, method, ring = plot_consistency(MODELS).figure.data
     assert (alone.mode, method.mode) == ("markers", "lines+markers")
     assert list(method.x) == [0.9, 0.99]
     assert list(method.text) == ["SenSeI ρ 1", "SenSeI ρ 5"]
@@ -46,11 +40,13 @@ def test_a_method_is_joined_in_order_of_its_weight():
 
 def test_models_that_differ_in_more_than_their_weight_are_not_joined():
     same = MODELS.assign(fairness_weight=[float("nan"), 5.0, 5.0])
-    assert [trace.mode for trace in plot_consistency(same).data] == ["markers"] * 3
+    assert [trace.mode for trace in plot_consistency(same).figure.data] == [
+        "markers"
+    ] * 3
 
 
 def test_bars_are_the_spread_over_seeds_or_else_the_interval():
-    alone, method, _ = plot_consistency(MODELS).data
+    alone, method, _ = plot_consistency(MODELS).figure.data
     assert list(method.error_x.array) == [0.02, 0.01]
     assert list(method.error_x.arrayminus) == [0.02, 0.01]
     assert list(method.error_y.array) == [0.04, 0.03]
@@ -60,11 +56,13 @@ def test_bars_are_the_spread_over_seeds_or_else_the_interval():
 
 
 def test_the_finding_names_the_most_consistent_model():
-    assert consistency_finding(MODELS) == (
+    assert plot_consistency(MODELS).headline == (
         "Most consistent: SenSeI ρ 5, 99.0% keep their prediction"
     )
-    assert consistency_finding(MODELS[:1]) == "70.0% of people keep their prediction"
-    assert "SenSeI ρ 1: consistency 90.0%" in describe_consistency(MODELS)
+    assert (
+        plot_consistency(MODELS[:1]).headline == "70.0% of people keep their prediction"
+    )
+    assert "SenSeI ρ 1: consistency 90.0%" in plot_consistency(MODELS).alt
 
 
 def test_a_model_that_decides_alike_for_everyone_is_not_the_finding():
@@ -72,10 +70,11 @@ def test_a_model_that_decides_alike_for_everyone_is_not_the_finding():
         label="Constant", balanced_accuracy=0.5, consistency=1.0
     )
     with_it = pd.concat([MODELS, constant])
-    assert consistency_finding(with_it) == consistency_finding(MODELS)
+    assert plot_consistency(with_it).headline == plot_consistency(MODELS).headline
 
 
 def test_bars_are_shares_of_variance():
-    (bars,) = plot_fair_metric(METRIC).data
+    picture = plot_fair_metric(METRIC)
+    (bars,) = picture.figure.data
     assert list(bars.x) == [0.1, 0.05]
-    assert fair_metric_finding(METRIC).startswith("15% of what the features vary in")
+    assert picture.headline.startswith("15% of what the features vary in")

@@ -7,12 +7,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from fairdash._validation import check_positive
 from fairdash.metrics.individual.fair_metric import FairMetric, Float
 from fairdash.metrics.individual.worst_case import (
     Differentiable,
     FreeRange,
+    class_indices,
     model_loss,
     output_distance,
     worst_case,
@@ -22,6 +24,8 @@ from fairdash.metrics.individual.worst_case import (
 _RADII = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0)
 _LEVEL = 0.05
 _HALVINGS = 80
+_LARGEST_RATIO = 1000.0
+_TINY = 1e-12
 
 
 class ReluNetwork(Differentiable, Protocol):
@@ -47,13 +51,14 @@ class DIFCertificate:
         Part of ``value`` that costs nothing: mean :math:`d_Y` under free moves alone.
     multiplier : float
         The minimising :math:`\lambda`.
-    sampling_error : float
-        What to add to ``value`` for a one-sided 95 % limit: 1.645 standard errors of
-        the mean of :math:`r_\lambda`.
-    theorem_error : float
-        :math:`D_Y \sqrt{\log(2/t) / 2n}` of Theorem 3.1 at t = .05, with the largest
-        :math:`d_Y` found as the diameter :math:`D_Y`. The theorem's other term, for
-        all models of a class at once, is not needed for one that was fixed before.
+    limit : float
+        One-sided 95 % upper limit of ``value`` for all people these rows were drawn
+        from, with a correction for skewness (`upper_limit`). It says nothing of
+        counterparts the search missed. Theorem 3.1 of the paper is of no help here: as
+        :math:`\lambda` is chosen on the sample, its term
+        :math:`48 D_X D_Y / (\epsilon \sqrt{n})` remains, which exceeds every output.
+    diameter : float
+        Largest :math:`d_Y` between any two of the rows themselves.
     n : int
         Rows.
     """
@@ -62,9 +67,14 @@ class DIFCertificate:
     bound: float
     free: float
     multiplier: float
-    sampling_error: float
-    theorem_error: float
+    limit: float
+    diameter: float
     n: int
+
+    @property
+    def void(self) -> bool:
+        """Whether ``bound`` says nothing: no two people differ by more anyway."""
+        return self.bound >= self.diameter
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,7 @@ class LossRatio:
     Attributes
     ----------
     mean : float
+        At least: see `loss_ratio` for people without a loss.
     low : float
         One-sided 95 % lower bound of the mean.
     p_value : float
@@ -139,16 +150,41 @@ def dif_certificate(
     multiplier = _best_multiplier(values, distances, radius)
     each = (values - multiplier * distances).max(axis=0)
     n = len(rows)
-    error = norm.ppf(1 - _LEVEL) * each.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
+    outputs = model.outputs(rows)
+    lowest, highest = outputs.min(axis=0), outputs.max(axis=0)
     return DIFCertificate(
         value=multiplier * radius + float(each.mean()),
         bound=_bound(model, rows, metric, radius, free),
         free=float(found[0].value.mean()),
         multiplier=multiplier,
-        sampling_error=float(error),
-        theorem_error=float(values.max() * np.sqrt(np.log(2 / _LEVEL) / (2 * n))),
+        limit=multiplier * radius + upper_limit(each),
+        diameter=float(output_distance(lowest, highest)),
         n=n,
     )
+
+
+def upper_limit(values: ArrayLike, confidence: float = 0.95) -> float:
+    r"""Return a one-sided upper limit of a mean, corrected for skewness.
+
+    With :math:`t = \sqrt{n} (\bar{x} - \mu) / s` and skewness :math:`\gamma`,
+    :math:`t + a t^2 / 3 + a^2 t^3 / 27 + a / 6`, :math:`a = \gamma / \sqrt{n}`, is
+    nearly normal (Hall, *On the removal of skewness by transformation*, JRSS B 1992);
+    the limit is where it equals the quantile. The plain limit
+    :math:`\bar{x} + z s / \sqrt{n}` of a skewed sample is too low.
+
+    NaN with fewer than two values.
+    """
+    x = np.asarray(values, np.float64)
+    if len(x) < 2:
+        return float("nan")
+    mean, spread = float(x.mean()), float(x.std(ddof=1))
+    if spread == 0.0:
+        return mean
+    a = float(((x - mean) ** 3).mean() / x.std() ** 3 / np.sqrt(len(x)))
+    low = float(student.ppf(1 - confidence, len(x) - 1))
+    if abs(a) > _TINY:
+        low = float(3 / a * (np.cbrt(1 + a * (low - a / 6)) - 1))
+    return mean - low * spread / float(np.sqrt(len(x)))
 
 
 def loss_ratio(
@@ -164,26 +200,40 @@ def loss_ratio(
     r"""Test whether the loss is larger for comparable people.
 
     With :math:`r_i = \ell(y_i, x_i') / \ell(y_i, x_i)` at the worst counterpart, the
-    lower bound is :math:`\bar{r} - z_{.95} \mathrm{sd}(r) / \sqrt{n}`.
+    lower bound is :math:`\bar{r} - z_{.95} \mathrm{sd}(r) / \sqrt{n}`. A ratio above
+    1,000 counts as 1,000, which lowers the mean only: without a loss of its own, or
+    with next to none, a single person would else decide.
 
     Parameters
     ----------
     model : Differentiable
     X : array-like of shape (n_rows, d)
     y : array-like of int of shape (n_rows,)
-        Class of each row.
+        Index of each row's class, from 0.
     metric : FairMetric
     radius : float
         Largest squared fair distance of a counterpart; 0 for free moves alone.
     threshold : float, default=1.25
     free : FreeRange, optional
         By default that of ``X``.
+
+    Raises
+    ------
+    ValueError
+        When ``y`` holds other than the indices of the model's classes.
     """
     check_positive("threshold", threshold)
-    rows, target = np.asarray(X, np.float64), np.asarray(y, np.int64)
+    rows = np.asarray(X, np.float64)
+    outputs = model.outputs(rows)
+    target = class_indices(y, outputs)
     case = worst_case(model, rows, metric, radius=radius, free=free, target=target)
-    smallest = np.finfo(np.float64).tiny
-    ratio = case.value / np.maximum(model_loss(model.outputs(rows), target), smallest)
+    loss = model_loss(outputs, target)
+    ratio = np.minimum(
+        np.divide(
+            case.value, loss, out=np.where(case.value > 0, np.inf, 1.0), where=loss > 0
+        ),
+        _LARGEST_RATIO,
+    )
     n = len(rows)
     if n < 2:
         return LossRatio(float(ratio.mean()), np.nan, np.nan, threshold, False, n)

@@ -82,6 +82,11 @@ def same_prediction(y_pred: ArrayLike) -> NDArray[np.bool_]:
     """Tell for each row whether all variants have one prediction.
 
     ``y_pred``, of shape (n_variants, n_rows), may hold any labels.
+
+    Raises
+    ------
+    ValueError
+        When a prediction is missing.
     """
     variants = _variants("y_pred", y_pred)
     same: NDArray[np.bool_] = (variants == variants[0]).all(0)
@@ -164,5 +169,11 @@ def _variants(name: str, values: ArrayLike) -> NDArray[Any]:
         raise ValueError(
             f"`{name}` must be (variants, rows) with at least two variants, got shape "
             f"{array.shape}."
+        )
+    missing = pd.isna(array).any(0)
+    if missing.any():
+        raise ValueError(
+            f"`{name}` is missing in {int(missing.sum())} rows, the first is row "
+            f"{int(missing.argmax())}; leave these rows out."
         )
     return array

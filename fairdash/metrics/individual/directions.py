@@ -18,9 +18,8 @@ from fairdash._validation import (
     encode_groups,
     value_label,
 )
-from fairdash.metrics.individual.fair_metric import FairMetric, Float
+from fairdash.metrics.individual.fair_metric import FairMetric, Float, free_of
 
-_FREE = 1e-3  # of the largest eigenvalue: below it, a learned direction is free
 _TINY = 1e-12
 
 
@@ -106,12 +105,19 @@ def group_directions(
     named = ignore_columns(chosen, feature_names) if chosen else None
     free = named.directions if named else np.zeros((rows.shape[1], 1))
     ignored = np.any(free, axis=1)
-    if ignored.all():
-        raise ValueError("All features are ignored; none is left to predict the group.")
     solver = LogisticRegression(C=1 / (alpha * len(rows)), max_iter=1000)
     solver.fit(rows[:, ~ignored], codes)
     directions = np.zeros((rows.shape[1], len(solver.coef_)))
     directions[~ignored] = solver.coef_.T
+    left = rows[:, ~ignored] - rows[:, ~ignored].mean(0)
+    span, sizes, _ = np.linalg.svd(solver.coef_.T, full_matrices=False)
+    span = span[:, sizes > _TINY * max(sizes[0], _TINY)]
+    if np.linalg.norm(left - left @ span @ span.T) <= 1e-6 * np.linalg.norm(left):
+        raise ValueError(
+            f"The directions that predict {len(groups)} groups span all that the "
+            f"{left.shape[1]} remaining features vary in, so that any two people would "
+            "be alike. Merge groups, or choose columns that should not count instead."
+        )
     shown = [value_label(group) for group in groups]
     labels = shown if len(solver.coef_) > 1 else [shown[1]]
     labels = [f"predicts {label}" for label in labels]
@@ -288,12 +294,11 @@ def explore(
     )
     factor = solved.x.reshape(d, d)
     sigma = factor @ factor.T
-    values, vectors = np.linalg.eigh(sigma)
-    free = values <= _FREE * values[-1]
-    named = [f"learned {k + 1}" for k in range(int(free.sum()))]
+    free = free_of(sigma)
+    named = [f"learned {k + 1}" for k in range(free.shape[1])]
     names = tuple(map(str, feature_names))
     shares = (np.nan,) * len(named)
-    return FairMetric(names, vectors[:, free], tuple(named), shares, sigma)
+    return FairMetric(names, free, tuple(named), shares, sigma)
 
 
 def _negative_log_likelihood(distance: Float, labels: Float) -> tuple[Float, Float]:

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 Float = NDArray[np.float64]
+_FREE = 1e-3  # of the largest eigenvalue: below it, a learned direction is free
 _RANK = 1e-8  # of the largest singular value: below it, a direction is a repeat
 
 
@@ -56,7 +57,8 @@ class FairMetric:
         Raises
         ------
         ValueError
-            When there is no direction, one is not finite or all are zero.
+            When there is no direction, one is not finite, all are zero, or together
+            they leave nothing in which people differ.
         """
         vectors = np.asarray(directions, dtype=np.float64)
         names = tuple(map(str, feature_names))
@@ -75,6 +77,12 @@ class FairMetric:
         shares = [np.nan] * len(labels) if explained is None else list(explained)
         unit = vectors[:, kept] / lengths[kept]
         span = _orthonormal(unit)
+        if span.shape[1] == len(names):
+            raise ValueError(
+                f"The {unit.shape[1]} directions that should not count span all "
+                f"{len(names)} columns, so that any two people would be alike. Name "
+                "fewer columns, or learn fewer directions."
+            )
         return cls(
             names,
             unit,
@@ -92,6 +100,14 @@ class FairMetric:
     def projection(self) -> Float:
         """The projector ``I - P`` (d, d) on what counts."""
         return np.eye(len(self.sigma)) - self.basis @ self.basis.T
+
+    @cached_property
+    def root(self) -> Float:
+        """R (d, r) with ``sigma = R R'``: distances are those of rows times R."""
+        values, vectors = np.linalg.eigh(self.sigma)
+        kept = values > 1e-12 * max(float(values[-1]), 1e-300)
+        root: Float = vectors[:, kept] * np.sqrt(values[kept])
+        return root
 
     def restricted(self, places: Sequence[int]) -> "FairMetric":
         """Return the metric of people who differ in some encoded columns alone."""
@@ -159,15 +175,53 @@ class FairMetric:
             )
         return pd.concat(tables, ignore_index=True)
 
+    @property
+    def is_learned(self) -> bool:
+        """Whether ``sigma`` was learned as a whole and weighs every column."""
+        return not np.allclose(self.sigma, self.projection, atol=1e-8)
+
     def __or__(self, other: "FairMetric") -> "FairMetric":
-        """Return the metric that ignores the directions of both."""
+        r"""Return the metric that ignores the directions of both.
+
+        Of a learned metric, :math:`\Sigma` becomes :math:`Q \Sigma Q` with the
+        projector Q on what the other one counts.
+
+        Raises
+        ------
+        ValueError
+            When features differ, or both metrics are learned as a whole.
+        """
         if self.feature_names != other.feature_names:
             raise ValueError("Two fair metrics are joined only over the same features.")
+        if self.is_learned and other.is_learned:
+            raise ValueError(
+                "Two fair metrics that were each learned as a whole cannot be joined; "
+                "learn one from the pairs of both."
+            )
+        if self.is_learned or other.is_learned:
+            learned, named = (self, other) if self.is_learned else (other, self)
+            return learned._without(named)
         return FairMetric.ignoring(
             self.feature_names,
             np.hstack([self.directions, other.directions]),
             (*self.labels, *other.labels),
             (*self.explained, *other.explained),
+        )
+
+    def _without(self, named: "FairMetric") -> "FairMetric":
+        """Return this learned metric, with what ``named`` ignores ignored as well."""
+        sigma = named.projection @ self.sigma @ named.projection
+        free = free_of(sigma)
+        beyond = free - named.basis @ (named.basis.T @ free)
+        n_learned = free.shape[1] - named.basis.shape[1]
+        learned = np.linalg.svd(beyond)[0][:, :n_learned]
+        labels = [f"learned {k + 1}" for k in range(n_learned)]
+        return FairMetric(
+            self.feature_names,
+            np.hstack([named.directions, learned]),
+            (*named.labels, *labels),
+            (*named.explained, *(np.nan,) * n_learned),
+            sigma,
         )
 
     def __sklearn_clone__(self) -> "FairMetric":
@@ -202,6 +256,13 @@ def fair_distance(
         labels = [f"direction {k + 1}" for k in range(directions.shape[-1])]
         metric = FairMetric.ignoring(names, directions, labels)
     return metric.distance(X, X_other)
+
+
+def free_of(sigma: Float) -> Float:
+    """Return the directions (d, k) that a learned matrix gives next to no weight."""
+    values, vectors = np.linalg.eigh(sigma)
+    free: Float = vectors[:, values <= _FREE * values[-1]]
+    return free
 
 
 def _orthonormal(vectors: Float) -> Float:

@@ -104,7 +104,7 @@ def worst_case(
     free : FreeRange, optional
         By default that of ``X``.
     target : array-like of int of shape (n_rows,), optional
-        Class of each row.
+        Index of each row's class, from 0.
     n_steps : int, default=20
     random_state : int, default=0
         Of the first directions tried.
@@ -118,7 +118,7 @@ def worst_case(
     check_whole("n_steps", n_steps, at_least=1)
     rows = np.asarray(X, np.float64)
     free = free or FreeRange.of(rows, metric)
-    goal = _Goal(model, rows, None if target is None else np.asarray(target))
+    goal = _Goal(model, rows, target)
     reach = _Reach(rows, metric, free, float(np.sqrt(radius)))
     there, best = rows, goal.start
     for start in _starts(goal, reach, random_state):
@@ -211,10 +211,11 @@ class _Goal:
     """What is maximised: the distance of outputs, or the loss."""
 
     def __init__(
-        self, model: Differentiable, rows: Float, target: NDArray[np.int64] | None
+        self, model: Differentiable, rows: Float, target: ArrayLike | None
     ) -> None:
-        self.model, self.rows, self.target = model, rows, target
+        self.model, self.rows = model, rows
         self.outputs = model.outputs(rows)
+        self.target = None if target is None else class_indices(target, self.outputs)
         self.start = self.value(rows)
 
     def value(self, X: Float) -> Float:
@@ -231,6 +232,26 @@ class _Goal:
         logits = _two_logits(outputs)
         slope: Float = softmax(logits, axis=1) - np.eye(logits.shape[1])[self.target]
         return slope[:, 1:] if outputs.shape[1] == 1 else slope
+
+
+def class_indices(target: ArrayLike, outputs: Float) -> NDArray[np.int64]:
+    """Return the class of each row as an index from 0.
+
+    Raises
+    ------
+    ValueError
+        For other labels, such as -1 and 1: -1 would be read as the last class.
+    """
+    labels, n_classes = np.asarray(target), max(2, outputs.shape[1])
+    wrong = ~np.isin(labels, np.arange(n_classes))
+    if wrong.any():
+        where = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"The class of each row must be an index from 0 to {n_classes - 1}; row "
+            f"{where} holds {labels[where]!r}. Encode labels such as -1 and 1 as 0 "
+            "and 1."
+        )
+    return labels.astype(np.int64)
 
 
 def model_loss(outputs: Float, target: NDArray[np.int64]) -> Float:

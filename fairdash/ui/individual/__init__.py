@@ -1,30 +1,31 @@
 """The Individual fairness page: whether people who are alike are treated alike."""
 
-from fairdash.ui.individual.alike import fair_metric
 from fairdash.ui.individual.demo import show_individual_demo
 from fairdash.ui.individual.form import pick_individual
-from fairdash.ui.individual.models import audits_of, model_of, people_of
+from fairdash.ui.individual.models import audits_of, metric_of, model_of, people_of
 from fairdash.ui.individual.people import show_people, what_if
 from fairdash.ui.individual.view import (
     audit_facts,
-    individual_kpis,
+    pick_compared,
     show_certificate,
     show_consistency,
     show_metric,
+    show_numbers,
 )
 
 __all__ = [
     "audit_facts",
     "audits_of",
-    "fair_metric",
-    "individual_kpis",
+    "metric_of",
     "model_of",
     "people_of",
+    "pick_compared",
     "pick_individual",
     "show_certificate",
     "show_consistency",
     "show_individual_demo",
     "show_metric",
+    "show_numbers",
     "show_people",
     "what_if",
 ]

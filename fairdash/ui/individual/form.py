@@ -1,27 +1,40 @@
-"""Controls of Individual fairness: model, what does not count, how much to search."""
+"""Controls of Individual fairness: model, sensitive directions, how much to search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
-from fairdash._wording import count, plural
+from fairdash._validation import value_label
+from fairdash._wording import count, plain, plural
+from fairdash.audits import (
+    FairMetricSpec,
+    LabelledPairs,
+    UploadedPairs,
+    pair_counts,
+    pairs_to_label,
+)
 from fairdash.datasets import Dataset
 from fairdash.store import TrialRecord
-from fairdash.ui.individual.alike import Alike
-from fairdash.ui.individual.pairs import pick_pairs
 from fairdash.ui.results.results import Setting
-from fairdash.ui.widgets.blocks import controls, more
+from fairdash.ui.selection import bound, selection
+from fairdash.ui.widgets.blocks import controls, more, problem
 from fairdash.ui.widgets.pick_models import model_in_question
+from fairdash.ui.widgets.state import store
 
+SOURCES = ("None", "Two aligned tables", "Pair id column", "Label pairs")
+_LABELS = {"Comparable": True, "Not comparable": False}
 _RADII = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
+_RADIUS = 0.1
 _PEOPLE = (300, 600, 2_000, 10_000)
 _USUAL = 300
 _ALL = 10**9
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """What the reader asks.
 
     Attributes
@@ -29,7 +42,7 @@ class Asked:
     model : Setting
     trial : TrialRecord
         Of the seed whose people are shown.
-    alike : Alike
+    spec : FairMetricSpec
     radius : float
         Largest squared fair distance.
     n_people : int
@@ -38,15 +51,15 @@ class Asked:
 
     model: Setting
     trial: TrialRecord
-    alike: Alike
+    spec: FairMetricSpec
     radius: float
     n_people: int
 
 
 def pick_individual(
     models: Sequence[Setting], dataset: Dataset, dataset_id: str, run_id: str | None
-) -> Asked:
-    """Draw the choice of a model, of what does not count and of the fair radius."""
+) -> Question:
+    """Draw the choice of a model, of sensitive directions and of the fair radius."""
     labels = {model.label: model for model in models}
     with controls(4):
         chosen = st.selectbox(
@@ -55,47 +68,58 @@ def pick_individual(
             index=model_in_question(models, run_id),
             key=f"{dataset_id} {run_id} audited",
         )
+        model = labels[chosen]
         radius = st.select_slider(
             "Fair radius (ε)",
             _RADII,
-            value=0.1,
             help="Squared distance up to which people count as alike, in units of the "
             "encoded features, whose standard deviation is 1.",
-            key=f"{dataset_id} radius",
-            persist_state="session",
+            **bound("fair_radius", _RADIUS, among=_RADII),
         )
-        model = labels[chosen]
-        with more("What does not count"):
-            columns, group = _pick_free(dataset, dataset_id)
-            pairs = pick_pairs(dataset, dataset_id, model.trials[0].seed)
+        with more("Sensitive directions"):
+            spec = _pick_metric(model, dataset, dataset_id)
         with more("Search"):
-            trial = _pick_seed(model, dataset_id)
+            trial = _pick_seed(model)
             n_people = _pick_people(dataset_id)
-    alike = Alike(tuple(columns), group, pairs)
-    return Asked(model, trial, alike, float(radius), n_people)
+    return Question(model, trial, spec, float(radius), n_people)
 
 
-def _pick_free(dataset: Dataset, dataset_id: str) -> tuple[list[str], bool]:
+def _pick_metric(model: Setting, dataset: Dataset, dataset_id: str) -> FairMetricSpec:
+    """Draw the choice of a fair metric; at first the one the model was trained with."""
+    features = tuple(map(str, dataset.roles.features))
+    trained = FairMetricSpec.of_trial(model.trials[0], features)
+    spec = FairMetricSpec.parse(selection().metric, features) or trained
     columns = st.multiselect(
         "Columns",
-        list(dataset.roles.features),
+        features,
         help="Features whose values should make no difference. They are also the ones "
         "that are changed to test whether predictions stay.",
-        key=f"{dataset_id} free columns",
-        persist_state="session",
+        **_part_of_metric("columns", spec, list(spec.columns), tuple),
     )
     group = st.toggle(
         f"What predicts {dataset.roles.sensitive_feature}",
-        value=True,
         help="The direction of a logistic regression of the group on the remaining "
         "features.",
-        key=f"{dataset_id} free direction",
-        persist_state="session",
+        **_part_of_metric("predicts_group", spec, spec.predicts_group, bool),
     )
-    return columns, group
+    pairs = _pick_pairs(dataset, dataset_id, model.trials[0].seed)
+    return spec.changed(columns=tuple(columns), predicts_group=group, pairs=pairs)
 
 
-def _pick_seed(model: Setting, dataset_id: str) -> TrialRecord:
+def _part_of_metric(
+    field: str, spec: FairMetricSpec, value: object, kind: type
+) -> dict[str, Any]:
+    """Return what ties a widget to one field of the metric that the address states."""
+    return bound(
+        "metric",
+        value,
+        shown=lambda _: value,
+        meant=lambda given: spec.changed(**{field: kind(given)}).text(),
+        key=field,
+    )
+
+
+def _pick_seed(model: Setting) -> TrialRecord:
     """Draw the choice of the split whose people are shown."""
     by_seed = {trial.seed: trial for trial in model.trials}
     if len(by_seed) == 1:
@@ -106,7 +130,7 @@ def _pick_seed(model: Setting, dataset_id: str) -> TrialRecord:
         format_func=lambda seed: f"seed {seed}",
         help=f"Numbers are means over {plural(len(by_seed), 'seed')}; single people "
         "are test rows of one.",
-        key=f"{dataset_id} people of",
+        **bound("seed", next(iter(by_seed)), among=by_seed),
     )
     return by_seed[seed]
 
@@ -125,3 +149,118 @@ def _pick_people(dataset_id: str) -> int:
         persist_state="session",
     )
     return n
+
+
+def _pick_pairs(
+    dataset: Dataset, dataset_id: str, seed: int
+) -> UploadedPairs | LabelledPairs | None:
+    """Draw the choice of pairs; None without, or until they are complete.
+
+    Pairs to label are of training rows of ``seed``.
+    """
+    source: str = st.selectbox(
+        "Pairs of people who are alike",
+        SOURCES,
+        help="How people of a pair differ does not count. A metric of labelled pairs "
+        "stands alone: it weighs every column.",
+        key=f"{dataset_id} pairs",
+        persist_state="session",
+    )
+    if source == "Two aligned tables":
+        return _aligned(dataset_id)
+    if source == "Pair id column":
+        return _with_id(dataset, dataset_id)
+    if source == "Label pairs":
+        return _labelled(dataset, dataset_id, seed)
+    return None
+
+
+def _aligned(dataset_id: str) -> UploadedPairs | None:
+    st.caption("Row i of one file is row i of the other with something exchanged.")
+    table = _upload("People", f"{dataset_id} people")
+    other = _upload("Their counterparts", f"{dataset_id} counterparts")
+    return UploadedPairs(table=table, other=other) if table and other else None
+
+
+def _with_id(dataset: Dataset, dataset_id: str) -> UploadedPairs | None:
+    table = _upload("People with a pair id", f"{dataset_id} paired")
+    if table is None:
+        return None
+    frame = store().table(table)
+    columns = [str(c) for c in frame if c not in dataset.roles.features]
+    if not columns:
+        problem("These are no pairs", "Every column is a feature; add a pair id.")
+        return None
+    column: str = st.selectbox("Pair id", columns, key=f"{table} pair id")
+    sets, alone = pair_counts(frame, column)
+    st.caption(
+        f"{plural(sets, 'set')} of people; {plural(alone, 'row')} without a partner "
+        "excluded."
+    )
+    return UploadedPairs(table=table, column=column)
+
+
+def _labelled(dataset: Dataset, dataset_id: str, seed: int) -> LabelledPairs:
+    """Draw one pair at a time, with its answer."""
+    pairs = _asked(dataset_id, seed, dataset)
+    kept: dict[int, bool] = st.session_state.setdefault(f"{dataset_id} {seed} kept", {})
+    place = f"{dataset_id} {seed} pair"
+    at = min(int(st.session_state.get(place, 0)), len(pairs) - 1)
+
+    def answer(step: int, alike: bool | None = None) -> None:
+        if alike is not None:
+            kept[at] = alike
+        st.session_state[place] = (at + step) % len(pairs)
+
+    said = {None: "no answer yet", True: "comparable", False: "not comparable"}
+    st.caption(
+        f"Should the two be treated alike? Pair {at + 1} of {len(pairs)}: "
+        f"{said[kept.get(at)]}. {len(kept)} answered; those without an answer do not "
+        "count."
+    )
+    with st.container(horizontal=True, gap="xsmall"):
+        for label, alike in _LABELS.items():
+            name = f"{place} {label}"
+            st.button(label, key=name, on_click=answer, args=(1, alike))
+        st.button("Back", key=f"{place} back", on_click=answer, args=(-1,))
+        st.button("Skip", key=f"{place} skip", on_click=answer, args=(1,))
+    st.table(_shown(dataset, pairs[at]), border="horizontal", hide_index=True)
+    answered = sorted(kept)
+    return LabelledPairs(
+        rows=tuple(pairs[i] for i in answered),
+        comparable=tuple(kept[i] for i in answered),
+    )
+
+
+def _shown(dataset: Dataset, pair: tuple[int, int]) -> pd.DataFrame:
+    """Return two people side by side, the columns in which they differ first."""
+    names = list(dataset.roles.features)
+    people = dataset.frame.iloc[list(pair)][names].astype(object)
+    one, other = people.map(value_label).map(plain).to_dict("records")
+    lines: list[dict[str, str]] = [
+        {"column": plain(name), "one": one[name], "the other": other[name]}
+        for name in names
+    ]
+    lines.sort(key=lambda line: line["one"] == line["the other"])
+    return pd.DataFrame(lines)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _asked(
+    dataset_id: str, seed: int, _dataset: Dataset
+) -> tuple[tuple[int, int], ...]:
+    return pairs_to_label(_dataset, seed)
+
+
+def _upload(label: str, key: str) -> str | None:
+    """Return the digest of an uploaded table, None while there is none."""
+    sent = st.file_uploader(
+        label, type=["csv", "gz", "parquet"], max_upload_size=200, key=key
+    )
+    if sent is None:
+        return None
+    try:
+        return store().add_table(sent.getvalue(), sent.name)
+    except ValueError as error:
+        problem(f"{sent.name} was not loaded", error)
+        return None

@@ -2,12 +2,19 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import Kpi, number, percent, plain, plural
-from fairdash.audits import AuditedModel, Change, Counterparts, counterpart_of
+from fairdash._wording import Kpi, number, percent, plain
+from fairdash.audits import (
+    AuditedModel,
+    Change,
+    Counterparts,
+    compare_people,
+    counterpart_of,
+    counterparts_caption,
+    counterparts_headline,
+)
 from fairdash.metrics import FairMetric
 from fairdash.ui.widgets.blocks import heading, kpi_row
 
@@ -25,18 +32,8 @@ exist.
 
 def show_people(found: Counterparts, model: AuditedModel) -> None:
     """Draw those who are moved most as "this row, changed so", and the list of all."""
-    low, high = found.interval
-    heading(
-        f"{percent(found.share_changed, 1)} of people have someone alike who gets "
-        "another decision",
-        _HOW,
-    )
-    searched = (
-        f"{plural(found.n, 'test row')} of {model.rows.n:,} searched, seed "
-        f"{model.rows.seed} (95% interval {percent(low, 1)} to {percent(high, 1)}). "
-        f"For {percent(1 - found.share_found, 1)} of them no row of table values lies "
-        f"within ε = {found.radius:g}."
-    )
+    heading(counterparts_headline(found), _HOW)
+    searched = counterparts_caption(found, model.rows.n, model.rows.seed)
     if found.people.empty:
         st.caption(searched)
         return
@@ -98,16 +95,13 @@ def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> Non
             key=f"{model.key} {row} start",
         )
     chosen = people.loc[row]
-    place = np.array([chosen["place"]])
-    person = model.rows.frame.iloc[place].reset_index(drop=True)
+    place = int(chosen["place"])
+    person = model.rows.frame.iloc[[place]].reset_index(drop=True)
     worst = counterpart_of(person, chosen["changes"])
     begin = person if start == _AS_IS else worst
     answer = st.container()
     edited = _edit(begin, model.rows.dataset.frame, f"{model.key} {row} {start}")
-    edited = edited.astype(person.dtypes.to_dict())
-    p, q = (model.probability(frame, place)[0] for frame in (person, edited))
-    encode = model.rows.encoder.transform
-    distance = metric.distance(encode(person), encode(edited))[0]
+    p, q, distance = compare_people(model, metric, place, edited)
     with answer:
         kpi_row(
             [

@@ -1,0 +1,239 @@
+"""Which fair metric models are asked about, and what its radius means on a table."""
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from fairdash.audits.models import AuditRows
+from fairdash.audits.table_search import nearest_rows
+from fairdash.datasets import Dataset, Encoder, encode, split
+from fairdash.metrics import (
+    FairMetric,
+    comparable_directions,
+    explore,
+    group_directions,
+    ignore_columns,
+    pair_tables,
+)
+from fairdash.store import Store, TrialRecord
+
+_ASKED = 24  # pairs to label
+_NEAR = 200  # rows among which the nearest makes every other pair
+_RANDOM_PAIRS = 2000
+
+
+class UploadedPairs(BaseModel):
+    """Counterfactual pairs from files in the store.
+
+    Attributes
+    ----------
+    table : str
+        Digest of the file.
+    other : str
+        Digest of the file whose row i is the counterpart of row i; "" without one.
+    column : str
+        Pair id, where there is one file.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    table: str
+    other: str = ""
+    column: str = ""
+
+
+class LabelledPairs(BaseModel):
+    """Pairs of rows of the data set, each comparable or not.
+
+    Attributes
+    ----------
+    rows : tuple of (int, int)
+    comparable : tuple of bool
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rows: tuple[tuple[int, int], ...]
+    comparable: tuple[bool, ...]
+
+
+class FairMetricSpec(BaseModel):
+    """The sensitive directions of a fair metric: people may differ along them for free.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Features whose values do not count; also those that are flipped.
+    predicts_group : bool
+        Whether the direction that predicts the group does not count either.
+    pairs : UploadedPairs or LabelledPairs, optional
+        How people of a pair differ does not count either; a metric of labelled pairs
+        weighs every column and is used alone.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    columns: tuple[str, ...] = ()
+    predicts_group: bool = True
+    pairs: UploadedPairs | LabelledPairs | None = None
+
+    @classmethod
+    def of_trial(cls, trial: TrialRecord, features: tuple[str, ...] = ()) -> Self:
+        """Return the metric a model was trained with; of others the usual one.
+
+        Columns that are not among ``features`` are left out.
+        """
+        kind = trial.params.get("metric", "group_direction")
+        named = str(trial.params.get("columns", "")).split(",")
+        columns = tuple(c for c in map(str.strip, named) if c in features)
+        if kind == "group_direction" or not columns:
+            return cls()
+        return cls(columns=columns, predicts_group=kind == "both")
+
+    @classmethod
+    def parse(cls, text: str | None, features: tuple[str, ...]) -> Self | None:
+        """Return the metric that `text` wrote; None for anything else."""
+        try:
+            found = cls.model_validate_json(text or "")
+        except ValueError:
+            return None
+        return found if set(found.columns) <= set(features) else None
+
+    def text(self) -> str:
+        """Return the metric as text, for an address or a cache."""
+        return self.model_dump_json(exclude_defaults=True)
+
+    def changed(self, **fields: Any) -> Self:
+        """Return the metric with some fields changed."""
+        return self.model_copy(update=fields)
+
+    def build(self, rows: AuditRows, store: Store) -> FairMetric:
+        """Return the metric, learned on the training rows or from pairs.
+
+        Raises
+        ------
+        ValueError
+            When nothing was chosen, a column is not a feature of the models, pairs do
+            not align, no two rows are a pair, or labels are all of one kind.
+        """
+        names = rows.encoder.feature_names
+        if isinstance(self.pairs, LabelledPairs):
+            return _of_labels(self.pairs, rows)
+        metrics = []
+        if self.predicts_group:
+            learned = group_directions(
+                rows.train, rows.train_groups, names, columns=self.columns
+            )
+            metrics.append(learned)
+        elif self.columns:
+            metrics.append(ignore_columns(self.columns, names))
+        if self.pairs:
+            metrics.append(_of_files(self.pairs, rows.encoder, store))
+        if metrics:
+            return reduce(or_, metrics)
+        raise ValueError(
+            "There is no sensitive direction. Choose columns that should not count, "
+            "the direction that predicts the group, or pairs of people."
+        )
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """Squared fair distances between real people: what a fair radius amounts to.
+
+    Attributes
+    ----------
+    nearest : float
+        Median distance of a person to the nearest other row of the table.
+    random : float
+        Median distance of two people drawn at random.
+    within : float
+        Share of people with another row of the table within the radius.
+    n : int
+        People measured.
+    """
+
+    nearest: float
+    random: float
+    within: float
+    n: int
+
+
+def fair_radius_yardstick(
+    rows: AuditRows, metric: FairMetric, *, places: NDArray[np.int64], radius: float
+) -> Yardstick:
+    """Measure how far apart people are, for a sample of test rows."""
+    X = rows.test.X[places].astype(np.float64)
+    pool, where = rows.pool.X, rows.pool.where
+    nearest = np.full(len(X), np.inf)
+    for part, near, squared in nearest_rows(X, pool, metric.root, most=2):
+        other = where[near] != rows.where[places[part]][:, None]
+        nearest[part] = np.where(other, squared, np.inf).min(1)
+    rng = np.random.default_rng(rows.seed)
+    one, two = rng.integers(len(pool), size=(2, _RANDOM_PAIRS))
+    apart = metric.distance(pool[one], pool[two])[where[one] != where[two]]
+    return Yardstick(
+        nearest=float(np.median(nearest)),
+        random=float(np.median(apart)),
+        within=float((nearest <= radius).mean()),
+        n=len(X),
+    )
+
+
+def pairs_to_label(dataset: Dataset, seed: int) -> tuple[tuple[int, int], ...]:
+    """Return pairs of training rows: at random, and of near neighbours, in turn."""
+    train = split(dataset, seed).train
+    encoded = encode(dataset, train)
+    rng = np.random.default_rng(seed)
+    pairs = []
+    for k in range(min(_ASKED, len(train) // 2)):
+        row, *others = rng.choice(train, min(_NEAR + 1, len(train)), replace=False)
+        person, *rest = encoded.rows(np.array([row, *others]))
+        apart = ((np.array(rest) - person) ** 2).sum(1)
+        apart[apart == 0] = np.inf  # the same person says nothing
+        pairs.append((int(row), int(others[apart.argmin() if k % 2 else 0])))
+    return tuple(pairs)
+
+
+def pair_counts(table: pd.DataFrame, column: str) -> tuple[int, int]:
+    """Return how many sets of rows share a pair id, and how many rows are alone."""
+    sizes = table.groupby(column)[column].transform("size")
+    together = sizes > 1
+    return int(table.loc[together, column].nunique()), int((~together).sum())
+
+
+def _of_files(pairs: UploadedPairs, encoder: Encoder, store: Store) -> FairMetric:
+    names = encoder.feature_names
+    table = store.table(pairs.table)
+    X = encoder.transform(table)
+    if pairs.column:
+        return comparable_directions(X, table[pairs.column], names)
+    other = store.table(pairs.other)
+    if len(table) != len(other):
+        raise ValueError(
+            f"The pairs do not align: one file has {len(table):,} rows, the other "
+            f"{len(other):,}. Row i of one must be the counterpart of row i of the "
+            "other."
+        )
+    return comparable_directions(*pair_tables(X, encoder.transform(other)), names)
+
+
+def _of_labels(pairs: LabelledPairs, rows: AuditRows) -> FairMetric:
+    if len(set(pairs.comparable)) < 2:
+        raise ValueError(
+            "A metric needs pairs of both kinds. Under Pairs, call at least one pair "
+            "comparable and one not comparable."
+        )
+    frame = rows.dataset.frame
+    first, second = (
+        rows.encoder.transform(frame.iloc[list(places)])
+        for places in zip(*pairs.rows, strict=True)
+    )
+    names = rows.encoder.feature_names
+    return explore(first, second, np.array(pairs.comparable, int), names)
