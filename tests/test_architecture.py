@@ -15,12 +15,7 @@ LARGE_FOLDERS: set[str] = set()
 # Modules of the screen that still compute; one that has stopped must go.
 COMPUTING_SCREEN = {
     # individual
-    "individual/alike.py",
     "individual/demo.py",
-    "individual/models.py",
-    "individual/pairs.py",
-    "individual/people.py",
-    "individual/view.py",
     # noisy_groups
     "noisy_groups/certificate.py",
     "noisy_groups/noise.py",
