@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from fairdash import plots, ui
-from fairdash.ui import results, train
+from fairdash import plots, results, ui
+from fairdash.ui import train
 
 HOW = """
 Each row is a **subgroup**. A mark is its local DI: the largest minus the smallest rate
@@ -47,7 +47,10 @@ def local_fairness():
         upright = st.toggle("Upright, as in the paper", key=f"{view.data} upright")
     try:
         result = results.local_result(
-            [ui.of_seed(model, seed) for model in chosen], view.data, subgroups
+            ui.store(),
+            [ui.of_seed(model, seed) for model in chosen],
+            view.data,
+            subgroups,
         )
     except ValueError as error:
         ui.problem("These subgroups cannot be made", error)

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from fairdash import plots, ui
-from fairdash.ui import results, train, weights
+from fairdash import plots, results, ui
+from fairdash.ui import train, weights
 
 HOW_RELATED = """
 Each dot is a **subgroup** of the training rows, its area the number of rows. Right: the

@@ -23,7 +23,7 @@ if view.data is None:
     st.stop()
 
 ui.context(*sweep.sweep_facts(view.data, view.run))
-swept = results.is_sweep(view.run)
+swept = results.is_sweep(ui.store(), view.run)
 with st.expander("New sweep", expanded=not swept, icon=":material/add:"):
     sweep.sweep_form(view.data)
 if not swept:

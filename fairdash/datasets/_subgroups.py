@@ -1,5 +1,6 @@
 """Subgroups: the regions of a table in which fairness is looked at."""
 
+import json
 import math
 from collections.abc import Sequence
 from itertools import pairwise
@@ -219,6 +220,10 @@ class Subgroups(BaseModel):
         if twice:
             raise ValueError(f"`columns` names {twice} more than once.")
         return self
+
+    def __hash__(self) -> int:
+        """Return a hash of all that is defined: results are kept by it."""
+        return hash(json.dumps(self.model_dump(mode="json"), sort_keys=True))
 
     def parts(self) -> tuple["Subgroups", ...]:
         """Return definitions that can label rows: this one, or one for each column."""

@@ -10,6 +10,7 @@ from fairdash.plots._findings import (
     comparison_finding,
     correlation_finding,
     local_finding,
+    outcome_finding,
     ratio_finding,
     spread_finding,
     training_finding,
@@ -69,7 +70,6 @@ from fairdash.plots._trade_off import (
     trade_off_finding,
 )
 from fairdash.plots._training import (
-    RatioHistogram,
     describe_ratio_histogram,
     describe_training,
     plot_ratio_histogram,
@@ -101,7 +101,6 @@ __all__ = [
     "METRICS",
     "MOST_MODELS",
     "Picture",
-    "RatioHistogram",
     "before_after_finding",
     "by_tau_finding",
     "certificate_finding",
@@ -132,6 +131,7 @@ __all__ = [
     "method_colour_of",
     "metric_words",
     "noise_finding",
+    "outcome_finding",
     "plot_base_rates",
     "plot_by_tau",
     "plot_certificates",

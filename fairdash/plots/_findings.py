@@ -4,14 +4,17 @@ At most 70 characters. A sentence compares two models only if the interval of th
 paired difference excludes 0; else it says that the intervals overlap.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from fairdash._wording import between, fitting, number, percent
 from fairdash.plots._rows import records
-from fairdash.plots._training import RatioHistogram
 
 _SMOOTH = 5  # epochs
+_BLIND = 0.01  # this near to guessing, a model says nothing
 
 
 def local_finding(
@@ -55,6 +58,37 @@ def local_finding(
     )
 
 
+def outcome_finding(
+    label: str,
+    row: Mapping[Any, float],
+    changes: pd.DataFrame | None,
+    chance: float,
+) -> str:
+    """Say what a run came to: its change from the baseline, else beside chance.
+
+    Parameters
+    ----------
+    label : str
+    row : mapping
+        Metrics of the model, as of ``fairdash.metrics.evaluate``.
+    changes : DataFrame or None
+        See `comparison_finding`.
+    chance : float
+        What Worst-1-DI stays below by chance.
+    """
+    worst = row["worst_1_di"]
+    blind = abs(row["balanced_accuracy"] - 0.5) < _BLIND
+    if blind and row["demographic_parity_difference"] < _BLIND:
+        return f"{label} gives nearly all rows one outcome: fair, but of no use"
+    if changes is not None:
+        return comparison_finding(label, changes)
+    if np.isnan(worst):
+        return "No subgroup is estimable: choose wider ones or a smaller size"
+    if worst <= chance:
+        return f"The largest gap, {number(worst)}, is what chance alone shows"
+    return f"The largest gap, {number(worst)}, is above what chance shows"
+
+
 def comparison_finding(label: str, changes: pd.DataFrame) -> str:
     """Say what ``label`` changes against the reference in Worst-1-DI and accuracy.
 
@@ -93,7 +127,7 @@ def training_finding(curves: pd.DataFrame) -> str:
     return f"Validation loss is lowest at epoch {known['epoch'].iloc[lowest]:,.0f}"
 
 
-def ratio_finding(ratio: RatioHistogram) -> str:
+def ratio_finding(ratio: Mapping[str, Any]) -> str:
     """Which group's weights spread widest."""
     width = {name: q[-1] - q[0] for name, q in ratio["quantiles"].items()}
     name = max(width, key=lambda group: width[group])

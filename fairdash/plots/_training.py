@@ -1,7 +1,7 @@
 """Training as it goes: loss curves and the histogram of the weights r."""
 
-from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,17 +28,6 @@ _CURVES = {
     "adversary_loss": ("adversary", 1),
 }
 _PANELS = ("model loss", "adversary loss")
-
-
-class RatioHistogram(TypedDict):
-    """The ratio of a progress event: bin edges, and per group densities and quantiles.
-
-    The quantiles are at 5, 25, 50, 75 and 95 %.
-    """
-
-    edges: Sequence[float]
-    density: Mapping[str, Sequence[float]]
-    quantiles: Mapping[str, Sequence[float]]
 
 
 def plot_training(
@@ -104,9 +93,17 @@ def describe_training(curves: pd.DataFrame) -> str:
 
 
 def plot_ratio_histogram(
-    ratio: RatioHistogram, *, groups: tuple[str, ...]
+    ratio: Mapping[str, Any], *, groups: tuple[str, ...]
 ) -> go.Figure:
     """Density of r among the training rows of every group; each group has mean 1.
+
+    Parameters
+    ----------
+    ratio : mapping
+        "edges" of the bins and, by group, "density" and "quantiles" at 5, 25, 50, 75
+        and 95 %; as of ``fairdash.sweep.summarise_ratio``.
+    groups : tuple of str
+        In the order of the data set.
 
     Returns
     -------
@@ -141,7 +138,7 @@ def plot_ratio_histogram(
     return finish(data, layout, height=380, legend=True)
 
 
-def describe_ratio_histogram(ratio: RatioHistogram) -> str:
+def describe_ratio_histogram(ratio: Mapping[str, Any]) -> str:
     """Alt text: where most weights of each group lie."""
     parts = [
         f"{name} median {number(q[2], 2)}, 90% in {between(q[0], q[-1], 2)}"

@@ -15,6 +15,7 @@ from fairdash._wording import (
     points,
     time_left,
 )
+from fairdash.results import reference_of
 from fairdash.ui.widgets.blocks import (
     context,
     controls,
@@ -36,7 +37,6 @@ from fairdash.ui.widgets.pick_models import (
     pick_k,
     pick_models,
     pick_seed,
-    reference_of,
 )
 from fairdash.ui.widgets.poll import follow
 from fairdash.ui.widgets.score_source import post_sources, score_columns, scored

@@ -4,9 +4,9 @@ import pytest
 from reading import button, words
 
 from fairdash import ui
+from fairdash.results import usual_seconds
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
-from fairdash.ui.results.training import usual_seconds
 from fairdash.ui.sweep.form import QUICK, sweep_spec
 from fairdash.ui.sweep.time import expected
 
@@ -89,8 +89,12 @@ def test_times_are_in_proportion_to_the_rows_trained_on(large):
         large, MethodGrid(method="road", params=FAST), 1, train_rows=90
     )
     trial = ui.store().snapshot(run).trials[0]
-    assert usual_seconds(large, "road", FAST, 90) == pytest.approx(trial.seconds)
-    assert usual_seconds(large, "road", FAST) == pytest.approx(4 * trial.seconds)
+    assert usual_seconds(ui.store(), large, "road", FAST, 90) == pytest.approx(
+        trial.seconds
+    )
+    assert usual_seconds(ui.store(), large, "road", FAST) == pytest.approx(
+        4 * trial.seconds
+    )
 
 
 def test_an_audit_of_large_data_trains_on_a_subsample_and_says_so(visit, large):

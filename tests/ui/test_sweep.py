@@ -2,9 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairdash.results import PARITY, Setting, Sweep
 from fairdash.sweep import mean_over_seeds
-from fairdash.ui.results import Setting
-from fairdash.ui.results.found import PARITY, Sweep
 from fairdash.ui.sweep.numbers import setting_kpis
 from fairdash.ui.sweep.point import _nearest, _read, labels, words
 

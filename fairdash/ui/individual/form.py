@@ -17,11 +17,10 @@ from fairdash.audits import (
     pairs_to_label,
 )
 from fairdash.datasets import Dataset
+from fairdash.results import Setting, model_in_question
 from fairdash.store import TrialRecord
-from fairdash.ui.results.results import Setting
 from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.blocks import controls, more, problem
-from fairdash.ui.widgets.pick_models import model_in_question
 from fairdash.ui.widgets.state import store
 
 SOURCES = ("None", "Two aligned tables", "Pair id column", "Label pairs")
@@ -65,7 +64,7 @@ def pick_individual(
         chosen = st.selectbox(
             "Model",
             list(labels),
-            index=model_in_question(models, run_id),
+            index=model_in_question(store(), models, run_id),
             key=f"{dataset_id} {run_id} audited",
         )
         model = labels[chosen]

@@ -31,10 +31,10 @@ from fairdash.audits import (
 )
 from fairdash.methods import CATALOG
 from fairdash.metrics import FairMetric
+from fairdash.results import Setting
 from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
 from fairdash.ui.individual.form import Question
-from fairdash.ui.results.results import Setting
 from fairdash.ui.widgets.state import store
 
 MOST_MODELS = 40

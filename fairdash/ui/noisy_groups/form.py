@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash._wording import interval, number
+from fairdash.results import opened_on
 from fairdash.ui.noisy_groups.noise import (
     Noise,
     Question,
@@ -17,7 +18,6 @@ from fairdash.ui.noisy_groups.noise import (
     simulated,
 )
 from fairdash.ui.noisy_groups.rows import Doubted, doubted_rows
-from fairdash.ui.results.found import opened_on
 from fairdash.ui.widgets.blocks import controls, more
 from fairdash.ui.widgets.score_source import Source
 from fairdash.ui.widgets.score_upload import scores_form
@@ -124,7 +124,7 @@ def _model(
         st.session_state[key] = sent[0]
     elif st.session_state.get(key) not in models:  # a file that was taken away
         st.session_state.pop(key, None)
-    chosen = opened_on(run_id) if run_id else None
+    chosen = opened_on(store(), run_id) if run_id else None
     opened = {trial.key for trial in chosen.trials} if chosen else set()
     places = (i for i, s in enumerate(models.values()) if s[0].trial in opened)
     return st.selectbox(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairdash.datasets import split
 from fairdash.postprocessing import read_margins
-from fairdash.ui.results.results import Setting
+from fairdash.results import Setting
 from fairdash.ui.widgets.pick_models import by_interest, known_models
 from fairdash.ui.widgets.score_source import (
     Source,

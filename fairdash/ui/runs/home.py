@@ -9,11 +9,16 @@ from fairdash._wording import plain, plural, time_left
 from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import wake
 from fairdash.metrics import BaseRates
+from fairdash.results import (
+    chance_worst,
+    metrics_by_setting,
+    run_table,
+    seconds_left,
+    settings,
+)
 from fairdash.store import RunRecord
-from fairdash.ui.results.results import chance_worst, metrics_by_setting, settings
-from fairdash.ui.results.run_table import run_columns, run_table
 from fairdash.ui.results.summary import base_rates
-from fairdash.ui.results.training import seconds_left
+from fairdash.ui.runs.list import run_columns
 from fairdash.ui.widgets.blocks import figure, heading
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
@@ -51,7 +56,7 @@ def recent_runs(runs: Sequence[RunRecord]) -> None:
     if not over:
         return
     event = st.dataframe(
-        run_table(over)[_COLUMNS],
+        run_table(store(), over)[_COLUMNS],
         hide_index=True,
         column_config=run_columns(190),
         on_select="rerun",
@@ -72,8 +77,8 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
     subgroups = store().dataset_record(run.dataset_id).subgroups
     trials = store().snapshot(run.id, curves=False).trials
     models = settings(trials)
-    table = metrics_by_setting(models, run.dataset_id, subgroups)
-    chance = chance_worst(models[0], run.dataset_id, subgroups)
+    table = metrics_by_setting(store(), models, run.dataset_id, subgroups)
+    chance = chance_worst(store(), models[0], run.dataset_id, subgroups)
     rows, seeds = round(table["n"].iloc[0]), int(table["n_seeds"].max())
     figure(
         plots.plot_overview(table, chance=chance),
@@ -131,7 +136,7 @@ def _card(run_id: str) -> None:
                 key=f"watch {run_id}",
             ):
                 open_page(_TRAIN, run=run_id, data=snapshot.run.dataset_id)
-        left = seconds_left(snapshot)
+        left = seconds_left(store(), snapshot)
         total, done = len(snapshot.trials), snapshot.count("finished")
         st.caption(
             f"{done} of {plural(total, 'model')} finished"

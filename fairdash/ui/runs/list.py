@@ -1,6 +1,7 @@
 """The list of runs: find, select, open, rename, download, delete, compare."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -8,13 +9,17 @@ import streamlit as st
 from fairdash import plots
 from fairdash._wording import plain, plural
 from fairdash.jobs import wake
+from fairdash.results import (
+    is_sweep,
+    methods_of,
+    metrics_by_setting,
+    readable,
+    run_table,
+    settings,
+)
 from fairdash.store import RunRecord
-from fairdash.ui.results.found import is_sweep
-from fairdash.ui.results.results import metrics_by_setting, settings
-from fairdash.ui.results.run_table import methods_of, run_columns, run_table
 from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.result_table import readable
 from fairdash.ui.widgets.state import store
 
 _TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
@@ -25,6 +30,13 @@ _STATUS = {
     "Failed": {"failed", "cancelled"},
 }
 _INTERVAL = "2s"
+_COLOURS = {
+    "queued": "gray",
+    "running": "blue",
+    "finished": "green",
+    "failed": "red",
+    "cancelled": "gray",
+}
 
 
 def run_list() -> None:
@@ -42,6 +54,26 @@ def run_list() -> None:
         _comparison(chosen)
 
     listed()
+
+
+def run_columns(width: int) -> dict[str, Any]:
+    """Return how the columns of `run_table` are shown; ``width`` is the name's."""
+    config = st.column_config
+    return {
+        "Run": config.TextColumn(width=width),
+        "Status": config.MultiselectColumn(
+            options=list(_COLOURS), color=list(_COLOURS.values()), width="small"
+        ),
+        "Progress": config.ProgressColumn(
+            format="%.0f%%", min_value=0, max_value=100, width="small"
+        ),
+        "Accuracy": config.NumberColumn(format="%.1f%%", width="small"),
+        "DI": config.NumberColumn(format="%.3f", width="small"),
+        "Worst-1-DI": config.NumberColumn(format="%.3f", width="small"),
+        "Seeds": config.NumberColumn(width="small"),
+        "Started": config.TextColumn(width="small"),
+        "Note": config.TextColumn(width="small"),
+    }
 
 
 def _found() -> list[RunRecord]:
@@ -81,7 +113,7 @@ def _selection(runs: Sequence[RunRecord]) -> list[RunRecord]:
         st.caption("No run fits the filter.")
         return []
     event = st.dataframe(
-        run_table(runs),
+        run_table(store(), runs),
         hide_index=True,
         column_config=run_columns(260),
         on_select="rerun",
@@ -102,7 +134,7 @@ def _actions(chosen: Sequence[RunRecord]) -> None:
         if st.button(
             "Open", icon=":material/open_in_new:", type="primary", disabled=not one
         ):
-            where = _SWEEP if is_sweep(chosen[0].id) else _TRAIN
+            where = _SWEEP if is_sweep(store(), chosen[0].id) else _TRAIN
             open_page(where, run=chosen[0].id, data=chosen[0].dataset_id)
         if st.button("Rename", icon=":material/edit:", disabled=not one):
             _rename(chosen[0])
@@ -168,7 +200,7 @@ def _comparison(chosen: Sequence[RunRecord]) -> None:
     if not models:
         return
     subgroups = store().dataset_record(dataset_id).subgroups
-    table = metrics_by_setting(list(models.values()), dataset_id, subgroups)
+    table = metrics_by_setting(store(), list(models.values()), dataset_id, subgroups)
     rows, seeds = round(table["n"].iloc[0]), table["n_seeds"].max()
     figure(
         plots.plot_comparison(table),

@@ -9,8 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash.methods import CATALOG
+from fairdash.results import TAU, WEIGHT, Judge, Point, Sweep, Value
 from fairdash.store import RunRecord
-from fairdash.ui.results.found import TAU, WEIGHT, Judge, Point, Sweep, Value
 from fairdash.ui.sweep.point import choose, current, labels, move
 from fairdash.ui.widgets.blocks import controls, more
 

@@ -4,13 +4,13 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash.methods import CATALOG
+from fairdash.results import PARITY, TAU, WEIGHT, Sweep, trained_on
 from fairdash.store import RunRecord
-from fairdash.ui.results.found import PARITY, TAU, WEIGHT, Sweep
 from fairdash.ui.sweep.controls import Controls, go_to_cell, go_to_mark
 from fairdash.ui.sweep.inside import chance_of, local_tables, ratio_by_tau
 from fairdash.ui.sweep.point import labels
 from fairdash.ui.widgets.blocks import decimals, figure
-from fairdash.ui.widgets.train_rows import trained_on
+from fairdash.ui.widgets.state import store
 
 _FRONT_HOW = """
 Each mark is a setting of a method, drawn where its **test** rows put it. Filled and
@@ -60,7 +60,7 @@ def draw_front(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
         finding=plots.front_finding(models, asked.limit),
         caption=f"{drawn}, on test rows. Filled: fronts "
         f"{judged if on_test else 'chosen on validation rows'}. Open: over the limit. "
-        f"{trained_on(run.dataset_id, run.spec.get('train_rows'))}".rstrip(),
+        f"{trained_on(store(), run.dataset_id, run.spec.get('train_rows'))}".rstrip(),
         alt=plots.describe_front(models, asked.axes),
         how=_FRONT_HOW,
         table=models.drop(columns=["colour_role", "line"]),

@@ -7,11 +7,10 @@ import streamlit as st
 from fairdash import plots
 from fairdash._wording import plural, time_left
 from fairdash.methods import CATALOG
+from fairdash.results import AXES, model_label, read_sweep, seconds_left
 from fairdash.store import Snapshot
-from fairdash.ui.results.found import AXES, read_sweep
-from fairdash.ui.results.results import model_label
-from fairdash.ui.results.training import seconds_left
 from fairdash.ui.widgets.blocks import figure
+from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.watch import progress_box
 
 _HEIGHT = 420  # of the front
@@ -34,7 +33,7 @@ def show_growing_sweep(snapshot: Snapshot) -> None:
     """Draw progress, the front so far and the models in training."""
     run = snapshot.run
     done, total = snapshot.count("finished"), len(snapshot.trials)
-    left = seconds_left(snapshot)
+    left = seconds_left(store(), snapshot)
     facts = [
         f"{done} of {plural(total, 'model')} finished",
         time_left(left) if left is not None else "measuring the speed",

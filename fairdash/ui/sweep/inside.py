@@ -15,9 +15,16 @@ import streamlit as st
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.metrics import local_di, mean_local_di
+from fairdash.results import (
+    TAU,
+    WEIGHT,
+    Point,
+    Sweep,
+    chance_worst,
+    finished_sweep,
+    rows_of,
+)
 from fairdash.store import RunRecord
-from fairdash.ui.results.found import TAU, WEIGHT, Point, Sweep, finished_sweep
-from fairdash.ui.results.results import chance_worst, rows_of
 from fairdash.ui.widgets.state import store
 
 _RATIO_BINS = 40
@@ -38,7 +45,7 @@ def local_tables(run: RunRecord, method: str) -> pd.DataFrame:
 
 def chance_of(sweep: Sweep, run: RunRecord) -> float:
     """Return what Worst-1-DI stays below by chance, for the first model of the run."""
-    return chance_worst(sweep.models[0], run.dataset_id, _subgroups(run))
+    return chance_worst(store(), sweep.models[0], run.dataset_id, _subgroups(run))
 
 
 def _subgroups(run: RunRecord) -> Subgroups:
@@ -47,7 +54,7 @@ def _subgroups(run: RunRecord) -> Subgroups:
 
 @st.cache_resource(max_entries=32, show_spinner="Measuring every subgroup…")
 def _local(run_id: str, method: str, dataset_id: str, subgroups: str) -> pd.DataFrame:
-    sweep = finished_sweep(run_id)
+    sweep = finished_sweep(store(), run_id)
     assert sweep is not None
     models = {p: m for p, m in enumerate(sweep.models) if m.method == method}
     keys: dict[int, dict[int, str]] = {}
@@ -56,7 +63,8 @@ def _local(run_id: str, method: str, dataset_id: str, subgroups: str) -> pd.Data
             keys.setdefault(trial.seed, {})[place] = trial.key
     tables = []
     for seed, by_place in keys.items():
-        rows = rows_of(dataset_id, seed, subgroups)
+        chosen = Subgroups.model_validate_json(subgroups)
+        rows = rows_of(store(), dataset_id, seed, chosen)
         predictions = np.stack([rows.predictions(key) for key in by_place.values()])
         table = local_di(predictions, **rows.groups)
         tables.append(table.assign(model=np.array(list(by_place))[table["model"]]))
@@ -82,7 +90,7 @@ def ratio_by_tau(run_id: str, method: str, others: Point) -> RatioByTau | None:
 def _ratio_by_tau(
     run_id: str, method: str, others: tuple[tuple[str, Any], ...]
 ) -> RatioByTau | None:
-    sweep = finished_sweep(run_id)
+    sweep = finished_sweep(store(), run_id)
     if sweep is None or not CATALOG[method].gives_weights:
         return None
     mine = sweep.at(method, dict(others))

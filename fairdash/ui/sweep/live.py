@@ -10,10 +10,8 @@ import streamlit as st
 from fairdash import plots
 from fairdash._wording import interval, number
 from fairdash.methods import CATALOG
+from fairdash.results import PARITY, TAU, WEIGHT, Setting, Sweep, weights
 from fairdash.store import RunRecord
-from fairdash.ui.results.found import PARITY, TAU, WEIGHT, Sweep
-from fairdash.ui.results.results import Setting
-from fairdash.ui.results.training import weights
 from fairdash.ui.sweep.controls import Controls
 from fairdash.ui.sweep.inside import chance_of, local_tables
 from fairdash.ui.sweep.live_setting import (

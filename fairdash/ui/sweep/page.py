@@ -7,10 +7,9 @@ import streamlit as st
 from fairdash._wording import duration, plural
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
+from fairdash.results import Sweep, finished_sweep, is_sweep, runtime
 from fairdash.store import RunRecord
 from fairdash.sweep import SweepSpec
-from fairdash.ui.results.found import Sweep, finished_sweep, is_sweep
-from fairdash.ui.results.training import runtime
 from fairdash.ui.sweep.controls import sweep_controls
 from fairdash.ui.sweep.figures import (
     draw_along_tau,
@@ -34,7 +33,7 @@ def sweep_facts(data: str | None, run_id: str | None) -> tuple[str, ...]:
     if data is None:
         return ()
     name = store().dataset_record(data).name
-    if run_id is None or not is_sweep(run_id):
+    if run_id is None or not is_sweep(store(), run_id):
         return (name,)
     trials = store().snapshot(run_id, curves=False).trials
     seeds = len({trial.seed for trial in trials})
@@ -46,7 +45,7 @@ def sweep_facts(data: str | None, run_id: str | None) -> tuple[str, ...]:
 def show_finished_sweep(run_id: str) -> None:
     """Draw what a sweep that is over found, and how it ended."""
     run = store().run(run_id)
-    sweep = finished_sweep(run_id)
+    sweep = finished_sweep(store(), run_id)
     _ending(run, sweep)
     if sweep is None or not sweep.methods:
         return

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from fairdash.results import Point, Sweep, Value, beside_plain, same_model
 from fairdash.store import RunRecord
-from fairdash.ui.results.found import Point, Sweep, Value
-from fairdash.ui.widgets.pick_models import beside_plain, known_models, same_model
+from fairdash.ui.widgets.pick_models import known_models
 
 
 def words(value: Value) -> str:

@@ -10,9 +10,9 @@ import streamlit as st
 
 from fairdash.datasets import encode, split
 from fairdash.methods import CATALOG, n_multiplied_columns
+from fairdash.results import rows_used
 from fairdash.sweep import SweepSpec, expand, makespan, plan, work
 from fairdash.ui.widgets.state import store
-from fairdash.ui.widgets.train_rows import rows_used
 
 _SEEN = 20_000  # rows that tell what columns cost
 _LATEST = 10  # runs that tell how fast this machine is now
@@ -54,7 +54,10 @@ def expected(dataset_id: str, spec: SweepSpec) -> Expected:
     dataset = store().dataset(dataset_id)
     trials = expand(spec, dataset.key)
     missing = [t for t in trials if not store().artifact(t.key).exists()]
-    n_rows, n_features = rows_used(dataset_id, spec.train_rows), _width(dataset_id)
+    n_rows, n_features = (
+        rows_used(store(), dataset_id, spec.train_rows),
+        _width(dataset_id),
+    )
     so_far = _speed_so_far(dataset_id)
     speed = so_far or _speed_of_products()
     seconds = [
@@ -91,7 +94,7 @@ def _speeds(run_id: str) -> Sequence[float]:
     """Return the speeds of a run that is over, of networks alone."""
     snapshot = store().snapshot(run_id, curves=False)
     run = snapshot.run
-    n_rows = rows_used(run.dataset_id, run.spec.get("train_rows"))
+    n_rows = rows_used(store(), run.dataset_id, run.spec.get("train_rows"))
     n_features = _width(run.dataset_id)
     return [
         work(trial.params, n_rows=n_rows, n_features=n_features) / trial.seconds

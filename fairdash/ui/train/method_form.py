@@ -5,8 +5,8 @@ from typing import Any
 import streamlit as st
 
 from fairdash.methods import CATALOG, Effort, Param
+from fairdash.results import single_values
 from fairdash.sweep import MethodGrid
-from fairdash.ui.results.results import single_values
 
 _FEW = 2  # options that fit side by side in the form's column
 _EFFORTS: dict[Effort, str] = {"fast": "Fast", "paper": "Paper"}

@@ -5,21 +5,36 @@ import math
 import streamlit as st
 from pydantic import ValidationError
 
+from fairdash import plots
 from fairdash._wording import count, duration, plural
 from fairdash.methods import CATALOG
+from fairdash.results import (
+    BASELINE,
+    Setting,
+    is_sweep,
+    opened_on,
+    outcome,
+    part_sizes,
+    readable,
+    runtime,
+    single_values,
+    usual_seconds,
+)
 from fairdash.store import Snapshot
 from fairdash.sweep import MethodGrid, SweepSpec, python_script
-from fairdash.ui.results.found import is_sweep, opened_on
-from fairdash.ui.results.outcome import show_result
-from fairdash.ui.results.results import BASELINE, Setting, single_values
-from fairdash.ui.results.training import runtime, usual_seconds
 from fairdash.ui.train.truncation import show_truncation
 from fairdash.ui.train.violations import show_violations
-from fairdash.ui.widgets.blocks import code_tabs, problem, table_download
+from fairdash.ui.widgets.blocks import (
+    code_tabs,
+    figure,
+    kpi_row,
+    problem,
+    table_download,
+)
 from fairdash.ui.widgets.frame import View, exists, open_page
 from fairdash.ui.widgets.start_runs import finish_audit
 from fairdash.ui.widgets.state import store
-from fairdash.ui.widgets.train_rows import PROPOSED, part_sizes
+from fairdash.ui.widgets.train_rows import PROPOSED
 from fairdash.ui.widgets.watch import show_curves, show_progress
 
 _DEFAULT = "road"
@@ -30,12 +45,18 @@ _UNDERSTAND = {
     "pages/4_Weights.py": "See where it looked",
     "pages/6_Post-process.py": "Post-process this run",
 }
+_HOW = """
+Test rows only: no model was trained or chosen on them. **DI** is the largest minus the
+smallest rate of positive predictions of the groups, **Worst-1-DI** the largest such gap
+within a subgroup. A change is **paired**: both models on the same rows, resampled
+together, which is sharper than comparing two intervals.
+"""
 
 
 def training_facts(dataset_id: str) -> tuple[str, ...]:
     """Return the context line of Train: rows of each part, subgroups."""
     record = store().dataset_record(dataset_id)
-    rows = " / ".join(map(count, part_sizes(dataset_id)))
+    rows = " / ".join(map(count, part_sizes(store(), dataset_id)))
     crossed = " × ".join(record.subgroups.columns) or "none"
     names = "training / validation / test rows"
     return record.name, f"{rows} {names}", f"subgroups {crossed}"
@@ -49,7 +70,7 @@ def asked(run_id: str | None) -> tuple[MethodGrid, int, int | None]:
     """
     if run_id is not None:
         spec = SweepSpec.of_run(store().run(run_id).spec)
-        grid = _in_question(spec, opened_on(run_id))
+        grid = _in_question(spec, opened_on(store(), run_id))
         if grid is not None:
             return grid, len(spec.seeds), spec.train_rows
     return MethodGrid(method=_DEFAULT), _SEEDS, PROPOSED
@@ -60,7 +81,7 @@ def estimate(dataset_id: str, grid: MethodGrid, train_rows: int | None) -> str:
     method = CATALOG[grid.method]
     known = method.settings(single_values(grid.params), grid.effort)
     fixed = {n: v for n, v in known.items() if n not in method.stackable()}
-    seconds = usual_seconds(dataset_id, grid.method, fixed, train_rows)
+    seconds = usual_seconds(store(), dataset_id, grid.method, fixed, train_rows)
     if seconds is None:
         return ""
     return f"About {duration(math.ceil(seconds))} a model on this machine."
@@ -85,7 +106,7 @@ def show_run(snapshot: Snapshot) -> None:
             f"{kept} Press Train to go on from there.", title=f"Cancelled after {after}"
         )
     if done:
-        show_result(snapshot)
+        _show_result(snapshot)
         show_truncation(snapshot)
         show_violations(snapshot)
         _next_pages(snapshot)
@@ -116,6 +137,23 @@ def export_run(view: View) -> None:
         code_tabs({"Python": python_script(spec), "YAML": spec.to_yaml()})
 
 
+def _show_result(snapshot: Snapshot) -> None:
+    """Draw the numbers with their paired change, then all models of the run."""
+    result = outcome(store(), snapshot)
+    kpi_row(result.kpis())
+    figure(
+        plots.plot_comparison(result.models),
+        finding=plots.outcome_finding(
+            result.method, result.row, result.changes, result.chance
+        ),
+        caption=result.caption(),
+        alt=plots.describe_comparison(result.models),
+        how=_HOW,
+        table=readable(result.models),
+        key="comparison",
+    )
+
+
 def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
     """Return the method of ``chosen`` at its values, else the first but a baseline."""
     for grid in spec.methods:
@@ -131,7 +169,7 @@ def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
 def _next_pages(snapshot: Snapshot) -> None:
     run = snapshot.run
     links = {path: label for path, label in _UNDERSTAND.items() if exists(path)}
-    if is_sweep(run.id):
+    if is_sweep(store(), run.id):
         links = _ALL | links
     with st.container(horizontal=True):
         for path, label in links.items():

@@ -11,9 +11,8 @@ from fairdash._wording import plural
 from fairdash.datasets import split
 from fairdash.methods import CATALOG
 from fairdash.metrics import expected_violations
+from fairdash.results import Setting, shown_settings
 from fairdash.store import Snapshot
-from fairdash.ui.results.found import shown_settings
-from fairdash.ui.results.results import Setting
 from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.state import store
 
@@ -39,7 +38,7 @@ _COLUMNS = [
 
 def show_violations(snapshot: Snapshot) -> None:
     """Draw the figure for a run of several models."""
-    chosen = shown_settings(snapshot, _MOST)
+    chosen = shown_settings(store(), snapshot, _MOST)
     if len(chosen) < 2:
         return
     dataset_id = snapshot.run.dataset_id

@@ -5,9 +5,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from fairdash._wording import percent
-from fairdash.ui.results.results import Setting
-from fairdash.ui.results.weights import EVERYBODY, Weighted
-from fairdash.ui.widgets.pick_models import model_in_question, reference_of
+from fairdash.results import (
+    EVERYBODY,
+    Setting,
+    Weighted,
+    model_in_question,
+    reference_of,
+)
+from fairdash.ui.widgets.state import store
 
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
 _FEW = 2
@@ -24,7 +29,7 @@ def pick_weighted(
     label: str = st.selectbox(
         "Model",
         list(labels),
-        index=model_in_question(weighted, run_id),
+        index=model_in_question(store(), weighted, run_id),
         key=f"{dataset_id} {run_id} weighted",
     )
     chosen = labels[label]
@@ -35,7 +40,7 @@ def pick_weighted(
     plain = reference_of(chosen, models)
     others = {trial.seed: trial for trial in plain.trials} if plain else {}
     trial = seeds[seed]
-    return Weighted(chosen, trial, others.get(seed, trial), dataset_id)
+    return Weighted(store(), chosen, trial, others.get(seed, trial), dataset_id)
 
 
 def pick_epoch(weighted: Weighted) -> int:

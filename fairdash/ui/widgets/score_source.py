@@ -16,7 +16,7 @@ from fairdash.postprocessing import (
     guess_score_type,
     read_margins,
 )
-from fairdash.ui.results.results import Setting
+from fairdash.results import Setting
 from fairdash.ui.results.scored import Array, Part, Scored
 from fairdash.ui.widgets.state import store
 

@@ -5,10 +5,10 @@ import streamlit as st
 from fairdash.datasets import SAMPLES, Roles, Subgroups
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
+from fairdash.results import BASELINE, model_label, single_values
 from fairdash.store import DatasetRecord, Snapshot
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 from fairdash.ui.data.table import OpenTable
-from fairdash.ui.results.results import BASELINE, model_label, single_values
 from fairdash.ui.widgets.frame import exists, open_page
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.train_rows import audit_rows

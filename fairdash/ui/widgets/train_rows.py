@@ -3,7 +3,8 @@
 import streamlit as st
 
 from fairdash._wording import count
-from fairdash.datasets import FRACTIONS, split
+from fairdash.datasets import FRACTIONS
+from fairdash.results import part_sizes, rows_used, trained_on
 from fairdash.ui.widgets.state import store
 
 LARGE = 200_000  # training rows beyond which a subsample is offered
@@ -12,16 +13,9 @@ _LEAST = 1_000
 _STEP = 50_000
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def part_sizes(dataset_id: str) -> tuple[int, int, int]:
-    """Return the numbers of training, validation and test rows, of any seed."""
-    train, validation, test = split(store().dataset(dataset_id), 0)
-    return len(train), len(validation), len(test)
-
-
 def audit_rows(dataset_id: str) -> int | None:
     """Return how many rows an audit trains on: `PROPOSED` of more than `LARGE`."""
-    return PROPOSED if part_sizes(dataset_id)[0] > LARGE else None
+    return PROPOSED if part_sizes(store(), dataset_id)[0] > LARGE else None
 
 
 def audit_note(n_rows: int) -> str:
@@ -30,12 +24,6 @@ def audit_note(n_rows: int) -> str:
     if n_train <= LARGE:
         return ""
     return f"Trains on {count(PROPOSED)} of {count(n_train)} training rows."
-
-
-def rows_used(dataset_id: str, train_rows: int | None) -> int:
-    """Return how many rows a specification with ``train_rows`` trains on."""
-    n_train, _, _ = part_sizes(dataset_id)
-    return n_train if train_rows is None else min(train_rows, n_train)
 
 
 def train_rows_input(dataset_id: str, key: str, *, start: int | None) -> int | None:
@@ -54,14 +42,14 @@ def train_rows_input(dataset_id: str, key: str, *, start: int | None) -> int | N
     int or None
         How many rows to draw; None to train on all.
     """
-    n_train, _, _ = part_sizes(dataset_id)
+    n_train, _, _ = part_sizes(store(), dataset_id)
     if n_train <= LARGE:
         return None
     chosen = st.number_input(
         "Training rows",
         _LEAST,
         n_train,
-        rows_used(dataset_id, start),
+        rows_used(store(), dataset_id, start),
         _STEP,
         help="Fewer rows train faster. They are drawn anew for every seed.",
         key=f"{key} training rows",
@@ -69,17 +57,7 @@ def train_rows_input(dataset_id: str, key: str, *, start: int | None) -> int | N
         width=260,
     )
     train_rows = chosen if chosen < n_train else None
-    st.caption(trained_on(dataset_id, train_rows) or "Trained on all training rows.")
+    st.caption(
+        trained_on(store(), dataset_id, train_rows) or "Trained on all training rows."
+    )
     return train_rows
-
-
-def trained_on(dataset_id: str, train_rows: int | None) -> str:
-    """Return how many rows were trained on, and what was done with the others.
-
-    Nothing where all training rows were.
-    """
-    if train_rows is None:
-        return ""
-    n_train, _, _ = part_sizes(dataset_id)
-    rows = f"{count(train_rows)} of {count(n_train)} training rows"
-    return f"Trained on {rows}, stratified by outcome and group; evaluated on all."

@@ -8,15 +8,15 @@ from fairdash import plots
 from fairdash._wording import Kpi, number, percent, plural, time_left
 from fairdash.jobs import cancel, engine_waits_for
 from fairdash.methods import CATALOG
-from fairdash.store import Snapshot, TrialRecord
-from fairdash.ui.results.results import model_label
-from fairdash.ui.results.training import (
+from fairdash.results import (
     curves,
     main_trials,
+    model_label,
     seconds_left,
     series,
     weights,
 )
+from fairdash.store import Snapshot, TrialRecord
 from fairdash.ui.widgets.blocks import figure, kpi_row
 from fairdash.ui.widgets.state import store
 
@@ -40,8 +40,8 @@ looks: above 1 the adversary's doubt counts for more. In each group the mean is 
 def show_progress(snapshot: Snapshot) -> None:
     """Draw how far the run is, with the button that cancels it, and where it stands."""
     progress_box(snapshot, _progress_text(snapshot))
-    trials = main_trials(snapshot)
-    table, label = curves(trials), _label(trials)
+    trials = main_trials(store(), snapshot)
+    table, label = curves(store(), trials), _label(trials)
     kpi_row([_watched(name, series(table, name), label) for name in _WATCHED])
 
 
@@ -69,8 +69,8 @@ def progress_box(snapshot: Snapshot, facts: Sequence[str]) -> None:
 
 def show_curves(snapshot: Snapshot) -> None:
     """Draw loss curves and, for methods that weigh rows, the weights beside them."""
-    trials = main_trials(snapshot)
-    table, ratio, label = curves(trials), weights(trials), _label(trials)
+    trials = main_trials(store(), snapshot)
+    table, ratio, label = curves(store(), trials), weights(trials), _label(trials)
     if len(table) < 2:
         return
     left, right = st.columns(2, gap="medium")
@@ -120,7 +120,7 @@ def _progress_text(snapshot: Snapshot) -> list[str]:
     else:
         first = running[0]
         head = f"Epoch {first.epoch} of {first.n_epochs}"
-    left = seconds_left(snapshot)
+    left = seconds_left(store(), snapshot)
     return [
         head,
         f"{done} of {plural(total, 'model')} finished" if total > 1 else "",

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, count, interval, number, percent, plural
@@ -20,9 +20,9 @@ from fairdash.metrics import (
     top_rows,
     traits,
 )
-from fairdash.store import TrialRecord
-from fairdash.ui.results.results import Rows, Setting, rows_trained_on
-from fairdash.ui.widgets.state import store
+from fairdash.results.rows import Rows, rows_trained_on
+from fairdash.results.settings import Setting
+from fairdash.store import Store, TrialRecord
 
 EVERYBODY = "All"
 _LISTED = 10
@@ -35,6 +35,7 @@ class Weighted:
 
     Attributes
     ----------
+    store : Store
     model : Setting
     trial : TrialRecord
         One seed of it.
@@ -43,6 +44,7 @@ class Weighted:
     dataset_id : str
     """
 
+    store: Store
     model: Setting
     trial: TrialRecord
     reference: TrialRecord
@@ -61,30 +63,29 @@ class Weighted:
 
     def facts(self, name: str) -> tuple[str, ...]:
         """Return the context line: data set, rows, model, seed."""
-        n_rows = len(_history(self.trial.key)[1][0])
+        n_rows = len(_history(self.store, self.trial.key)[1][0])
         rows = plural(n_rows, "training row")
         return name, rows, self.model.label, f"seed {self.trial.seed}"
 
     def epochs(self) -> list[int]:
         """Return the epochs at which the weights were kept, the last one included."""
-        return [int(epoch) for epoch in _history(self.trial.key)[0]]
+        return [int(epoch) for epoch in _history(self.store, self.trial.key)[0]]
 
     def ratio(self, epoch: int) -> NDArray[np.float64]:
         """Return the weights of the training rows after ``epoch``."""
-        ratio: NDArray[np.float64] = _history(self.trial.key)[1]
+        ratio: NDArray[np.float64] = _history(self.store, self.trial.key)[1]
         return np.asarray(ratio[self.epochs().index(epoch)])
 
     def quantiles(self) -> pd.DataFrame:
         """Return the table of `fairdash.metrics.ratio_quantiles`."""
-        return _quantiles(self.trial.key, self.dataset_id, self.trial.seed)
+        return _quantiles(self.store, self.trial.key, self.dataset_id, self.trial.seed)
 
     def by_subgroup(
         self, epoch: int, subgroups: Subgroups
     ) -> tuple[pd.DataFrame, Correlation]:
         """Return mean weights beside local DI of the reference, and how they relate."""
-        text = subgroups.model_dump_json()
         keys = self.trial.key, self.reference.key, self.dataset_id, self.trial.seed
-        return _related(*keys, epoch, text)
+        return _related(self.store, *keys, epoch, subgroups)
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def find_top_rows(
     group : str
         Name of a group, or `EVERYBODY`.
     """
-    dataset = store().dataset(weighted.dataset_id)
+    dataset = weighted.store.dataset(weighted.dataset_id)
     rows = _training_rows(weighted)
     names = rows.groups["sensitive_features"]
     inside = np.flatnonzero((names == group) | (group == EVERYBODY))
@@ -179,19 +180,19 @@ def find_top_rows(
 
 
 def _training_rows(weighted: Weighted) -> Rows:
-    everybody = Subgroups().model_dump_json()
-    trial = weighted.trial
-    return rows_trained_on(weighted.dataset_id, trial.seed, trial.key, everybody)
+    store, trial = weighted.store, weighted.trial
+    data = weighted.dataset_id
+    return rows_trained_on(store, data, trial.seed, trial.key, Subgroups())
 
 
 def _short(value: float) -> str:
     return number(value, 2)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _history(key: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+@lru_cache(maxsize=32)
+def _history(store: Store, key: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the epochs and the weights (epochs, rows) that a trial kept."""
-    artifact = store().artifact(key)
+    artifact = store.artifact(key)
     history, last = artifact.ratio_history(), artifact.ratio()
     if history is not None:
         epochs = np.asarray(history["epoch"], dtype=np.int64)
@@ -201,18 +202,24 @@ def _history(key: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     return np.array([0]), np.asarray(last, dtype=np.float64)[None]
 
 
-@st.cache_data(max_entries=500, show_spinner=False)
-def _quantiles(key: str, dataset_id: str, seed: int) -> pd.DataFrame:
-    rows = rows_trained_on(dataset_id, seed, key, Subgroups().model_dump_json())
-    return ratio_quantiles(*_history(key), rows.groups["sensitive_features"])
+@lru_cache(maxsize=500)
+def _quantiles(store: Store, key: str, dataset_id: str, seed: int) -> pd.DataFrame:
+    rows = rows_trained_on(store, dataset_id, seed, key, Subgroups())
+    return ratio_quantiles(*_history(store, key), rows.groups["sensitive_features"])
 
 
-@st.cache_data(max_entries=500, show_spinner=False)
+@lru_cache(maxsize=500)
 def _related(
-    key: str, reference: str, dataset_id: str, seed: int, epoch: int, subgroups: str
+    store: Store,
+    key: str,
+    reference: str,
+    dataset_id: str,
+    seed: int,
+    epoch: int,
+    subgroups: Subgroups,
 ) -> tuple[pd.DataFrame, Correlation]:
-    rows = rows_trained_on(dataset_id, seed, key, subgroups)
-    epochs, history = _history(key)
+    rows = rows_trained_on(store, dataset_id, seed, key, subgroups)
+    epochs, history = _history(store, key)
     ratio = history[list(epochs).index(epoch)]
     predictions = rows.predictions(reference)
     table = ratio_by_subgroup(ratio, predictions, **rows.groups)

@@ -6,15 +6,15 @@ from toys import ROLES, people_csv
 from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import compare, evaluate, noise_floor
-from fairdash.sweep import MethodGrid
-from fairdash.ui import start_training
-from fairdash.ui.results import (
+from fairdash.results import (
     chance_worst,
     metrics_by_setting,
     model_label,
     paired_changes,
     settings,
 )
+from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 SUBGROUPS = Subgroups(columns=("branch",), min_size=20)
@@ -59,7 +59,7 @@ def test_a_model_without_letters_is_named_alone():
 
 
 def test_the_test_table_is_the_mean_over_seeds_on_rows_no_model_saw(run, chosen):
-    table = metrics_by_setting(chosen, run.dataset_id, SUBGROUPS)
+    table = metrics_by_setting(ui.store(), chosen, run.dataset_id, SUBGROUPS)
     wanted = []
     for trial in chosen[0].trials:
         y, scores, groups = rows(run, trial)
@@ -72,14 +72,14 @@ def test_the_test_table_is_the_mean_over_seeds_on_rows_no_model_saw(run, chosen)
 
 def test_a_change_of_subgroups_changes_the_table_without_training(run, chosen):
     everybody = Subgroups(columns=(), min_size=20)
-    table = metrics_by_setting(chosen, run.dataset_id, everybody)
+    table = metrics_by_setting(ui.store(), chosen, run.dataset_id, everybody)
     gap = table["demographic_parity_difference"]
     np.testing.assert_allclose(table["worst_1_di"], gap)
     assert len(ui.store().runs()) == 1
 
 
 def test_paired_changes_compare_models_on_the_same_rows(run, chosen):
-    changes = paired_changes(*chosen, run.dataset_id, SUBGROUPS)
+    changes = paired_changes(ui.store(), *chosen, run.dataset_id, SUBGROUPS)
     tables = []
     for trial, other in zip(chosen[0].trials, chosen[1].trials, strict=True):
         y, scores, groups = rows(run, trial)
@@ -95,5 +95,5 @@ def test_chance_is_the_noise_floor_of_the_model_itself(run, chosen):
     for trial in chosen[0].trials:
         _, scores, groups = rows(run, trial)
         floors.append(noise_floor(scores > 0.5, **groups).quantile)
-    got = chance_worst(chosen[0], run.dataset_id, SUBGROUPS)
+    got = chance_worst(ui.store(), chosen[0], run.dataset_id, SUBGROUPS)
     assert got == pytest.approx(np.mean(floors))

@@ -2,22 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pandas as pd
-import streamlit as st
 
 from fairdash._wording import Kpi, change, interval, number, plural
 from fairdash.datasets import Subgroups
 from fairdash.metrics import local_di, mean_local_di
-from fairdash.ui.results.results import (
-    Setting,
+from fairdash.results.evaluation import (
     chance_worst,
     metrics_by_setting,
     paired_changes,
-    rows_of,
-    share_seed,
 )
-from fairdash.ui.results.summary import not_estimable
+from fairdash.results.rows import rows_of
+from fairdash.results.settings import Setting, share_seed
+from fairdash.store import Store
 
 _MOST_ROWS = 40
 _LABEL = 20  # characters on a card
@@ -139,38 +138,52 @@ class LocalResult:
 
 
 def local_result(
-    models: Sequence[Setting], dataset_id: str, subgroups: Subgroups
+    store: Store, models: Sequence[Setting], dataset_id: str, subgroups: Subgroups
 ) -> LocalResult:
     """Evaluate models by subgroup on the test rows of their seeds.
 
     Parameters
     ----------
+    store : Store
     models : sequence of Setting
         At least one; the last one is looked at, the first is its reference.
     dataset_id : str
     subgroups : Subgroups
     """
     first, main = models[0], models[-1]
-    text = subgroups.model_dump_json()
     tables = [
         mean_local_di(
-            [_local(trial.key, dataset_id, trial.seed, text) for trial in model.trials]
+            [
+                _local(store, trial.key, dataset_id, trial.seed, subgroups)
+                for trial in model.trials
+            ]
         ).assign(label=model.label)
         for model in models
     ]
     changes = None
     if main is not first and share_seed(main, first):
-        changes = paired_changes(main, first, dataset_id, subgroups)
+        changes = paired_changes(store, main, first, dataset_id, subgroups)
     return LocalResult(
         main.label,
         pd.concat(tables, ignore_index=True),
-        metrics_by_setting(models, dataset_id, subgroups),
-        chance_worst(main, dataset_id, subgroups),
+        metrics_by_setting(store, models, dataset_id, subgroups),
+        chance_worst(store, main, dataset_id, subgroups),
         changes,
     )
 
 
-@st.cache_data(max_entries=5000, show_spinner=False)
-def _local(key: str, dataset_id: str, seed: int, subgroups: str) -> pd.DataFrame:
-    rows = rows_of(dataset_id, seed, subgroups)
+@lru_cache(maxsize=5000)
+def _local(
+    store: Store, key: str, dataset_id: str, seed: int, subgroups: Subgroups
+) -> pd.DataFrame:
+    rows = rows_of(store, dataset_id, seed, subgroups)
     return local_di(rows.predictions(key), **rows.groups)
+
+
+def not_estimable(local: pd.DataFrame) -> str:
+    """Return why some subgroups have no gap: "1 too small, 1 lack a group"."""
+    reasons = local.loc[~local["estimable"], "reason"]
+    small = int(reasons.str.fullmatch(r"[\d,]+ rows?").sum())
+    facts = [f"{small} too small" if small else ""]
+    facts += [f"{len(reasons) - small} lack a group" if len(reasons) > small else ""]
+    return ", ".join(fact for fact in facts if fact) or "all of them"

@@ -2,18 +2,17 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from fairdash.metrics import summarise_seeds
-from fairdash.plots import RatioHistogram
-from fairdash.store import RunRecord, Snapshot, TrialRecord
+from fairdash.results.rows import rows_used
+from fairdash.results.settings import BASELINE
+from fairdash.results.sweeps import opened_on
+from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import Trial, plan
-from fairdash.ui.results.found import opened_on
-from fairdash.ui.results.results import BASELINE
-from fairdash.ui.widgets.state import store
-from fairdash.ui.widgets.train_rows import rows_used
 
 CURVES = (
     "loss",
@@ -27,12 +26,12 @@ _LATEST = 20  # runs that tell how fast this machine is now
 _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
 
 
-def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
+def main_trials(store: Store, snapshot: Snapshot) -> list[TrialRecord]:
     """Return the trials of one setting over its seeds: that the reader asked for.
 
     That is the first beside the baseline; of a sweep that is over, the one it opens on.
     """
-    chosen = opened_on(snapshot.run.id)
+    chosen = opened_on(store, snapshot.run.id)
     if chosen is not None:
         return list(chosen.trials)
     asked = [trial for trial in snapshot.trials if trial.method != BASELINE]
@@ -41,7 +40,7 @@ def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
     return [first, *same]
 
 
-def curves(trials: Sequence[TrialRecord]) -> pd.DataFrame:
+def curves(store: Store, trials: Sequence[TrialRecord]) -> pd.DataFrame:
     """Return the curves of training, averaged over trials.
 
     Returns
@@ -50,7 +49,8 @@ def curves(trials: Sequence[TrialRecord]) -> pd.DataFrame:
         One row per epoch; `CURVES` and their spread as in
         `fairdash.metrics.summarise_seeds`. Empty before the first event.
     """
-    tables = [table for table in map(_curve_table, trials) if not table.empty]
+    tables = [_curve_table(store, trial) for trial in trials]
+    tables = [table for table in tables if not table.empty]
     if not tables:
         return pd.DataFrame()
     return summarise_seeds(pd.concat(tables), "epoch").sort_values("epoch")
@@ -61,20 +61,15 @@ def series(table: pd.DataFrame, name: str) -> list[float]:
     return [float(value) for value in table[name].dropna()] if name in table else []
 
 
-def weights(trials: Sequence[TrialRecord]) -> RatioHistogram | None:
+def weights(trials: Sequence[TrialRecord]) -> dict[str, Any] | None:
     """Return histogram and quantiles of r of the first trial that has weights."""
     for trial in trials:
         if trial.progress is not None and trial.progress.ratio:
-            ratio = trial.progress.ratio
-            return RatioHistogram(
-                edges=ratio["edges"],
-                density=ratio["density"],
-                quantiles=ratio["quantiles"],
-            )
+            return trial.progress.ratio
     return None
 
 
-def seconds_left(snapshot: Snapshot) -> float | None:
+def seconds_left(store: Store, snapshot: Snapshot) -> float | None:
     """Return how long the run still takes at its speed so far, or None at its start.
 
     Models that were on disk when it began took no time and say nothing of its speed;
@@ -83,10 +78,10 @@ def seconds_left(snapshot: Snapshot) -> float | None:
     started = snapshot.run.started
     if started is None:
         return None
-    work = _work(snapshot.run.id)
+    work = _work(store, snapshot.run.id)
     done = total = 0.0
     for trial in snapshot.trials:
-        written = store().artifact(trial.key).written()
+        written = store.artifact(trial.key).written()
         if written is None or written >= started:
             total += work[trial.key]
             done += work[trial.key] * trial.share
@@ -96,6 +91,7 @@ def seconds_left(snapshot: Snapshot) -> float | None:
 
 
 def usual_seconds(
+    store: Store,
     dataset_id: str,
     method: str,
     fixed: Mapping[str, object],
@@ -105,6 +101,7 @@ def usual_seconds(
 
     Parameters
     ----------
+    store : Store
     dataset_id : str
     method : str
     fixed : mapping
@@ -112,12 +109,13 @@ def usual_seconds(
     train_rows : int, optional
         Most rows to train on. Time is taken to be in proportion to them.
     """
-    for run in store().runs(dataset_id)[:_LATEST]:
-        for trial in store().snapshot(run.id, curves=False).trials:
+    for run in store.runs(dataset_id)[:_LATEST]:
+        for trial in store.snapshot(run.id, curves=False).trials:
             same = trial.method == method and fixed.items() <= trial.params.items()
             if same and trial.seconds is not None:
-                trained = rows_used(dataset_id, run.spec.get("train_rows"))
-                return trial.seconds * rows_used(dataset_id, train_rows) / trained
+                trained = rows_used(store, dataset_id, run.spec.get("train_rows"))
+                rows = rows_used(store, dataset_id, train_rows)
+                return trial.seconds * rows / trained
     return None
 
 
@@ -128,12 +126,12 @@ def runtime(run: RunRecord) -> float | None:
     return run.finished - (run.started or run.created)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _work(run_id: str) -> dict[str, float]:
+@lru_cache(maxsize=64)
+def _work(store: Store, run_id: str) -> dict[str, float]:
     """Return how much work every trial of a run is, beside the others of the run."""
     trials = [
         Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
-        for trial in store().snapshot(run_id, curves=False).trials
+        for trial in store.snapshot(run_id, curves=False).trials
     ]
     return {
         trial.key: stack.length / len(stack.trials)
@@ -142,9 +140,9 @@ def _work(run_id: str) -> dict[str, float]:
     }
 
 
-def _curve_table(trial: TrialRecord) -> pd.DataFrame:
+def _curve_table(store: Store, trial: TrialRecord) -> pd.DataFrame:
     if trial.status == "finished":
-        table = store().artifact(trial.key).history()
+        table = store.artifact(trial.key).history()
     elif trial.progress is not None:
         table = pd.DataFrame(trial.progress.curves)
     else:

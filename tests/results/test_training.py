@@ -5,8 +5,8 @@ from toys import ROLES, people_csv
 
 from fairdash import ui
 from fairdash.jobs import submit
+from fairdash.results import main_trials, seconds_left
 from fairdash.sweep import SweepSpec, expand
-from fairdash.ui.results.training import main_trials, seconds_left
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 PLAIN = {"method": "unconstrained", "params": QUICK}
@@ -45,7 +45,7 @@ def left(run, epochs):
         {"key": key, "epoch": epoch, "n_epochs": 4, "seconds": 1.0}
         for key, epoch in epochs.items()
     )
-    return seconds_left(ui.store().snapshot(run))
+    return seconds_left(ui.store(), ui.store().snapshot(run))
 
 
 def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
@@ -63,7 +63,7 @@ def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
 
 def test_curves_are_of_one_setting_while_several_train(begin):
     run, (_, *road) = begin(PLAIN, ROAD)
-    asked = main_trials(ui.store().snapshot(run))
+    asked = main_trials(ui.store(), ui.store().snapshot(run))
     assert [trial.key for trial in asked] == [road[0].key]
 
 

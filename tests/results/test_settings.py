@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from fairdash.methods import CATALOG
-from fairdash.ui.results.results import Setting
-from fairdash.ui.widgets.pick_models import _distinct
+from fairdash.results import Setting, told_apart
 
 
 def road(effort, **params):
@@ -34,5 +33,5 @@ def road(effort, **params):
 def test_models_of_one_label_are_told_apart_by_effort_or_by_what_differs(
     models, labels
 ):
-    found = [_distinct(model, models).label for model in models]
+    found = [model.label for model in told_apart(models)]
     assert found == [f"ROAD λ 1 τ 0.3{words}" for words in labels]

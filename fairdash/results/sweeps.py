@@ -1,18 +1,23 @@
 """What a sweep found, as finished tables: every model, every setting, fronts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from fairdash.methods import CATALOG
-from fairdash.store import Snapshot
+from fairdash.results.settings import (
+    BASELINE,
+    Setting,
+    beside_plain,
+    same_model,
+    settings,
+)
+from fairdash.store import Snapshot, Store
 from fairdash.sweep import knee, mean_over_seeds, pareto_front, select, within
-from fairdash.ui.results.results import BASELINE, Setting, settings
-from fairdash.ui.widgets.state import store
 
 PARITY = "demographic_parity_difference"
 WEIGHT, TAU = "fairness_weight", "tau"
@@ -196,11 +201,11 @@ class Sweep:
         return pd.concat(tables, ignore_index=True)
 
 
-def is_sweep(run_id: str | None) -> bool:
+def is_sweep(store: Store, run_id: str | None) -> bool:
     """Tell whether a run tries several settings of a method."""
     if run_id is None:
         return False
-    methods = store().run(run_id).spec.get("methods", [])
+    methods = store.run(run_id).spec.get("methods", [])
     axes = [axis for grid in methods for axis in grid.get("params", {}).values()]
     return any(isinstance(axis, list) and len(axis) > 1 for axis in axes)
 
@@ -213,20 +218,22 @@ def read_sweep(snapshot: Snapshot) -> Sweep | None:
     return Sweep(rows, mean_over_seeds(rows), tuple(settings(snapshot.trials)))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def finished_sweep(run_id: str) -> Sweep | None:
+@lru_cache(maxsize=16)
+def finished_sweep(store: Store, run_id: str) -> Sweep | None:
     """Return what a run that is over found; nothing of it can change any more."""
-    return read_sweep(store().snapshot(run_id))
+    return read_sweep(store.snapshot(run_id))
 
 
-def notable(run_id: str) -> list[Setting]:
+def notable(store: Store, run_id: str) -> list[Setting]:
     """Return the settings of a sweep to look at first, none of another run.
 
     These are the one that the Sweep page opens on and then the fronts chosen on
     validation rows.
     """
-    run = store().run(run_id)
-    sweep = finished_sweep(run_id) if run.over and is_sweep(run_id) else None
+    run = store.run(run_id)
+    sweep = (
+        finished_sweep(store, run_id) if run.over and is_sweep(store, run_id) else None
+    )
     if sweep is None or not sweep.methods:
         return []
     limit = float(run.spec.get("di_limit", 0.05))
@@ -236,14 +243,55 @@ def notable(run_id: str) -> list[Setting]:
     return [sweep.models[place] for place in places]
 
 
-def shown_settings(snapshot: Snapshot, most: int) -> list[Setting]:
+def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]:
     """Return the settings of a run; of a sweep the plain one and then those of note."""
-    found, first = settings(snapshot.trials), notable(snapshot.run.id)
+    found, first = settings(snapshot.trials), notable(store, snapshot.run.id)
     if first:
         found = [*(one for one in found if one.method == BASELINE), *first]
     return found[:most]
 
 
-def opened_on(run_id: str) -> Setting | None:
+def opened_on(store: Store, run_id: str) -> Setting | None:
     """Return the setting that the Sweep page opens a run on, None if it is no sweep."""
-    return next(iter(notable(run_id)), None)
+    return next(iter(notable(store, run_id)), None)
+
+
+def model_in_question(
+    store: Store, models: Sequence[Setting], run_id: str | None
+) -> int:
+    """Return the place of the model to look at first: the one a sweep opens on."""
+    chosen = opened_on(store, run_id) if run_id else None
+    found = [
+        i for i, model in enumerate(models) if chosen and same_model(model, chosen)
+    ]
+    return found[0] if found else 0
+
+
+def by_interest(
+    store: Store, models: Sequence[Setting], run_id: str | None
+) -> list[Setting]:
+    """Return the plain models, those of a sweep to look at first, then the others.
+
+    So that of more than a figure holds those are drawn that say most.
+    """
+    first = notable(store, run_id) if run_id else []
+    places = {trial.key: i for i, model in enumerate(first) for trial in model.trials}
+
+    def rank(model: Setting) -> tuple[bool, int]:
+        found = [places.get(trial.key, len(first)) for trial in model.trials]
+        return model.method != BASELINE, min(found)
+
+    return sorted(models, key=rank)
+
+
+def models_of(
+    store: Store, models: Sequence[Setting], run_id: str | None
+) -> list[Setting]:
+    """Return the models of a run; of a sweep those that an analyst would compare."""
+    chosen = opened_on(store, run_id) if run_id else None
+    trials = store.snapshot(run_id, curves=False).trials if run_id else ()
+    here = {trial.key for trial in trials}
+    own = [m for m in models if not here.isdisjoint(t.key for t in m.trials)]
+    if chosen is None:
+        return own
+    return beside_plain(next(m for m in own if same_model(m, chosen)), models)

@@ -1,7 +1,7 @@
 import pandas as pd
 
 from fairdash.metrics import evaluate, summarise_seeds
-from fairdash.ui.widgets.result_table import readable
+from fairdash.results import readable
 
 
 def rows(seeds):

@@ -1,0 +1,133 @@
+"""What a run or a sweep found, over seeds and settings, read from the store.
+
+Everything is computed from stored scores under the subgroups asked for, so a change of
+subgroups never retrains. What was computed once is kept, by names of contents: a key of
+a trial, an id of a data set.
+"""
+
+from fairdash.results.evaluation import (
+    chance_worst,
+    metrics_by_setting,
+    paired_changes,
+    readable,
+)
+from fairdash.results.local import LocalResult, local_result
+from fairdash.results.outcome import Outcome, outcome
+from fairdash.results.rows import (
+    Rows,
+    part_sizes,
+    rows_of,
+    rows_trained_on,
+    rows_used,
+    trained_on,
+)
+from fairdash.results.run_table import methods_of, run_table
+from fairdash.results.settings import (
+    BASELINE,
+    Setting,
+    beside_plain,
+    known_models,
+    model_label,
+    reference_of,
+    same_model,
+    settings,
+    share_seed,
+    single_values,
+    told_apart,
+)
+from fairdash.results.sweeps import (
+    AXES,
+    PARITY,
+    TAU,
+    WEIGHT,
+    Judge,
+    Point,
+    Sweep,
+    Value,
+    by_interest,
+    finished_sweep,
+    is_sweep,
+    model_in_question,
+    models_of,
+    notable,
+    opened_on,
+    read_sweep,
+    shown_settings,
+)
+from fairdash.results.training import (
+    curves,
+    main_trials,
+    runtime,
+    seconds_left,
+    series,
+    usual_seconds,
+    weights,
+)
+from fairdash.results.weights import (
+    EVERYBODY,
+    TopRows,
+    Weighted,
+    find_top_rows,
+    weight_kpis,
+    weighted_models,
+)
+
+__all__ = [
+    "AXES",
+    "BASELINE",
+    "EVERYBODY",
+    "PARITY",
+    "TAU",
+    "WEIGHT",
+    "Judge",
+    "LocalResult",
+    "Outcome",
+    "Point",
+    "Rows",
+    "Setting",
+    "Sweep",
+    "TopRows",
+    "Value",
+    "Weighted",
+    "beside_plain",
+    "by_interest",
+    "chance_worst",
+    "curves",
+    "find_top_rows",
+    "finished_sweep",
+    "is_sweep",
+    "known_models",
+    "local_result",
+    "main_trials",
+    "methods_of",
+    "metrics_by_setting",
+    "model_in_question",
+    "model_label",
+    "models_of",
+    "notable",
+    "opened_on",
+    "outcome",
+    "paired_changes",
+    "part_sizes",
+    "read_sweep",
+    "readable",
+    "reference_of",
+    "rows_of",
+    "rows_trained_on",
+    "rows_used",
+    "run_table",
+    "runtime",
+    "same_model",
+    "seconds_left",
+    "series",
+    "settings",
+    "share_seed",
+    "shown_settings",
+    "single_values",
+    "told_apart",
+    "trained_on",
+    "usual_seconds",
+    "weight_kpis",
+    "weighted_models",
+    "weights",
+]

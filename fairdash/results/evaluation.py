@@ -1,0 +1,144 @@
+"""From the models of a run to finished tables: means over seeds, paired changes.
+
+Everything is read from stored scores under the subgroups asked for, so a change of
+subgroups never retrains.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairdash.datasets import Subgroups
+from fairdash.methods import CATALOG
+from fairdash.metrics import compare, evaluate, noise_floor, summarise_seeds
+from fairdash.results.rows import rows_of
+from fairdash.results.settings import Setting
+from fairdash.store import Store
+
+_INTERVAL = {"_low": ", low", "_high": ", high"}
+_NAMES = {
+    "label": "Model",
+    "n_seeds": "Seeds",
+    "n": "Test rows",
+    "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced accuracy",
+    "auc": "AUC",
+    "log_loss": "Log loss",
+    "demographic_parity_difference": "DI",
+    "demographic_parity_ratio": "DI as ratio",
+    "equalized_odds_difference": "Equalized odds",
+    "equal_opportunity_difference": "Equal opportunity",
+    "worst_1_di": "Worst-1-DI",
+    "worst_2_di": "Worst-2-DI",
+    "worst_3_di": "Worst-3-DI",
+}
+
+
+def metrics_by_setting(
+    store: Store, chosen: Sequence[Setting], dataset_id: str, subgroups: Subgroups
+) -> pd.DataFrame:
+    """Return one row per setting: its metrics on test rows, averaged over seeds.
+
+    Columns: label, method, colour_role, n_seeds and those of
+    `fairdash.metrics.summarise_seeds` over `fairdash.metrics.evaluate`.
+    """
+    rows = [
+        {
+            "label": setting.label,
+            "method": setting.method,
+            "colour_role": CATALOG[setting.method].colour_role,
+            "seed": trial.seed,
+            **_evaluated(store, trial.key, dataset_id, trial.seed, subgroups),
+        }
+        for setting in chosen
+        for trial in setting.trials
+    ]
+    return summarise_seeds(pd.DataFrame(rows), ["label", "method", "colour_role"])
+
+
+def paired_changes(
+    store: Store,
+    setting: Setting,
+    reference: Setting,
+    dataset_id: str,
+    subgroups: Subgroups,
+) -> pd.DataFrame:
+    """Return how a setting differs from a reference on the same test rows.
+
+    The table of `fairdash.metrics.compare`, averaged over the seeds both have.
+    """
+    others = {trial.seed: trial.key for trial in reference.trials}
+    tables = [
+        _compared(
+            store, trial.key, others[trial.seed], dataset_id, trial.seed, subgroups
+        )
+        for trial in setting.trials
+        if trial.seed in others
+    ]
+    return pd.concat(tables).groupby("metric", sort=False).mean().reset_index()
+
+
+def chance_worst(
+    store: Store, setting: Setting, dataset_id: str, subgroups: Subgroups
+) -> float:
+    """Return what Worst-1-DI stays below, in 95 % of cases, by chance alone.
+
+    The 95 % point of the noise floor on test rows, averaged over seeds.
+    """
+    floors = [
+        _floor(store, trial.key, dataset_id, trial.seed, subgroups)
+        for trial in setting.trials
+    ]
+    return float(np.mean(floors))
+
+
+def readable(table: pd.DataFrame) -> pd.DataFrame:
+    """Return `metrics_by_setting` with readable names: each metric beside its interval.
+
+    The spread over seeds is named "..., sd" and excluded where there is one seed.
+    """
+    several = bool(table["n_seeds"].max() > 1)
+    columns = {}
+    for name, title in _NAMES.items():
+        columns[name] = title
+        for end, words in _INTERVAL.items():
+            columns[name + end] = title + words
+        if several and name != "n":
+            columns[f"{name}_sd"] = f"{title}, sd"
+    present = [name for name in columns if name in table]
+    shown = table[present].rename(columns=columns)
+    return shown.astype({"Seeds": int, "Test rows": int})
+
+
+@lru_cache(maxsize=5000)
+def _evaluated(
+    store: Store, key: str, dataset_id: str, seed: int, subgroups: Subgroups
+) -> dict[str, Any]:
+    rows = rows_of(store, dataset_id, seed, subgroups)
+    table = evaluate(rows.y, rows.scores(key), **rows.groups)
+    return dict(table.iloc[0])
+
+
+@lru_cache(maxsize=5000)
+def _compared(
+    store: Store,
+    key: str,
+    reference: str,
+    dataset_id: str,
+    seed: int,
+    subgroups: Subgroups,
+) -> pd.DataFrame:
+    rows = rows_of(store, dataset_id, seed, subgroups)
+    predictions, others = rows.predictions(key), rows.predictions(reference)
+    return compare(rows.y, predictions, others, **rows.groups)
+
+
+@lru_cache(maxsize=5000)
+def _floor(
+    store: Store, key: str, dataset_id: str, seed: int, subgroups: Subgroups
+) -> float:
+    rows = rows_of(store, dataset_id, seed, subgroups)
+    return noise_floor(rows.predictions(key), **rows.groups).quantile

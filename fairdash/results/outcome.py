@@ -1,0 +1,133 @@
+"""A run that is over: what its method changed, held to the baseline on test rows."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from fairdash._wording import Kpi, change, interval, number, percent, plural, points
+from fairdash.methods import CATALOG
+from fairdash.results.evaluation import (
+    chance_worst,
+    metrics_by_setting,
+    paired_changes,
+)
+from fairdash.results.rows import trained_on
+from fairdash.results.settings import BASELINE, Setting, settings, share_seed
+from fairdash.results.sweeps import shown_settings
+from fairdash.store import Snapshot, Store
+
+_MOST = 10  # models in a figure
+_METRICS = (
+    ("accuracy", "Accuracy", percent, points, 1),
+    ("demographic_parity_difference", "DI", number, change, -1),
+    ("worst_1_di", "Worst-1-DI", number, change, -1),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Test metrics of the models of a run, and what its method changed.
+
+    Attributes
+    ----------
+    method : str
+        Name of the method that the reader asked for.
+    models : DataFrame
+        `metrics_by_setting` of the models.
+    row : mapping
+        The row of that method in ``models``.
+    changes : DataFrame or None
+        Paired changes against the baseline, if it was trained on a seed of it.
+    chance : float
+        Worst-1-DI of that method by chance, 95th percentile.
+    notes : str
+        Rows trained on and models not shown, where that is not all of them.
+    """
+
+    method: str
+    models: pd.DataFrame
+    row: Mapping[Any, Any]
+    changes: pd.DataFrame | None
+    chance: float
+    notes: str
+
+    def kpis(self) -> list[Kpi]:
+        """Return accuracy, DI and Worst-1-DI with their change, and chance."""
+        paired = {}
+        if self.changes is not None:
+            paired = {
+                entry["metric"]: entry for entry in self.changes.to_dict("records")
+            }
+        items = []
+        for name, label, style, delta, better in _METRICS:
+            ends = interval(self.row[f"{name}_low"], self.row[f"{name}_high"], style)
+            chip, good = "", None
+            difference = paired[name]["difference"] if name in paired else math.nan
+            if math.isfinite(difference):
+                chip = delta(difference)
+                if paired[name]["low"] > 0 or paired[name]["high"] < 0:
+                    good = difference * better > 0
+            note = ends or "not estimable"
+            items.append(Kpi(label, style(self.row[name]), note, delta=chip, good=good))
+        return [*items, chance_kpi(self.chance)]
+
+    def caption(self) -> str:
+        """Say which rows and seeds, and the paired change with its interval."""
+        n_seeds = int(self.row["n_seeds"])
+        seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
+        rows = plural(round(self.row["n"]), "test row")
+        text = f"{rows}, {seeds}, 95% intervals."
+        if self.changes is not None:
+            entries = self.changes.set_index("metric").to_dict("index")
+            worst = entries["worst_1_di"]
+            bounds = interval(worst["low"], worst["high"], change)
+            moved = f"Paired change of Worst-1-DI: {change(worst['difference'])}"
+            text += f" {moved} ({bounds})." if bounds else ""
+        return " ".join(filter(None, [text, self.notes]))
+
+
+def chance_kpi(floor: float) -> Kpi:
+    """Return the card that says what Worst-1-DI chance alone shows."""
+    return Kpi(
+        "Worst-1-DI by chance",
+        number(floor),
+        "95th percentile" if math.isfinite(floor) else "not estimable",
+        help="What the largest gap of a model that is fair in every subgroup stays "
+        "below in 95% of cases: groups shuffled within subgroups.",
+    )
+
+
+def outcome(store: Store, snapshot: Snapshot) -> Outcome:
+    """Evaluate a run with finished models under the subgroups of its data set."""
+    dataset_id = snapshot.run.dataset_id
+    subgroups = store.dataset_record(dataset_id).subgroups
+    chosen = shown_settings(store, snapshot, _MOST)
+    main, reference = _pair(chosen)
+    changes = None
+    if reference is not None:
+        changes = paired_changes(store, main, reference, dataset_id, subgroups)
+    table = metrics_by_setting(store, chosen, dataset_id, subgroups)
+    n_settings = len(settings(snapshot.trials))
+    fewer = f"{len(chosen)} of {n_settings} models." if len(chosen) < n_settings else ""
+    trained = trained_on(store, dataset_id, snapshot.run.spec.get("train_rows"))
+    return Outcome(
+        method=CATALOG[main.method].label,
+        models=table,
+        row=table[table["label"] == main.label].to_dict("records")[0],
+        changes=changes,
+        chance=chance_worst(store, main, dataset_id, subgroups),
+        notes=" ".join(filter(None, [trained, fewer])),
+    )
+
+
+def _pair(chosen: Sequence[Setting]) -> tuple[Setting, Setting | None]:
+    """Return the setting the reader asked for and the baseline with a seed of it."""
+    main = next((s for s in chosen if s.method != BASELINE), chosen[0])
+    for setting in chosen:
+        plain = setting is not main and setting.method == BASELINE
+        if plain and share_seed(setting, main):
+            return main, setting
+    return main, None
