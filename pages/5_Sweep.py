@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from fairdash import ui
-from fairdash.ui import data, results, sweep, train
+from fairdash import results, ui
+from fairdash.ui import data, sweep, train
 
 SWEEP = "pages/5_Sweep.py"
 

@@ -12,7 +12,18 @@ from fairdash.results.evaluation import (
     readable,
 )
 from fairdash.results.local import LocalResult, local_result
-from fairdash.results.outcome import Outcome, outcome
+from fairdash.results.models import (
+    Setting,
+    beside_plain,
+    known_models,
+    reference_of,
+    same_model,
+    settings,
+    share_seed,
+    single_values,
+    told_apart,
+)
+from fairdash.results.outcomes import Outcome, outcome
 from fairdash.results.rows import (
     Rows,
     part_sizes,
@@ -21,20 +32,7 @@ from fairdash.results.rows import (
     rows_used,
     trained_on,
 )
-from fairdash.results.run_table import methods_of, run_table
-from fairdash.results.settings import (
-    BASELINE,
-    Setting,
-    beside_plain,
-    known_models,
-    model_label,
-    reference_of,
-    same_model,
-    settings,
-    share_seed,
-    single_values,
-    told_apart,
-)
+from fairdash.results.runs import methods_of, run_table
 from fairdash.results.sweeps import (
     AXES,
     PARITY,
@@ -63,7 +61,7 @@ from fairdash.results.training import (
     usual_seconds,
     weights,
 )
-from fairdash.results.weights import (
+from fairdash.results.weighting import (
     EVERYBODY,
     TopRows,
     Weighted,
@@ -74,7 +72,6 @@ from fairdash.results.weights import (
 
 __all__ = [
     "AXES",
-    "BASELINE",
     "EVERYBODY",
     "PARITY",
     "TAU",
@@ -102,7 +99,6 @@ __all__ = [
     "methods_of",
     "metrics_by_setting",
     "model_in_question",
-    "model_label",
     "models_of",
     "notable",
     "opened_on",

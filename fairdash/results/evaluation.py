@@ -14,8 +14,8 @@ import pandas as pd
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.metrics import compare, evaluate, noise_floor, summarise_seeds
+from fairdash.results.models import Setting
 from fairdash.results.rows import rows_of
-from fairdash.results.settings import Setting
 from fairdash.store import Store
 
 _INTERVAL = {"_low": ", low", "_high": ", high"}

@@ -14,8 +14,8 @@ from fairdash.results.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
+from fairdash.results.models import Setting, share_seed
 from fairdash.results.rows import rows_of
-from fairdash.results.settings import Setting, share_seed
 from fairdash.store import Store
 
 _MOST_ROWS = 40

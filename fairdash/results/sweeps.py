@@ -9,15 +9,9 @@ import numpy as np
 import pandas as pd
 
 from fairdash.methods import CATALOG
-from fairdash.results.settings import (
-    BASELINE,
-    Setting,
-    beside_plain,
-    same_model,
-    settings,
-)
+from fairdash.results.models import Setting, beside_plain, same_model, settings
 from fairdash.store import Snapshot, Store
-from fairdash.sweep import knee, mean_over_seeds, pareto_front, select, within
+from fairdash.sweep import BASELINE, knee, mean_over_seeds, pareto_front, select, within
 
 PARITY = "demographic_parity_difference"
 WEIGHT, TAU = "fairness_weight", "tau"

@@ -9,10 +9,9 @@ import pandas as pd
 
 from fairdash.metrics import summarise_seeds
 from fairdash.results.rows import rows_used
-from fairdash.results.settings import BASELINE
 from fairdash.results.sweeps import opened_on
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
-from fairdash.sweep import Trial, plan
+from fairdash.sweep import BASELINE, Trial, plan
 
 CURVES = (
     "loss",

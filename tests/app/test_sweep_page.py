@@ -7,8 +7,14 @@ from reading import numbers as read_numbers
 from fairdash import ui
 from fairdash.datasets import split
 from fairdash.jobs import submit
-from fairdash.results import model_label
-from fairdash.sweep import SweepSpec, expand, mean_over_seeds, pareto_front, within
+from fairdash.sweep import (
+    SweepSpec,
+    expand,
+    mean_over_seeds,
+    model_label,
+    pareto_front,
+    within,
+)
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 GRID = {"fairness_weight": [0.5, 2.0, 4.0], "tau": [0.1, 0.6]}

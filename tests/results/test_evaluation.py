@@ -6,14 +6,8 @@ from toys import ROLES, people_csv
 from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import compare, evaluate, noise_floor
-from fairdash.results import (
-    chance_worst,
-    metrics_by_setting,
-    model_label,
-    paired_changes,
-    settings,
-)
-from fairdash.sweep import MethodGrid
+from fairdash.results import chance_worst, metrics_by_setting, paired_changes, settings
+from fairdash.sweep import MethodGrid, model_label
 from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}

@@ -9,8 +9,7 @@ import streamlit as st
 from fairdash._wording import duration, plural
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG, Effort
-from fairdash.results import BASELINE
-from fairdash.sweep import MethodGrid, SweepSpec
+from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
 from fairdash.ui.sweep.time import Expected, expected, n_workers
 from fairdash.ui.widgets.blocks import controls, problem
 from fairdash.ui.widgets.frame import open_page

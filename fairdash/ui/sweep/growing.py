@@ -7,8 +7,9 @@ import streamlit as st
 from fairdash import plots
 from fairdash._wording import plural, time_left
 from fairdash.methods import CATALOG
-from fairdash.results import AXES, model_label, read_sweep, seconds_left
+from fairdash.results import AXES, read_sweep, seconds_left
 from fairdash.store import Snapshot
+from fairdash.sweep import model_label
 from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.watch import progress_box

@@ -10,9 +10,9 @@ import streamlit as st
 
 from fairdash._wording import Kpi, change, interval, number, percent, points
 from fairdash.methods import CATALOG
-from fairdash.results import BASELINE, PARITY, Sweep
+from fairdash.results import PARITY, Sweep
 from fairdash.store import RunRecord
-from fairdash.sweep import param_columns
+from fairdash.sweep import BASELINE, param_columns
 from fairdash.ui.sweep.controls import Controls
 from fairdash.ui.sweep.point import choose
 from fairdash.ui.widgets.blocks import more

@@ -9,7 +9,6 @@ from fairdash import plots
 from fairdash._wording import count, duration, plural
 from fairdash.methods import CATALOG
 from fairdash.results import (
-    BASELINE,
     Setting,
     is_sweep,
     opened_on,
@@ -21,7 +20,7 @@ from fairdash.results import (
     usual_seconds,
 )
 from fairdash.store import Snapshot
-from fairdash.sweep import MethodGrid, SweepSpec, python_script
+from fairdash.sweep import BASELINE, MethodGrid, SweepSpec, python_script
 from fairdash.ui.train.truncation import show_truncation
 from fairdash.ui.train.violations import show_violations
 from fairdash.ui.widgets.blocks import (

@@ -5,9 +5,9 @@ import streamlit as st
 from fairdash.datasets import SAMPLES, Roles, Subgroups
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
-from fairdash.results import BASELINE, model_label, single_values
+from fairdash.results import single_values
 from fairdash.store import DatasetRecord, Snapshot
-from fairdash.sweep import DataSource, MethodGrid, SweepSpec
+from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.widgets.frame import exists, open_page
 from fairdash.ui.widgets.state import store

@@ -8,15 +8,9 @@ from fairdash import plots
 from fairdash._wording import Kpi, number, percent, plural, time_left
 from fairdash.jobs import cancel, engine_waits_for
 from fairdash.methods import CATALOG
-from fairdash.results import (
-    curves,
-    main_trials,
-    model_label,
-    seconds_left,
-    series,
-    weights,
-)
+from fairdash.results import curves, main_trials, seconds_left, series, weights
 from fairdash.store import Snapshot, TrialRecord
+from fairdash.sweep import model_label
 from fairdash.ui.widgets.blocks import figure, kpi_row
 from fairdash.ui.widgets.state import store
 

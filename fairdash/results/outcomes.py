@@ -14,10 +14,11 @@ from fairdash.results.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
+from fairdash.results.models import Setting, settings, share_seed
 from fairdash.results.rows import trained_on
-from fairdash.results.settings import BASELINE, Setting, settings, share_seed
 from fairdash.results.sweeps import shown_settings
 from fairdash.store import Snapshot, Store
+from fairdash.sweep import BASELINE
 
 _MOST = 10  # models in a figure
 _METRICS = (

@@ -20,8 +20,8 @@ from fairdash.metrics import (
     top_rows,
     traits,
 )
+from fairdash.results.models import Setting
 from fairdash.results.rows import Rows, rows_trained_on
-from fairdash.results.settings import Setting
 from fairdash.store import Store, TrialRecord
 
 EVERYBODY = "All"

@@ -7,9 +7,9 @@ import pandas as pd
 
 from fairdash._wording import ago, duration, time_left
 from fairdash.methods import CATALOG
-from fairdash.results.settings import BASELINE
 from fairdash.results.training import runtime, seconds_left
 from fairdash.store import RunRecord, Snapshot, Store
+from fairdash.sweep import BASELINE
 
 
 def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:

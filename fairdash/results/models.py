@@ -8,7 +8,7 @@ from typing import Any
 
 from fairdash.methods import CATALOG, Param
 from fairdash.store import Store, TrialRecord
-from fairdash.sweep import BASELINE, model_label
+from fairdash.sweep import BASELINE, INITIALISATION, model_label
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,13 @@ def single_values(params: Mapping[str, Any]) -> dict[str, Any]:
 def settings(trials: Sequence[TrialRecord]) -> list[Setting]:
     """Put the finished trials of the same method and parameters together.
 
-    Those of methods that earlier versions had are excluded.
+    Of several initialisations on one split the first is taken. Methods that earlier
+    versions had are excluded.
     """
     alike: dict[str, list[TrialRecord]] = {}
     for trial in trials:
-        if trial.status == "finished" and trial.method in CATALOG:
+        first = INITIALISATION not in trial.params
+        if trial.status == "finished" and trial.method in CATALOG and first:
             alike.setdefault(_canonical(trial), []).append(trial)
     return [
         Setting(
