@@ -27,10 +27,7 @@ COMPUTING_SCREEN = {
     "postprocess/local.py",
     "postprocess/tables.py",
     # results
-    "results/found.py",
-    "results/results.py",
     "results/scored.py",
-    "results/weights.py",
     # sweep
     "sweep/form.py",
     "sweep/growing.py",
