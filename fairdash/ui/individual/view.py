@@ -15,6 +15,7 @@ from fairdash.audits import (
     yardstick_caption,
 )
 from fairdash.metrics import FairMetric
+from fairdash.results import Setting
 from fairdash.ui.individual.form import Question
 from fairdash.ui.individual.models import (
     THRESHOLD,
@@ -22,7 +23,6 @@ from fairdash.ui.individual.models import (
     certified_seeds,
     yardstick_of,
 )
-from fairdash.ui.results.results import Setting
 from fairdash.ui.widgets.blocks import figure, heading, kpi_row
 
 _AT_ONCE = 2  # other models that are compared without being asked
