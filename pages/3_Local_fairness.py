@@ -84,12 +84,12 @@ def local_fairness():
     st.dataframe(
         ranked, hide_index=True, placeholder="–", column_config=ui.decimals(ranked)
     )
-    st.download_button(
+    ui.table_download(
         "Download",
-        result.cells.to_csv(index=False),
-        file_name="fairdash-local-di.csv",
+        result.cells,
+        "fairdash-local-di.csv",
         icon=":material/download:",
-        on_click="ignore",
+        type="secondary",
     )
 
 

@@ -27,8 +27,8 @@ from fairdash.ui.widgets.blocks import (
     kpi_row,
     more,
     problem,
-    table_download,
 )
+from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.frame import View, exists, open_page, page
 from fairdash.ui.widgets.pick_models import (
     by_interest,

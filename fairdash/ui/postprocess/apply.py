@@ -15,6 +15,7 @@ from fairdash.postprocessing import ScoreType, apply_thresholds
 from fairdash.sweep import SweepSpec
 from fairdash.ui.postprocess.ramp import Ramp
 from fairdash.ui.widgets.blocks import problem
+from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.score_source import Source
 from fairdash.ui.widgets.state import store
 
@@ -47,14 +48,8 @@ def apply_to_file(ramp: Ramp, source: Source, run_id: str | None) -> None:
     rate = float(done["decision"].mean())
     words = f"{plural(len(done), 'row')} decided, {percent(rate)} of them 1."
     st.success(words, icon=":material/check:")
-    st.download_button(
-        "Decided file (CSV)",
-        lambda: done.to_csv(index=False),
-        file_name=f"{Path(sent.name).stem}-decided.csv",
-        mime="text/csv",
-        icon=":material/table:",
-        on_click="ignore",
-    )
+    name = f"{Path(sent.name).stem}-decided.csv"
+    table_download("Decided file (CSV)", done, name, type="secondary")
 
 
 def _decided(

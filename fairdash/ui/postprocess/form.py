@@ -21,6 +21,7 @@ from fairdash._wording import (
 from fairdash.ui.postprocess.ramp import Ramp
 from fairdash.ui.postprocess.tables import decisions
 from fairdash.ui.widgets.blocks import code_tabs, decimals, heading, more
+from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.score_source import Source
 from fairdash.ui.widgets.score_upload import upload_scores
 from fairdash.ui.widgets.state import store
@@ -176,15 +177,12 @@ def post_downloads(ramp: Ramp) -> None:
             type="tertiary",
             on_click="ignore",
         )
-        st.download_button(
+        table_download(
             "Decisions and h of test rows (CSV)",
             # written when asked for: a million rows take seconds
-            lambda: decisions(ramp.data, ramp.h, 0).to_csv(index=False),
-            file_name="fairdash-decisions.csv",
-            mime="text/csv",
-            icon=":material/table:",
-            type="tertiary",
-            on_click="ignore",
+            lambda: decisions(ramp.data, ramp.h, 0),
+            "fairdash-decisions.csv",
+            width="content",
         )
         groups = "".join(f" --group {shlex.quote(n)}" for n in ramp.data.columns)
         code = {

@@ -19,6 +19,7 @@ from fairdash.results import (
 )
 from fairdash.store import RunRecord
 from fairdash.ui.widgets.blocks import figure
+from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
@@ -138,24 +139,23 @@ def _actions(chosen: Sequence[RunRecord]) -> None:
             open_page(where, run=chosen[0].id, data=chosen[0].dataset_id)
         if st.button("Rename", icon=":material/edit:", disabled=not one):
             _rename(chosen[0])
-        st.download_button(
+        table_download(
             "Download",
-            lambda: _download(chosen),
-            file_name="fairdash-runs.csv",
-            mime="text/csv",
+            lambda: _models(chosen),
+            "fairdash-runs.csv",
+            type="secondary",
             icon=":material/download:",
             help="One row per model: settings, seed, validation and test metrics.",
-            on_click="ignore",
         )
         if st.button("Delete", icon=":material/delete:"):
             _delete(chosen)
 
 
-def _download(chosen: Sequence[RunRecord]) -> bytes:
+def _models(chosen: Sequence[RunRecord]) -> pd.DataFrame:
     # read when asked for: a run may have been renamed since the table was drawn
     snapshots = [store().snapshot(run.id, curves=False) for run in chosen]
     tables = [snapshot.table().assign(run=snapshot.run.name) for snapshot in snapshots]
-    return pd.concat(tables).to_csv(index=False).encode()
+    return pd.concat(tables)
 
 
 @st.dialog("Rename the run")

@@ -23,13 +23,8 @@ from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec, python_script
 from fairdash.ui.train.truncation import show_truncation
 from fairdash.ui.train.violations import show_violations
-from fairdash.ui.widgets.blocks import (
-    code_tabs,
-    figure,
-    kpi_row,
-    problem,
-    table_download,
-)
+from fairdash.ui.widgets.blocks import code_tabs, figure, kpi_row, problem
+from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.frame import View, exists, open_page
 from fairdash.ui.widgets.start_runs import finish_audit
 from fairdash.ui.widgets.state import store

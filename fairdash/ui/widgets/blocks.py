@@ -175,20 +175,6 @@ def decimals(table: pd.DataFrame) -> dict[str, Any]:
     return {str(name): three for name in table.select_dtypes("float")}
 
 
-def table_download(label: str, table: pd.DataFrame, file_name: str) -> None:
-    """Offer ``table`` as CSV, inside the Export popover."""
-    st.download_button(
-        label,
-        table.to_csv(index=False).encode(),
-        file_name=file_name,
-        mime="text/csv",
-        icon=":material/table:",
-        type="tertiary",
-        width="stretch",
-        on_click="ignore",
-    )
-
-
 def code_tabs(texts: Mapping[str, str]) -> None:
     """Show texts by language, each with the button that copies it."""
     with st.container(width=420):
