@@ -6,7 +6,10 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from safetensors import numpy as safetensors
 
+DIGESTS = "digests.json"  # sha256 of every other file of a folder
 WRITING, REMOVING = ".writing-", ".removing-"  # what is not, or no longer, an artifact
 ABANDONED_SECONDS = 3600.0
 
@@ -22,8 +26,7 @@ ABANDONED_SECONDS = 3600.0
 class Artifact:
     """The files of one trial; no format here can run code when it is read.
 
-    So are those of a plane, from which trials are taken: a network and a history
-    without scores. Its trials name it in their row, see `plane`.
+    What is read is what was written: a file that something changed is refused.
 
     Parameters
     ----------
@@ -47,11 +50,11 @@ class Artifact:
 
     def row(self) -> dict[str, Any]:
         """Return what the trial is: method, params, seed, seconds."""
-        row: dict[str, Any] = json.loads((self.folder / "row.json").read_text())
+        row: dict[str, Any] = json.loads(intact(self.folder / "row.json").read_text())
         return row
 
     def plane(self) -> str | None:
-        """Return the key of the plane that the trial was taken from, if it was."""
+        """Return the key of the plane that an earlier version took the trial from."""
         key: str | None = self.row().get("plane")
         return key
 
@@ -66,11 +69,11 @@ class Artifact:
 
     def history(self) -> pd.DataFrame:
         """Return the curves of training, one row per epoch."""
-        return pd.read_parquet(self.folder / "history.parquet")
+        return pd.read_parquet(intact(self.folder / "history.parquet"))
 
     def network(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the trained model."""
-        arrays = safetensors.load_file(self.folder / "network.safetensors")
+        arrays = safetensors.load_file(intact(self.folder / "network.safetensors"))
         return dict(arrays)
 
     def ratio(self) -> NDArray[np.float32] | None:
@@ -115,7 +118,7 @@ class Artifact:
         return (self.folder / f"{name}.npy").exists()
 
     def _array(self, name: str, **options: Any) -> NDArray[Any]:
-        path = self.folder / f"{name}.npy"
+        path = intact(self.folder / f"{name}.npy")
         array: NDArray[Any] = np.load(path, allow_pickle=False, **options)
         return array
 
@@ -134,10 +137,9 @@ def write_folder(folder: Path, files: Mapping[str, bytes | Path]) -> None:
             if isinstance(content, Path):
                 os.rename(content, beside / name)
                 content = b""
-            with open(beside / name, "ab") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            _append(beside / name, content)
+        digests = {name: _digest(beside / name) for name in files}
+        _append(beside / DIGESTS, json.dumps(digests).encode())
         _sync(beside)
         os.rename(beside, folder)
         _sync(folder.parent)
@@ -148,21 +150,93 @@ def write_folder(folder: Path, files: Mapping[str, bytes | Path]) -> None:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def remove_folder(folder: Path) -> None:
-    """Make ``folder`` disappear at once, then free its space."""
-    if not folder.exists():
-        return
-    beside = Path(tempfile.mkdtemp(prefix=REMOVING, dir=folder.parent))
-    os.rename(folder, beside)
-    shutil.rmtree(beside)
+@contextmanager
+def removing(folders: Iterable[Path]) -> Iterator[None]:
+    """Make folders disappear at once; free their space at the end, or put them back.
+
+    Of a process that is killed in between, `tidy_folders` does either.
+    """
+    aside: dict[Path, Path] = {}
+    try:
+        for folder in folders:
+            if folder.exists():
+                target = folder.with_name(f"{REMOVING}{folder.name}")
+                if target.exists():  # of an earlier removal that was killed
+                    shutil.rmtree(target)
+                os.rename(folder, target)
+                aside[folder] = target
+        yield
+    except BaseException:
+        for folder, target in aside.items():
+            os.rename(target, folder)
+        raise
+    for target in aside.values():
+        shutil.rmtree(target, ignore_errors=True)
 
 
-def remove_debris(root: Path) -> None:
-    """Remove what processes that died while writing or removing left beside folders."""
-    for name in (WRITING, REMOVING):
-        for folder in root.glob(f"*/{name}*"):
-            if time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)
+def tidy_folders(root: Path, kept: Container[str]) -> None:
+    """Finish or undo what processes that died left beside the folders of ``root``.
+
+    A folder that was to be removed comes back if its name is still ``kept``: its
+    removal was never sure. Half written folders go when they are old enough.
+    """
+    for folder in root.glob(f"*/{REMOVING}*"):
+        name = folder.name.removeprefix(REMOVING)
+        if name in kept and not folder.with_name(name).exists():
+            os.rename(folder, folder.with_name(name))
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    for folder in [*root.glob(f"{WRITING}*"), *root.glob(f"*/{WRITING}*")]:
+        if time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text so that a reader sees the one before or the new one, never half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, beside = tempfile.mkstemp(prefix=WRITING, dir=path.parent)
+    with open(descriptor, "w") as file:
+        file.write(text)
+    os.replace(beside, path)
+
+
+def intact(path: Path) -> Path:
+    """Return a path of `write_folder` if its file is as it was written.
+
+    Raises
+    ------
+    ValueError
+        When it is not: something changed it on the disk.
+    """
+    facts = path.stat()
+    if not _is_intact(path, facts.st_size, facts.st_mtime_ns):
+        raise ValueError(
+            f"The file {path.name} of {path.parent.name} is damaged: it is not what "
+            "was written. Delete what it belongs to, and upload or train that again."
+        )
+    return path
+
+
+@lru_cache(maxsize=4096)
+def _is_intact(path: Path, size: int, changed: int) -> bool:
+    """Tell whether a file has its digest; one of an earlier version has none."""
+    try:
+        digests = json.loads((path.parent / DIGESTS).read_text())
+    except FileNotFoundError:
+        return True
+    return bool(_digest(path) == digests.get(path.name))
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def _append(path: Path, content: bytes) -> None:
+    with open(path, "ab") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _sync(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The database of a home folder: its tables, brought up to date when it is opened."""
 
 import fcntl
+import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -103,11 +104,19 @@ class Database:
 
     def __init__(self, home: Path, url: str | None = None) -> None:
         self.home = home
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)  # tables hold people
-        address = url or f"sqlite:///{home / 'store.db'}"
-        options = {"timeout": BUSY_SECONDS} if address.startswith("sqlite") else {}
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _keep_private(home)
+        file = sa.URL.create("sqlite", database=str(home / "store.db"))
+        address = sa.make_url(url) if url else file
+        is_sqlite = address.get_backend_name() == "sqlite"
+        if is_sqlite and address.database:
+            database = Path(address.database)
+            database.touch(mode=0o600)  # SQLite gives its other files the same mode
+            for path in database.parent.glob(f"{glob.escape(database.name)}*"):
+                _keep_private(path)
+        options = {"timeout": BUSY_SECONDS} if is_sqlite else {}
         self.engine = sa.create_engine(address, connect_args=options)
-        if self.engine.dialect.name == "sqlite":
+        if is_sqlite:
             sa.event.listen(self.engine, "connect", _set_pragmas)
             sa.event.listen(self.engine, "begin", _begin)
         self._migrate()
@@ -184,6 +193,16 @@ class Database:
         with self.writing() as connection:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+
+
+def _keep_private(path: Path) -> None:
+    """Take a file or a folder from all but its owner: tables hold people.
+
+    What belongs to somebody else stays as it is; its owner decides.
+    """
+    mode = 0o700 if path.is_dir() else 0o600
+    if path.stat().st_mode & 0o077 and path.stat().st_uid == os.getuid():
+        path.chmod(mode)
 
 
 def _set_pragmas(connection: Any, _record: object) -> None:

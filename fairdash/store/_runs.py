@@ -4,11 +4,12 @@ import json
 import time
 import uuid
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import sqlalchemy as sa
 
-from fairdash.store._artifacts import Artifact, remove_folder
+from fairdash.store._artifacts import Artifact, removing
 from fairdash.store._database import (
     DATASETS,
     PROGRESS,
@@ -147,7 +148,7 @@ class RunStore:
             connection.execute(_open_run(run_id).values(**change))
 
     def delete_run(self, run_id: str) -> None:
-        """Delete a run, with the models, planes and files that no other run uses.
+        """Delete a run, with the models and files that no other run uses.
 
         Raises
         ------
@@ -158,10 +159,10 @@ class RunStore:
         if not record.over:
             message = f"Run {record.name!r} is still {record.status}; cancel it first."
             raise ValueError(message)
-        mine = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id == run_id)
-        others = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id != run_id)
-        with self._database.writing() as connection:
-            keys = connection.execute(mine.except_(others)).scalars().all()
+        used = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id == run_id)
+        elsewhere = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id != run_id)
+        with ExitStack() as removal, self._database.writing() as connection:
+            keys = connection.execute(used.except_(elsewhere)).scalars().all()
             for table, column in (
                 (RUN_TRIALS, RUN_TRIALS.c.run_id),
                 (RUNS, RUNS.c.id),
@@ -170,24 +171,15 @@ class RunStore:
             for key in keys:
                 connection.execute(sa.delete(TRIALS).where(TRIALS.c.key == key))
                 connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
-            # within the lock: a run added meanwhile trains anew
-            planes = self._planes(keys)
-            for key in keys:
-                remove_folder(self.artifact(key).folder)
-            if planes:
-                left = connection.execute(sa.select(TRIALS.c.key)).scalars()
-                for key in planes - self._planes(left):
-                    remove_folder(self.artifact(key).folder)
+            # set aside within the lock, so that a run added meanwhile trains anew
+            artifacts = [self.artifact(key) for key in keys]
+            planes = {found.plane() for found in artifacts if found.exists()} - {None}
+            artifacts += [self.artifact(key) for key in planes if key]
+            removal.enter_context(removing(found.folder for found in artifacts))
 
     def artifact(self, key: str) -> Artifact:
         """Return the files of a trial, whether or not they exist yet."""
         return Artifact(self._home / "artifacts" / key[:2] / key)
-
-    def _planes(self, keys: Iterable[str]) -> set[str]:
-        """Return the planes that trials with these keys were taken from."""
-        artifacts = (self.artifact(key) for key in keys)
-        planes = {found.plane() for found in artifacts if found.exists()}
-        return {key for key in planes if key is not None}
 
     def put_trial(
         self, run_id: str, key: str, *, row: Mapping[str, Any], seconds: float

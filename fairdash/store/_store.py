@@ -5,8 +5,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from fairdash.store._artifacts import remove_debris
-from fairdash.store._database import DATASETS, RUNS, Database
+from fairdash.store._artifacts import tidy_folders
+from fairdash.store._database import DATASETS, RUNS, TABLES, TRIALS, Database
 from fairdash.store._runs import RunStore
 from fairdash.store._tables import TableStore
 
@@ -99,9 +99,12 @@ class Store:
             self.delete_table(table)
 
     def tidy(self) -> None:
-        """Remove unfinished files of processes that died more than an hour ago."""
-        remove_debris(self.home / "artifacts")
-        remove_debris(self.home / "tables")
+        """Finish or undo what processes that died left half done."""
+        with self.database.writing() as connection:  # nobody deletes meanwhile
+            trials = connection.execute(sa.select(TRIALS.c.key)).scalars()
+            tidy_folders(self.home / "artifacts", set(trials))
+            tables = connection.execute(sa.select(TABLES.c.sha256)).scalars()
+            tidy_folders(self.home / "tables", set(tables))
 
 
 def home_folder() -> Path:

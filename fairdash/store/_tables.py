@@ -1,10 +1,10 @@
 """Uploaded tables, the data sets made from them, and roles that are being edited."""
 
 import json
-import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -25,7 +25,13 @@ from fairdash.datasets import (
     load_table,
     make_dataset,
 )
-from fairdash.store._artifacts import WRITING, remove_folder, write_folder
+from fairdash.store._artifacts import (
+    WRITING,
+    intact,
+    removing,
+    write_file,
+    write_folder,
+)
 from fairdash.store._database import DATASETS, TABLES, Database
 from fairdash.store._records import DatasetRecord, Draft, TableRecord
 
@@ -140,13 +146,13 @@ class TableStore:
             When a data set is of it.
         """
         of_it = sa.select(DATASETS.c.name).where(DATASETS.c.table_sha256 == digest)
-        with self._database.writing() as connection:
+        with ExitStack() as removal, self._database.writing() as connection:
             names = connection.execute(of_it).scalars().all()
             if names:
                 message = f"The table is of the data sets {list(names)}"
                 raise ValueError(f"{message}; delete these.")
             connection.execute(sa.delete(TABLES).where(TABLES.c.sha256 == digest))
-            remove_folder(self._table_folder(digest))  # within the lock, as in runs
+            removal.enter_context(removing([self._table_folder(digest)]))
         self._table.clear()
         self._dataset.clear()
         self.drop_draft(digest)
@@ -252,15 +258,12 @@ class TableStore:
     def keep_draft(self, key: str, draft: Draft) -> None:
         """Keep a draft instead of the one before."""
         path = self._draft_path(key)
-        path.parent.mkdir(exist_ok=True)
         values = {
             "roles": draft.roles.model_dump(mode="json"),
             "subgroups": draft.subgroups.model_dump(mode="json"),
             "version": draft.version,
         }
-        beside = path.with_suffix(f".{os.getpid()}")
-        beside.write_text(json.dumps(values))
-        beside.replace(path)  # a reader sees the old draft or the new one
+        write_file(path, json.dumps(values))
 
     def drop_draft(self, key: str) -> None:
         """Forget a draft; nothing happens if there is none."""
@@ -277,7 +280,7 @@ class TableStore:
     def _read_table(self, digest: str) -> pd.DataFrame:
         if not self._known_table(digest):
             raise ValueError(f"No table {digest!r} was uploaded to {self._home}.")
-        return load_table(self._table_folder(digest) / TABLE_FILE, compact=True)
+        return load_table(intact(self._table_folder(digest) / TABLE_FILE), compact=True)
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
         known = Roles.model_validate_json(roles)

@@ -19,7 +19,7 @@ def as_csv(table: pd.DataFrame) -> str:
     for position in range(safe.shape[1]):
         column = safe.iloc[:, position]
         if not pd.api.types.is_numeric_dtype(column):
-            safe.isetitem(position, column.astype(object).map(_as_text))
+            safe.isetitem(position, [_as_text(value) for value in column])
     safe.columns = pd.Index([_as_text(name) for name in safe.columns])
     return safe.to_csv(index=False)
 

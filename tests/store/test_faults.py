@@ -1,0 +1,176 @@
+"""Kills in the midst, damaged files, odd paths: nothing is lost, nothing made up."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pytest
+from toys import ROLES, people_csv
+
+from fairdash.datasets import Subgroups
+from fairdash.store import Draft, open_store
+
+# Deletes a run in a process that dies at a given call.
+DYING = """
+import os, sys
+from pathlib import Path
+import sqlalchemy, shutil
+from fairdash.store import open_store
+store = open_store(Path(sys.argv[1]))
+die = lambda *_, **__: os._exit(9)
+if sys.argv[3] == "commit":
+    sqlalchemy.Connection.commit = die
+else:
+    shutil.rmtree = die
+store.delete_run(sys.argv[2])
+"""
+
+
+@dataclass(frozen=True)
+class Question:
+    key: str
+    method: str = "road"
+    params: dict = field(default_factory=dict)
+    seed: int = 0
+
+
+@pytest.fixture
+def store(home):
+    opened = open_store()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def table(store):
+    return store.add_table(people_csv(100), "people.csv")
+
+
+@pytest.fixture
+def artifact(store):
+    made = store.artifact("abc")
+    made.write(
+        row={"key": "abc"},
+        scores=np.linspace(0, 1, 5, dtype=np.float32),
+        history=pd.DataFrame({"epoch": [1]}),
+        network={"weight": np.ones(3, np.float32)},
+        ratio_history={"epoch": np.array([1]), "ratio": np.ones((1, 3))},
+    )
+    return made
+
+
+@pytest.fixture
+def run(store, table, artifact):
+    dataset_id = store.add_dataset(table, ROLES, "People")
+    run_id = store.add_run({}, [Question("abc")], name="First", dataset_id=dataset_id)
+    store.set_status(run_id, "finished")
+    return run_id
+
+
+def die_while_deleting(home, run, at):
+    command = [sys.executable, "-c", DYING, str(home), run, at]
+    assert subprocess.run(command).returncode == 9
+
+
+def test_a_run_whose_deletion_was_killed_keeps_its_models(home, store, artifact, run):
+    die_while_deleting(home, run, at="commit")
+    assert [record.id for record in store.runs()] == [run]
+    assert not artifact.exists()
+    store.tidy()
+    assert artifact.scores()[-1] == 1
+
+
+def test_a_deletion_that_was_killed_at_the_files_is_finished(
+    home, store, artifact, run
+):
+    die_while_deleting(home, run, at="files")
+    assert store.runs() == []
+    assert not artifact.exists()
+    assert list(artifact.folder.parent.iterdir()) != []
+    store.tidy()
+    assert list(artifact.folder.parent.iterdir()) == []
+
+
+def test_a_deletion_that_fails_puts_the_files_back(store, artifact, run, monkeypatch):
+    def fail(_):
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sqlalchemy.Connection.commit", fail)
+        with pytest.raises(OSError, match="disk full"):
+            store.delete_run(run)
+    assert [record.id for record in store.runs()] == [run]
+    assert artifact.scores()[-1] == 1
+
+
+def test_half_an_upload_of_a_killed_process_goes(home, store, table):
+    half = home / "tables" / ".writing-1"
+    half.mkdir()
+    (half / "table.parquet").write_bytes(b"names of people")
+    store.tidy()
+    assert half.exists()  # whoever writes it may be alive
+    os.utime(half, (0, 0))
+    store.tidy()
+    assert not half.exists()
+    assert len(store.table(table)) == 100
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("row.json", "row"),
+        ("scores.npy", "scores"),
+        ("history.parquet", "history"),
+        ("network.safetensors", "network"),
+        ("ratio_history.npy", "ratio_history"),
+    ],
+)
+def test_a_flipped_bit_of_a_model_is_not_served(artifact, name, read):
+    flip_last_bit(artifact.folder / name)
+    with pytest.raises(ValueError, match=rf"{name} of abc is damaged.*train that"):
+        getattr(artifact, read)()
+
+
+def test_a_flipped_bit_of_a_table_is_not_served(home, store, table):
+    flip_last_bit(home / "tables" / table[:2] / table / "table.parquet")
+    with pytest.raises(ValueError, match=r"table.parquet of .* is damaged.*upload"):
+        store.table(table)
+
+
+def flip_last_bit(path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def test_drafts_of_many_windows_do_not_collide(store):
+    drafts = [Draft(ROLES, Subgroups(), version) for version in range(200)]
+    with ThreadPoolExecutor(8) as windows:
+        list(windows.map(lambda draft: store.keep_draft("abc", draft), drafts))
+    assert store.draft("abc") in drafts
+    assert os.listdir(store.home / "drafts") == ["abc.json"]
+
+
+def test_a_home_folder_may_have_any_name(tmp_path):
+    home = tmp_path / "50 %41 #done? mode=ro&cache"
+    store = open_store(home)
+    store.add_table(people_csv(100), "people.csv")
+    store.close()
+    assert (home / "store.db").stat().st_size > 0
+    assert [path.name for path in tmp_path.iterdir()] == [home.name]
+
+
+def test_a_home_folder_that_others_could_read_becomes_private(home):
+    home.mkdir(mode=0o755)
+    for name in ("store.db", "store.db-wal"):
+        (home / name).touch(mode=0o644)
+    store = open_store()
+    modes = {path.name: path.stat().st_mode & 0o777 for path in home.iterdir()}
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert set(modes) >= {"store.db", "store.db-wal"}
+    assert set(modes.values()) == {0o600}
+    store.close()
