@@ -4,40 +4,40 @@ Predictions ``y_pred`` are 0/1, ``scores`` are probabilities of the positive out
 and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
-from fairdash.metrics._base_rates import BaseRates, base_rates
-from fairdash.metrics._compare import compare
-from fairdash.metrics._decisions import decision_status
-from fairdash.metrics._evaluate import evaluate
-from fairdash.metrics._expected import expected_violations
-from fairdash.metrics._group import (
-    demographic_parity_difference,
-    demographic_parity_ratio,
-    equal_opportunity_difference,
-    equalized_odds_difference,
-    group_rates,
-)
-from fairdash.metrics._intervals import (
+from fairdash.metrics.group.chance import NoiseFloor, compare, noise_floor
+from fairdash.metrics.group.evaluate import decision_status, evaluate
+from fairdash.metrics.group.intervals import (
     gap_interval,
     newcombe_interval,
     wilson_interval,
 )
-from fairdash.metrics._local import (
+from fairdash.metrics.group.local import (
+    BaseRates,
     LocalCells,
+    base_rates,
     local_cells,
     local_di,
     subgroup_rates,
     worst_k_di,
 )
-from fairdash.metrics._measures import MEASURES, SCORE_MEASURES, measure_by_group
-from fairdash.metrics._noise import NoiseFloor, noise_floor
-from fairdash.metrics._seeds import mean_local_di, summarise_seeds
-from fairdash.metrics._traits import top_rows, traits
-from fairdash.metrics._weights import (
+from fairdash.metrics.group.measures import MEASURES, SCORE_MEASURES, measure_by_group
+from fairdash.metrics.group.rates import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equal_opportunity_difference,
+    equalized_odds_difference,
+    expected_violations,
+    group_rates,
+)
+from fairdash.metrics.group.seeds import mean_local_di, summarise_seeds
+from fairdash.metrics.group.weights import (
     Correlation,
     effective_rows,
     ratio_by_subgroup,
     ratio_correlation,
     ratio_quantiles,
+    top_rows,
+    traits,
 )
 from fairdash.metrics.individual import (
     DIFCertificate,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash.metrics._inputs import binary_vector, group_codes
+from fairdash.metrics.group.counting import binary_vector, group_codes
 
 Float = NDArray[np.float64]
 _MOST_VALUES = 50

@@ -17,8 +17,12 @@ from scipy.stats import rankdata
 from sklearn.utils import check_consistent_length
 
 from fairdash._validation import check_one_of
-from fairdash.metrics._inputs import binary_vector, group_codes, probability_models
-from fairdash.metrics._intervals import check_confidence, wilson_interval
+from fairdash.metrics.group.counting import (
+    binary_vector,
+    group_codes,
+    probability_models,
+)
+from fairdash.metrics.group.intervals import check_confidence, wilson_interval
 
 Array = NDArray[np.float64]
 

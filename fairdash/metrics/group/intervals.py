@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from fairdash.metrics._cells import divide
+from fairdash.metrics.group.counting import divide
 
 Array = NDArray[np.float64]
 Bounds = tuple[Array, Array]

@@ -1,21 +1,38 @@
-"""One flat row of numbers per model."""
+"""Quality and fairness of many models at once, and which of them decide at all."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 from sklearn.utils import check_consistent_length
 
-from fairdash.metrics._cells import Cells, Counts, divide, spread
-from fairdash.metrics._group import outcome_rates, ratio
-from fairdash.metrics._inputs import (
+from fairdash.metrics.group.counting import (
+    Cells,
+    Counts,
     Labels,
+    binary_models,
     binary_vector,
+    divide,
     group_codes,
     probability_models,
+    spread,
 )
-from fairdash.metrics._intervals import gap_interval, wilson_interval
-from fairdash.metrics._local import LocalCells, local_cells, mean_of_largest
-from fairdash.metrics._ranking import area_under_curve, log_loss
+from fairdash.metrics.group.intervals import (
+    check_confidence,
+    gap_interval,
+    wilson_interval,
+)
+from fairdash.metrics.group.local import LocalCells, local_cells, mean_of_largest
+from fairdash.metrics.group.rates import outcome_rates, ratio
+
+ACCEPTS_ALL, ACCEPTS_NONE = "accepts all", "accepts none"
+NEAR_CONSTANT, DECIDES = "near constant", ""
+Scores = NDArray[np.floating[Any]]
+
+# what float32 keeps of 1: a saturated network is then wrong by at most 16 nats
+_CLIP = float(np.finfo(np.float32).eps)
 
 
 def evaluate(
@@ -116,3 +133,87 @@ def _without_subgroups(n_models: int) -> dict[str, Counts]:
     none = np.zeros(n_models, dtype=np.int64)
     undefined = dict.fromkeys(names, np.full(n_models, np.nan))
     return undefined | {"n_subgroups": none, "n_estimable": none}
+
+
+def decision_status(
+    y_true: ArrayLike, y_pred: ArrayLike, *, confidence: float = 0.95
+) -> pd.DataFrame:
+    r"""Mark models whose decisions say nothing about the outcome.
+
+    A model that decides alike for everyone has no gap between groups and is of no use.
+    So is one whose balanced accuracy :math:`b` is within noise of 0.5: with selection
+    rate :math:`q` and :math:`n_1, n_0` rows of either outcome, decisions that are
+    independent of the outcome have
+
+    .. math:: \operatorname{sd}(b) = \tfrac12 \sqrt{q (1 - q) (1/n_1 + 1/n_0)},
+
+    and a model is *near constant* when :math:`b - 0.5` is at most
+    :math:`z_{(1 + \text{confidence})/2}` times that.
+
+    Parameters
+    ----------
+    y_true : array-like of 0/1, (n_rows,)
+    y_pred : array-like of 0/1, (n_rows,) or (n_models, n_rows)
+    confidence : float, default=0.95
+
+    Returns
+    -------
+    DataFrame, one row per model: selection_rate, balanced_accuracy (NaN unless both
+    outcomes occur) and status, one of "accepts all", "accepts none", "near constant"
+    and "" for a model that decides
+
+    Raises
+    ------
+    ValueError
+        When values are not 0/1, lengths differ, or there are no rows.
+    """
+    check_confidence(confidence)
+    y = binary_vector("y_true", y_true)
+    predictions = binary_models("y_pred", y_pred)
+    check_consistent_length(y, predictions[0])
+    positives = int(y.sum())
+    negatives = len(y) - positives
+    rate = predictions.mean(axis=1, dtype=np.float64)
+    status = np.where(
+        rate == 1, ACCEPTS_ALL, np.where(rate == 0, ACCEPTS_NONE, DECIDES)
+    )
+    balanced = np.full(len(rate), np.nan)
+    if positives and negatives:
+        recall = predictions[:, y == 1].mean(axis=1, dtype=np.float64)
+        false_alarm = predictions[:, y == 0].mean(axis=1, dtype=np.float64)
+        balanced = 0.5 + (recall - false_alarm) / 2
+        spread = np.sqrt(rate * (1 - rate) * (1 / positives + 1 / negatives)) / 2
+        within_noise = balanced - 0.5 <= ndtri((1 + confidence) / 2) * spread
+        status = np.where(within_noise & (status == DECIDES), NEAR_CONSTANT, status)
+    return pd.DataFrame(
+        {"selection_rate": rate, "balanced_accuracy": balanced, "status": status}
+    )
+
+
+def area_under_curve(positive: NDArray[np.bool_], scores: Scores) -> Scores:
+    """Return the AUC of each row of ``scores``, ties counting half.
+
+    The share of pairs (positive, negative) in which the positive scores higher. Two
+    sorts and a search a model, so 50,000 rows take about 3 ms.
+    """
+    n_pairs = positive.sum() * (~positive).sum()
+    if n_pairs == 0:
+        return np.full(len(scores), np.nan)
+    area = np.empty(len(scores))
+    for model, row in enumerate(scores):
+        above, below = np.sort(row[positive]), np.sort(row[~positive])
+        won = np.searchsorted(below, above, side="left").sum()
+        won_or_tied = np.searchsorted(below, above, side="right").sum()
+        area[model] = (won + won_or_tied) / 2 / n_pairs
+    return area
+
+
+def log_loss(positive: NDArray[np.bool_], scores: Scores) -> Scores:
+    """Return the mean log loss in nats of each row of ``scores``.
+
+    Scores are clipped to [1.2e-7, 1 - 1.2e-7], as scikit-learn clips float32.
+    """
+    likelihood = np.where(positive, scores, 1 - scores).astype(np.float64)
+    clipped = np.clip(likelihood, _CLIP, 1 - _CLIP)
+    loss: Scores = -np.log(clipped).mean(axis=1)
+    return loss
