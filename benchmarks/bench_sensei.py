@@ -24,8 +24,8 @@ from individual_fairness_tables import adult
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from fairdash.methods import SenSeI
-from fairdash.methods._attack import Attack
-from fairdash.methods._individual import OutputDistance
+from fairdash.methods.individual.attack import Attack
+from fairdash.methods.individual.classifier import OutputDistance
 from fairdash.methods.network.stacked import StackedNetwork
 from fairdash.metrics import group_directions
 

@@ -10,7 +10,9 @@ the direction that predicts gender.
 
 By default 4,000 minibatches at a learning rate of 3e-4 and a search of 10 + 2 steps
 that reach as far as the published ones, 500 units along a free direction; "near" goes
-25 units; "paper" is as published, 12,000 minibatches at 1e-4 and 50 + 40 steps.
+25 units; "sensr" is that of the SenSR paper, 12,000 minibatches at 1e-4 and 50 + 40
+steps; "sensei" is what SenSeI's authors ran: a learning rate of 1e-5, a fair radius of
+.01, 50 + 50 steps; the number of minibatches is not published, here 30,000.
 """
 
 import argparse
@@ -45,9 +47,14 @@ SCHEDULES = {
         "batches": 4000, "learning_rate": 3e-4, "n_subspace_steps": 10,
         "subspace_learning_rate": 2.5, "n_full_steps": 2, "full_learning_rate": 2e-3,
     },
-    "paper": {
+    "sensr": {
         "batches": 12_000, "learning_rate": 1e-4, "n_subspace_steps": 50,
         "subspace_learning_rate": 10.0, "n_full_steps": 40, "full_learning_rate": 1e-4,
+    },
+    "sensei": {
+        "batches": 30_000, "learning_rate": 1e-5, "n_subspace_steps": 50,
+        "subspace_learning_rate": 10.0, "n_full_steps": 50, "full_learning_rate": 1e-3,
+        "fair_radius": 0.01,
     },
 }  # fmt: skip
 WEIGHTS = (0.1, 1.0, 5.0, 40.0)

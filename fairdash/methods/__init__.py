@@ -3,7 +3,7 @@
 Nothing here loads torch before a network trains.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairdash.methods._two_features import two_feature_networks, two_feature_people
 from fairdash.methods.adversarial import (
@@ -26,6 +26,7 @@ from fairdash.methods.classical import (
     Reweighing,
 )
 from fairdash.methods.declare import Device, Effort, Method, Param
+from fairdash.methods.individual import CLP, SenSeI, SenSR
 from fairdash.methods.log_loss import (
     FairLogLoss,
     FairLogLossCV,
@@ -48,11 +49,6 @@ from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
 from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
 from fairdash.methods.plain_network import Network
 from fairdash.methods.scorers import Scorer, scorer_of
-
-if TYPE_CHECKING:
-    from fairdash.methods.clp import CLP
-    from fairdash.methods.sensei import SenSeI
-    from fairdash.methods.sensr import SenSR
 
 __all__ = [
     "BROAD",

@@ -4,10 +4,10 @@ Forms, the command line, sweeps, the documentation's table and the estimator che
 made from these entries. A new method is one file, with its entry, and one line here.
 """
 
-from fairdash.methods._individual_entries import INDIVIDUAL_METHODS
 from fairdash.methods._noisy_entries import NOISY_METHODS
 from fairdash.methods.adversarial import broad, road, unconstrained, zhang
 from fairdash.methods.classical import hardt, linear, plain, reductions
+from fairdash.methods.individual import clp, sensei
 from fairdash.methods.log_loss import fair_log_loss
 
 METHODS = (
@@ -27,6 +27,8 @@ METHODS = (
     unconstrained.WIDE_NETWORK,
     linear.LOGISTIC_CV,
     *NOISY_METHODS,
-    *INDIVIDUAL_METHODS,
+    sensei.SENSEI,
+    sensei.SENSR,
+    clp.METHOD,
 )
 CATALOG = {method.key: method for method in METHODS}

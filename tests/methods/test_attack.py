@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from fairdash.methods._attack import Attack
-from fairdash.methods._individual import OutputDistance, TargetLoss
+from fairdash.methods.individual.attack import Attack
+from fairdash.methods.individual.classifier import OutputDistance, TargetLoss
 from fairdash.methods.network.stacked import StackedNetwork
 from fairdash.metrics import FairMetric, explore
 from fairdash.metrics import output_distance as numpy_distance

@@ -1,11 +1,12 @@
 """SenSeI, SenSR and CLP: losses, weights, classes, bad input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
-from fairdash.methods import CLP, SenSeI, SenSR, Unconstrained
-from fairdash.methods._individual import OutputDistance, TargetLoss
+from fairdash.methods import CATALOG, CLP, SenSeI, SenSR, Unconstrained
+from fairdash.methods.individual.classifier import OutputDistance, TargetLoss
 from fairdash.methods.network import Groups
 from fairdash.methods.network.training import Batch, _minibatches
 from fairdash.metrics import FairMetric, free_sensitivity, ignore_columns
@@ -206,3 +207,25 @@ def test_pairs_that_do_not_align_are_refused(counterfactuals, message, data):
     X, y, s = data
     with pytest.raises(ValueError, match=message):
         CLP(**FEW).fit(X, y, sensitive_features=s, counterfactuals=counterfactuals)
+
+
+def test_a_metric_of_other_columns_than_the_table_is_refused(data):
+    X, y, group = data
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    metric = ignore_columns(["a"], list("abcdef"))
+    swapped = table[list("bacdef")]
+    with pytest.raises(ValueError, match="its column 0 is 'a', that of X 'b'"):
+        SenSeI(metric, **FEW).fit(swapped, y, sensitive_features=group)
+    with pytest.raises(ValueError, match="its column 0 is 'a', that of X 'b'"):
+        CLP(metric, feature_names=list("bacdef"), **FEW).fit(
+            X, y, sensitive_features=group
+        )
+    fitted = SenSeI(metric, **FEW).fit(table, y, sensitive_features=group)
+    assert fitted.fair_metric_ is metric
+
+
+def test_the_effort_of_the_paper_is_that_of_its_authors():
+    sensei, sensr = (CATALOG[key].settings({}, "paper") for key in ("sensei", "sensr"))
+    assert (sensei["learning_rate"], sensei["fair_radius"]) == (1e-5, 0.01)
+    assert sensei["full_learning_rate"] == sensei["fair_radius"] / 10
+    assert (sensr["learning_rate"], sensr["fair_radius"]) == (1e-4, 0.001)

@@ -199,7 +199,7 @@ def test_a_learned_metric_keeps_what_it_learned_when_a_column_is_ignored():
                 np.arange(120) % 6,
                 "vwxyz",
             ),
-            "directions that predict 6 groups span all that the 5 remaining features",
+            "directions that predict 6 groups span all that the 5 feature\\(s\\)",
         ),
         (lambda: learned_metric() | learned_metric(), "each learned as a whole"),
         (

@@ -115,7 +115,7 @@ def group_directions(
     if np.linalg.norm(left - left @ span @ span.T) <= 1e-6 * np.linalg.norm(left):
         raise ValueError(
             f"The directions that predict {len(groups)} groups span all that the "
-            f"{left.shape[1]} remaining features vary in, so that any two people would "
+            f"{left.shape[1]} feature(s) left vary in, so that any two people would "
             "be alike. Merge groups, or choose columns that should not count instead."
         )
     shown = [value_label(group) for group in groups]

@@ -1,25 +1,31 @@
 """CLP: counterfactual logit pairing (Garg et al., AIES 2019)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
-from torch import Tensor
 
-from fairdash._validation import check_non_negative
-from fairdash.methods._individual import (
-    FairMetricClassifier,
+from fairdash.methods.declare import Method
+from fairdash.methods.individual.classifier import (
+    LONG,
+    SENSEI_PAPER,
     PairTrainer,
+    WeightedPairs,
     each,
     share_metric,
 )
+from fairdash.methods.lazy import torch
 from fairdash.methods.network import Batch, Groups
+from fairdash.methods.params import FAST
 from fairdash.methods.plain_network import Float32
-from fairdash.metrics import FairMetric
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class PairedBatch(Batch):
 
     others: Tensor
 
-    def __getitem__(self, rows: Tensor) -> "PairedBatch":
+    def __getitem__(self, rows: Tensor) -> PairedBatch:
         return PairedBatch(
             self.X[rows], self.y[rows], self.groups[rows], self.others[rows]
         )
@@ -69,7 +75,7 @@ class ClpTrainer(PairTrainer):
         return self.pair_step(batch, others.expand(n_models, -1, -1), self.weight)
 
 
-class CLP(FairMetricClassifier):
+class CLP(WeightedPairs):
     r"""Network whose logits agree for a person and a given counterfactual.
 
     .. math:: \min_\theta E[\ell(y, h(x))] + \rho E[d_Y(h(x), h(\tilde{x}))]
@@ -82,15 +88,6 @@ class CLP(FairMetricClassifier):
     Source: Garg et al., *Counterfactual fairness in text classification through
     robustness* (AIES 2019), section 4.3; :math:`d_Y` as in :class:`SenSeI`.
 
-    Parameters
-    ----------
-    metric, columns, feature_names
-        What does not count, as in :class:`SenSeI`; unused with ``counterfactuals``.
-    fairness_weight : float, default=5.0
-        The :math:`\rho` above; 0 leaves the predictor alone.
-    batches, predictor_layers, n_epochs, batch_size, learning_rate, device, random_state
-        As in :class:`SenSeI`.
-
     Attributes
     ----------
     classes_, groups_, network_, ratio_, ratio_history_
@@ -99,35 +96,7 @@ class CLP(FairMetricClassifier):
         Means of each epoch: ``loss`` and ``fair_loss`` (d_Y).
     """
 
-    _stackable: ClassVar[tuple[str, ...]] = ("fairness_weight",)
     _trainer_class = ClpTrainer
-
-    def __init__(
-        self,
-        metric: str | FairMetric = "group_direction",
-        *,
-        columns: str | Sequence[str] = "",
-        feature_names: Sequence[str] | None = None,
-        fairness_weight: float = 5.0,
-        batches: str = "shuffled",
-        predictor_layers: str | Sequence[int] = (64, 32),
-        n_epochs: int = 40,
-        batch_size: int = 512,
-        learning_rate: float = 1e-3,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.metric = metric
-        self.columns = columns
-        self.feature_names = feature_names
-        self.fairness_weight = fairness_weight
-        self.batches = batches
-        self.predictor_layers = predictor_layers
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.device = device
-        self.random_state = random_state
 
     @with_callbacks
     def fit(
@@ -154,10 +123,6 @@ class CLP(FairMetricClassifier):
             del self._others
         return self
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_non_negative("fairness_weight", self.fairness_weight)
-
     def _training_rows(self, X: Tensor, y: Tensor, groups: Groups) -> Batch:
         others = getattr(self, "_others", None)
         if others is None:
@@ -178,3 +143,16 @@ def _aligned(X: ArrayLike, counterfactuals: ArrayLike) -> Float32:
     if not np.isfinite(others).all():
         raise ValueError("`counterfactuals` must be finite numbers.")
     return others
+
+
+METHOD = Method.of(
+    CLP,
+    key="clp",
+    label="CLP",
+    title="Counterfactual logit pairing",
+    summary="Pulls the output of a person towards that of the same person with "
+    "what does not count taken from somebody else.",
+    source=f"Garg et al. (AIES 2019), as in {SENSEI_PAPER}, section 4",
+    efforts={"fast": FAST, "paper": LONG},
+    needs_names=True,
+)

@@ -1,16 +1,18 @@
 """The inner maximisation of SenSeI and SenSR, for a stack of networks at once."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from fairdash.methods.lazy import torch
 from fairdash.methods.network import StackedNetwork
 from fairdash.metrics import FairMetric
 
-_threshold_backward = torch.ops.aten.threshold_backward.grad_input
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class Objective(Protocol):
@@ -70,7 +72,7 @@ class Attack:
         basis = np.ascontiguousarray(metric.basis, np.float32)
         self.basis = torch.as_tensor(basis, device=device)
         self.sigma = None  # stands for I - AA'
-        if not np.allclose(metric.sigma, metric.projection, atol=1e-8):
+        if metric.is_learned:
             self.sigma = torch.as_tensor(metric.sigma.astype(np.float32), device=device)
         self._generator = torch.Generator().manual_seed(seed)
 
@@ -106,7 +108,7 @@ class Attack:
         return seen
 
     def _along_free(
-        self, at_rows: Tensor, above: "_Above", objective: Objective, value: Tensor
+        self, at_rows: Tensor, above: _Above, objective: Objective, value: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         projected = self.basis.T @ self.network.weights[0]  # (n_models, k, hidden)
         across = projected.mT.contiguous()
@@ -127,7 +129,7 @@ class Attack:
         self,
         free: Tensor,
         at_free: Tensor,
-        above: "_Above",
+        above: _Above,
         objective: Objective,
         value: Tensor,
         multiplier: Tensor,
@@ -148,7 +150,7 @@ class Attack:
         before = value - multiplier * self._distance(free, torch.zeros_like(free))
         return moves * (reached > before)[:, None]
 
-    def _start(self, like: Tensor, width: int, learning_rate: float) -> "_Ascent":
+    def _start(self, like: Tensor, width: int, learning_rate: float) -> _Ascent:
         """Return moves of about one step, the same for all models, and their Adam."""
         n_models, _, n_rows = like.shape
         drawn = torch.randn((n_rows, width), generator=self._generator) * learning_rate
@@ -194,6 +196,7 @@ class _Above:
 
     def gradient(self, objective: Objective, weight: Tensor, *, out: Tensor) -> None:
         """Write ``weight`` times the gradient of the objective in the entry."""
+        threshold_backward = torch.ops.aten.threshold_backward.grad_input
         delta = slope = objective.slope(self.outputs(self.entry)).mT
         # of one output, it is a factor of each row: cheapest after all products
         factored = slope.shape[1] == 1 and len(self._weights) > 0
@@ -204,7 +207,7 @@ class _Above:
             else:
                 below = torch.bmm(above, delta, out=self._slopes[layer])
             # hidden values have served, and the cache holds little
-            delta = _threshold_backward(below, hidden, 0, grad_input=hidden)
+            delta = threshold_backward(below, hidden, 0, grad_input=hidden)
         torch.bmm(weight, delta, out=out)
         if factored:
             out.mul_(slope)

@@ -1,30 +1,51 @@
 """What SenSeI, SenSR and CLP share: metric, losses on counterparts, many classes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import Tensor
 
 from fairdash._validation import check_one_of
+from fairdash.methods.declare import param, vary
+from fairdash.methods.lazy import torch
 from fairdash.methods.network import (
     Batch,
     StackedClassifier,
     StackedNetwork,
     binary_cross_entropy,
 )
-from fairdash.methods.params import hidden_layers
+from fairdash.methods.params import (
+    EPOCHS,
+    FAIRNESS_WEIGHT,
+    LEARNING_RATE,
+    PAPER,
+    hidden_layers,
+)
 from fairdash.methods.plain_network import Float32
 from fairdash.metrics import FairMetric, group_directions, ignore_columns
 
-METRICS = ("group_direction", "columns", "both")
-BATCHES = ("shuffled", "balanced")
+if TYPE_CHECKING:
+    from torch import Tensor
+
+METRICS = {
+    "group_direction": "what predicts the group",
+    "columns": "columns, named below",
+    "both": "both",
+}
+LONG = {**PAPER, "batch_size": 1000, "n_epochs": 325, "batches": "balanced"}
+SENSEI_PAPER = "Yurochkin and Sun, SenSeI (ICLR 2021)"
+
+
+def _check_metric(name: str, value: object) -> None:
+    if not isinstance(value, FairMetric):
+        check_one_of(name, value, METRICS)
 
 
 @dataclass(frozen=True)
@@ -128,11 +149,44 @@ class FairMetricClassifier(StackedClassifier):
     A subclass's ``_trainer_class`` calls `share_metric`.
     """
 
-    metric: str | FairMetric
-    columns: str | Sequence[str]
-    feature_names: Sequence[str] | None
-    batches: str
     fair_metric_: FairMetric
+
+    metric: str | FairMetric = param(
+        "group_direction",
+        "Sensitive directions",
+        options=METRICS,
+        positional=True,
+        check=_check_metric,
+        help="People who differ in this alone are alike: the direction of a logistic "
+        "regression that predicts the group, the values of columns, or both.",
+        doc="What does not count: the direction of a logistic regression that predicts "
+        "the group, the values of ``columns``, or both; or a metric of "
+        "`fairdash.metrics`.",
+        accepts='{"group_direction", "columns", "both"} or FairMetric',
+    )
+    columns: str | Sequence[str] = param(
+        "",
+        "Columns that do not count",
+        help="Features, with commas between them: race, marital_status.",
+        doc='Columns whose values do not count, such as "race, sex"; with a one-hot '
+        'encoding, all levels "race=...".',
+        accepts="str or sequence of str",
+    )
+    feature_names: Sequence[str] | None = param(
+        None,
+        doc="Names of the columns of X where it has none of its own.",
+        accepts="sequence of str or None",
+    )
+    batches: str = param(
+        "shuffled",
+        "Minibatches",
+        options={"shuffled": "as rows come", "balanced": "classes balanced"},
+        advanced=True,
+        help="Balanced: each outcome has half of the rows, for balanced accuracy.",
+        doc="Balanced: each class has the same number of rows in a minibatch.",
+    )
+    n_epochs: int = vary(EPOCHS, high=1000)
+    learning_rate: float = vary(LEARNING_RATE, low=1e-5, step=1e-5)
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the logit of each sample, or of more than two classes each logit."""
@@ -188,11 +242,8 @@ class FairMetricClassifier(StackedClassifier):
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_one_of("batches", self.batches, BATCHES)
-        if isinstance(self.metric, FairMetric):
-            return
-        check_one_of("metric", self.metric, METRICS)
-        if self.metric != "group_direction" and not self._columns():
+        named = isinstance(self.metric, str) and self.metric != "group_direction"
+        if named and not self._columns():
             raise ValueError(
                 "There is no sensitive direction: `metric` is "
                 f"{self.metric!r} and `columns` names none. Name the columns that "
@@ -231,6 +282,20 @@ class FairMetricClassifier(StackedClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
+
+
+class WeightedPairs(FairMetricClassifier):
+    """A fair metric classifier that weighs the distance of outputs of a pair."""
+
+    fairness_weight: float = vary(
+        FAIRNESS_WEIGHT,
+        default=5.0,
+        letter="ρ",
+        high=100.0,
+        step=0.5,
+        help="How much it counts that people who are alike get the same output.",
+        doc="The :math:`\\rho` above; 0 leaves the predictor alone.",
+    )
 
 
 def share_metric(models: Sequence[FairMetricClassifier], rows: Batch) -> FairMetric:
