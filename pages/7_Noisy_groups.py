@@ -11,7 +11,7 @@ view = ui.page("Noisy groups", "What if groups are wrong?", pick="run")
 models = noisy_groups.certifiable(view.data, view.run, ui.uploads())
 if view.data is None and not models:
     ui.empty(
-        "No groups to doubt yet",
+        "No groups yet",
         "Open a table: how far true groups can be from noisy ones, and what that means "
         "for any model trained on it. A file of scores serves as well.",
         {
@@ -41,27 +41,27 @@ def show_noisy_groups():
     """Draw everything that follows the controls."""
     facts = st.container()
     try:
-        asked = noisy_groups.pick_noise(models, view.data, view.run)
+        chosen = noisy_groups.pick_noise(models, view.data, view.run)
         with facts:
-            ui.context(*noisy_groups.noisy_facts(asked.rows, len(models)))
-        if asked.noise is None:
+            ui.context(*noisy_groups.noisy_facts(chosen.rows, len(models)))
+        if chosen.noise is None:
             ui.empty("No sample yet", "Upload a file that has both groups.", {})
             return
         top = st.container()
         halves = st.columns([2, 3], gap="medium")
         with top:
             if models:
-                noisy_groups.show_certificates(models, view.data, asked, halves)
+                noisy_groups.show_certificates(models, view.data, chosen, halves)
             else:
                 show_no_model()
     except ValueError as error:
         ui.problem("Nothing can be said of these groups", error)
         return
     with halves[0]:
-        noisy_groups.show_noise(asked.noise)
-    if view.data == asked.rows.key:
+        noisy_groups.show_noise(chosen.noise)
+    if view.data and not (chosen.model and chosen.model.upload):
         with halves[1]:
-            noisy_groups.show_study(view.data, asked.question)
+            noisy_groups.show_study(view.data, chosen.question)
 
 
 show_noisy_groups()

@@ -16,11 +16,6 @@ LARGE_FOLDERS: set[str] = set()
 COMPUTING_SCREEN = {
     # individual
     "individual/demo.py",
-    # noisy_groups
-    "noisy_groups/certificate.py",
-    "noisy_groups/noise.py",
-    "noisy_groups/rows.py",
-    "noisy_groups/study.py",
     # postprocess
     "postprocess/apply.py",
     "postprocess/bounds.py",

@@ -7,7 +7,6 @@ from fairdash.audits.certificates import (
     RadiusCurve,
     certificate_table,
     certify_decisions,
-    most_radius,
     radius_curve,
 )
 from fairdash.audits.counterparts import (
@@ -108,7 +107,6 @@ __all__ = [
     "from_matrix",
     "from_sample",
     "individual_kpis",
-    "most_radius",
     "pair_counts",
     "pairs_to_label",
     "radius_curve",

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._wording import number, plain
 from fairdash.audits.noise import Known, Noise, Places, Radius
 from fairdash.datasets import Dataset, split
 from fairdash.methods.noisy_groups import (
@@ -16,11 +17,23 @@ from fairdash.methods.noisy_groups import (
     tv_curve,
     violations,
 )
-from fairdash.metrics import newcombe_interval
+from fairdash.metrics import decision_status
 from fairdash.store import Store
 
 KINDS = ["noisy", "true", "drawn", "soft", "ball"]
+RATES = {
+    "true_positive_rate_parity": "true positive rate",
+    "false_positive_rate_parity": "false positive rate",
+    "equalized_odds": "true or false positive rate",
+    "demographic_parity": "rate of positive predictions",
+}
+STATUS_WORDS = {
+    "accepts all": "accepts everyone",
+    "accepts none": "accepts no one",
+    "near constant": "decides no better than chance",
+}
 STEP = 0.001  # between two radii of a curve
+START, FARTHEST = 0.1, 0.6  # radii where nothing is known of the noise
 
 
 class Question(NamedTuple):
@@ -43,8 +56,17 @@ class Decisions:
         cls, store: Store, dataset: Dataset, key: str, seed: int
     ) -> "Decisions":
         """Return the test rows of a trial's split, decided at one half."""
-        positive = store.artifact(key).scores() > 0.5
+        return cls.of_split(dataset, seed, store.artifact(key).scores() > 0.5)
+
+    @classmethod
+    def of_split(cls, dataset: Dataset, seed: int, positive: ArrayLike) -> "Decisions":
+        """Return the test rows of a split, decided as all rows of the table are."""
         return cls.of_rows(split(dataset, seed).test, dataset.y, positive)
+
+    @classmethod
+    def of_all(cls, y: ArrayLike | None, positive: ArrayLike) -> "Decisions":
+        """Return all rows of a file."""
+        return cls.of_rows(np.arange(len(np.asarray(positive))), y, positive)
 
     @classmethod
     def of_rows(
@@ -57,23 +79,8 @@ class Decisions:
 
     @property
     def status(self) -> str:
-        """Whether the model decides alike for everyone, or no better than chance.
-
-        "constant", "near constant" (the 95 % interval of TPR - FPR includes 0) or "".
-        """
-        if self.decided.min() == self.decided.max():
-            return "constant"
-        yes, positive = self.y == 1, self.decided == 1
-        if yes.all() or not yes.any():
-            return ""
-        counts = (
-            (positive & yes).sum(),
-            yes.sum(),
-            (positive & ~yes).sum(),
-            (~yes).sum(),
-        )
-        low, _ = newcombe_interval(*counts)
-        return "near constant" if low <= 0 else ""
+        """What `decision_status` says: "" for a model that decides."""
+        return str(decision_status(self.y, self.decided)["status"].iloc[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +114,67 @@ class Certificate:
     status: str
 
     @property
+    def means(self) -> dict[str, float]:
+        """Largest violation of each kind, averaged over seeds."""
+        return {kind: float(self.largest[kind].mean()) for kind in KINDS}
+
+    @property
     def row(self) -> dict[str, str | float]:
-        """Label, mean violations over seeds, and status."""
-        means = {kind: float(self.largest[kind].mean()) for kind in KINDS}
-        return {"label": self.label, **means, "status": self.status}
+        """Label, mean violations over seeds, whether each seed's ball keeps, status."""
+        kept = self.kept("ball") == len(self.largest)
+        return {"label": self.label, **self.means, "kept": kept, "status": self.status}
+
+    def kept(self, kind: str) -> int:
+        """Return on how many seeds' rows the largest violation is at most 0."""
+        return int((self.largest[kind] <= 0).sum())
+
+    def verdict(self, kind: str) -> str:
+        """Say whether the constraint is kept, on all splits, on some or on none."""
+        kept, n = self.kept(kind), len(self.largest)
+        if 0 < kept < n:
+            return f"keeps the constraint on {kept} of {n} splits"
+        return "keeps the constraint" if kept else "breaks the constraint"
+
+    def guarantee(self, constraints: str, radius: float) -> str:
+        """Say in plain words (Markdown) what is guaranteed, and what is not."""
+        rate, ball = RATES[constraints], float(self.largest["ball"].mean())
+        at_most = radius >= self.reach
+        sure = (
+            "" if self.confidence is None else f" with {self.confidence:.0%} confidence"
+        )
+        rows = (
+            "on these rows" if len(self.largest) == 1 else "on the rows of each split"
+        )
+        where = f"within γ = {number(radius)} of the noisy ones"
+        if at_most:
+            where = f"as far from the noisy ones as they can be {rows}{sure}"
+        parts = []
+        if self.kept("ball") == len(self.largest):
+            parts.append(
+                f"**{plain(self.label)}: guaranteed.** With true groups {where}, the "
+                f"{rate} of every group keeps the constraint {rows}."
+            )
+        else:
+            parts.append(
+                f"**{plain(self.label)}: not guaranteed.** True groups {where} can "
+                f"break the constraint on the {rate}; the largest violation is "
+                f"{number(ball)}{_on_average(self.largest)}."
+            )
+        if self.status:
+            parts.append(f"It {STATUS_WORDS.get(self.status, self.status)}.")
+        if np.isnan(self.reach):
+            parts.append("How far they are is not known.")
+        elif not at_most:
+            parts.append(f"But groups may be {number(self.reach)} away{sure}.")
+        if self.largest["soft"].notna().any():
+            soft = float(self.largest["soft"].mean())
+            kept = self.kept("soft") == len(self.largest)
+            parts.append(
+                f"Knowing P(G | Ĝ) instead, it is kept{sure}."
+                if kept
+                else f"Knowing P(G | Ĝ) instead: at most {number(soft)}{sure}."
+            )
+        return " ".join(parts)
 
 
 def certify_decisions(
@@ -181,30 +245,37 @@ class RadiusCurve:
     Attributes
     ----------
     radii : list of float
-        From 0 to the largest, in steps of .001.
+        In steps of .001 from 0 to how far any true group can be from its noisy one on
+        these rows, to 0.6 where that is not known.
+    start : float
+        The largest of them, 0.1 where nothing is known.
     largest : list of float
         Largest violation of any group at each radius.
+    kept : list of bool
+        Whether it is at most 0 for every seed.
     groups : list of dict
         By group: ``name``, ``rate`` of the noisy group, ``limit`` at which the
         constraint is broken, and at each radius ``worst`` and ``violation``.
     """
 
     radii: list[float]
+    start: float
     largest: list[float]
+    kept: list[bool]
     groups: list[dict[str, object]]
 
 
 def radius_curve(
-    seeds: Sequence[Decisions], noise: Noise, question: Question, most: float
+    seeds: Sequence[Decisions], noise: Noise, question: Question
 ) -> RadiusCurve:
-    """Return the worst case within every radius up to ``most``.
-
-    The numbers are those of `certify_decisions` at these radii.
-    """
+    """Return the worst case within every radius; see `certify_decisions`."""
+    known = [noise.on(rows.where) for rows in seeds]
+    reach = _reach(known)
+    most = FARTHEST if np.isnan(reach) else np.ceil(reach / STEP) * STEP
     radii = np.round(np.arange(0, most + STEP / 2, STEP), 6)
     found: list[pd.DataFrame] = []
-    for rows in seeds:
-        on, noisy = noise.on(rows.where), noise.noisy[rows.where].astype(str)
+    for rows, on in zip(seeds, known, strict=True):
+        noisy = noise.noisy[rows.where].astype(str)
         within = [on.within(float(radius)) for radius in radii]
         table = tv_curve(rows.y, rows.decided, noisy, within, **question._asdict())
         found.append(table.assign(seed=len(found)))
@@ -225,19 +296,16 @@ def radius_curve(
                 "violation": by_step["worst_violation"].round(6).tolist(),
             }
         )
-    by_radius = largest.groupby("step").mean().round(6)
-    return RadiusCurve(radii.tolist(), by_radius.tolist(), groups)
-
-
-def most_radius(seeds: Sequence[Decisions], noise: Noise) -> float:
-    """Return how far any true group can be on any seed's rows; NaN if not known."""
-    return _reach([noise.on(rows.where) for rows in seeds])
+    by_radius = largest.groupby("step").mean().round(6).tolist()
+    kept = (largest.groupby("step").max() <= 0).tolist()
+    start = START if np.isnan(reach) else float(radii[-1])
+    return RadiusCurve(radii.tolist(), start, by_radius, kept, groups)
 
 
 def certificate_table(certificates: Sequence[Certificate]) -> pd.DataFrame:
     """Return one row for each model: label, mean largest violations, status."""
     rows = [certificate.row for certificate in certificates]
-    return pd.DataFrame(rows, columns=["label", *KINDS, "status"])
+    return pd.DataFrame(rows, columns=["label", *KINDS, "kept", "status"])
 
 
 def _largest(found: dict[str, pd.DataFrame]) -> list[float]:
@@ -257,3 +325,7 @@ def _largest(found: dict[str, pd.DataFrame]) -> list[float]:
 
 def _reach(known: Sequence[Known]) -> float:
     return max((one for on in known for one in on.reach.values()), default=float("nan"))
+
+
+def _on_average(largest: pd.DataFrame) -> str:
+    return "" if len(largest) == 1 else f", averaged over {len(largest)} splits"

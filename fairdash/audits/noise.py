@@ -165,6 +165,15 @@ class Noise:
     bounds: pd.DataFrame | None = None
     confidence: float = CONFIDENCE
 
+    @property
+    def too_small_for_lemma_1(self) -> list[str]:
+        """Groups of unequal shares, which the paper's Lemma 1 does not bound."""
+        if self.bounds is None:
+            return []
+        unequal = self.bounds[~self.bounds["equal_priors"].astype(bool)]
+        below = unequal["paper"] < unequal["general"] - 1e-9
+        return [str(name) for name in unequal.index[below]]
+
     def on(self, where: Places) -> Known:
         """Return what is known of the true groups of some rows.
 

@@ -90,7 +90,8 @@ def study_table(
     DataFrame
         method, label, colour_role, level, n_seeds, and largest violations on the
         ``true`` and ``noisy`` groups of the test rows, their ``error``, each with
-        ``_sd``. The unconstrained model has one row at every level.
+        ``_sd``, and ``decide``, how many of the seeds' models decide. The unconstrained
+        model has one row at every level.
     """
     levels = study_levels(dataset)
     rows = []
@@ -101,12 +102,14 @@ def study_table(
             at = [float(trial.params["simulated_noise"])]
         for level in at:
             found = _measured(decisions, dataset, trial.seed, level, question)
-            rows.append({"method": trial.method, "level": level, **found})
-    table = pd.DataFrame(rows, columns=["method", "level", *MEASURES])
-    grouped = table.groupby(["method", "level"], sort=False)[MEASURES]
+            able = not decisions.status
+            rows.append({"method": trial.method, "level": level, **found, "able": able})
+    table = pd.DataFrame(rows, columns=["method", "level", *MEASURES, "able"])
+    grouped_all = table.groupby(["method", "level"], sort=False)
+    grouped = grouped_all[MEASURES]
     spread = grouped.std().fillna(0.0).add_suffix("_sd")
     result = grouped.mean().join(spread).join(grouped.size().rename("n_seeds"))
-    result = result.reset_index()
+    result = result.join(grouped_all["able"].sum().rename("decide")).reset_index()
     result.insert(1, "label", [CATALOG[key].label for key in result["method"]])
     roles = [CATALOG[key].colour_role for key in result["method"]]
     result.insert(2, "colour_role", roles)

@@ -42,18 +42,10 @@ from fairdash.plots._models import (
     plot_comparison,
     plot_overview,
 )
-from fairdash.plots._noise_study import (
-    describe_noise_study,
-    noise_finding,
-    plot_noise_study,
-)
-from fairdash.plots._noisy import (
-    certificate_finding,
-    confusion_finding,
-    describe_certificates,
-    describe_confusion,
+from fairdash.plots._noisy_groups import (
     plot_certificates,
     plot_confusion,
+    plot_noise_study,
 )
 from fairdash.plots._picture import Picture
 from fairdash.plots._theme import (
@@ -84,11 +76,7 @@ from fairdash.plots._truncation import (
     truncation_finding,
 )
 from fairdash.plots._two_features import describe_two_features, plot_two_features
-from fairdash.plots._violations import (
-    describe_violations,
-    plot_violations,
-    violations_finding,
-)
+from fairdash.plots._violations import plot_violations
 from fairdash.plots._weights import (
     describe_ratio_against_di,
     describe_ratio_by_epoch,
@@ -103,17 +91,12 @@ __all__ = [
     "Picture",
     "before_after_finding",
     "by_tau_finding",
-    "certificate_finding",
     "comparison_finding",
-    "confusion_finding",
     "correlation_finding",
-    "describe_certificates",
     "describe_comparison",
-    "describe_confusion",
     "describe_front",
     "describe_grid",
     "describe_local_di",
-    "describe_noise_study",
     "describe_players",
     "describe_ratio_against_di",
     "describe_ratio_by_epoch",
@@ -123,14 +106,12 @@ __all__ = [
     "describe_traits",
     "describe_truncation",
     "describe_two_features",
-    "describe_violations",
     "front_finding",
     "grid_finding",
     "group_colours_of",
     "local_finding",
     "method_colour_of",
     "metric_words",
-    "noise_finding",
     "outcome_finding",
     "plot_base_rates",
     "plot_by_tau",
@@ -164,5 +145,4 @@ __all__ = [
     "training_finding",
     "traits_finding",
     "truncation_finding",
-    "violations_finding",
 ]

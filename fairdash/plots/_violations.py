@@ -1,9 +1,9 @@
 """Error against violation of the constraint, method by method, over splits."""
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from fairdash._wording import fitting, listing, number, percent
+from fairdash.plots._picture import Picture
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
     BELOW_BUTTONS,
@@ -17,7 +17,7 @@ from fairdash.plots._theme import (
 _PANELS = (("expected", "As probabilities"), ("rounded", "Rounded at one half"))
 
 
-def plot_violations(table: pd.DataFrame) -> go.Figure:
+def plot_violations(table: pd.DataFrame) -> Picture:
     """Two panels, before and after rounding; left and low is better.
 
     Parameters
@@ -25,10 +25,6 @@ def plot_violations(table: pd.DataFrame) -> go.Figure:
     table : DataFrame
         One row per model: label, colour_role, and error and violation, each with the
         suffixes ``_expected`` and ``_rounded``, as mean, and with ``_sd`` behind.
-
-    Returns
-    -------
-    Figure: one trace per model and panel, with a standard deviation to every side
     """
     marks = model_marks(table["colour_role"].tolist())
     data: list[Spec] = []
@@ -65,11 +61,6 @@ def plot_violations(table: pd.DataFrame) -> go.Figure:
     height, top = 416 + BELOW_BUTTONS, 76 + BELOW_BUTTONS
     figure = finish(data, layout, height=height, legend=True, top=top)
     figure.update_layout(legend={"y": 1.1})
-    return figure
-
-
-def describe_violations(table: pd.DataFrame) -> str:
-    """Alt text: error and violation of every model, before and after rounding."""
     rows = [
         f"{row['label']}: error {percent(row['error_expected'], 1)}, violation "
         f"{number(row['violation_expected'])} as probabilities; "
@@ -77,10 +68,11 @@ def describe_violations(table: pd.DataFrame) -> str:
         "rounded"
         for row in records(table)
     ]
-    return f"Error against violation. {'; '.join(rows)}."
+    alt = f"Error against violation. {'; '.join(rows)}."
+    return Picture(figure, _headline(table), alt, table.drop(columns="colour_role"))
 
 
-def violations_finding(table: pd.DataFrame) -> str:
+def _headline(table: pd.DataFrame) -> str:
     """Say which model violates least before and after rounding."""
     ranked = [
         table.dropna(subset=f"violation_{kind}").sort_values(f"violation_{kind}")

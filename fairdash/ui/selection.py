@@ -62,8 +62,16 @@ class Selection:
         Width of the ramp (gamma) and allowed gap of rates (epsilon).
     target_rate : str or None
         "accuracy", "balanced" or a share (rho).
+    noise_source : str or None
+        Where noise comes from: "simulated", "assumed", "column" or "sample".
     noise : float or None
-        Share of groups recorded wrongly, or total variation radius.
+        Share of groups that are replaced at random.
+    levels : tuple of str
+        Assumed share of wrong groups, "group=share".
+    noisy : str or None
+        Column of noisy groups.
+    radius, slack : float or None
+        Total variation radius (gamma) and by how much a rate may be worse (alpha).
     metric : str or None
         Name of the fair metric.
     fair_radius : float or None
@@ -90,7 +98,12 @@ class Selection:
     gamma: float | None = None
     target_rate: str | None = None
     tolerance: float | None = None
+    noise_source: str | None = None
     noise: float | None = None
+    levels: tuple[str, ...] = ()
+    noisy: str | None = None
+    radius: float | None = None
+    slack: float | None = None
     metric: str | None = None
     fair_radius: float | None = None
 
@@ -138,7 +151,7 @@ class Selection:
             )
             moved = replace(moved, scores=None, metric=None)
         if data != self.data:
-            moved = replace(moved, subgroups=None, crossed=())
+            moved = replace(moved, subgroups=None, crossed=(), levels=(), noisy=None)
         return moved
 
 

@@ -85,7 +85,7 @@ def test_an_assumed_level_gives_both_certificates_and_marks_who_decides_alike(
     assert found < soft < ball
     frame.assign(score=1.0).to_csv(file, index=False)
     done = call(file, *COLUMNS, "--level", 0.05)
-    assert done.stdout.split("\n")[1].endswith("constant")
+    assert done.stdout.split("\n")[1].endswith("accepts all")
 
 
 def test_models_of_a_run_are_certified_on_the_test_rows_of_each_seed(inline):

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.plots import describe_violations, plot_violations, violations_finding
+from fairdash.plots import plot_violations
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def table():
 
 
 def test_both_panels_hold_every_model_with_its_spread(table):
-    figure = plot_violations(table)
+    figure = plot_violations(table).figure
     assert len(figure.data) == 4
     seen = {(t.name, t.xaxis): (t.x[0], t.y[0]) for t in figure.data}
     assert seen["Fair", "x"] == (0.01, 0.45)
@@ -35,17 +35,19 @@ def test_both_panels_hold_every_model_with_its_spread(table):
 
 
 def test_one_split_has_no_spread(table):
-    figure = plot_violations(table.assign(error_expected_sd=np.nan))
+    figure = plot_violations(table.assign(error_expected_sd=np.nan)).figure
     assert figure.data[0].error_y.array[0] is None
 
 
-def test_the_finding_names_who_violates_least_before_and_after(table):
-    assert (
-        violations_finding(table) == "Least violation: Fair; after rounding: Logistic"
-    )
-    fair = table.assign(violation_rounded=[0.1, 0.0])
-    assert violations_finding(fair).endswith("rounding: Fair")
-    undefined = table.assign(violation_rounded=np.nan, violation_expected=np.nan)
-    assert "No violation can be told" in violations_finding(undefined)
-    assert len(violations_finding(table.assign(label=["a" * 60, "b" * 60]))) <= 70
-    assert "error 45.0%" in describe_violations(table)
+def test_the_headline_names_who_violates_least_before_and_after(table):
+    def headline(**changes):
+        return plot_violations(table.assign(**changes)).headline
+
+    assert headline() == "Least violation: Fair; after rounding: Logistic"
+    assert headline(violation_rounded=[0.1, 0.0]).endswith("rounding: Fair")
+    undefined = headline(violation_rounded=np.nan, violation_expected=np.nan)
+    assert "No violation can be told" in undefined
+    assert len(headline(label=["a" * 60, "b" * 60])) <= 70
+    picture = plot_violations(table)
+    assert "error 45.0%" in picture.alt
+    assert "colour_role" not in picture.table

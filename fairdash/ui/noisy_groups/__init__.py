@@ -1,10 +1,12 @@
 """The Noisy groups page: what holds when groups are recorded wrongly."""
 
-from fairdash.ui.noisy_groups.blocks import show_certificates, show_noise, show_study
-from fairdash.ui.noisy_groups.form import pick_noise
-from fairdash.ui.noisy_groups.rows import certifiable
-from fairdash.ui.noisy_groups.study import study_table
-from fairdash.ui.noisy_groups.view import noisy_facts
+from fairdash.ui.noisy_groups.blocks import (
+    noisy_facts,
+    show_certificates,
+    show_noise,
+    show_study,
+)
+from fairdash.ui.noisy_groups.form import certifiable, pick_noise
 
 __all__ = [
     "certifiable",
@@ -13,5 +15,4 @@ __all__ = [
     "show_certificates",
     "show_noise",
     "show_study",
-    "study_table",
 ]

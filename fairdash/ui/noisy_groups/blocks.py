@@ -1,39 +1,51 @@
 """The parts of the Noisy groups page: noise, certificates, study."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
-from fairdash.ui.noisy_groups.certificate import certificate_table
-from fairdash.ui.noisy_groups.form import Asked, bounds_table
-from fairdash.ui.noisy_groups.noise import Noise, Question
-from fairdash.ui.noisy_groups.study import start_study, study_table
-from fairdash.ui.noisy_groups.view import (
-    bounds_warning,
-    certificate_caption,
-    confusion_caption,
-    guarantee,
-    noisy_kpis,
-    pick_radius,
-    study_caption,
+from fairdash._wording import Kpi, change, interval, number, plural
+from fairdash.audits import (
+    Certificate,
+    Noise,
+    NoisyRows,
+    Question,
+    RadiusCurve,
+    certificate_table,
+    certify_decisions,
+    radius_curve,
+    study_spec,
+    study_table,
+    study_trials,
 )
+from fairdash.jobs import submit
+from fairdash.ui.noisy_groups.form import Candidate, Chosen, decisions_of
+from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, kpi_row, problem
 from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.live_component import live_component
 from fairdash.ui.widgets.score_source import Source
+from fairdash.ui.widgets.start_runs import source
+from fairdash.ui.widgets.state import store
 
+_HERE = Path(__file__).parent
 _TRAIN = "pages/2_Train.py"
+_RADIUS = "certified radius"
 MOST = 12  # models in a figure
 _HOW_CERTAIN = """
-Each row is a **model**. Circle: the largest violation when the noisy groups are taken
-at their word. Diamond: on the true groups. Right of the dashed line the constraint is
-broken.
+Each row is a **model**. Circle: the largest violation when the noisy groups are treated
+as true. Diamond: on the true groups. Right of the dashed line the constraint is broken.
 
 **Exact, TV ball**: the largest violation of any groups within the radius (γ), none
-further than its valid bound.
-**Exact, soft**: of any memberships that agree with P(G | Ĝ). **20 random draws**: the
-check of the paper's public code, which averages over rows and so sees little.
+further than it can be on the rows certified.
+**Exact, soft**: of any memberships that agree with P(G | Ĝ) on these rows. **20 random
+draws**: the check of the paper's public code, which averages over rows and so sees
+little. Models that decide alike for everyone are grey and not counted.
 """
 _HOW_CONFUSION = """
 Each row is a **true group**: the share, and the number, of its people by noisy group.
@@ -42,41 +54,48 @@ _HOW_STUDY = """
 Groups of the training rows are replaced at random, models train on these **noisy**
 groups, and the largest violation is measured on test rows: on true groups, on noisy
 groups, beside the error. Below the dashed line the constraint holds. Bars: one
-standard deviation over seeds. **Naive** trusts the noisy groups, at 0% they are the
-true ones; **DRO** guards against all groups within the noise, **Soft** against all
+standard deviation over seeds. **Naive** treats the noisy groups as true, at 0% they
+are; **DRO** guards against all groups within the noise, **Soft** against all
 memberships that agree with it.
 """
 _HOW_BOUNDS = """
-How far a true group can be from its noisy version (total variation). **Lemma 1** of the
-paper, P(Ĝ ≠ j | G = j), needs groups with equal true and noisy shares. The **valid
-bound** is the larger of that and P(G ≠ j | Ĝ = j).
+How far a true group can be from its noisy version (total variation), over all rows.
+**Lemma 1** of the paper, P(Ĝ ≠ j | G = j), needs groups with equal true and noisy
+shares. The **valid bound** is the larger of that and P(G ≠ j | Ĝ = j). Certificates use
+the distance on the rows that they certify, which differs a little.
 """
+
+
+def noisy_facts(rows: NoisyRows, n_models: int) -> tuple[str, str, str]:
+    """Return the context line: table, rows, models."""
+    n = plural(n_models, "model") if n_models else "no model yet"
+    return rows.name, plural(len(rows.groups), "row"), n
 
 
 def show_noise(noise: Noise) -> None:
     """Draw who is mistaken for whom, and the bounds that follow."""
-    figure(
-        plots.plot_confusion(noise.shares),
-        finding=plots.confusion_finding(noise.shares),
-        caption=confusion_caption(noise),
-        alt=plots.describe_confusion(noise.shares),
-        how=_HOW_CONFUSION,
-        key="confusion",
-    )
+    if noise.shares is not None:
+        picture = plots.plot_confusion(noise.shares)
+        figure(picture, how=_HOW_CONFUSION, key="confusion")
     if noise.bounds is None:
         st.caption("The groupings differ, so only the soft certificate applies.")
         return
     heading("How far apart groups can be", _HOW_BOUNDS)
-    st.dataframe(bounds_table(noise.bounds), hide_index=True)
-    if warning := bounds_warning(noise):
-        st.warning(warning, icon=":material/warning:")
+    st.dataframe(_bounds_table(noise.bounds), hide_index=True)
+    if names := noise.too_small_for_lemma_1:
+        st.warning(
+            "Lemma 1 needs equal shares of true and noisy groups, which do not hold "
+            f"here: for {', '.join(names)} it is too small. The valid bound needs no "
+            "such thing.",
+            icon=":material/warning:",
+        )
 
 
 def show_certificates(
-    models: Mapping[str, Sequence[Source]],
+    models: Sequence[Candidate],
     dataset_id: str | None,
-    asked: Asked,
-    columns: tuple[DeltaGenerator, DeltaGenerator],
+    chosen: Chosen,
+    columns: Sequence[DeltaGenerator],
 ) -> None:
     """Draw the radius, what it means for one model, and every model beside it.
 
@@ -89,50 +108,43 @@ def show_certificates(
     """
     left, right = columns
     numbers = st.container()
-    name, noise, question = asked.model, asked.noise, asked.question
+    model, noise, question = chosen.model, chosen.noise, chosen.question
+    assert model is not None, "asked for before"
     assert noise is not None, "asked for before"
-    alike = [label for label in models if _same_rows(models[label], models[name])]
-    shown = {name, *[label for label in alike if label != name][: MOST - 1]}
+    alike = [other for other in models if _same_rows(other, model)]
+    shown = {model.id, *[one.id for one in alike if one is not model][: MOST - 1]}
+    curve = _curve(model.sources, dataset_id, noise.key, question, noise)
     with left:
-        radius = pick_radius(models[name], dataset_id, noise, question)
-    table = certificate_table(
-        {label: models[label] for label in alike if label in shown},
-        dataset_id,
-        noise,
-        radius,
-        question,
-    )
-    chosen = table[table["label"] == name].iloc[0]
+        radius = _pick_radius(curve)
+    found = {
+        one.id: _certified(
+            one.label, one.sources, dataset_id, noise.key, radius, question, noise
+        )
+        for one in alike
+        if one.id in shown
+    }
     with numbers:
-        kpi_row(noisy_kpis(chosen, radius))
-        st.markdown(guarantee(chosen, radius, noise, question.constraints))
+        kpi_row(_kpis(found[model.id], radius))
+        st.markdown(found[model.id].guarantee(question.constraints, radius))
+    rows = "All rows of the file" if model.upload else "Test rows, mean over seeds"
+    if len(shown) < len(alike):
+        rows += f"; {len(shown)} of {len(alike)} models"
     with right:
         figure(
-            plots.plot_certificates(table),
-            finding=plots.certificate_finding(table),
-            caption=certificate_caption(
-                len(shown), len(alike), is_file=models[name][0].upload is not None
-            ),
-            alt=plots.describe_certificates(table),
+            plots.plot_certificates(certificate_table(list(found.values()))),
+            caption=f"{rows}.",
             how=_HOW_CERTAIN,
-            table=table,
             key="certificates",
         )
 
 
 def show_study(dataset_id: str, question: Question) -> None:
     """Draw the study, or the button that runs it."""
-    table = study_table(dataset_id, question)
+    trials = study_trials(store(), dataset_id, question)
+    keys = tuple(trial.key for trial in trials)
+    table = _study(dataset_id, keys, question)
     if table["level"].max() > 0:
-        figure(
-            plots.plot_noise_study(table),
-            finding=plots.noise_finding(table),
-            caption=study_caption(table),
-            alt=plots.describe_noise_study(table),
-            how=_HOW_STUDY,
-            table=table,
-            key="study",
-        )
+        figure(plots.plot_noise_study(table), how=_HOW_STUDY, key="study")
         return
     heading("What noise in training does", _HOW_STUDY)
     st.caption(
@@ -141,16 +153,131 @@ def show_study(dataset_id: str, question: Question) -> None:
     )
     if st.button("Run the study", icon=":material/science:"):
         try:
-            run = start_study(dataset_id, question)
+            record = store().dataset_record(dataset_id)
+            spec = study_spec(
+                source(record), store().dataset(dataset_id), question, record.subgroups
+            )
+            run = submit(store(), spec, name=f"{record.name} · noisy groups")
         except ValueError as error:
             problem("The study did not start", error)
             return
         open_page(_TRAIN, run=run, data=dataset_id)
 
 
-def _same_rows(sources: Sequence[Source], others: Sequence[Source]) -> bool:
+@st.cache_data(max_entries=20, show_spinner=False)
+def _study(dataset_id: str, keys: tuple[str, ...], question: Question) -> pd.DataFrame:
+    trials = study_trials(store(), dataset_id, question)
+    finished = [trial for trial in trials if trial.key in keys]
+    return study_table(store(), store().dataset(dataset_id), finished, question)
+
+
+@st.cache_data(max_entries=2000, show_spinner=False)
+def _certified(
+    label: str,
+    sources: tuple[Source, ...],
+    dataset_id: str | None,
+    noise_key: str,
+    radius: float,
+    question: Question,
+    _noise: Noise,
+) -> Certificate:
+    seeds = [decisions_of(one, dataset_id) for one in sources]
+    return certify_decisions(label, seeds, _noise, question, radius)
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _curve(
+    sources: tuple[Source, ...],
+    dataset_id: str | None,
+    noise_key: str,
+    question: Question,
+    _noise: Noise,
+) -> RadiusCurve:
+    seeds = [decisions_of(one, dataset_id) for one in sources]
+    return radius_curve(seeds, _noise, question)
+
+
+def _pick_radius(curve: RadiusCurve) -> float:
+    """Draw the radius, which the worst case of one model follows; return it on release.
+
+    Everything drawn while it moves was computed here, for every stop of the slider.
+    """
+
+    def released() -> None:
+        radius = float(st.session_state[_RADIUS]["radius"])
+        choose(radius=None if radius >= curve.start else radius)
+
+    start = min(selection().radius or curve.start, curve.radii[-1])
+    live_component("live_ball", _HERE)(
+        data={
+            **asdict(curve),
+            "start": start,
+            "title": "TV radius (γ)",
+            "help": "How far a true group may be from its noisy one: the share of its "
+            "people that would have to be exchanged.",
+            "words": {"limit": "all rows, less the slack", "found": "noisy group"},
+        },
+        default={"radius": start},
+        key=_RADIUS,
+        on_radius_change=released,
+    )
+    return start
+
+
+def _kpis(found: Certificate, radius: float) -> list[Kpi]:
+    """Return what was found of a model, and how bad it can be."""
+    means = found.means
+    known = bool(found.largest["true"].notna().any())
+    return [
+        Kpi(
+            "On noisy groups",
+            change(means["noisy"]),
+            found.verdict("noisy"),
+            help="Largest violation when the noisy groups are treated as true, "
+            "averaged over seeds; 0 or less keeps the constraint.",
+        ),
+        Kpi(
+            "On true groups",
+            change(means["true"]) if known else "not known",
+            found.verdict("true") if known else "no true groups in this table",
+            help="The same by true groups, where they are known.",
+        ),
+        Kpi(
+            "20 random draws",
+            change(means["drawn"]),
+            "the published check",
+            help="The largest violation over 20 random distributions near the noisy "
+            "groups, as the paper's public code checks. Draws average over rows, so "
+            "they come nowhere near the worst case.",
+        ),
+        Kpi(
+            "Exact certificate",
+            change(means["ball"]),
+            f"worst case, γ ≤ {number(radius)}",
+            help="The largest violation that groups within this total variation of the "
+            "noisy ones can show, none further than it can be on these rows. Some such "
+            "groups attain it.",
+        ),
+    ]
+
+
+def _bounds_table(bounds: pd.DataFrame) -> pd.DataFrame:
+    """Return the bounds as they are shown: both versions, with their intervals."""
+    table = pd.DataFrame({"Group": [str(name) for name in bounds.index]})
+    for column, title in (("paper", "Lemma 1"), ("general", "Valid bound")):
+        cells = [number(value) for value in bounds[column]]
+        if f"{column}_low" in bounds:
+            ends = zip(bounds[f"{column}_low"], bounds[f"{column}_high"], strict=True)
+            inner = [interval(low, high) for low, high in ends]
+            cells = [f"{a} ({b})" for a, b in zip(cells, inner, strict=True)]
+        table[title] = cells
+    return table
+
+
+def _same_rows(one: Candidate, other: Candidate) -> bool:
     """Tell whether two models decide about the same rows with the same groups."""
-    one, other = sources[0].upload, others[0].upload
-    if one is None or other is None:
-        return one is other
-    return one._replace(name="", score="") == other._replace(name="", score="")
+    if one.upload is None or other.upload is None:
+        return one.upload is other.upload
+    return one.upload._replace(name="", score="") == other.upload._replace(
+        name="", score=""
+    )

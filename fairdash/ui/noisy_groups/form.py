@@ -1,25 +1,33 @@
 """Controls of Noisy groups: a model, where noise comes from, what is asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-import pandas as pd
 import streamlit as st
 
-from fairdash._wording import interval, number
-from fairdash.results import opened_on
-from fairdash.ui.noisy_groups.noise import (
+from fairdash.audits import (
+    Decisions,
     Noise,
+    NoisyRows,
     Question,
+    columns_of_groups,
     from_column,
     from_levels,
     from_sample,
     simulated,
 )
-from fairdash.ui.noisy_groups.rows import Doubted, doubted_rows
+from fairdash.postprocessing import read_margins
+from fairdash.results import by_interest, known_models, opened_on
+from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import controls, more
-from fairdash.ui.widgets.score_source import Source
+from fairdash.ui.widgets.score_source import (
+    Source,
+    Upload,
+    post_sources,
+    read_upload,
+    score_columns,
+)
 from fairdash.ui.widgets.score_upload import scores_form
 from fairdash.ui.widgets.state import store
 
@@ -33,10 +41,10 @@ CONSTRAINTS = {
     "true_positive_rate_parity": "Equal opportunity",
     "false_positive_rate_parity": "False positives",
     "equalized_odds": "Equalized odds",
-    "demographic_parity": "Parity",
+    "demographic_parity": "Demographic parity",
 }
 _PARITY = "demographic_parity"
-_FEW = 20  # most values of a column of groups
+_SLACK, _LEVEL = 0.05, 0.1
 _SOURCE_HELP = """
 **Simulated**: the table's groups are true; a share is replaced at random.
 **Assumed**: they are noisy; you give the share that is wrong.
@@ -45,21 +53,72 @@ _SOURCE_HELP = """
 """
 
 
-class Asked(NamedTuple):
+class Candidate(NamedTuple):
+    """A model that can be certified: its name in an address, one source a seed."""
+
+    id: str
+    label: str
+    sources: tuple[Source, ...]
+
+    @property
+    def upload(self) -> Upload | None:
+        """The file that its scores are in."""
+        return self.sources[0].upload
+
+
+class Chosen(NamedTuple):
     """What the controls ask: a model, whose groups, what noise, and what of them.
 
-    The model is "" while there is none, the noise None until a sample is uploaded.
+    The model is None while there is none, the noise until a sample is uploaded.
     """
 
-    model: str
-    rows: Doubted
+    model: Candidate | None
+    rows: NoisyRows
     noise: Noise | None
     question: Question
 
 
+def certifiable(
+    dataset_id: str | None, run_id: str | None, uploads: Sequence[Upload]
+) -> list[Candidate]:
+    """Return what can be certified.
+
+    Files of scores come first, since they were just sent, then the models of the run,
+    those of most interest first, or of the data set if no run is open, and score
+    columns of the table.
+    """
+    files = post_sources([], [], uploads)
+    found = [Candidate(one.label, one.label, (one,)) for one in files]
+    if dataset_id is None:
+        return found
+    known = known_models(store(), dataset_id, run_id)
+    if run_id is not None:
+        snapshot = store().snapshot(run_id, curves=False)
+        keys = {trial.key for trial in snapshot.trials}
+        known = [m for m in known if any(trial.key in keys for trial in m.trials)]
+    for model in by_interest(store(), known, run_id):
+        seeds = [Source(model.label, trial=t.key, seed=t.seed) for t in model.trials]
+        found.append(Candidate(model.id, model.label, tuple(seeds)))
+    columns = post_sources([], score_columns(dataset_id), [])
+    return found + [Candidate(one.label, one.label, (one,)) for one in columns]
+
+
+def decisions_of(source: Source, dataset_id: str | None) -> Decisions:
+    """Return the test rows of a model's seed, or all rows of a file."""
+    if source.upload is not None:
+        sent = read_upload(source.upload)
+        return Decisions.of_all(sent.y, sent.margins > 0)
+    assert dataset_id is not None, "a model has a data set"
+    dataset = store().dataset(dataset_id)
+    if source.trial:
+        return Decisions.of_trial(store(), dataset, source.trial, source.seed)
+    margins = read_margins(dataset.frame[source.column])
+    return Decisions.of_split(dataset, source.seed, margins > 0)
+
+
 def pick_noise(
-    models: Mapping[str, Sequence[Source]], dataset_id: str | None, run_id: str | None
-) -> Asked:
+    models: Sequence[Candidate], dataset_id: str | None, run_id: str | None
+) -> Chosen:
     """Draw the controls and return what they ask.
 
     Raises
@@ -70,126 +129,143 @@ def pick_noise(
     with controls(5):
         first, second, third, fourth, last = (st.container() for _ in range(5))
     with first:
-        model = _model(models, dataset_id, run_id)
+        model = _pick_model({one.id: one for one in models}, run_id)
     with last, more("Slack, upload"), st.container(width=340):
         slack: float = st.number_input(
             "Slack (α)",
             0.0,
             0.5,
-            0.05,
-            0.01,
+            step=0.01,
             help="By how much a group's rate may be worse.",
-            key="noisy slack",
-            persist_state="session",
+            **bound("slack", _SLACK),
         )
         st.markdown("**Certify scores of your own**")
-        scores_form("Without the outcome only parity can be certified.")
-    rows = doubted_rows(dataset_id, models[model][0].upload if model else None)
+        scores_form("Without the outcome only demographic parity can be certified.")
+    rows = _noisy_rows(dataset_id, model.upload if model else None)
     known = CONSTRAINTS if rows.has_outcome else {_PARITY: CONSTRAINTS[_PARITY]}
-    key = rows.key
     with second:
         source: str = st.selectbox(
             "Noise",
             list(SOURCES),
             format_func=SOURCES.__getitem__,
             help=_SOURCE_HELP,
-            key=f"{key} noise source",
-            persist_state="session",
+            **bound("noise_source", "simulated", among=SOURCES),
         )
     with fourth:
-        constraints: str = st.selectbox(
+        constraint: str = st.selectbox(
             "Constraint",
             list(known),
             format_func=known.__getitem__,
             help="No group's true positive rate may be below that of all rows; false "
-            "positive rates not above; odds: both; parity: positive predictions.",
-            key=f"{key} noisy constraint",
-            persist_state="session",
+            "positive rates not above; odds: both; demographic parity: positive "
+            "predictions.",
+            **bound("constraint", next(iter(known)), among=known),
         )
     with third:
-        noise = _noise(source, rows)
-    return Asked(model or "", rows, noise, Question(constraints, float(slack)))
+        noise = _NOISE[source](rows)
+    return Chosen(model, rows, noise, Question(constraint, float(slack)))
 
 
-def _model(
-    models: Mapping[str, Sequence[Source]], dataset_id: str | None, run_id: str | None
-) -> str | None:
+def _noisy_rows(dataset_id: str | None, upload: Upload | None) -> NoisyRows:
+    """Return the rows of a file of scores, or else of a data set."""
+    if upload is None:
+        assert dataset_id is not None, "needs a data set or a file"
+        return NoisyRows.of(store().dataset(dataset_id))
+    return NoisyRows(
+        f"file {upload.table} {upload.groups}",
+        upload.name,
+        store().table(upload.table),
+        read_upload(upload).labels.astype(str),
+        frozenset([upload.score, upload.outcome, *upload.groups]),
+        bool(upload.outcome),
+    )
+
+
+def _pick_model(
+    models: Mapping[str, Candidate], run_id: str | None
+) -> Candidate | None:
     """Draw the choice of a model: a file that was just sent, else that of a sweep."""
-    key = f"{dataset_id} {run_id} certified"
-    files = [label for label, sources in models.items() if sources[0].upload]
-    known = st.session_state.get(f"{key} files", ())
-    st.session_state[f"{key} files"] = files
-    sent = [label for label in files if label not in known]
-    if sent:
-        st.session_state[key] = sent[0]
-    elif st.session_state.get(key) not in models:  # a file that was taken away
-        st.session_state.pop(key, None)
-    chosen = opened_on(store(), run_id) if run_id else None
-    opened = {trial.key for trial in chosen.trials} if chosen else set()
-    places = (i for i, s in enumerate(models.values()) if s[0].trial in opened)
-    return st.selectbox(
+    files = [name for name, model in models.items() if model.upload]
+    known = st.session_state.get("certified files", ())
+    st.session_state["certified files"] = files
+    if sent := [name for name in files if name not in known]:
+        choose(model=sent[0])
+    opened = opened_on(store(), run_id) if run_id else None
+    first = opened.id if opened and opened.id in models else next(iter(models), None)
+    chosen = st.selectbox(
         "Model",
         list(models),
-        index=next(places, 0 if models else None),
+        format_func=lambda name: models[name].label,
         placeholder="None yet",
         disabled=not models,
-        key=key,
-        persist_state="session",
+        **bound("model", first, among=[*models, None]),
     )
+    return models.get(chosen or "")
 
 
-def _noise(source: str, rows: Doubted) -> Noise | None:
-    if source == "simulated":
-        return simulated(rows, _level(rows))
-    if source == "assumed":
-        with more("Shares wrong"), st.container(width=260):
-            levels = {
-                name: st.number_input(
-                    f"Wrong among {name}",
-                    0.0,
-                    1.0,
-                    0.1,
-                    0.01,
-                    help="P(noisy group is another | true group is this).",
-                    key=f"{rows.key} wrong {name}",
-                )
-                for name in rows.group_names
-            }
-        return from_levels(rows, levels)
-    if source == "column":
-        return from_column(rows, _column(rows))
-    return _sample(rows)
-
-
-def _level(rows: Doubted) -> float:
-    most = round(1 - 1 / len(rows.group_names) - 0.05, 2)
-    return float(
-        st.slider(
-            "Share wrong",
-            0.0,
-            most,
-            min(0.1, most),
-            0.05,
-            help="Share of rows whose group is replaced by another at random.",
-            key=f"{rows.key} simulated level",
-        )
+def _simulated(rows: NoisyRows) -> Noise:
+    most = rows.most_simulated
+    level = st.slider(
+        "Share wrong",
+        0.0,
+        most,
+        step=0.05,
+        help="Share of rows whose group is replaced by another at random.",
+        **bound("noise", min(_LEVEL, most), shown=lambda value: min(value, most)),
     )
+    return simulated(rows, float(level))
 
 
-def _column(rows: Doubted) -> str:
-    few = [
-        str(name)
-        for name in rows.frame
-        if name not in rows.taken and 1 < rows.frame[name].nunique() <= _FEW
-    ]
+def _assumed(rows: NoisyRows) -> Noise:
+    start, levels = min(_LEVEL, rows.most_assumed), {}
+    with more("Shares wrong"), st.container(width=260):
+        for name in rows.group_names:
+            levels[name] = st.number_input(
+                f"Wrong among {name}",
+                0.0,
+                1.0,
+                step=0.01,
+                format="%.3f",
+                help="P(noisy group is another | true group is this).",
+                **bound(
+                    "levels",
+                    start,
+                    shown=_level_of(name, start),
+                    meant=_with_level(name),
+                    key=f"{rows.key} {name}",
+                ),
+            )
+    return from_levels(rows.groups, levels)
+
+
+def _level_of(name: str, start: float) -> Callable[[tuple[str, ...]], float]:
+    def shown(levels: tuple[str, ...]) -> float:
+        pairs = dict(text.rpartition("=")[::2] for text in levels)
+        try:
+            return float(pairs[name])
+        except (KeyError, ValueError):
+            return start
+
+    return shown
+
+
+def _with_level(name: str) -> Callable[[float], tuple[str, ...]]:
+    def meant(level: float) -> tuple[str, ...]:
+        others = [t for t in selection().levels if t.rpartition("=")[0] != name]
+        return (*others, f"{name}={level:g}")
+
+    return meant
+
+
+def _column(rows: NoisyRows) -> Noise:
+    few = rows.columns_of_groups
     if not few:
-        raise ValueError(
-            f"No other column has two to {_FEW} values; upload a sample instead."
-        )
-    return st.selectbox("Noisy groups", few, key=f"{rows.key} noisy column")
+        raise ValueError("No other column has two to 20 values; upload a sample.")
+    column = st.selectbox("Noisy groups", few, **bound("noisy", few[0], among=few))
+    return from_column(rows, column)
 
 
-def _sample(rows: Doubted) -> Noise | None:
+def _sample(rows: NoisyRows) -> Noise | None:
     with more("Sample"), st.container(width=320):
         st.caption(
             "A file with the true and the noisy group of some people, by the names "
@@ -205,10 +281,10 @@ def _sample(rows: Doubted) -> Noise | None:
             return None
         content = sent.getvalue()
         frame = store().table(store().add_table(content, sent.name))
-        few = [str(c) for c in frame if 1 < frame[c].nunique() <= _FEW]
+        few = columns_of_groups(frame)
         if len(few) < 2:
             raise ValueError(
-                f"{sent.name} needs two columns of two to {_FEW} values, it has "
+                f"{sent.name} needs two columns of two to 20 values, it has "
                 f"{', '.join(few) or 'none'}."
             )
         true = st.selectbox("True group", few, key=f"{rows.key} sample true")
@@ -218,14 +294,9 @@ def _sample(rows: Doubted) -> Noise | None:
     return from_sample(rows, frame, true, noisy, sha256(content).hexdigest())
 
 
-def bounds_table(bounds: pd.DataFrame) -> pd.DataFrame:
-    """Return the bounds as they are shown: both versions, with their intervals."""
-    table = pd.DataFrame({"Group": [str(name) for name in bounds.index]})
-    for column, title in (("paper", "Lemma 1"), ("general", "Valid bound")):
-        cells = [number(value) for value in bounds[column]]
-        if f"{column}_low" in bounds:
-            ends = zip(bounds[f"{column}_low"], bounds[f"{column}_high"], strict=True)
-            inner = [interval(low, high) for low, high in ends]
-            cells = [f"{a} ({b})" for a, b in zip(cells, inner, strict=True)]
-        table[title] = cells
-    return table
+_NOISE: dict[str, Callable[[NoisyRows], Noise | None]] = {
+    "simulated": _simulated,
+    "assumed": _assumed,
+    "column": _column,
+    "sample": _sample,
+}

@@ -1,27 +1,11 @@
-// A radius that follows the hand: the exact worst case of one model, group by group.
+// A radius that follows the hand: what the server computed for every stop is drawn.
 const ANSWER_MS = 2000 // until the server has repeated what it was told on release
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(3)
 
-// mass moves between rows of the group that are decided well and the worst rows
-function worst({ rate, overall, share, sign, movable, reach }, radius, slack) {
-  const shift = (sign * Math.min(radius, reach)) / share
-  const moved = movable ? Math.min(1, Math.max(0, rate + shift)) : rate
-  return { rate: moved, violation: sign * (moved - overall) - slack }
-}
-
-const mean = (values) => values.reduce((sum, x) => sum + x, 0) / values.length
-
-// one row of each seed: their means
-function joined(rows, found) {
-  const row = { name: rows[0].name, rate: mean(rows.map((r) => r.rate)) }
-  row.limit = mean(rows.map((r) => r.limit))
-  return [row, { rate: mean(found.map((f) => f.rate)),
-    violation: mean(found.map((f) => f.violation)) }]
-}
-
-function bar(row, { rate, violation }, words) {
+function bar(row, step, words) {
+  const [rate, violation] = [row.worst[step], row.violation[step]]
   const across = (x) => `${(100 * Math.min(1, Math.max(0, x))).toFixed(2)}%`
   const tone = violation > 0 ? "broken" : "kept"
   const [low, high] = [Math.min(rate, row.rate), Math.max(rate, row.rate)]
@@ -37,29 +21,28 @@ function redraw(state) {
   state.frame = 0
   const { data, root, input } = state
   const radius = +input.value
-  const found = data.seeds.map((rows) => rows.map((row) => worst(row, radius, data.slack)))
-  const most = found.map((rows) => Math.max(...rows.map(({ violation }) => violation)))
-  const largest = mean(most)
+  const last = data.radii.length - 1
+  const step = last ? Math.min(last, Math.round((radius / input.max) * last)) : 0
+  const largest = data.largest[step]
   const text = radius.toFixed(3)
   input.setAttribute("aria-valuetext", text)
-  input.style.setProperty("--share", `${(100 * radius) / input.max}%`)
+  input.style.setProperty("--share", `${last ? (100 * step) / last : 0}%`)
   root.querySelector(".head b").textContent = text
   root.querySelector(".value").textContent = signed(largest)
-  const note = largest > 0
-    ? "Groups this far from the noisy ones can break the constraint."
-    : "No groups this close to the noisy ones break the constraint."
+  const note = data.kept[step]
+    ? "No groups this close to the noisy ones break the constraint."
+    : "Groups this far from the noisy ones can break the constraint."
   root.querySelector(".note").textContent = note
   root.querySelector(".rows").innerHTML =
-    data.seeds[0].map((_, i) => bar(...joined(data.seeds.map((rows) => rows[i]),
-      found.map((rows) => rows[i])), data.words)).join("")
+    data.groups.map((row) => bar(row, step, data.words)).join("")
   clearTimeout(state.speech)
   state.speech = setTimeout(() => { root.querySelector(".said").textContent = note }, 400)
 }
 
-function build(root, { title, help, most }) {
+function build(root, { title, help }) {
   root.innerHTML = `<label title="${escaped(help)}"><span class="head">
     <span>${escaped(title)}</span><b aria-hidden="true"></b></span>
-    <input type="range" min="0" max="${most}" step="0.001" aria-label="${escaped(title)}">
+    <input type="range" min="0" step="0.001" aria-label="${escaped(title)}">
     </label><div class="answer"><span class="label">Largest possible violation</span>
     <span class="value"></span><span class="note"></span></div>
     <div class="rows"></div><p class="said" aria-live="polite"></p>`
@@ -74,9 +57,11 @@ export default function ({ data, parentElement, setStateValue }) {
   if (!state.input) {
     state.input = build(root, data)
     mounted.set(root, state)
-    state.input.value = data.start
   }
+  const fresh = state.data === undefined
   state.data = data
+  state.input.max = data.radii.at(-1)
+  if (fresh) state.input.value = data.start
   // until the server repeats what it was told on release, it speaks of a radius before
   if (data.start === state.told) state.until = 0
   else if (!state.held && Date.now() >= state.until) state.input.value = data.start

@@ -63,11 +63,8 @@ def show_violations(snapshot: Snapshot) -> None:
 
     figure(
         plots.plot_violations(table),
-        finding=plots.violations_finding(table),
         caption=f"Test rows, {spread}. {_CONSTRAINTS[constraint]}.",
-        alt=plots.describe_violations(table),
         how=_HOW,
-        table=table.drop(columns="colour_role"),
         key=f"{key} figure",
         control=control,
     )

@@ -1,0 +1,356 @@
+"""Noisy groups: who is mistaken for whom, what is certain of a model, a study."""
+
+import math
+
+import pandas as pd
+
+from fairdash._wording import count, fitting, number, percent, plural, wrap
+from fairdash.plots._picture import Picture
+from fairdash.plots._rows import numbers, records
+from fairdash.plots._theme import (
+    BELOW_BUTTONS,
+    INK,
+    MUTED,
+    Spec,
+    fade,
+    finish,
+    model_marks,
+    text,
+)
+
+# column, name, symbol, colour
+_CHECKS = (
+    ("noisy", "noisy groups", "circle-open", MUTED),
+    ("true", "true groups", "diamond", INK),
+    ("drawn", "20 random draws", "line-ns-open", MUTED),
+    ("ball", "exact, TV ball", "square", "#000006"),
+    ("soft", "exact, soft", "triangle-up-open", "#000008"),
+)
+_LEVEL = "share of wrong groups"
+_AXES = ("", "2", "3")
+_BESIDE = 0.012  # of the width, between the bars of two methods at the same level
+
+
+def plot_certificates(table: pd.DataFrame) -> Picture:
+    """One row per model: violations found, and how large they can be.
+
+    Parameters
+    ----------
+    table : DataFrame
+        label, and largest violations ``noisy``, ``true``, ``drawn``, ``soft`` and
+        ``ball``, NaN where unknown; ``kept``, whether the ball's is at most 0 on every
+        split; ``status``, "" for a model that decides. The others are grey, named as
+        what they are, do not stretch the axis and are not counted.
+    """
+    places = list(range(len(table)))
+    kinds = [column for column, *_ in _CHECKS]
+    low, high = table[kinds].min(axis=1), table[kinds].max(axis=1)
+    decides = table["status"] == ""
+    data: list[Spec] = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": [x for a, b in zip(low, high, strict=True) for x in (a, b, None)],
+            "y": [y for place in places for y in (place, place, None)],
+            "line": {"color": fade(MUTED, 0.4), "width": 1},
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+    ]
+    for column, name, symbol, colour in _CHECKS:
+        if table[column].notna().any():
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "name": name,
+                    "x": numbers(table[column]),
+                    "y": places,
+                    "cliponaxis": False,
+                    "text": [
+                        f"{label}<br>{name}: {number(value)}"
+                        for label, value in zip(
+                            table["label"], table[column], strict=True
+                        )
+                    ],
+                    "hovertemplate": "%{text}<extra></extra>",
+                    "marker": {
+                        "color": colour,
+                        "symbol": symbol,
+                        "size": 11,
+                        "opacity": [1 if one else 0.35 for one in decides],
+                        "line": {"width": 2, "color": colour},
+                    },
+                }
+            )
+    layout: Spec = {
+        "xaxis": {
+            "title": "largest violation (0 or less: kept)",
+            "showgrid": True,
+            "nticks": 7,
+            **(_range(table.loc[decides, kinds]) if decides.any() else {}),
+        },
+        "yaxis": {
+            "tickvals": places,
+            "ticktext": [
+                wrap(str(label), 26) + (f"<br><i>{status}</i>" if status else "")
+                for label, status in zip(table["label"], table["status"], strict=True)
+            ],
+            "range": [len(places) - 0.5, -0.5],
+            "showgrid": False,
+        },
+        "shapes": [_zero_line("x")],
+    }
+    height = 150 + BELOW_BUTTONS + 34 * max(len(places), 3)
+    figure = finish(data, layout, height=height, top=56 + BELOW_BUTTONS, legend=True)
+    rows = [
+        f"{row['label']}{' (' + row['status'] + ')' if row['status'] else ''}: "
+        + ", ".join(
+            f"{name} {number(row[column])}"
+            for column, name, *_ in _CHECKS
+            if not math.isnan(row[column])
+        )
+        for row in records(table)
+    ]
+    alt = f"Largest violation by model. {'; '.join(rows)}."
+    return Picture(figure, _certificate_headline(table), alt, table)
+
+
+def _certificate_headline(table: pd.DataFrame) -> str:
+    """How many models are certain to keep the constraint, of those that decide."""
+    known = table[(table["status"] == "") & table["ball"].notna()]
+    kept, n = int(known["kept"].sum()), len(known)
+    if not n:
+        return "No model here decides: each treats everyone alike, or by chance"
+    if kept:
+        models = "the one model" if n == 1 else f"{kept} of {n} models"
+        keeps = "keeps" if n == 1 or kept == 1 else "keep"
+        sentence = f"{models} surely {keeps} the constraint at this radius"
+        return sentence[0].upper() + sentence[1:]
+    passed = int((known["drawn"] <= 0).sum())
+    return fitting(
+        f"No model is safe at this radius; {passed} of {n} pass 20 random draws",
+        "No model is safe at this radius",
+    )
+
+
+def _range(values: pd.DataFrame) -> Spec:
+    """Return the axis of what models that decide show, with room for the marks."""
+    shown = [0.0, *(x for x in values.to_numpy(float).ravel() if not math.isnan(x))]
+    low, high = min(shown), max(shown)
+    room = 0.06 * (high - low or 1)
+    return {"range": [low - room, high + room]}
+
+
+def plot_confusion(counts: pd.DataFrame) -> Picture:
+    """Rows by true group (down) and noisy group (across), as shares of the true group.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        True groups in rows, noisy groups in columns; rows, or shares that are assumed.
+    """
+    shares = counts.div(counts.sum(axis=1), axis=0)
+    notes = [
+        text(
+            f"{percent(float(shares.loc[true, noisy]), 0)}<br>"
+            f"{counts.loc[true, noisy]:,}",
+            colour=INK,
+            x=noisy,
+            y=true,
+        )
+        for true in counts.index
+        for noisy in counts.columns
+    ]
+    data: list[Spec] = [
+        {
+            "type": "heatmap",
+            "x": list(map(str, counts.columns)),
+            "y": list(map(str, counts.index)),
+            "z": [numbers(shares.loc[true]) for true in counts.index],
+            "colorscale": [[0, fade("#000005", 0.05)], [1, fade("#000005", 0.5)]],
+            "zmin": 0,
+            "zmax": 1,
+            "showscale": False,
+            "xgap": 2,
+            "ygap": 2,
+            "hoverinfo": "skip",
+        }
+    ]
+    layout: Spec = {
+        "xaxis": {
+            "title": "noisy group Ĝ",
+            "type": "category",
+            "tickvals": list(map(str, counts.columns)),
+            "ticktext": [wrap(str(name), 8) for name in counts.columns],
+            "tickangle": 0,
+        },
+        "yaxis": {
+            "title": "true group G",
+            "type": "category",
+            "tickvals": list(map(str, counts.index)),
+            "ticktext": [wrap(str(name), 12) for name in counts.index],
+            "autorange": "reversed",
+            "showgrid": False,
+        },
+        "annotations": notes,
+    }
+    rows = [
+        f"{true}: "
+        + ", ".join(
+            f"{percent(float(shares.loc[true, noisy]), 0)} as {noisy}"
+            for noisy in counts.columns
+        )
+        for true in counts.index
+    ]
+    total = float(counts.to_numpy().sum())
+    return Picture(
+        finish(data, layout, height=130 + 62 * len(counts)),
+        _confusion_headline(shares),
+        f"How true groups appear among noisy ones. {'; '.join(rows)}.",
+        counts.rename_axis("true group").reset_index(),
+        "Shares implied by the noise assumed."
+        if total <= 1 + 1e-9
+        else f"{count(round(total))} rows with both groups.",
+    )
+
+
+def _confusion_headline(shares: pd.DataFrame) -> str:
+    """Whose rows are most often given to another group."""
+    if set(shares.index) != set(shares.columns):
+        return f"{len(shares)} true groups stand behind {len(shares.columns)} noisy"
+    wrong = {str(name): 1 - float(shares.loc[name, name]) for name in shares.index}
+    worst = max(wrong, key=wrong.__getitem__)
+    return fitting(
+        f"{percent(wrong[worst], 1)} of {worst} appear as another group",
+        f"Up to {percent(wrong[worst], 1)} of a group appear as another",
+    )
+
+
+def plot_noise_study(table: pd.DataFrame) -> Picture:
+    """Violation on true groups, on noisy groups, and error, against the noise.
+
+    Parameters
+    ----------
+    table : DataFrame
+        method, label, colour_role, level and, with ``_sd`` over seeds, ``true``,
+        ``noisy`` and ``error``; ``n_seeds``, and ``decide``, how many of them decide.
+    """
+    panels = ("true", "noisy", "error")
+    heads = ("violation, true groups", "violation, noisy groups", "error")
+    methods = list(dict.fromkeys(table["method"]))
+    roles = [
+        str(table.loc[table["method"] == name, "colour_role"].iloc[0])
+        for name in methods
+    ]
+    data: list[Spec] = []
+    step = _BESIDE * float(table["level"].max() - table["level"].min())
+    marks = zip(methods, model_marks(roles), strict=True)
+    for i, (name, (colour, symbol)) in enumerate(marks):
+        mine = table[table["method"] == name].sort_values("level")
+        label, levels = str(mine["label"].iloc[0]), mine["level"].tolist()
+        shift = step * (i - (len(methods) - 1) / 2)
+        for axis, column in zip(_AXES, panels, strict=True):
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines+markers",
+                    "name": label,
+                    "legendgroup": name,
+                    "showlegend": axis == "",
+                    "x": numbers(mine["level"] + shift),
+                    "customdata": levels,
+                    "y": numbers(mine[column]),
+                    "xaxis": f"x{axis}",
+                    "yaxis": f"y{axis}",
+                    "line": {"color": colour, "width": 2},
+                    "marker": {"color": colour, "symbol": symbol, "size": 9},
+                    "error_y": {
+                        "type": "data",
+                        "array": numbers(mine[f"{column}_sd"]),
+                        "color": fade(colour, 0.55),
+                        "thickness": 2,
+                        "width": 0,
+                    },
+                    "hovertemplate": "%{y:.3f} at %{customdata:.0%}"
+                    f"<extra>{label}</extra>",
+                }
+            )
+    layout: Spec = {
+        "shapes": [_zero_line("y"), _zero_line("y", "2")],
+        "annotations": [],
+    }
+    for i, (axis, head) in enumerate(zip(_AXES, heads, strict=True)):
+        top = 1 - i / 3
+        layout[f"xaxis{axis}"] = {
+            "anchor": f"y{axis}",
+            "title": _LEVEL if i == 2 else "",
+            "tickformat": ".1~%",
+            "nticks": 6,
+            "showticklabels": i == 2,
+        }
+        layout[f"yaxis{axis}"] = {
+            "anchor": f"x{axis}",
+            "domain": [top - 0.28, top - 0.05],
+            "nticks": 5,
+            "tickformat": ".1~%" if axis == "3" else "",
+        }
+        layout["annotations"].append(
+            text(
+                head,
+                xref="paper",
+                yref=f"y{axis} domain",
+                x=0,
+                y=1,
+                xanchor="left",
+                yanchor="bottom",
+            )
+        )
+    lines = []
+    for name in dict.fromkeys(table["label"]):
+        ends = records(table[table["label"] == name].sort_values("level"))
+        first, last = ends[0], ends[-1]
+        lines.append(
+            f"{name}: {number(first['true'])} at {percent(first['level'], 0)} noise, "
+            f"{number(last['true'])} at {percent(last['level'], 0)}; error "
+            f"{percent(first['error'], 1)} to {percent(last['error'], 1)}"
+        )
+    seeds = plural(int(table["n_seeds"].max()), "seed")
+    return Picture(
+        finish(data, layout, height=620, top=44, legend=True),
+        _study_headline(table),
+        f"Largest violation on true groups against noise. {'; '.join(lines)}.",
+        table,
+        f"Largest violation and error on test rows, mean ± sd of {seeds}.",
+    )
+
+
+def _study_headline(table: pd.DataFrame) -> str:
+    """How many approaches break the constraint on true groups at the most noise."""
+    worst = table[table["level"] == table["level"].max()]
+    able = worst[worst["decide"] == worst["n_seeds"]]
+    broken, n = int((able["true"] > 0).sum()), len(able)
+    at = percent(float(table["level"].max()), 0)
+    if not n:
+        return f"At {at} noise no approach decides: each treats all alike"
+    few = "none" if not broken else "all" if broken == n else f"{broken}"
+    return fitting(
+        f"At {at} noise {few} of {n} approaches break the constraint on average",
+        f"At {at} noise {few} of {n} approaches break the constraint",
+    )
+
+
+def _zero_line(axis: str, number: str = "") -> Spec:
+    """Return the line at 0, beyond which a constraint is broken."""
+    along, other = (axis, "y") if axis == "x" else (axis, "x")
+    return {
+        "type": "line",
+        f"{along}ref": f"{along}{number}",
+        f"{other}ref": f"{other}{number} domain",
+        f"{along}0": 0,
+        f"{along}1": 0,
+        f"{other}0": 0,
+        f"{other}1": 1,
+        "line": {"color": fade(INK, 0.6), "width": 1.5, "dash": "dash"},
+        "layer": "below",
+    }
