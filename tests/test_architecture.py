@@ -17,12 +17,7 @@ COMPUTING_SCREEN = {
     # individual
     "individual/demo.py",
     # postprocess
-    "postprocess/apply.py",
-    "postprocess/bounds.py",
-    "postprocess/local.py",
-    "postprocess/tables.py",
     # results
-    "results/scored.py",
     # sweep
     "sweep/form.py",
     "sweep/growing.py",
@@ -36,7 +31,6 @@ COMPUTING_SCREEN = {
     "train/two_features.py",
     "train/violations.py",
     # widgets
-    "widgets/score_source.py",
     #
 }
 

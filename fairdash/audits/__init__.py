@@ -53,6 +53,7 @@ from fairdash.audits.models import (
     encoding_of,
     read_model,
     rows_of,
+    score_new_rows,
 )
 from fairdash.audits.noise import (
     Noise,
@@ -112,6 +113,7 @@ __all__ = [
     "radius_curve",
     "read_model",
     "rows_of",
+    "score_new_rows",
     "search_counterparts",
     "simulated",
     "study_spec",

@@ -20,6 +20,7 @@ from fairdash.datasets._remedies import (
     undo_remedy,
 )
 from fairdash.datasets._roles import Cut, Remedy, Roles
+from fairdash.datasets._rows import group_labels
 from fairdash.datasets._samples import SAMPLES, Sample, load_sample
 from fairdash.datasets._split import (
     FRACTIONS,
@@ -104,6 +105,7 @@ __all__ = [
     "features_after",
     "fetch",
     "fetch_table",
+    "group_labels",
     "guess_meaning",
     "guess_roles",
     "infer_kind",

@@ -57,6 +57,14 @@ def group_codes(
     return compact, tuple(names[code] for code in seen)
 
 
+def group_labels(frame: pd.DataFrame, roles: Roles) -> "pd.Series[Any]":
+    """Return the name of each row's group, missing where it has none."""
+    codes, names = group_codes(frame, roles)
+    labels = np.array([*names, None], dtype=object)[codes]
+    name = " × ".join(roles.sensitive_columns())
+    return pd.Series(labels, index=frame.index, name=name, dtype=object)
+
+
 def _with_missing(
     frame: pd.DataFrame, name: str, roles: Roles
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -1,18 +1,15 @@
-"""What post-processing costs: accuracy against DI, method by method."""
+"""What post-processing does: ramps, accuracy against DI, local DI before and after."""
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from fairdash._wording import between, fitting, number, percent
+from fairdash.plots._local import describe_local_di, plot_local_di
+from fairdash.plots._picture import Picture
 from fairdash.plots._rows import numbers, records
-from fairdash.plots._theme import (
-    INK,
-    Spec,
-    fade,
-    finish,
-)
+from fairdash.plots._theme import INK, Spec, fade, finish
 
 _MARKS = {
     "none": ("#000005", "square-open"),
@@ -21,26 +18,42 @@ _MARKS = {
     "reject": ("#000006", "triangle-up"),
     "shift": ("#000007", "diamond"),
 }
+_ROLES = {
+    "No correction": "unconstrained",
+    "Ramp": "other",
+    "Ramp, crossed": "logistic",
+    "Covariance control": "broad",
+}
+_SHORT = {
+    "No correction": "before",
+    "Ramp": "ramp",
+    "Ramp, crossed": "crossed",
+    "Covariance control": "covariance",
+}
+_SAME = 1e-9  # starts of ramps that differ by rounding alone
 _ORDER = ["accuracy", "demographic_parity_difference"]
 
 
-def plot_trade_off(methods: pd.DataFrame, curve: pd.DataFrame) -> go.Figure:
+def trade_off_picture(table: pd.DataFrame, *, rows: str) -> Picture:
     """One mark per method, the ramp as a line over its tolerances.
 
     Parameters
     ----------
-    methods : DataFrame
-        kind ("none", "hardt", "odds", "reject", "shift"), label, and accuracy and
-        demographic_parity_difference, each with ``_low`` and ``_high``.
-    curve : DataFrame
-        The same numbers of the ramp by ``tolerance``; the first row is the setting
-        looked at, the others are in order of tolerance.
+    table : DataFrame
+        `fairdash.postprocessing.trade_off_table`: kind, label, tolerance, accuracy and
+        demographic_parity_difference, each with ``_low``, ``_high``, ``_change``,
+        ``_change_low`` and ``_change_high``. The kind is "setting" (the ramp looked
+        at), "curve" (in order of tolerance), "none", "hardt", "odds", "reject" or
+        "shift"; changes are known of the setting alone.
+    rows : str
+        Which rows these are numbers of: "validation".
 
     Returns
     -------
-    Figure: one trace of the line, one of the ring, one per method
+    Picture
+        Of one trace for the line, one for the ring, one per method.
     """
-    line, chosen = curve.iloc[1:], curve.iloc[:1]
+    line, chosen = (table[table["kind"] == kind] for kind in ("curve", "setting"))
     data: list[Spec] = [
         {
             **_points(line, INK, "circle", 6),
@@ -55,11 +68,12 @@ def plot_trade_off(methods: pd.DataFrame, curve: pd.DataFrame) -> go.Figure:
             "text": ["this setting"],
         },
     ]
-    for i, row in enumerate(records(methods)):
-        one = methods.iloc[[i]]
-        colour, symbol = _MARKS[str(row["kind"])]
-        mark = _points(one, colour, symbol, 11, whiskers=True)
-        data.append({**mark, "name": row["label"], "text": [row["label"]]})
+    for kind, (colour, symbol) in _MARKS.items():
+        one = table[table["kind"] == kind]
+        if len(one):
+            label = str(one["label"].iloc[0])
+            mark = _points(one, colour, symbol, 11, whiskers=True)
+            data.append({**mark, "name": label, "text": [label]})
     layout: Spec = {
         "xaxis": {
             "title": "DI (← fairer)",
@@ -70,86 +84,145 @@ def plot_trade_off(methods: pd.DataFrame, curve: pd.DataFrame) -> go.Figure:
         },
         "yaxis": {"title": "expected accuracy", "tickformat": ".1%", "nticks": 6},
     }
-    return finish(data, layout, height=430, legend=True)
+    setting = records(chosen)[0]
+    return Picture(
+        finish(data, layout, height=430, legend=True),
+        _trade_off_headline(setting, rows),
+        _trade_off_alt(table, rows),
+        table.drop(columns="kind").dropna(axis="columns", how="all"),
+        f"{rows.capitalize()} rows, 95% Wilson and Newcombe intervals. Line: the ramp "
+        "over tolerances.",
+    )
 
 
-def describe_trade_off(methods: pd.DataFrame, curve: pd.DataFrame) -> str:
-    """Alt text: accuracy and DI of every method."""
-    rows = [("Ramp at this setting", records(curve)[0])]
-    rows += [(str(row["label"]), row) for row in records(methods)]
+def _trade_off_alt(table: pd.DataFrame, rows: str) -> str:
     listed = "; ".join(
-        f"{label}: accuracy {percent(row['accuracy'], 1)}, "
+        f"{row['label']}: accuracy {percent(row['accuracy'], 1)}, "
         f"DI {number(row['demographic_parity_difference'])} ("
         + between(
             row["demographic_parity_difference_low"],
             row["demographic_parity_difference_high"],
         )
         + ")"
-        for label, row in rows
+        for row in records(table[table["kind"] != "curve"])
     )
-    return f"Accuracy against DI with 95% intervals. {listed}."
+    return f"Accuracy against DI on {rows} rows with 95% intervals. {listed}."
 
 
-def trade_off_finding(outcome: pd.DataFrame) -> str:
+def _trade_off_headline(setting: Spec, rows: str) -> str:
     """Say what the ramp does to DI and accuracy.
 
-    ``outcome`` is that of ``fairdash.postprocessing.expected_outcome`` with a
-    reference. A change is named only if its interval excludes 0.
+    A change is named only if its interval excludes 0.
     """
-    accuracy, gap = records(outcome.set_index("metric").loc[_ORDER])
-    if math.isnan(gap["change"]):
-        return "No change can be estimated"
-    takes = _clear(gap)
-    loses = _clear(accuracy)
-    if not takes:
-        return "The change of DI is not clear on these rows"
-    way = "takes" if gap["change"] < 0 else "adds"
-    size = number(abs(gap["change"]))
-    to = "off" if gap["change"] < 0 else "to"
-    if not loses:
-        return f"The ramp {way} {size} {to} DI; accuracy does not clearly change"
-    cost = f"{abs(100 * accuracy['change']):.1f} pt accuracy"
-    price = "costs" if accuracy["change"] < 0 else "gains"
-    return f"The ramp {way} {size} {to} DI and {price} {cost}"
+    accuracy, gap = (setting[f"{name}_change"] for name in _ORDER)
+    if math.isnan(gap):
+        return f"No change of DI can be estimated on {rows} rows"
+    if not _clear(setting, _ORDER[1]):
+        return f"The change of DI is not clear on {rows} rows"
+    size = number(abs(gap))
+    takes = f"takes {size} off DI" if gap < 0 else f"adds {size} to DI"
+    way = "costs" if accuracy < 0 else "gains"
+    price = f"{way} {abs(100 * accuracy):.1f} pt accuracy"
+    if not _clear(setting, _ORDER[0]):
+        price = "accuracy is not clearly changed"
+    return fitting(
+        f"{rows.capitalize()} rows: the ramp {takes}, {price}",
+        f"{rows.capitalize()}: the ramp {takes}, {price}",
+    )
 
 
-def ramp_finding(starts: dict[str, float], tolerance: float) -> str:
-    """Whose ramp starts latest and why; ``starts`` holds the start by group."""
+def ramp_picture(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
+    """Where the ramp of each group starts, for a component that draws the ramps.
+
+    Parameters
+    ----------
+    groups : DataFrame
+        group, start (as a margin) and rate (of positive decisions) of every group.
+    tolerance : float
+    rows : str
+        Which rows the ramps were learned on.
+
+    Returns
+    -------
+    Picture
+        Its figure is the table as a list of records.
+    """
+    starts = dict(zip(groups["group"], groups["start"], strict=True))
     last = max(starts, key=starts.__getitem__)
     first = min(starts, key=starts.__getitem__)
-    if starts[last] - starts[first] < 1e-9:
-        return "One ramp serves all groups: no correction is needed"
     why = "so that rates agree" if tolerance == 0 else "to bring rates together"
-    return fitting(
+    headline = fitting(
         f"The ramp starts latest for {last}, earliest for {first}, {why}",
         f"The ramp starts latest for {last}, {why}",
         f"Ramps start at different scores, {why}",
     )
+    if starts[last] - starts[first] < _SAME:
+        headline = "One ramp serves all groups: no correction is needed"
+    listed = "; ".join(
+        f"{row['group']} starts at {number(row['start'], 2)}, "
+        f"{percent(row['rate'], 1)} decided 1"
+        for row in records(groups)
+    )
+    return Picture(
+        records(groups),
+        headline,
+        f"Scores of {rows} rows by group with ramps: {listed}.",
+        groups,
+        f"Ramps are learned on the {rows} rows drawn here.",
+    )
 
 
-def before_after_finding(cells: pd.DataFrame) -> str:
-    """Say what the corrections do to the largest local DI.
+def corrections_picture(
+    cells: pd.DataFrame,
+    overall: pd.DataFrame,
+    *,
+    groups: tuple[str, ...],
+    excluded: Sequence[str],
+    rows: str,
+) -> Picture:
+    """Local DI before and after corrections.
 
-    ``cells`` is as for ``plot_local_di``, the first label being no correction.
+    Parameters
+    ----------
+    cells, overall : DataFrame
+        Of `fairdash.postprocessing.LocalComparison`; the first label is no correction.
+    groups : tuple of str
+        In the fixed order of the data set.
+    excluded : sequence of str
+        Corrections that the subgroups are too small for.
+    rows : str
+        Which rows these are numbers of.
     """
+    roles = [_ROLES[label] for label in overall["label"]]
+    models = overall.assign(colour_role=roles)
+    small = f" Excluded, subgroups too small: {' and '.join(excluded)}."
+    return Picture(
+        plot_local_di(cells, models, groups=groups),
+        _corrections_headline(cells, rows),
+        describe_local_di(cells, models),
+        cells,
+        f"Expected local DI by subgroup on {rows} rows, 95% Newcombe intervals. "
+        f"Dashed: global DI.{small if excluded else ''}",
+    )
+
+
+def _corrections_headline(cells: pd.DataFrame, rows: str) -> str:
+    """Say what the corrections do to the largest local DI."""
     worst = cells.groupby("label", sort=False)["local_di"].max().dropna()
     if worst.empty:
-        return "No subgroup is estimable on test rows"
-    words = ["before", *(_short(str(label)) for label in worst.index[1:])]
+        return f"No subgroup is estimable on {rows} rows"
+    words = [_SHORT[str(label)] for label in worst.index]
     named = [f"{number(gap, 2)} {word}" for gap, word in zip(worst, words, strict=True)]
     return fitting(
+        f"Worst local DI, {rows} rows: {', '.join(named)}",
         f"Worst local DI: {', '.join(named)}",
         f"Worst local DI: {', '.join(named[:2])}",
     )
 
 
-def _short(label: str) -> str:
-    """Return the word that tells a correction apart: ramp, crossed, covariance."""
-    return label.lower().removeprefix("ramp, ").removesuffix(" control")
-
-
-def _clear(row: Spec) -> bool:
-    return bool(row["change_low"] > 0 or row["change_high"] < 0)
+def _clear(row: Spec, name: str) -> bool:
+    low, high = row[f"{name}_change_low"], row[f"{name}_change_high"]
+    return bool(low > 0 or high < 0)
 
 
 def _points(

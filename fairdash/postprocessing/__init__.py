@@ -5,6 +5,7 @@ probability of a positive decision as a function of the score. Scores are margin
 2p - 1 in [-1, 1], or probabilities with ``score_type="probability"``.
 """
 
+from fairdash.postprocessing.base import PostProcessor, Report
 from fairdash.postprocessing.baselines import (
     HardtThreshold,
     RejectOption,
@@ -25,11 +26,14 @@ from fairdash.postprocessing.comparison import (
     FittedBaselines,
     LocalComparison,
     LocalCorrections,
+    trade_off_table,
 )
 from fairdash.postprocessing.covariance import CellScores, CovarianceRamp
 from fairdash.postprocessing.inputs import (
     ScoreType,
+    as_margins,
     cross,
+    fill_missing,
     guess_score_type,
     read_margins,
 )
@@ -46,7 +50,12 @@ from fairdash.postprocessing.outcome import (
     expected_outcome,
 )
 from fairdash.postprocessing.ramp import RampPreview, RampThreshold
-from fairdash.postprocessing.rows import ScoredRows, SplitScores
+from fairdash.postprocessing.rows import (
+    ScoredRows,
+    SplitScores,
+    TableScores,
+    score_columns,
+)
 from fairdash.postprocessing.rules import Rule, Thresholds, apply_thresholds
 from fairdash.postprocessing.target_rate import (
     ByOutcome,
@@ -71,17 +80,21 @@ __all__ = [
     "LocalComparison",
     "LocalCorrections",
     "LocalRates",
+    "PostProcessor",
     "RampPreview",
     "RampThreshold",
     "RejectOption",
+    "Report",
     "Rule",
     "ScoreType",
     "ScoredRows",
     "ShiftInference",
     "SortedScores",
     "SplitScores",
+    "TableScores",
     "Thresholds",
     "apply_thresholds",
+    "as_margins",
     "balanced_rate",
     "by_outcome",
     "changed_decisions",
@@ -90,10 +103,13 @@ __all__ = [
     "excess_risk_bound",
     "expected_local_di",
     "expected_outcome",
+    "fill_missing",
     "group_shares",
     "guess_score_type",
     "impossibility_bound",
     "most_accurate_rate",
     "ramp_threshold",
     "read_margins",
+    "score_columns",
+    "trade_off_table",
 ]

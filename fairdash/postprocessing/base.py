@@ -1,7 +1,7 @@
 """What all post-processing methods share: rules by group, applied or drawn from."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,29 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fairdash.postprocessing.inputs import Array, ScoreType
-from fairdash.postprocessing.outcome import changed_decisions, expected_outcome
+from fairdash.postprocessing.outcome import DecisionSums
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
+
+
+class Report(NamedTuple):
+    """What decisions do on rows, on average.
+
+    Attributes
+    ----------
+    rows : ScoredRows
+    h : ndarray of shape (n,)
+        Probability of a positive decision.
+    outcome : DataFrame
+        Accuracy and DI against no correction: :func:`expected_outcome`.
+    changed : DataFrame
+        Changed decisions by group: :func:`changed_decisions`.
+    """
+
+    rows: ScoredRows
+    h: Array
+    outcome: pd.DataFrame
+    changed: pd.DataFrame
 
 
 class PostProcessor(BaseEstimator):
@@ -99,19 +119,12 @@ class PostProcessor(BaseEstimator):
             h[own] = rule(rows.margins[own])
         return h
 
-    def outcome(self, rows: ScoredRows) -> pd.DataFrame:
-        """Return accuracy and DI against no correction: :func:`expected_outcome`."""
+    def report(self, rows: ScoredRows) -> Report:
+        """Return all that is said of rows, from one computation of h."""
         h = self.chance(rows)
-        groups, before = rows.codes, rows.before
-        return expected_outcome(
-            h, sensitive_features=groups, y=rows.y, reference=before
-        )
-
-    def changed_decisions(self, rows: ScoredRows) -> pd.DataFrame:
-        """Return how many decisions change by group: :func:`changed_decisions`."""
-        h = self.chance(rows)
-        table = changed_decisions(h, rows.before, sensitive_features=rows.codes)
-        return table.assign(group=[rows.names[k] for k in np.unique(rows.codes)])
+        known = rows.y is not None
+        sums = DecisionSums.of(h, rows.cells, rows.names, has_outcome=known)
+        return Report(rows, h, sums.outcome(), sums.changed())
 
     def decisions(
         self, rows: ScoredRows, random_state: int | np.random.Generator = 0

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from fairdash.postprocessing.base import PostProcessor
+from fairdash.postprocessing.base import PostProcessor, Report
 from fairdash.postprocessing.baselines import (
     HardtThreshold,
     RejectOption,
@@ -71,7 +71,10 @@ class FittedBaselines(NamedTuple):
         h = rows.before.astype(np.float64)
         before = expected_outcome(h, sensitive_features=rows.codes, y=rows.y)
         outcomes = {("none", BEFORE): before}
-        outcomes |= {name: m.outcome(rows) for name, m in self.methods.items()}
+        outcomes |= {
+            name: method.report(rows).outcome.iloc[:, :4]
+            for name, method in self.methods.items()
+        }
         return pd.DataFrame([_row(*name, found) for name, found in outcomes.items()])
 
 
@@ -79,9 +82,37 @@ def _row(kind: str, label: str, outcome: pd.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = {"kind": kind, "label": label}
     for cell in outcome.to_dict("records"):
         name = str(cell["metric"])
-        row |= {name: cell["value"]}
-        row |= {f"{name}_low": cell["low"], f"{name}_high": cell["high"]}
+        row[name] = cell["value"]
+        for part in ("low", "high", "change", "change_low", "change_high"):
+            if part in cell:
+                row[f"{name}_{part}"] = cell[part]
     return row
+
+
+def trade_off_table(
+    report: Report, curve: pd.DataFrame, methods: pd.DataFrame
+) -> pd.DataFrame:
+    """Put a ramp, its curve and other methods on the same rows into one table.
+
+    Parameters
+    ----------
+    report : Report
+        Of the ramp; gives the changes against no correction.
+    curve : DataFrame
+        Of :meth:`RampThreshold.curve`.
+    methods : DataFrame
+        Of :meth:`FittedBaselines.table`.
+
+    Returns
+    -------
+    DataFrame with columns kind ("setting", "curve", then those of ``methods``), label,
+    tolerance, and accuracy and demographic_parity_difference, each also with ``_low``,
+    ``_high`` and, of the setting, ``_change``, ``_change_low`` and ``_change_high``
+    """
+    setting = _row("setting", "Ramp, this setting", report.outcome)
+    first = pd.DataFrame([setting | {"tolerance": curve["tolerance"].iloc[0]}])
+    line = curve.iloc[1:].assign(kind="curve", label="Ramp")
+    return pd.concat([first, line, methods], ignore_index=True)
 
 
 class LocalComparison(NamedTuple):

@@ -21,6 +21,7 @@ ScoreType = Literal["margin", "probability"]
 
 SCORE_TYPES = {"margin": (-1.0, 1.0), "probability": (0.0, 1.0)}
 CROSS = " × "
+_MISSING = "Missing"  # as `fairdash.datasets` names it
 
 
 def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
@@ -197,6 +198,11 @@ def binary_labels(y: ArrayLike, like: Any) -> NDArray[np.int8]:
         )
     labels: NDArray[np.int8] = values.astype(np.int8)
     return labels
+
+
+def fill_missing(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return a column of groups whose missing values are the group "Missing"."""
+    return column.astype(object).fillna(_MISSING)
 
 
 def cross(*columns: ArrayLike) -> NDArray[Any]:

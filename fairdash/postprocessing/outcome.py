@@ -1,17 +1,127 @@
 """What randomised decisions do on average: accuracy, DI, changes, local rates."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-from sklearn.utils import check_consistent_length
 
 from fairdash._validation import encode_groups, value_label
 from fairdash.metrics import LocalCells, gap_interval, local_cells, wilson_interval
 from fairdash.postprocessing.inputs import Array, binary_labels
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionSums:
+    """Sums of h that all expected numbers follow from; one pass over the rows.
+
+    Attributes
+    ----------
+    groups : tuple of str
+    n, h, squares : ndarray of shape (groups, 2, 2)
+        Rows, sum of h and of its square by group, decision before, and outcome.
+    has_outcome : bool
+        Without outcomes, which then count as 0, accuracy is NaN.
+    """
+
+    groups: tuple[str, ...]
+    n: Array
+    h: Array
+    squares: Array
+    has_outcome: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        h: Array,
+        cells: NDArray[np.int64],
+        groups: Sequence[str],
+        *,
+        has_outcome: bool = True,
+    ) -> Self:
+        """Add up h by cell: 4 times the group + 2 times the decision + the outcome."""
+        shape = (len(groups), 2, 2)
+
+        def total(weight: Array | None) -> Array:
+            sums = np.bincount(cells, weight, 4 * len(groups))
+            return sums.astype(np.float64).reshape(shape)
+
+        n = total(None)
+        present = n.sum(axis=(1, 2)) > 0
+        names = tuple(np.array(groups, dtype=object)[present])
+        first, second = total(h)[present], total(h * h)[present]
+        return cls(names, n[present], first, second, has_outcome)
+
+    def outcome(self, *, confidence: float = 0.95) -> pd.DataFrame:
+        """Return the table of :func:`expected_outcome` with a reference."""
+        z = float(ndtri((1 + confidence) / 2))
+        n, h = self.n.sum(axis=(1, 2)), self.h.sum(axis=(1, 2))
+        right = self.h[..., 1].sum() + (self.n - self.h)[..., 0].sum()
+        accuracy = wilson_interval(right, n.sum(), confidence=confidence)
+        gap = gap_interval(h, n, confidence=confidence)
+        moved, squares = self._moved()
+        sign = np.array([-1.0, 1.0])  # more positive decisions are right where y is 1
+        rows = {
+            "accuracy": [
+                right / n.sum(),
+                *accuracy,
+                *_paired((sign * moved).sum(), squares.sum(), n.sum(), z),
+            ],
+            "demographic_parity_difference": [np.ptp(h / n), *gap, *self._gap(z)],
+        }
+        columns = ["value", "low", "high", "change", "change_low", "change_high"]
+        if not self.has_outcome:
+            rows["accuracy"] = [np.nan] * len(columns)
+        table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        return table.astype(float).rename_axis("metric").reset_index()
+
+    def changed(self) -> pd.DataFrame:
+        """Return the table of :func:`changed_decisions`."""
+        n, h = self.n.sum(axis=2), self.h.sum(axis=2)
+        up, down = h[:, 0], (n - h)[:, 1]
+        rows = n.sum(axis=1)
+        drawing = np.maximum((self.h - self.squares).sum(axis=(1, 2)), 0)
+        return pd.DataFrame(
+            {
+                "group": list(self.groups),
+                "n": rows.astype(np.int64),
+                "rate_before": n[:, 1] / rows,
+                "rate": h.sum(axis=1) / rows,
+                "up": up,
+                "down": down,
+                "changed": up + down,
+                "spread": float(ndtri(0.975)) * np.sqrt(drawing),
+            }
+        )
+
+    def _moved(self) -> tuple[Array, Array]:
+        """Return the sums of h minus the decision before, and of its square."""
+        before = np.array([[0.0], [1.0]])
+        moved = self.h - before * self.n
+        squares = self.squares - 2 * before * self.h + before * self.n
+        return moved, squares
+
+    def _gap(self, z: float) -> list[float]:
+        """Return the change of DI with its interval.
+
+        The interval is of the groups that are furthest apart before.
+        """
+        n = self.n.sum(axis=(1, 2))
+        before = self.n[:, 1].sum(axis=1) / n
+        moved, squares = (part.sum(axis=(1, 2)) for part in self._moved())
+        first, last = int(before.argmax()), int(before.argmin())
+        top, bottom = (_paired(moved[k], squares[k], n[k], z) for k in (first, last))
+        gap = float(np.ptp(before))
+        signed = gap + top[0] - bottom[0]
+        half = float(np.hypot(top[2] - top[0], bottom[2] - bottom[0]))
+        change = float(np.ptp(self.h.sum(axis=(1, 2)) / n)) - gap
+        # |gap| can end on either side of 0, so its change is no surer than the signed
+        ends = np.abs([signed - half, signed + half])
+        low_end = 0.0 if abs(signed) <= half else float(ends.min())
+        return [change, low_end - gap, float(ends.max()) - gap]
 
 
 def expected_outcome(
@@ -31,8 +141,8 @@ def expected_outcome(
     sensitive_features : array-like of shape (n,)
     y : array-like of 0/1, optional
         Without it accuracy is NaN.
-    reference : array-like of shape (n,), optional
-        Decisions, or their probabilities, to compare with on the same rows.
+    reference : array-like of 0/1, (n,), optional
+        Decisions to compare with on the same rows.
     confidence : float, default=0.95
 
     Returns
@@ -43,34 +153,9 @@ def expected_outcome(
     change_low, change_high: normal intervals of the paired change of each row, for DI
     of the gap between the groups that are furthest apart in the reference.
     """
-    decided = np.asarray(h, dtype=np.float64)
-    _, codes = encode_groups(sensitive_features, decided)
-    n = np.bincount(codes)
-    z = float(ndtri((1 + confidence) / 2))
-    rates = np.bincount(codes, decided) / n
-    gap = gap_interval(rates * n, n, confidence=confidence)
-    rows: dict[str, list[float]] = {
-        "accuracy": [np.nan] * 3,
-        "demographic_parity_difference": [float(np.ptp(rates)), *map(float, gap)],
-    }
-    labels = None if y is None else binary_labels(y, decided).astype(np.float64)
-    if labels is not None:
-        right = _right(decided, labels)
-        ends = wilson_interval(right.sum(), len(right), confidence=confidence)
-        rows["accuracy"] = [float(right.mean()), *map(float, ends)]
-    columns = ["value", "low", "high"]
-    if reference is not None:
-        before = np.asarray(reference, dtype=np.float64)
-        check_consistent_length(decided, before)
-        columns += ["change", "change_low", "change_high"]
-        rows["accuracy"] += (
-            [np.nan] * 3
-            if labels is None
-            else _paired(_right(decided, labels) - _right(before, labels), z)
-        )
-        rows["demographic_parity_difference"] += _paired_gap(decided, before, codes, z)
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    return table.rename_axis("metric").reset_index()
+    sums = _sums(h, sensitive_features, y=y, reference=reference)
+    table = sums.outcome(confidence=confidence)
+    return table if reference is not None else table.iloc[:, :4]
 
 
 def changed_decisions(
@@ -87,23 +172,10 @@ def changed_decisions(
     Returns
     -------
     DataFrame, one row per group: group, n, rate_before, rate, up (0 to 1), down (1 to
-    0), sd (standard deviation of the number of changes from drawing alone)
+    0), changed (both), spread (drawing alone moves this number by no more in 95 % of
+    cases)
     """
-    decided = np.asarray(h, dtype=np.float64)
-    before = binary_labels(reference, decided)
-    groups, codes = encode_groups(sensitive_features, decided)
-    n = np.bincount(codes)
-    return pd.DataFrame(
-        {
-            "group": [value_label(group) for group in groups],
-            "n": n,
-            "rate_before": np.bincount(codes, before) / n,
-            "rate": np.bincount(codes, decided) / n,
-            "up": np.bincount(codes, decided * (1 - before)),
-            "down": np.bincount(codes, (1 - decided) * before),
-            "sd": np.sqrt(np.bincount(codes, decided * (1 - decided))),
-        }
-    )
+    return _sums(h, sensitive_features, reference=reference).changed()
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,30 +271,27 @@ def expected_local_di(
     return rows.table(h, confidence=confidence)
 
 
-def _right(decided: Array, y: Array) -> Array:
-    """Return the probability that each decision is right."""
-    right: Array = y * decided + (1 - y) * (1 - decided)
-    return right
+def _sums(
+    h: ArrayLike,
+    sensitive_features: ArrayLike,
+    *,
+    y: ArrayLike | None = None,
+    reference: ArrayLike | None = None,
+) -> DecisionSums:
+    """Return the sums of checked rows; what is not given counts as 0."""
+    decided = np.asarray(h, dtype=np.float64)
+    groups, codes = encode_groups(sensitive_features, decided)
+    cells = 4 * codes
+    if reference is not None:
+        cells = cells + 2 * binary_labels(reference, decided)
+    if y is not None:
+        cells = cells + binary_labels(y, decided)
+    names = [value_label(group) for group in groups]
+    return DecisionSums.of(decided, cells, names, has_outcome=y is not None)
 
 
-def _paired(difference: Array, z: float) -> list[float]:
-    mean = float(difference.mean())
-    half = z * float(difference.std()) / np.sqrt(len(difference))
+def _paired(total: float, squares: float, n: float, z: float) -> list[float]:
+    """Return a mean with its normal interval, from sums."""
+    mean = float(total / n)
+    half = z * float(np.sqrt(max(squares / n - mean**2, 0.0) / n))
     return [mean, mean - half, mean + half]
-
-
-def _paired_gap(
-    decided: Array, before: Array, codes: NDArray[np.int64], z: float
-) -> list[float]:
-    n: Any = np.bincount(codes)
-    rates = np.bincount(codes, before) / n
-    high, low = int(rates.argmax()), int(rates.argmin())
-    moved = [_paired(decided[codes == k] - before[codes == k], z) for k in (high, low)]
-    signed = float(np.ptp(rates)) + moved[0][0] - moved[1][0]
-    half = float(np.hypot(moved[0][2] - moved[0][0], moved[1][2] - moved[1][0]))
-    change = float(np.ptp(np.bincount(codes, decided) / n) - np.ptp(rates))
-    # |gap| can end on either side of 0, so its change cannot be surer than the signed
-    ends = np.abs([signed - half, signed + half])
-    low_end = 0.0 if abs(signed) <= half else float(ends.min())
-    before_gap = float(np.ptp(rates))
-    return [change, low_end - before_gap, float(ends.max()) - before_gap]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -82,7 +82,7 @@ class RampThreshold(PostProcessor):
     def __init__(
         self,
         gamma: float = 0.1,
-        target_rate: Literal["accuracy", "balanced"] | float = "accuracy",
+        target_rate: str | float = "accuracy",
         tolerance: float = 0.0,
         center: bool = False,
         score_type: ScoreType = "margin",

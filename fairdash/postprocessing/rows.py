@@ -1,9 +1,9 @@
 """Rows with scores and groups: what methods learn on, and what they report on."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,11 @@ from fairdash.postprocessing.inputs import (
     as_weights,
     binary_labels,
     check_informative,
+    cross,
+    fill_missing,
     fit_groups,
+    guess_score_type,
+    read_margins,
 )
 from fairdash.postprocessing.kernels import SortedScores
 from fairdash.postprocessing.target_rate import (
@@ -26,6 +30,7 @@ from fairdash.postprocessing.target_rate import (
     most_accurate_rate,
 )
 
+_FEW_SCORES = 10
 _HELD = 5  # every fifth row of a table without a split is a test row
 Codes = NDArray[np.int64]
 
@@ -103,6 +108,12 @@ class ScoredRows:
         return (self.margins > 0).astype(np.int8)
 
     @cached_property
+    def cells(self) -> Codes:
+        """Cells of :class:`DecisionSums`; an unknown outcome counts as 0."""
+        cells: Codes = 4 * self.codes + 2 * self.before
+        return cells if self.y is None else cells + self.y
+
+    @cached_property
     def by_group(self) -> list[SortedScores]:
         """Scores of every group."""
         groups = []
@@ -146,6 +157,65 @@ class ScoredRows:
         return known[target, gamma]
 
 
+class TableScores(NamedTuple):
+    """Scores that stand in a table, of whatever model.
+
+    Attributes
+    ----------
+    margins : ndarray of shape (n,)
+    labels : ndarray of str
+        Group of every row; a missing value is a group of its own.
+    y : ndarray of 0/1, or None
+    score_type : {"margin", "probability"}
+        Probabilities where no score is negative.
+    """
+
+    margins: Array
+    labels: NDArray[Any]
+    y: NDArray[np.int8] | None
+    score_type: ScoreType
+
+    @classmethod
+    def read(
+        cls,
+        table: pd.DataFrame,
+        score: str,
+        groups: Sequence[str],
+        outcome: str = "",
+        positive: str = "",
+    ) -> Self:
+        """Read the columns ``score``, ``groups`` and, if known, ``outcome``.
+
+        ``positive`` is the value of the outcome that counts as 1.
+
+        Raises
+        ------
+        ValueError
+            When a score is missing, no number, or outside [-1, 1].
+        """
+        y = None
+        if outcome:
+            y = np.asarray(table[outcome].astype(str) == positive, dtype=np.int8)
+        labels = cross(*(fill_missing(table[name]) for name in groups))
+        kind = guess_score_type(table[score])
+        return cls(read_margins(table[score]), labels, y, kind)
+
+
+def score_columns(table: pd.DataFrame, taken: Collection[str] = ()) -> list[str]:
+    """Return the columns that may be scores: many numbers from -1 to 1, none missing.
+
+    ``taken`` names columns that serve as something else.
+    """
+    numbers = table.select_dtypes("float")
+    return [
+        str(name)
+        for name in numbers
+        if name not in taken
+        and numbers[name].between(-1, 1).all()
+        and numbers[name].nunique() > _FEW_SCORES
+    ]
+
+
 @dataclass(frozen=True, eq=False)
 class SplitScores:
     """Scores of a table: rows to learn on, rows to report on, and where they stand.
@@ -181,7 +251,8 @@ class SplitScores:
         margins, labels : ndarray of shape (n,)
             Scores and groups of all rows.
         calibration, test : ndarray of int64, optional
-            Places of rows; without them every fifth row of each group is a test row.
+            Places of rows. Without test rows every fifth row of each group is one;
+            without calibration rows all others are.
         y : ndarray of 0/1, optional
         score_type : {"margin", "probability"}
             What the scores were before they became margins.
@@ -194,8 +265,10 @@ class SplitScores:
             For groups of fewer than two calibration rows or with test rows alone, and
             for scores that are constant or look like labels.
         """
-        if calibration is None or test is None:
-            test, calibration = _dealt(labels)
+        if test is None:
+            test = _dealt(labels)
+        if calibration is None:
+            calibration = np.setdiff1d(np.arange(len(labels)), test)
         read = ScoredRows.read(
             margins[calibration], sensitive_features=labels[calibration]
         )
@@ -222,10 +295,10 @@ class SplitScores:
         return cls(part(calibration), part(test), calibration, test)
 
 
-def _dealt(labels: NDArray[Any]) -> tuple[Codes, Codes]:
-    """Return test and calibration rows, dealt alike in every group."""
+def _dealt(labels: NDArray[Any]) -> Codes:
+    """Return test rows, dealt alike in every group."""
     shuffled = np.random.default_rng(0).permutation(len(labels))
     codes, _ = pd.factorize(labels[shuffled])
     dealt = shuffled[np.argsort(codes, kind="stable")]
     held = np.arange(len(dealt)) % _HELD == _HELD - 1
-    return np.sort(dealt[held]), np.sort(dealt[~held])
+    return np.sort(dealt[held])

@@ -23,6 +23,7 @@ from fairdash.postprocessing.inputs import (
     ScoreType,
     as_margins,
     cross,
+    fill_missing,
     known_codes,
 )
 
@@ -308,13 +309,13 @@ def apply_thresholds(
         thresholds.check_score_type(float(values.min(initial=np.inf)))
     for column in groups if len(groups) > 1 else ():
         _check_crossable(column, first_row)
-    names = cross(*groups)
+    names = cross(*map(fill_missing, groups))
     known = pd.Series(names).isin(list(thresholds.rules)).to_numpy()
     if not known.all():
         columns = " × ".join(str(column.name) for column in groups)
         place = int(np.argmin(known))
-        label = names[place]
-        cell = "no value" if pd.isna(label) else repr(label)
+        absent = any(pd.isna(column.iloc[place]) for column in groups)
+        cell = "no value" if absent else repr(names[place])
         raise ValueError(
             f"Column {columns!r} has {cell} in row {first_row + place} "
             f"({int((~known).sum())} such rows), for which there are no thresholds; "

@@ -62,6 +62,10 @@ class Selection:
         Width of the ramp (gamma) and allowed gap of rates (epsilon).
     target_rate : str or None
         "accuracy", "balanced" or a share (rho).
+    rest : str or None
+        "middle" for a ramp whose middle, not its start, lies at 0 when not corrected.
+    rows : str or None
+        "test" for a choice that is reported on test rows, no longer tuned.
     noise_source : str or None
         Where noise comes from: "simulated", "assumed", "column" or "sample".
     noise : float or None
@@ -98,6 +102,8 @@ class Selection:
     gamma: float | None = None
     target_rate: str | None = None
     tolerance: float | None = None
+    rest: str | None = None
+    rows: str | None = None
     noise_source: str | None = None
     noise: float | None = None
     levels: tuple[str, ...] = ()

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.postprocessing import RampThreshold, expected_outcome
 from fairdash.sweep import MethodGrid
-from fairdash.ui import postprocess, start_training
+from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -32,8 +34,8 @@ def stored(run_id):
     return 2.0 * store.artifact(trial.key).scores() - 1, dataset
 
 
-def expected(run_id, **parameters):
-    """Accuracy and DI on test rows of a ramp learned on validation rows."""
+def expected(run_id, part="validation", **parameters):
+    """Accuracy and DI on some rows of a ramp learned on validation rows."""
     margins, dataset = stored(run_id)
     rows, groups = split(dataset, 0), dataset.sensitive_features
     ramp = RampThreshold(**parameters).fit(
@@ -41,7 +43,7 @@ def expected(run_id, **parameters):
         dataset.y[rows.validation],
         sensitive_features=groups[rows.validation],
     )
-    test = rows.test
+    test = getattr(rows, part)
     h = ramp.predict_proba(margins[test], sensitive_features=groups[test])
     table = expected_outcome(h, sensitive_features=groups[test], y=dataset.y[test])
     return ramp, table["value"].tolist()
@@ -54,51 +56,124 @@ def test_a_visit_without_anything_says_what_it_takes(visit):
     assert "Train a model" in labels(page)
 
 
-def test_the_first_screen_is_the_most_accurate_ramp_on_test_rows(visit, run_id):
+def test_the_first_screen_is_the_most_accurate_ramp_on_validation_rows(visit, run_id):
     page = visit("Post-process", run=run_id)
     assert not page.exception
     _, (accuracy, gap) = expected(run_id, gamma=0.1)
     shown = numbers(page)
     assert shown["Expected accuracy"] == f"{accuracy:.1%}"
-    assert shown["DI, test rows"] == f"{gap:.3f}"
+    assert shown["DI, validation rows"] == f"{abs(gap):.3f}"
     assert figures(page) == 2
-    assert "120 calibration · 120 test rows" in words(page)
+    assert "120 validation rows · 120 test rows" in words(page)
 
 
-def test_thresholds_say_that_a_model_gives_probabilities(visit, run_id):
-    visit("Post-process", run=run_id)
-    dataset_id = ui.store().run(run_id).dataset_id
-    source = ui.post_sources(ui.known_models(dataset_id, run_id), [], [])[0]
-    setting = {"gamma": 0.3, "rate": 0.4, "tolerance": 0.0}
-    ramp = postprocess.solve(ui.scored(dataset_id, source, ()), setting, center=False)
-    probabilities = (stored(run_id)[0] + 1) / 2
-    _, dataset = stored(run_id)
-    rows, groups = split(dataset, 0).test, dataset.sensitive_features
-    assert ramp.thresholds.score_type == "probability"
-    h = ramp.thresholds.predict_proba(
-        probabilities[rows], sensitive_features=groups[rows]
-    )
-    assert h == pytest.approx(ramp.h)
-    assert ramp.thresholds.expected_rates == pytest.approx(
-        dict.fromkeys(dataset.group_names, 0.4)
-    )
+def test_test_rows_report_the_choice_and_nothing_can_be_tuned_on_them(visit, run_id):
+    page = visit("Post-process", run=run_id)
+    widget(page, "toggle", "Report on test rows").set_value(True).run()
+    assert not page.exception
+    _, (accuracy, gap) = expected(run_id, "test", gamma=0.1)
+    shown = numbers(page)
+    assert shown["Expected accuracy"] == f"{accuracy:.1%}"
+    assert shown["DI, test rows"] == f"{gap:.3f}"
+    assert "DI, validation rows" not in shown
+    assert "test rows, which report the choice" in " ".join(words(page).split())
+    assert page.query_params["rows"] == "test"
+    assert widget(page, "button_group", "Target rate (ρ)").disabled
+
+
+def test_a_link_opens_the_same_ramp_on_the_same_scores(visit, run_id):
+    told = {"gamma": "0.98", "target_rate": "0.345", "tolerance": "0.05"}
+    page = visit("Post-process", run=run_id, **told, rows="test")
+    assert not page.exception
+    given = {"gamma": 0.98, "target_rate": 0.345, "tolerance": 0.05}
+    _, (accuracy, gap) = expected(run_id, "test", **given)
+    assert numbers(page)["Expected accuracy"] == f"{accuracy:.1%}"
+    assert numbers(page)["DI, test rows"] == f"{gap:.3f}"
+    target = widget(page, "button_group", "Target rate (ρ)")
+    assert target.value == "hand"
+    page.run()
+    assert numbers(page)["DI, test rows"] == f"{gap:.3f}"
+    for name, text in told.items():
+        assert page.query_params[name] == text
+
+
+def test_the_chosen_model_survives_a_reload(visit, run_id, dataset_id):
+    grid = MethodGrid(method="logistic", params={})
+    other = ui.start_training(dataset_id, grid, 1)
+    trial = ui.store().snapshot(other).trials[-1]
+    first = visit("Post-process", run=run_id)
+    scores = widget(first, "selectbox", "Scores of")
+    assert scores.value != trial.key
+    scores.set_value(trial.key).run()
+    assert first.query_params["scores"] == trial.key
+    again = visit("Post-process", run=run_id, scores=trial.key)
+    assert widget(again, "selectbox", "Scores of").value == trial.key
+    assert numbers(again) == numbers(first)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"gamma": "-3", "tolerance": "7", "target_rate": "2"},
+        {"gamma": "x", "scores": "nothing", "crossed": "nothing", "rest": "?"},
+        {"scores": 'file ["a", 1]'},
+    ],
+)
+def test_an_address_that_makes_no_sense_is_the_usual_page(visit, run_id, told):
+    page = visit("Post-process", run=run_id, **told)
+    assert not page.exception
+    assert not page.error
+    assert figures(page) == 2
 
 
 def test_another_target_rate_is_followed(visit, run_id):
     page = visit("Post-process", run=run_id)
     widget(page, "button_group", "Target rate (ρ)").set_value("balanced").run()
     assert not page.exception
-    _, (accuracy, gap) = expected(run_id, gamma=0.1, target_rate="balanced")
+    _, (accuracy, _) = expected(run_id, gamma=0.1, target_rate="balanced")
     assert numbers(page)["Expected accuracy"] == f"{accuracy:.1%}"
-    assert numbers(page)["DI, test rows"] == f"{gap:.3f}"
+    assert page.query_params["target_rate"] == "balanced"
+
+
+def test_the_exported_file_gives_the_numbers_of_the_page(visit, run_id):
+    page = visit("Post-process", run=run_id, gamma="0.4", tolerance="0.02", rows="test")
+    dataset_id = ui.store().run(run_id).dataset_id
+    source = ui.post_sources(ui.known_models(dataset_id, run_id), [], [])[0]
+    data = ui.scored(dataset_id, source, ())
+    parts = data.split
+    ramp = RampThreshold(0.4, tolerance=0.02, score_type="probability")
+    file = json.loads(ramp.fit_rows(parts.calibration).thresholds().to_json())
+    assert file["score_type"] == "probability"
+    _, dataset = stored(run_id)
+    (trial,) = ui.store().snapshot(run_id).trials
+    frame = pd.DataFrame(
+        {
+            "p": ui.store().artifact(trial.key).scores(),
+            "group": dataset.sensitive_features,
+            "y": dataset.y,
+        }
+    ).iloc[split(dataset, 0).test]
+    rule = frame["group"].map(file["groups"])
+    low, high = (rule.map(lambda r, i=i: r["score"][i]) for i in (0, 1))
+    frame["h"] = ((2 * frame["p"].astype(float) - 1 - low) / (high - low)).clip(0, 1)
+    right = frame["h"].where(frame["y"] == 1, 1 - frame["h"]).mean()
+    rates = frame.groupby("group")["h"].mean()
+    shown = numbers(page)
+    assert shown["Expected accuracy"] == f"{right:.1%}"
+    assert shown["DI, test rows"] == f"{rates.max() - rates.min():.3f}"
+    before = frame["p"] > 0.5
+    for name, part in frame.groupby("group"):
+        was = before[part.index]
+        changed = part["h"][~was].sum() + (1 - part["h"][was]).sum()
+        assert shown[name].split()[0] == str(round(changed))
 
 
 def test_crossed_columns_become_groups(visit, run_id):
     page = visit("Post-process", run=run_id)
     widget(page, "multiselect", "Cross origin with").set_value(["branch"]).run()
     assert not page.exception
-    flips = [label for label in numbers(page) if " × " in label]
-    assert len(flips) == 2
+    changed = [label for label in numbers(page) if " × " in label]
+    assert len(changed) == 2
 
 
 @pytest.mark.parametrize(
@@ -129,9 +204,9 @@ def test_an_uploaded_column_of_probabilities_serves_as_scores(visit, inline):
     dataset_id = ui.store().add_dataset(sha, ROLES, "People", subgroups)
     page = visit("Post-process", data=dataset_id)
     assert not page.exception
-    assert widget(page, "selectbox", "Scores of").value == "Column model"
-    assert "480 calibration · 120 test rows" in words(page)
-    assert pd.notna(float(numbers(page)["DI, test rows"]))
+    assert widget(page, "selectbox", "Scores of").value == "column model"
+    assert "480 calibration rows · 120 test rows" in words(page)
+    assert pd.notna(float(numbers(page)["DI, calibration rows"]))
 
 
 def test_the_bounds_are_the_sum_of_their_terms(visit, run_id):
@@ -176,7 +251,7 @@ def test_uploaded_scores_without_an_outcome_have_no_accuracy(visit, inline):
     assert "not known without an outcome" in words(page)
     options = widget(page, "button_group", "Target rate (ρ)").options
     assert "Most accurate" not in [str(getattr(o, "content", o)) for o in options]
-    assert float(shown["DI, test rows"]) < 0.2
+    assert float(shown["DI, calibration rows"]) < 0.2
     assert figures(page) == 0
     assert any({"up", "down"} <= set(frame.value) for frame in page.dataframe)
 
@@ -187,7 +262,7 @@ def test_uploaded_scores_with_an_outcome_are_judged_on_held_out_rows(visit, inli
     shown = numbers(page)
     before = ((frame["score"] > 0.5) == (frame["paid"] == "yes")).mean()
     assert abs(float(shown["Expected accuracy"].rstrip("%")) / 100 - before) < 0.08
-    assert "1,600 calibration · 400 test rows" in words(page)
+    assert "1,600 calibration rows · 400 test rows" in words(page)
     assert figures(page) == 1
 
 

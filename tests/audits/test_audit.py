@@ -13,6 +13,7 @@ from fairdash.audits import (
     certify,
     encoding_of,
     flip_values,
+    score_new_rows,
 )
 from fairdash.metrics import group_directions
 from fairdash.sweep import SweepSpec
@@ -43,6 +44,23 @@ def test_a_stored_model_scores_test_rows_as_its_trial_did(store, model_of, metho
     kept = store.artifact(model.key).scores()[model.rows.where]
     scored = model.probability(model.rows.frame)
     np.testing.assert_allclose(scored, kept, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["logistic", "noisy_ideal", "hardt"])
+def test_rows_of_another_table_are_scored_as_those_it_was_trained_with(
+    store, dataset, model_of, method
+):
+    model = model_of(method, KINDS[method])
+    kept = store.artifact(model.key).scores()
+    frame = dataset.frame.iloc[::-1].reset_index(drop=True)
+    np.testing.assert_allclose(score_new_rows(model, frame), kept[::-1], atol=1e-5)
+    feature, group = dataset.roles.features[0], dataset.roles.sensitive_feature
+    with pytest.raises(ValueError, match=f"no columns \\['{feature}'\\]"):
+        score_new_rows(model, frame.drop(columns=feature))
+    odd = frame.assign(**{group: "elsewhere"})
+    if method == "hardt":  # looks at groups
+        with pytest.raises(ValueError, match="'elsewhere' in row 1"):
+            score_new_rows(model, odd)
 
 
 def test_features_are_scaled_and_rows_drawn_as_the_run_asked(store, dataset, model_of):

@@ -1,6 +1,7 @@
+import pandas as pd
 import pytest
 
-from fairdash.datasets import Roles
+from fairdash.datasets import Roles, group_labels
 
 BASE = {
     "target": "y",
@@ -56,3 +57,15 @@ def test_limits_of_levels_change_the_identity_and_start_at_one(field):
     assert Roles(**BASE, **{field: 3}).identity() == plain.identity() | {field: 3}
     with pytest.raises(ValueError, match=f"(?s){field}.*greater than or equal to 1"):
         Roles(**BASE, **{field: 0})
+
+
+def test_rows_of_a_new_table_get_the_groups_of_the_data_set():
+    frame = pd.DataFrame({"y": ["a", "b", "a"], "s": ["f", "m", None], "x": [1, 2, 3]})
+    roles = Roles(target="y", positive="a", sensitive_feature="s", features=("x",))
+    labels = group_labels(frame, roles)
+    assert labels.tolist()[:2] == ["f", "m"]
+    assert labels.name == "s"
+    crossed = roles.model_copy(update={"crossed_with": ("x",)})
+    labels = group_labels(frame.iloc[::-1], crossed)
+    assert labels.name == "s × x"
+    assert labels.loc[0] == group_labels(frame, crossed).loc[0] == "f · x 1"

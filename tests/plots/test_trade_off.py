@@ -1,84 +1,211 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fairdash.plots import (
-    before_after_finding,
-    describe_trade_off,
+    Picture,
+    corrections_picture,
     group_colours_of,
-    plot_trade_off,
-    ramp_finding,
-    trade_off_finding,
+    ramp_picture,
+    trade_off_picture,
+)
+from fairdash.postprocessing import (
+    FittedBaselines,
+    RampThreshold,
+    ScoredRows,
+    trade_off_table,
 )
 
 GAP = "demographic_parity_difference"
 
 
-def row(kind, label, accuracy, gap, **more):
+def row(kind, label, accuracy=0.7, gap=0.2, **more):
     numbers = {"accuracy": accuracy, GAP: gap}
     ends = {f"{name}_low": value - 0.01 for name, value in numbers.items()}
     ends |= {f"{name}_high": value + 0.01 for name, value in numbers.items()}
     return {"kind": kind, "label": label, **numbers, **ends, **more}
 
 
-METHODS = pd.DataFrame(
-    [row("none", "No correction", 0.7, 0.2), row("hardt", "Hardt, parity", 0.68, 0.01)]
-)
-CURVE = pd.DataFrame(
-    [row("ramp", "Ramp", 0.68, 0.0, tolerance=t) for t in (0.0, 0.0, 0.1, 0.2)]
-)
-
-
-def outcome(accuracy, gap):
-    changes = {"change": [accuracy[0], gap[0]], "change_low": [accuracy[1], gap[1]]}
-    changes["change_high"] = [accuracy[2], gap[2]]
-    return pd.DataFrame({"metric": ["accuracy", GAP], **changes})
+def table(accuracy=(-0.02, -0.03, -0.01), gap=(-0.1, -0.2, -0.05)):
+    ends = ("change", "change_low", "change_high")
+    changes = {f"accuracy_{end}": v for end, v in zip(ends, accuracy, strict=True)}
+    changes |= {f"{GAP}_{end}": v for end, v in zip(ends, gap, strict=True)}
+    return pd.DataFrame(
+        [
+            row("setting", "Ramp, this setting", tolerance=0.0, **changes),
+            *(row("curve", "Ramp", tolerance=t) for t in (0.0, 0.1, 0.2)),
+            row("none", "No correction", 0.7, 0.2),
+            row("hardt", "Hardt, demographic parity", 0.68, 0.01),
+        ]
+    )
 
 
 def test_every_method_is_a_mark_and_the_ramp_a_line():
-    figure = plot_trade_off(METHODS, CURVE)
-    assert [trace.name for trace in figure.data] == [
+    picture = trade_off_picture(table(), rows="validation")
+    data = picture.figure.data
+    assert [trace.name for trace in data] == [
         "Ramp",
         "Ramp, this setting",
         "No correction",
-        "Hardt, parity",
+        "Hardt, demographic parity",
     ]
-    assert len(figure.data[0].x) == 3
-    assert figure.data[2].y[0] == 0.7
-    assert figure.data[2].error_x.array[0] == pytest.approx(0.01)
-    assert "No correction: accuracy 70.0%, DI 0.200" in describe_trade_off(
-        METHODS, CURVE
-    )
+    assert len(data[0].x) == 3
+    assert data[2].y[0] == 0.7
+    assert data[2].error_x.array[0] == pytest.approx(0.01)
+    assert "No correction: accuracy 70.0%, DI 0.200" in picture.alt
+    assert "validation" in picture.alt
+    assert "Validation rows" in picture.caption
+    assert "kind" not in picture.table
 
 
 @pytest.mark.parametrize(
     "accuracy, gap, words",
     [
-        ((-0.02, -0.03, -0.01), (-0.1, -0.2, -0.05), "takes 0.100 off DI and costs"),
-        ((-0.02, -0.03, 0.01), (-0.1, -0.2, -0.05), "accuracy does not clearly change"),
-        ((-0.02, -0.03, 0.01), (-0.1, -0.2, 0.05), "change of DI is not clear"),
-        ((np.nan,) * 3, (np.nan,) * 3, "No change can be estimated"),
+        (
+            (-0.02, -0.03, -0.01),
+            (-0.1, -0.2, -0.05),
+            "Test rows: the ramp takes 0.100 off DI, costs 2.0 pt accuracy",
+        ),
+        (
+            (-0.02, -0.03, 0.01),
+            (-0.1, -0.2, -0.05),
+            "Test: the ramp takes 0.100 off DI, accuracy is not clearly changed",
+        ),
+        (
+            (-0.02, -0.03, 0.01),
+            (-0.1, -0.2, 0.05),
+            "The change of DI is not clear on test rows",
+        ),
+        (
+            (np.nan,) * 3,
+            (np.nan,) * 3,
+            "No change of DI can be estimated on test rows",
+        ),
     ],
 )
 def test_a_change_is_named_only_if_it_is_clear(accuracy, gap, words):
-    finding = trade_off_finding(outcome(accuracy, gap))
-    assert words in finding
-    assert len(finding) <= 70
+    assert trade_off_picture(table(accuracy, gap), rows="test").headline == words
 
 
-def test_findings_fit_above_their_figures():
-    assert "latest for Men" in ramp_finding({"Women": -0.2, "Men": 0.1}, 0.0)
-    assert "One ramp serves all" in ramp_finding({"Women": 0.0, "Men": 0.0}, 0.0)
-    assert len(ramp_finding({"a" * 40: 0.1, "b" * 40: 0.0}, 0.1)) <= 70
-    cells = pd.DataFrame(
-        {"label": ["No correction", "Ramp"], "local_di": [0.3, 0.45], "subgroup": "a"}
+def draw(seed):
+    """Rows of two or three groups; few, so that some changes are not clear."""
+    rng = np.random.default_rng(seed)
+    n, n_groups = int(rng.choice([60, 400, 3000])), int(rng.integers(2, 4))
+    groups = rng.permutation(np.arange(n) % n_groups)
+    margins = np.clip(rng.normal(-0.3 + 0.3 * groups, 0.4), -1, 1).round(2)
+    y = (rng.uniform(-1, 1, n) < margins).astype(int)
+    return ScoredRows.read(margins, sensitive_features=groups, y=y)
+
+
+@given(st.integers(0, 10_000), st.floats(0.02, 2), st.floats(0.05, 0.95))
+@settings(max_examples=60, deadline=None)
+def test_the_headline_is_what_the_rows_say(seed, gamma, rate):
+    learned, shown = draw(seed), draw(seed + 1)
+    if learned.names != shown.names:
+        shown = learned
+    ramp = RampThreshold(gamma, rate).fit_rows(learned)
+    methods = FittedBaselines.fit(learned).table(shown)
+    picture = trade_off_picture(
+        trade_off_table(ramp.report(shown), ramp.curve(shown), methods), rows="test"
     )
-    finding = before_after_finding(cells)
-    assert finding == "Worst local DI: 0.30 before, 0.45 ramp"
-    labels = ["No correction", "Ramp", "Ramp, crossed", "Covariance control"]
-    whole = before_after_finding(pd.DataFrame({"label": labels, "local_di": 0.25}))
-    assert whole.endswith("0.25 ramp, 0.25 crossed, 0.25 covariance")
-    assert len(whole) <= 70
+    h = np.clip((shown.margins - ramp.starts_[shown.codes]) / gamma, 0, 1)
+    frame = pd.DataFrame({"h": h, "b": shown.margins > 0, "g": shown.codes})
+    frame["right"] = np.where(shown.y == 1, h, 1 - h)
+    frame["was right"] = frame["b"] == (shown.y == 1)
+    by_group = frame.groupby("g")[["h", "b"]].mean()
+    gap = np.ptp(by_group["h"]) - np.ptp(by_group["b"])
+    cost = frame["right"].mean() - frame["was right"].mean()
+    assert len(picture.headline) <= 70
+    told = re.search(r"(takes|adds) ([\d.]+) (?:off|to) DI", picture.headline)
+    if told:
+        sign = -1 if told[1] == "takes" else 1
+        assert sign * float(told[2]) == pytest.approx(gap, abs=6e-4)
+    else:
+        assert "not clear" in picture.headline
+    paid = re.search(r"(costs|gains) ([\d.]+) pt", picture.headline)
+    if paid:
+        sign = -1 if paid[1] == "costs" else 1
+        assert sign * float(paid[2]) / 100 == pytest.approx(cost, abs=6e-4)
+    drawn = {trace.name: trace for trace in picture.figure.data}
+    ring = drawn["Ramp, this setting"]
+    assert ring.x[0] == pytest.approx(np.ptp(by_group["h"]))
+    assert ring.y[0] == pytest.approx(frame["right"].mean())
+    listed = picture.table.set_index("label").loc["Ramp, this setting"]
+    assert listed["accuracy"] == pytest.approx(ring.y[0])
+
+
+@given(
+    st.lists(st.floats(-1, 1), min_size=2, max_size=6),
+    st.floats(0, 0.5),
+    st.integers(1, 40),
+)
+@settings(max_examples=80, deadline=None)
+def test_the_ramp_headline_names_who_starts_last(starts, tolerance, length):
+    names = [f"{chr(97 + i)}" * length for i in range(len(starts))]
+    groups = pd.DataFrame({"group": names, "start": starts, "rate": 0.5})
+    picture = ramp_picture(groups, tolerance=tolerance, rows="validation")
+    assert isinstance(picture, Picture)
+    assert len(picture.headline) <= 70
+    latest = re.search(r"latest for (\w+)", picture.headline)
+    if latest:
+        assert starts[names.index(latest[1])] == max(starts)
+    else:
+        few = "One ramp serves all" in picture.headline
+        assert few == (max(starts) - min(starts) < 1e-9)
+    for record, start in zip(picture.figure, starts, strict=True):
+        assert record["start"] == start
+        assert f"{record['group']} starts at" in picture.alt
+
+
+def local_cells(gaps):
+    """Local DI by label and subgroup as `LocalComparison` holds it."""
+    cells = []
+    for label, values in gaps.items():
+        for k, gap in enumerate(values):
+            rates = {"rate_a": 0.2, "rate_b": 0.2 + gap, "n_a": 50, "n_b": 60, "n": 110}
+            ends = {"local_di": gap, "ci_low": 0.0, "ci_high": gap + 0.1}
+            marks = {"subgroup": f"s{k}", "estimable": True, "reason": ""}
+            cells.append({"label": label, **rates, **ends, **marks})
+    return pd.DataFrame(cells)
+
+
+LABELS = ("No correction", "Ramp", "Ramp, crossed", "Covariance control")
+
+
+@given(st.lists(st.floats(0, 0.8), min_size=4, max_size=12), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_the_worst_local_gaps_are_named(values, without_crossed):
+    labels = [n for n in LABELS if not (without_crossed and n == "Ramp, crossed")]
+    parts = np.array_split(values, len(labels))
+    cells = local_cells(dict(zip(labels, parts, strict=True)))
+    overall = pd.DataFrame({"label": labels, GAP: 0.1})
+    picture = corrections_picture(
+        cells,
+        overall,
+        groups=("a", "b"),
+        excluded=["Ramp, crossed"] if without_crossed else [],
+        rows="test",
+    )
+    assert len(picture.headline) <= 70
+    short = dict(zip(("before", "ramp", "crossed", "covariance"), LABELS, strict=True))
+    for gap, word in re.findall(r"([\d.]+) (\w+)", picture.headline):
+        worst = cells[cells["label"] == short[word]]["local_di"].max()
+        assert float(gap) == pytest.approx(worst, abs=0.0051)
+    assert ("Excluded" in picture.caption) == without_crossed
+    assert "test rows" in picture.caption
+
+
+def test_no_estimable_subgroup_is_said():
+    cells = local_cells({label: [np.nan] for label in LABELS})
+    overall = pd.DataFrame({"label": list(LABELS), GAP: 0.1})
+    picture = corrections_picture(
+        cells, overall, groups=("a", "b"), excluded=[], rows="validation"
+    )
+    assert picture.headline == "No subgroup is estimable on validation rows"
 
 
 def test_colours_of_a_component_are_those_of_the_theme():

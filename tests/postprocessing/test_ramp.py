@@ -53,7 +53,9 @@ def test_what_it_does_on_rows_is_what_its_file_does():
     drawn = file.predict(fresh.scores, sensitive_features=names, random_state=7)
     assert (decided["decision"] == drawn).all()
     assert decided["before"].tolist() == (fresh.margins > 0).astype(int).tolist()
-    changed = ramp.changed_decisions(fresh).set_index("group")
+    report = ramp.report(fresh)
+    assert (report.h == ramp.chance(fresh)).all()
+    changed = report.changed.set_index("group")
     frame = pd.DataFrame({"group": names, "h": h, "before": fresh.before})
     for name, part in frame.groupby("group"):
         assert changed.loc[name, "up"] == pytest.approx(
@@ -62,7 +64,7 @@ def test_what_it_does_on_rows_is_what_its_file_does():
         down = (1 - part["h"])[part["before"] == 1].sum()
         assert changed.loc[name, "down"] == pytest.approx(down)
         assert changed.loc[name, "rate"] == pytest.approx(part["h"].mean())
-    gap = ramp.outcome(fresh).set_index("metric")
+    gap = report.outcome.set_index("metric")
     shown = gap.loc["demographic_parity_difference", "value"]
     assert shown == pytest.approx(np.ptp(frame.groupby("group")["h"].mean()))
     own = ramp.expected_rates_

@@ -103,7 +103,9 @@ class Cells:
         Length of each axis.
     """
 
-    def __init__(self, codes: Sequence[NDArray[np.int64]], shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, codes: Sequence[NDArray[np.int64]], shape: tuple[int, ...]
+    ) -> None:
         self.shape = shape
         inside = np.all([code >= 0 for code in codes], axis=0)
         if not inside.all():

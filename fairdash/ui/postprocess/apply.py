@@ -1,36 +1,36 @@
-"""Decide a new file with the ramp shown: by its scores, or by its features."""
+"""Apply the ramp shown to a new file: to its scores, or by its features."""
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
 from fairdash._wording import percent, plural
-from fairdash.datasets import Dataset, encode, read_table, split
-from fairdash.methods import CATALOG, scorer_of
-from fairdash.postprocessing import ScoreType, apply_thresholds
+from fairdash.audits import AuditedModel, read_model, rows_of, score_new_rows
+from fairdash.datasets import group_labels, read_table
+from fairdash.postprocessing import ScoreType, apply_thresholds, fill_missing
 from fairdash.sweep import SweepSpec
-from fairdash.ui.postprocess.ramp import Ramp
+from fairdash.ui.postprocess.ramp import Choice, Ramp
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.downloads import table_download
-from fairdash.ui.widgets.score_source import Source
 from fairdash.ui.widgets.state import store
 
 _BY_MODEL = "Scores of this model, from the features"
-_PROBABILITY: ScoreType = "probability"
-_MARGIN: ScoreType = "margin"
+_KINDS: tuple[ScoreType, ...] = ("probability", "margin")
 _ADDED = ("score", "h", "decision")
 
 
-def apply_to_file(ramp: Ramp, source: Source, run_id: str | None) -> None:
+def apply_to_file(
+    ramp: Ramp, choice: Choice, dataset_id: str | None, run_id: str | None
+) -> None:
     """Draw the upload of a new file and the download of its decisions."""
+    columns = " and ".join(ramp.data.columns)
     st.caption(
-        "Decides every row of a file with the ramp at this setting. The file needs "
-        f"the column {' and '.join(ramp.data.columns)} and scores, or all features of "
-        "the model. Larger files: `fairdash apply` on the command line."
+        "Applies the thresholds at this setting to every row of a file. The file needs "
+        f"the column {columns} and scores, or all features of the model. Larger files: "
+        "`fairdash apply` on the command line."
     )
     sent = st.file_uploader(
         "New file", type=["csv", "gz", "parquet"], max_upload_size=200, key="new file"
@@ -39,11 +39,9 @@ def apply_to_file(ramp: Ramp, source: Source, run_id: str | None) -> None:
         return
     try:
         frame = read_table(sent.getvalue(), name=sent.name)
-        done = _decided(frame, ramp, source, run_id)
+        done = _decided(frame, ramp, choice, dataset_id, run_id)
     except ValueError as error:
-        problem(f"{sent.name} was not decided", error)
-        return
-    if done is None:
+        problem(f"Thresholds were not applied to {sent.name}", error)
         return
     rate = float(done["decision"].mean())
     words = f"{plural(len(done), 'row')} decided, {percent(rate)} of them 1."
@@ -53,79 +51,64 @@ def apply_to_file(ramp: Ramp, source: Source, run_id: str | None) -> None:
 
 
 def _decided(
-    frame: pd.DataFrame, ramp: Ramp, source: Source, run_id: str | None
-) -> pd.DataFrame | None:
-    """Return the file with columns added; None until its scores are chosen."""
+    frame: pd.DataFrame,
+    ramp: Ramp,
+    choice: Choice,
+    dataset_id: str | None,
+    run_id: str | None,
+) -> pd.DataFrame:
+    """Return the file with the columns h, decision and, by its features, score."""
     missing = [name for name in ramp.data.columns if name not in frame]
     if missing:
         raise ValueError(
             f"It has no column {missing[0]!r}, which tells the group. It has "
             f"{list(map(str, frame.columns))[:20]}; rename one of these."
         )
-    numbers = [str(name) for name in frame if is_numeric_dtype(frame[name])]
-    own = [_BY_MODEL] if run_id is not None and _can_score(source) else []
-    if not own and not numbers:
-        raise ValueError("It has no column of numbers that could be scores.")
-    chosen = st.selectbox("Scores", [*own, *numbers], key="new file score")
-    added = {}
-    if chosen == _BY_MODEL and run_id is not None:
-        scores = pd.Series(_score(frame, source, run_id), name=_BY_MODEL)
-        added["score"], kind = scores, _PROBABILITY
-    else:
-        scores = frame[chosen]
-        kinds: list[ScoreType] = [_PROBABILITY, _MARGIN]
-        kinds = kinds if scores.min() >= 0 else [_MARGIN]
-        kind = st.segmented_control(
-            "They are", kinds, default=kinds[0], required=True, key="new file kind"
-        )
     taken = [name for name in _ADDED if name in frame]
     if taken:
         raise ValueError(
             f"It already has a column {taken[0]!r}, which would be added; rename it."
         )
-    groups = [frame[name] for name in ramp.data.columns]
-    result = apply_thresholds(ramp.thresholds, scores, groups, score_type=kind)
+    numbers = [str(name) for name in frame if is_numeric_dtype(frame[name])]
+    model = _model(choice.source.trial, run_id)
+    own = [_BY_MODEL] if model is not None else []
+    if not own and not numbers:
+        raise ValueError("It has no column of numbers that could be scores.")
+    chosen = st.selectbox("Scores", [*own, *numbers], key="new file score")
+    added: dict[str, Any] = {}
+    if model is not None and chosen == _BY_MODEL:
+        scores = pd.Series(score_new_rows(model, frame), name=_BY_MODEL)
+        added["score"], kind = scores, _KINDS[0]
+    else:
+        scores = frame[chosen]
+        kinds = _KINDS if scores.min() >= 0 else _KINDS[1:]
+        kind = st.segmented_control(
+            "They are", kinds, default=kinds[0], required=True, key="new file kind"
+        )
+    groups = _groups(frame, ramp, choice, dataset_id)
+    result = apply_thresholds(ramp.fitted.thresholds(), scores, groups, score_type=kind)
     return frame.assign(**added, h=result["h"], decision=result["decision"])
 
 
-def _can_score(source: Source) -> bool:
-    """Whether more than the scores of the model was kept."""
-    return bool(source.trial) and bool(store().artifact(source.trial).network())
+def _groups(
+    frame: pd.DataFrame, ramp: Ramp, choice: Choice, dataset_id: str | None
+) -> "list[pd.Series[Any]]":
+    """Return the columns of groups, made as those that thresholds were learned for."""
+    if choice.source.upload is not None or dataset_id is None:
+        return [frame[name] for name in ramp.data.columns]
+    labels = group_labels(frame, store().dataset_record(dataset_id).roles)
+    return [labels, *(fill_missing(frame[name]) for name in choice.crossed)]
 
 
-def _score(frame: pd.DataFrame, source: Source, run_id: str) -> np.ndarray:
-    """Return probabilities of new rows, encoded as the training rows were."""
+def _model(trial_key: str, run_id: str | None) -> AuditedModel | None:
+    """Return the model of a run if more than its scores was kept."""
+    if run_id is None or not trial_key or not store().artifact(trial_key).network():
+        return None
     run = store().run(run_id)
-    dataset = store().dataset(run.dataset_id)
-    _check_features(frame, dataset.roles.features)
-    scaling = SweepSpec.of_run(run.spec).scaling
-    encoder = encode(
-        dataset, split(dataset, source.seed).train, scaling=scaling
-    ).encoder
-    X = encoder.transform(frame)
-    kept = store().artifact(source.trial)
-    codes = np.zeros(len(X), np.int64)
-    if CATALOG[kept.row()["method"]].needs_groups:
-        codes = _group_codes(frame[dataset.roles.sensitive_feature], dataset)
-    return scorer_of(kept.network()).positive(X, codes)
-
-
-def _group_codes(column: pd.Series, dataset: Dataset) -> np.ndarray:
-    names = pd.Index(np.unique(dataset.sensitive_features))
-    codes = names.get_indexer(pd.Index(column.astype(str)))
-    if (codes < 0).any():
-        row = int(np.argmin(codes))
-        raise ValueError(
-            f"Column {column.name!r} has {column.iloc[row]!r} in row {row + 1}, and "
-            f"the model knows {list(names)} alone. Leave these rows out."
-        )
-    return codes
-
-
-def _check_features(frame: pd.DataFrame, features: Sequence[str]) -> None:
-    missing = [name for name in features if name not in frame]
-    if missing:
-        raise ValueError(
-            f"It has no columns {missing}, which the model needs; add them, or choose "
-            "a column of scores."
-        )
+    trials = store().snapshot(run_id, curves=False).trials
+    found = [trial for trial in trials if trial.key == trial_key]
+    if not found:
+        return None
+    spec = SweepSpec.of_run(run.spec)
+    rows = rows_of(store().dataset(run.dataset_id), found[0], spec)
+    return read_model(store(), found[0], rows)

@@ -1,29 +1,29 @@
 """Where scores come from: trained models, columns of the table, uploaded files."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
-from fairdash.datasets import split
+from fairdash.datasets import Dataset, split
 from fairdash.postprocessing import (
-    RampThreshold,
     ScoreType,
+    SplitScores,
+    TableScores,
+    as_margins,
     cross,
+    fill_missing,
     guess_score_type,
     read_margins,
 )
+from fairdash.postprocessing import score_columns as columns_of_scores
 from fairdash.results import Setting
-from fairdash.ui.results.scored import Array, Part, Scored
 from fairdash.ui.widgets.state import store
 
-_FEW_SCORES = 10
 _PLAIN = ("unconstrained", "logistic", "logistic_cv", "forest", "neighbours")
-_HELD = 5  # every fifth row of an uploaded file is a test row
-_MISSING = "missing"
+_FILE = "file "
 
 
 class Upload(NamedTuple):
@@ -35,6 +35,27 @@ class Upload(NamedTuple):
     groups: tuple[str, ...]
     outcome: str
     positive: str
+
+    @property
+    def id(self) -> str:
+        """What `upload_of` reads it from again."""
+        return _FILE + json.dumps(self)
+
+
+def upload_of(told: str) -> Upload | None:
+    """Return the file of scores that an address names, if its table is kept here."""
+    if not told.startswith(_FILE):
+        return None
+    try:
+        table, name, score, groups, outcome, positive = json.loads(
+            told.removeprefix(_FILE)
+        )
+        upload = Upload(table, name, score, tuple(groups), outcome, positive)
+        present = set(store().table(table))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    needed = {score, *upload.groups, *([outcome] if outcome else [])}
+    return upload if needed <= present and upload.groups else None
 
 
 class Source(NamedTuple):
@@ -51,9 +72,21 @@ class Source(NamedTuple):
     upload: Upload | None = None
 
     @property
+    def id(self) -> str:
+        """How the address names it."""
+        if self.upload is not None:
+            return self.upload.id
+        return self.trial or f"column {self.column}"
+
+    @property
     def has_outcome(self) -> bool:
         """Whether accuracy can be told."""
         return self.upload is None or bool(self.upload.outcome)
+
+    @property
+    def learned(self) -> str:
+        """What the rows are called that thresholds are learned on."""
+        return "validation" if self.trial else "calibration"
 
 
 def post_sources(
@@ -83,15 +116,32 @@ def score_columns(dataset_id: str) -> list[str]:
     """Return the columns that may be scores: probabilities or margins."""
     dataset = store().dataset(dataset_id)
     roles = dataset.roles
-    taken = {roles.target, roles.sensitive_feature}
-    frame = dataset.frame.select_dtypes("float")
-    return [
-        str(name)
-        for name in frame
-        if name not in taken
-        and frame[name].between(-1, 1).all()
-        and frame[name].nunique() > _FEW_SCORES
-    ]
+    return columns_of_scores(dataset.frame, (roles.target, roles.sensitive_feature))
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores that no part of was used in training.
+
+    Attributes
+    ----------
+    name : str
+        Of the table.
+    columns : tuple of str
+        That groups are crossed from.
+    row_number : ndarray
+        Of the test rows, in the file.
+    split : SplitScores
+        Rows that thresholds are learned on, and test rows.
+    learned : str
+        What the former are called.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    row_number: Any
+    split: SplitScores
+    learned: str
 
 
 @st.cache_resource(max_entries=8, show_spinner="Sorting scores…")
@@ -101,112 +151,55 @@ def scored(dataset_id: str, source: Source, crossed: tuple[str, ...]) -> Scored:
     Of an uploaded file ``crossed`` plays no part: it names its groups itself.
     """
     if source.upload is not None:
-        return _uploaded(source.upload)
+        sent = read_upload(source.upload)
+        parts = SplitScores.of(
+            sent.margins, sent.labels, y=sent.y, score_type=sent.score_type
+        )
+        upload = source.upload
+        return Scored(
+            upload.name, upload.groups, parts.test_rows, parts, source.learned
+        )
     dataset = store().dataset(dataset_id)
+    parts = _of_dataset(dataset, source, crossed)
+    columns = (dataset.roles.sensitive_feature, *crossed)
+    rows = dataset.row_number[parts.test_rows]
+    return Scored(dataset.name, columns, rows, parts, source.learned)
+
+
+def _of_dataset(
+    dataset: Dataset, source: Source, crossed: tuple[str, ...]
+) -> SplitScores:
     parts = split(dataset, source.seed)
     if source.trial:
-        scores = store().artifact(source.trial).scores().astype(np.float64)
-        margins, calibration = 2 * scores - 1, parts.validation
+        probabilities = store().artifact(source.trial).scores()
         score_type: ScoreType = "probability"
+        margins, calibration = as_margins(probabilities, score_type), parts.validation
     else:
-        margins = read_margins(dataset.frame[source.column])
-        score_type = guess_score_type(dataset.frame[source.column])
-        calibration = np.sort(np.concatenate([parts.train, parts.validation]))
-    labels = dataset.sensitive_features
+        column = dataset.frame[source.column]
+        margins, calibration = read_margins(column), None
+        score_type = guess_score_type(column)
+    labels, names = dataset.sensitive_features, dataset.group_names
     if crossed:
-        columns = [dataset.frame[c].astype(object).fillna(_MISSING) for c in crossed]
-        labels = cross(labels, *columns)
-    names, codes = _groups(margins, labels, calibration, parts.test)
-    if not crossed:  # the order, and so the colours, of other pages
-        names, codes = dataset.group_names, dataset.group
-
-    def part(where: NDArray[np.int64]) -> Part:
-        return Part(where, margins[where], codes[where], dataset.y[where])
-
-    columns_used = (dataset.roles.sensitive_feature, *crossed)
-    return Scored.of(
-        dataset.name,
-        names,
-        columns_used,
-        dataset.row_number,
-        part(calibration),
-        part(parts.test),
-        score_type,
+        others = [fill_missing(dataset.frame[column]) for column in crossed]
+        labels, names = cross(labels, *others), ()
+    return SplitScores.of(
+        margins,
+        labels,
+        calibration=calibration,
+        test=parts.test,
+        y=dataset.y,
+        score_type=score_type,
+        names=names,  # the order, and so the colours, of other pages
     )
-
-
-class Sent(NamedTuple):
-    """A file of scores: margins, group and, if known, outcome of every row."""
-
-    margins: Array
-    labels: NDArray[Any]
-    y: NDArray[np.int8] | None
-    score_type: ScoreType
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def read_upload(upload: Upload) -> Sent:
+def read_upload(upload: Upload) -> TableScores:
     """Return what a file says of its rows; ValueError if scores are out of range."""
-    frame = store().table(upload.table)
-    margins = read_margins(frame[upload.score])
-    labels = cross(
-        *(frame[group].astype(object).fillna(_MISSING) for group in upload.groups)
-    )
-    y = None
-    if upload.outcome:
-        positive = frame[upload.outcome].astype(str) == upload.positive
-        y = positive.to_numpy().astype(np.int8)
-    return Sent(margins, labels, y, guess_score_type(frame[upload.score]))
-
-
-def _uploaded(upload: Upload) -> Scored:
-    margins, labels, y, score_type = read_upload(upload)
-    test, calibration = _dealt(labels)
-    names, codes = _groups(margins, labels, calibration, test)
-
-    def part(where: NDArray[np.int64]) -> Part:
-        return Part(
-            where, margins[where], codes[where], None if y is None else y[where]
-        )
-
-    rows = np.arange(len(margins))
-    return Scored.of(
-        upload.name,
-        names,
+    return TableScores.read(
+        store().table(upload.table),
+        upload.score,
         upload.groups,
-        rows,
-        part(calibration),
-        part(test),
-        score_type,
+        upload.outcome,
+        upload.positive,
     )
-
-
-def _dealt(labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return test and calibration rows, dealt alike in every group."""
-    shuffled = np.random.default_rng(0).permutation(len(labels))
-    codes, _ = pd.factorize(labels[shuffled])
-    dealt = shuffled[np.argsort(codes, kind="stable")]
-    held = np.arange(len(dealt)) % _HELD == _HELD - 1
-    return np.sort(dealt[held]), np.sort(dealt[~held])
-
-
-def _groups(
-    margins: Array,
-    labels: NDArray[Any],
-    calibration: NDArray[np.int64],
-    test: NDArray[np.int64],
-) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the groups and the group of every row, once they have been checked."""
-    # the estimator checks what the page then solves again and again
-    checked = RampThreshold(target_rate=0.5)
-    checked.fit(margins[calibration], sensitive_features=labels[calibration])
-    names = tuple(checked.rules_)
-    levels, values = pd.factorize(labels)
-    codes = pd.Index(names).get_indexer(pd.Index(values).astype(str))[levels]
-    unseen = np.flatnonzero(codes[test] < 0)
-    if len(unseen):
-        raise ValueError(
-            f"{len(unseen)} test rows are in groups without calibration rows, such as "
-            f"{labels[test[unseen[0]]]!r}; cross fewer columns."
-        )
-    return names, codes

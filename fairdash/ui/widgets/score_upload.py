@@ -6,8 +6,9 @@ import pandas as pd
 import streamlit as st
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import more, problem
-from fairdash.ui.widgets.score_source import Upload
+from fairdash.ui.widgets.score_source import Upload, upload_of
 from fairdash.ui.widgets.state import store
 
 _KEPT = "post-process uploads"
@@ -16,9 +17,10 @@ _MOST_GROUPS = 20
 
 
 def uploads() -> list[Upload]:
-    """Return the files of this session, the newest first."""
+    """Return the files of this session, the newest first, and the one addressed."""
     kept: list[Upload] = st.session_state.get(_KEPT, [])
-    return kept
+    addressed = upload_of(selection().scores or "")
+    return kept if addressed is None or addressed in kept else [addressed, *kept]
 
 
 def upload_scores() -> None:
@@ -51,6 +53,7 @@ def scores_form(without_outcome: str) -> None:
     if chosen is not None and st.button("Use these scores", type="primary"):
         kept = [one for one in uploads() if one != chosen]
         st.session_state[_KEPT] = [chosen, *kept]
+        choose(scores=chosen.id)
         st.rerun()
 
 

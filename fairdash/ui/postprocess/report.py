@@ -1,0 +1,258 @@
+"""What the ramp does, in cards, tables, bounds and downloads."""
+
+import math
+import shlex
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from fairdash._wording import (
+    Kpi,
+    change,
+    count,
+    interval,
+    number,
+    percent,
+    plural,
+    points,
+)
+from fairdash.datasets import Subgroups
+from fairdash.plots import Picture, corrections_picture, ramp_picture, trade_off_picture
+from fairdash.postprocessing import trade_off_table
+from fairdash.ui.postprocess.ramp import (
+    Choice,
+    Ramp,
+    baseline_table,
+    impossibility,
+    local_corrections,
+)
+from fairdash.ui.widgets.blocks import code_tabs, decimals, heading
+from fairdash.ui.widgets.downloads import table_download
+from fairdash.ui.widgets.state import store
+
+_SHOWN_GROUPS = 2
+_LABEL = 20  # characters on a card
+_KINDS = {"margin": "margins from -1 to 1", "probability": "probabilities"}
+_SCRIPT = """\
+# scores: of a trained model, {kind}; calibration rows took no part in training
+from fairdash.postprocessing import RampThreshold
+
+ramp = RampThreshold(
+    gamma={gamma!r},
+    target_rate={target_rate!r},
+    tolerance={tolerance!r},
+    center={center!r},
+    score_type={score_type!r},
+)
+ramp.fit(
+    scores[calibration], {y}sensitive_features=groups[calibration]
+)
+h = ramp.predict_proba(scores[test], sensitive_features=groups[test])
+decision = ramp.predict(
+    scores[test], sensitive_features=groups[test], random_state=0
+)
+"""
+_COMMAND = """\
+fairdash apply fairdash-thresholds.json NEW_FILE.csv \\
+    --score SCORE_COLUMN{groups} --out decided.csv
+"""
+
+
+def post_kpis(ramp: Ramp) -> list[Kpi]:
+    """Return accuracy and DI with paired changes, and changed decisions by group."""
+    accuracy, gap = ramp.report.outcome.to_dict("records")
+    known = math.isfinite(accuracy["value"])
+    own = "" if ramp.rows == "test" else " Thresholds are learned on these rows."
+    cards = [
+        Kpi(
+            "Expected accuracy",
+            percent(accuracy["value"]),
+            interval(accuracy["low"], accuracy["high"], percent)
+            if known
+            else "not known without an outcome",
+            delta=points(accuracy["change"]) if known else "",
+            good=_good(accuracy, up=True),
+            help=f"Share of right decisions on {ramp.rows} rows when they are drawn "
+            f"with the probabilities of the ramp.{own} Change: against no correction, "
+            "paired.",
+        ),
+        Kpi(
+            f"DI, {ramp.rows} rows",
+            number(gap["value"]),
+            interval(gap["low"], gap["high"]),
+            delta=change(gap["change"]),
+            good=_good(gap, up=False),
+            help="Demographic parity difference: largest minus smallest expected rate "
+            f"of the groups.{own} At tolerance 0 it is 0 on rows that thresholds are "
+            "learned on; on test rows chance remains.",
+        ),
+    ]
+    changed = ramp.report.changed
+    widest = changed.nlargest(_SHOWN_GROUPS, "changed")["group"]
+    for row in changed[changed["group"].isin(widest)].to_dict("records"):
+        cards.append(
+            Kpi(
+                _short(str(row["group"])),
+                plural(round(row["changed"]), "changed decision"),
+                f"{count(round(row['up']))} to 1, {count(round(row['down']))} to 0",
+                help=f"Expected changes of decision among {count(row['n'])} "
+                f"{ramp.rows} rows of {row['group']}; drawing alone moves them by "
+                f"±{count(round(row['spread']))} in 95% of cases.",
+            )
+        )
+    return cards
+
+
+def ramps_of(ramp: Ramp) -> Picture:
+    """Return where ramps start, as the server solved them."""
+    setting = ramp.setting
+    return ramp_picture(
+        ramp.starts(), tolerance=setting["tolerance"], rows=ramp.data.learned
+    )
+
+
+def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> Picture:
+    """Return accuracy against DI of the ramp and of other methods."""
+    methods = baseline_table(
+        dataset_id, choice.source, choice.crossed, on_test=choice.on_test
+    )
+    curve = ramp.fitted.curve(ramp.report.rows)
+    table = trade_off_table(ramp.report, curve, methods)
+    return trade_off_picture(table, rows=ramp.rows)
+
+
+def local_before_after(
+    ramp: Ramp, choice: Choice, dataset_id: str, subgroups: Subgroups
+) -> Picture:
+    """Return local DI before and after the ramp and two local corrections."""
+    corrections = local_corrections(
+        dataset_id,
+        choice.source,
+        subgroups.model_dump_json(),
+        on_test=choice.on_test,
+    )
+    cells, overall, excluded = corrections.compare(ramp.report.h, ramp.fitted.gamma)
+    groups = corrections.reported.rows.names
+    return corrections_picture(
+        cells, overall, groups=groups, excluded=excluded, rows=ramp.rows
+    )
+
+
+def changed_by_group(ramp: Ramp) -> None:
+    """Draw the changed decisions of all groups, where accuracy cannot be told."""
+    heading("What changes, group by group")
+    table = ramp.report.changed.drop(columns=["changed", "spread"])
+    whole = st.column_config.NumberColumn(format="%.0f")
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config=decimals(table) | dict.fromkeys(("up", "down"), whole),
+    )
+    st.caption(
+        f"Expected decisions of {ramp.rows} rows: rates before and after, and how many "
+        "go from 0 to 1 (up) and from 1 to 0 (down). Accuracy is not known without an "
+        "outcome."
+    )
+
+
+def post_downloads(ramp: Ramp) -> None:
+    """Offer thresholds, decisions and the same call in Python and on a command line."""
+    fitted, split = ramp.fitted, ramp.data.split
+    with st.popover("Decisions and thresholds", icon=":material/download:"):
+        st.download_button(
+            "Thresholds (JSON)",
+            fitted.thresholds().to_json(),
+            file_name="fairdash-thresholds.json",
+            icon=":material/data_object:",
+            type="tertiary",
+            on_click="ignore",
+        )
+        table_download(
+            "Decisions and h of test rows (CSV)",
+            # written when asked for: a million rows take seconds
+            lambda: fitted.decisions(split.test).assign(row=ramp.data.row_number),
+            "fairdash-decisions.csv",
+            width="content",
+        )
+        groups = "".join(f" --group {shlex.quote(n)}" for n in ramp.data.columns)
+        script = _SCRIPT.format(
+            **fitted.get_params(),
+            kind=_KINDS[fitted.score_type],
+            y="" if split.calibration.y is None else "y[calibration], ",
+        )
+        st.caption("The same, to copy; Bash applies thresholds to a file of any size")
+        code_tabs({"Python": script, "Bash": _COMMAND.format(groups=groups)})
+
+
+def post_bounds(
+    ramp: Ramp, choice: Choice, dataset_id: str | None, subgroups: Subgroups | None
+) -> None:
+    """Draw the two bounds as calculators, with what their terms mean."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _excess_risk(ramp, str(dataset_id))
+    if choice.source.upload is None and dataset_id and subgroups is not None:
+        with right:
+            _impossibility(choice, dataset_id, subgroups.model_dump_json())
+
+
+def _excess_risk(ramp: Ramp, key: str) -> None:
+    rows, gamma = ramp.data.split.calibration, ramp.fitted.gamma
+    st.markdown("**Excess risk of the ramp, at most**")
+    one, two = st.columns(2)
+    assumed = one.number_input(
+        "Error of the scores", 0.0, 2.0, 0.05, 0.01,
+        help="Assumed E|2η − 1 − f|: how far scores are from true probabilities.",
+        key=f"{key} error",
+    )  # fmt: skip
+    delta = two.number_input(
+        "Failure risk (δ)", 0.001, 0.5, 0.05, 0.01, key=f"{key} delta"
+    )
+    risk = ramp.fitted.excess_risk(delta=delta, score_error=assumed)
+    terms = {
+        "Scores are not true probabilities": risk.score_error,
+        f"Randomising, 2γ with γ = {gamma:g}": risk.ramp_width,
+        f"Sample of {count(len(rows.margins))} rows": risk.sample,
+        f"Learning the rates of {len(rows.names)} groups": risk.groups,
+        "Sum": risk.total,
+    }
+    st.dataframe(_terms(terms), hide_index=True)
+    if risk.total >= 1:
+        st.caption(
+            "A sum of 1 or more says nothing: the bound needs far more rows than "
+            "the ramp does in practice."
+        )
+
+
+def _impossibility(choice: Choice, dataset_id: str, subgroups: str) -> None:
+    low = impossibility(dataset_id, choice.source, subgroups, on_test=choice.on_test)
+    group = store().dataset(dataset_id).group_names[0]
+    st.markdown("**Covariance that some subgroup must show**")
+    terms = {
+        "How well subgroups tell the group": low.predictability,
+        "Smaller share of decisions": low.minority,
+        "Half the product": low.bound,
+    }
+    st.dataframe(_terms(terms), hide_index=True)
+    st.caption(
+        "For decisions without randomising: whatever is corrected in known "
+        "subgroups, some other subgroup has at least this covariance with "
+        f"{group}. P(group | x) is taken as its share in the "
+        "chosen subgroups; finer ones can only raise the bound."
+    )
+
+
+def _terms(terms: dict[str, float]) -> pd.DataFrame:
+    values = [number(value) for value in terms.values()]
+    return pd.DataFrame({"Term": list(terms), "Value": values})
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LABEL else f"{name[: _LABEL - 1]}…"
+
+
+def _good(row: dict[Any, Any], *, up: bool) -> bool | None:
+    if row["change_low"] > 0:
+        return up
+    return not up if row["change_high"] < 0 else None
