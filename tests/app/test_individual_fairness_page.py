@@ -3,9 +3,10 @@ import pytest
 import streamlit as st
 from reading import button, figures, numbers, words
 from scipy.special import expit
+from toys import ROLES, people
 
 from fairdash import ui
-from fairdash.audits import audit_run
+from fairdash.audits import FairMetricSpec, audit_run
 from fairdash.datasets import encode, split
 from fairdash.methods import Network
 from fairdash.metrics import group_directions
@@ -176,3 +177,65 @@ def test_nothing_that_does_not_count_is_an_error_with_the_way_out(visit, run_id)
     widget(page, "toggle", "What predicts origin").set_value(False).run()
     assert not page.exception
     assert "There is no sensitive direction" in words(page)
+
+
+def test_the_page_opens_with_the_metric_its_model_was_trained_with(visit, dataset_id):
+    params = {**QUICK, "metric": "columns", "columns": "branch"}
+    run = start_training(dataset_id, MethodGrid(method="sensei", params=params), 1)
+    models = ui.known_models(dataset_id, run)
+    sensei, plain = (
+        next(m for m in models if m.method == method)
+        for method in ("sensei", "unconstrained")
+    )
+    page = visit("Individual fairness", run=run, model=sensei.id)
+    assert widget(page, "selectbox", "Model").value == sensei.label
+    assert widget(page, "multiselect", "Columns").value == ["branch"]
+    assert widget(page, "toggle", "What predicts origin").value is False
+    page = visit("Individual fairness", run=run, model=plain.id)
+    assert widget(page, "multiselect", "Columns").value == []
+    assert widget(page, "toggle", "What predicts origin").value is True
+
+
+def test_an_address_shows_what_was_chosen(visit, dataset_id, run_id):
+    page = visit("Individual fairness", run=run_id)
+    model = ui.known_models(dataset_id, run_id)[-1]
+    widget(page, "selectbox", "Model").set_value(model.label).run()
+    page.select_slider[0].set_value(0.5).run()
+    widget(page, "multiselect", "Columns").set_value(["branch"]).run()
+    widget(page, "toggle", "What predicts origin").set_value(False).run()
+    again = visit("Individual fairness", **{k: v[-1] for k, v in address(page).items()})
+    assert not again.exception
+    assert widget(again, "selectbox", "Model").value == model.label
+    assert again.select_slider[0].value == 0.5
+    assert widget(again, "multiselect", "Columns").value == ["branch"]
+    assert widget(again, "toggle", "What predicts origin").value is False
+    assert numbers(again) == numbers(page)
+    assert words(again) == words(page)
+
+
+def address(page):
+    return {name: list(value) for name, value in page.query_params.items()}
+
+
+def test_other_models_are_compared_when_asked_for(visit, dataset_id):
+    params = {**QUICK, "fairness_weight": (1.0, 5.0, 20.0)}
+    run = start_training(dataset_id, MethodGrid(method="sensei", params=params), 1)
+    page = visit("Individual fairness", run=run)
+    assert "1 model not compared yet" in words(page)
+    button(page, "Compare 1 more model").click().run()
+    assert not page.exception
+    assert "not compared yet" not in words(page)
+
+
+def test_missing_values_in_a_chosen_column_are_a_group(visit, inline):
+    table = people()
+    table.loc[::9, "branch"] = None
+    csv = table.to_csv(index=False).encode()
+    stored = ui.store().add_table(csv, "people.csv")
+    data = ui.store().add_dataset(stored, ROLES, "People")
+    run = start_training(data, MethodGrid(method="logistic"), 1, beside="logistic")
+    metric = FairMetricSpec(columns=("branch",)).text()
+    page = visit("Individual fairness", run=run, metric=metric)
+    assert not page.exception
+    assert "was not audited" not in words(page)
+    assert numbers(page)["Consistency"].endswith("%")

@@ -60,12 +60,19 @@ def pick_individual(
 ) -> Question:
     """Draw the choice of a model, of sensitive directions and of the fair radius."""
     labels = {model.label: model for model in models}
+    named = {model.id: model.label for model in models}
+    first = models[model_in_question(store(), models, run_id)]
     with controls(4):
         chosen = st.selectbox(
             "Model",
             list(labels),
-            index=model_in_question(store(), models, run_id),
-            key=f"{dataset_id} {run_id} audited",
+            **bound(
+                "model",
+                first.label,
+                among=labels,
+                shown=lambda model: named.get(model, first.label),
+                meant=lambda label: labels[label].id,
+            ),
         )
         model = labels[chosen]
         radius = st.select_slider(
