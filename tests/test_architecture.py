@@ -19,13 +19,7 @@ COMPUTING_SCREEN = {
     # postprocess
     # results
     # sweep
-    "sweep/form.py",
-    "sweep/growing.py",
-    "sweep/inside.py",
-    "sweep/live.py",
     "sweep/live_surface.py",
-    "sweep/numbers.py",
-    "sweep/time.py",
     # train
     "train/truncation.py",
     "train/two_features.py",

@@ -1,9 +1,9 @@
 """The front of a sweep: what accuracy costs in fairness, method by method."""
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from fairdash._wording import fitting, listing, number, percent
+from fairdash.plots._picture import Picture
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
     BAND,
@@ -29,6 +29,10 @@ METRICS: dict[str, tuple[str, bool]] = {
     "auc": ("AUC", False),
     "log_loss": ("log loss", False),
 }
+_COLUMNS = [
+    "label", "method", "colour_role", "x", "y", "x_sd", "y_sd", "within",
+    "within_test", "constant", "front", "line", "knee",
+]  # fmt: skip
 GROUND = [f"#{i:06d}" for i in range(11, 21)]  # Streamlit's sequential colours
 
 
@@ -37,26 +41,40 @@ def metric_words(metric: str, value: float) -> str:
     return percent(value, 1) if METRICS[metric][1] else number(value)
 
 
-def plot_front(
-    models: pd.DataFrame,
-    runs: pd.DataFrame,
+def front_picture(
+    models: pd.DataFrame | None,
+    runs: pd.DataFrame | None = None,
     *,
     axes: tuple[str, str] = ("worst_1_di", "accuracy"),
+    limit: float = 0.05,
+    judge: str = "validation",
+    constants: bool = False,
+    n_seeds: int = 1,
     chance: float = float("nan"),
     training: pd.DataFrame | None = None,
-) -> go.Figure:
-    """One mark per model, the front of each method as steps, single runs behind.
+) -> Picture:
+    """Draw one mark per model, the front of each method as steps, single runs behind.
 
     Parameters
     ----------
-    models : DataFrame
-        One row per setting: label, method (as on screen), colour_role, x, y, x_sd and
-        y_sd (NaN for one seed), within (keeps the limit), front (lies on its method's
-        front), line (a corner of the line drawn), knee (where the front bends most).
-    runs : DataFrame
-        One row per single run: method, colour_role, x, y; empty for one seed.
+    models : DataFrame or None
+        None before the first is finished. One row per setting: label, method (as on
+        screen), colour_role, x, y, x_sd and y_sd (NaN for one seed), within and
+        within_test (keeps the limit on the rows of ``judge`` and on test rows),
+        constant (does not decide), front (lies on its method's front), line (a corner
+        of the line drawn), knee (where the front bends most).
+    runs : DataFrame, optional
+        One row per single run: method, colour_role, x, y, constant.
     axes : pair of str
         Metrics along x and y, see `METRICS`.
+    limit : float
+        On DI, in words.
+    judge : {"validation", "test"}
+        The rows on which fronts and the limit were judged.
+    constants : bool
+        Whether models that do not decide are drawn; the axes then reach to them.
+    n_seeds : int
+        Seeds whose mean is drawn.
     chance : float, optional
         Value of x that chance alone reaches; the grey band ends there.
     training : DataFrame, optional
@@ -64,27 +82,34 @@ def plot_front(
 
     Returns
     -------
-    Figure: first one trace of marks per method, in order of appearance and with the
-    rows of ``models`` in their order; then fronts, runs and models in training
+    Picture
+        Its figure has first one trace of marks per method, in order of appearance and
+        with the rows of `drawn_models` in their order; then fronts, runs and models in
+        training.
     """
-    methods = list(dict.fromkeys(models["method"]))
+    if models is None:
+        models = pd.DataFrame(columns=_COLUMNS)
+    shown = drawn_models(models, constants=constants)
+    methods = list(dict.fromkeys(shown["method"]))
     data: list[Spec] = []
     for method in methods:
-        mine = models[models["method"] == method]
+        mine = shown[shown["method"] == method]
         data.append(_marks(mine, axes))
     for method in methods:
-        mine = models[(models["method"] == method) & models["line"]]
+        mine = shown[(shown["method"] == method) & shown["line"]]
         if len(mine):
             data.append(_line(mine.sort_values("x")))
-    for method, mine in runs.groupby("method", sort=False):
-        data.append(_single(str(method), mine))
+    if runs is not None:
+        dots = drawn_models(runs, constants=constants)
+        for method, mine in dots.groupby("method", sort=False):
+            data.append(_single(str(method), mine))
     if training is not None:
         for method, mine in training.groupby("method", sort=False):
             data.append(_growing(mine, axes, named=method not in methods))
     layout: Spec = {
         "xaxis": _axis(axes[0]) | {"showgrid": True},
         "yaxis": _axis(axes[1]),
-        "annotations": [_knee(row) for row in records(models[models["knee"]])],
+        "annotations": [_knee(row) for row in records(shown[shown["knee"]])],
     }
     if chance == chance:
         band: Spec = {"type": "rect", "fillcolor": BAND, "line": {"width": 0}}
@@ -93,11 +118,38 @@ def plot_front(
         at: Spec = {"x": chance, "y": 0, "yref": "y domain", "xanchor": "right"}
         note = text("chance alone", yanchor="bottom", xshift=-4, **at)
         layout["annotations"].append(note)
-    return finish(data, layout, height=420, legend=True)
+    return Picture(
+        finish(data, layout, height=420, legend=True),
+        _headline(models, limit, judge),
+        _description(models, axes),
+        models.drop(columns=["colour_role", "line"]),
+        _caption(models, judge, n_seeds, constants=constants),
+    )
 
 
-def describe_front(models: pd.DataFrame, axes: tuple[str, str]) -> str:
-    """Alt text: both ends of every method's front."""
+def drawn_models(models: pd.DataFrame, *, constants: bool) -> pd.DataFrame:
+    """Return the rows that `front_picture` draws: without models that do not decide."""
+    return models if constants else models[~models["constant"].astype(bool)]
+
+
+def _headline(models: pd.DataFrame, limit: float, judge: str) -> str:
+    """How many settings keep the limit, and on which rows."""
+    if models.empty:
+        return "Where the models in training stand"
+    kept, on_test = int(models["within"].sum()), int(models["within_test"].sum())
+    words = f"{kept} of {len(models)} keep DI within {limit:g} on {judge} rows"
+    if judge != "test":
+        return f"{words}, {on_test} on test rows"
+    none = [
+        str(method)
+        for method, mine in models.groupby("method", sort=False)
+        if not mine["within"].any()
+    ]
+    return fitting(f"{words}, none of {listing(none)}", words) if none else words
+
+
+def _description(models: pd.DataFrame, axes: tuple[str, str]) -> str:
+    """Both ends of every method's front."""
     parts = []
     for method in dict.fromkeys(models["method"]):
         mine = models[(models["method"] == method) & models["front"]]
@@ -114,18 +166,20 @@ def describe_front(models: pd.DataFrame, axes: tuple[str, str]) -> str:
     return f"Fronts of {names}. {'; '.join(parts)}."
 
 
-def front_finding(models: pd.DataFrame, limit: float) -> str:
-    """How many models keep the limit, and which methods have none."""
-    none = [
-        str(method)
-        for method, mine in models.groupby("method", sort=False)
-        if not mine["within"].any()
-    ]
-    kept = int(models["within"].sum())
-    words = f"{kept} of {len(models)} settings keep DI within {limit:g}"
-    if not kept:
-        return f"No setting keeps DI within {limit:g}: raise the limit to see fronts"
-    return fitting(f"{words}, none of {listing(none)}", words) if none else words
+def _caption(models: pd.DataFrame, judge: str, n_seeds: int, *, constants: bool) -> str:
+    drawn = "One seed"
+    if n_seeds > 1:
+        drawn = f"Means of {n_seeds} seeds, bars: ± 1 sd over seeds, dots: single runs"
+    chosen = "chosen on validation rows"
+    if judge == "test":
+        chosen = "chosen on the test rows drawn, as in the paper"
+    words = f"{drawn}, on test rows. Filled: fronts {chosen}. Open: over the limit."
+    n_constant = int(models["constant"].sum())
+    if n_constant:
+        shown = "crosses" if constants else "not drawn"
+        count = "1 model decides" if n_constant == 1 else f"{n_constant} models decide"
+        words += f" {count} alike for everyone, or nearly: {shown}."
+    return words
 
 
 def _marks(mine: pd.DataFrame, axes: tuple[str, str]) -> Spec:
@@ -146,7 +200,7 @@ def _marks(mine: pd.DataFrame, axes: tuple[str, str]) -> Spec:
         "marker": {
             "size": sizes,
             "color": shades,
-            "symbol": [symbol if row["within"] else f"{symbol}-open" for row in rows],
+            "symbol": [_symbol(symbol, row) for row in rows],
             "opacity": 1,
         },
         "selected": {"marker": {"opacity": 1}},
@@ -226,6 +280,12 @@ def _knee(row: Spec) -> Spec:
     return text("knee", colour, x=row["x"], y=row["y"], bgcolor=VEIL) | arrow
 
 
+def _symbol(symbol: str, row: Spec) -> str:
+    if row["constant"]:
+        return "x-thin-open"
+    return symbol if row["within"] else f"{symbol}-open"
+
+
 def _mark(mine: pd.DataFrame) -> tuple[str, str]:
     return METHODS.get(mine["colour_role"].iloc[0], OTHER_METHOD)
 
@@ -237,6 +297,8 @@ def _axis(metric: str) -> Spec:
 
 def _hover(row: Spec, axes: tuple[str, str]) -> str:
     note = "" if row["within"] else "<br>over the DI limit"
+    if row["constant"]:
+        note = "<br>decides alike for everyone, or nearly"
     if row["knee"]:
         note = "<br>knee of the front"
     return f"{_values(row, axes)}{note}"

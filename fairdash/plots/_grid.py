@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from fairdash._wording import number
 from fairdash.plots._front import GROUND, METRICS, metric_words
+from fairdash.plots._picture import Picture
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import INK, MUTED, Spec, fade, finish
 
@@ -16,27 +16,30 @@ _TICKS = 6
 _SHADES = (GROUND[3], GROUND[5], GROUND[7], GROUND[9])
 
 
-def plot_grid(table: pd.DataFrame, *, metric: str) -> go.Figure:
-    """Cells of a metric over λ (across) and τ (up), and where the limit is kept.
+def grid_picture(table: pd.DataFrame, *, metric: str) -> Picture:
+    """Draw cells of a metric over λ (across) and τ (up), and where the limit is kept.
 
     Parameters
     ----------
     table : DataFrame
-        One row per setting: fairness_weight, tau, value, within.
+        One row per setting: fairness_weight, tau, value, within and constant (does not
+        decide; its cell is crossed out and has no colour).
     metric : str
         What ``value`` is, see ``METRICS``.
 
     Returns
     -------
-    Figure: a heat map; transparent markers to click on, one per row of ``table``; a
-    line along the limit
+    Picture
+        Its figure is a heat map; transparent markers to click on, one per row of
+        ``table``; a line along the limit; crosses.
     """
+    deciding = table[~table["constant"].astype(bool)]
     across = sorted(table["fairness_weight"].unique())
     up = sorted(table["tau"].unique())
     column = table["fairness_weight"].map(across.index).to_numpy()
     row = table["tau"].map(up.index).to_numpy()
     values = np.full((len(up), len(across)), np.nan)
-    values[row, column] = table["value"]
+    values[row, column] = table["value"].where(~table["constant"].astype(bool))
     within = np.zeros(values.shape, dtype=bool)
     within[row, column] = table["within"]
     title, share = METRICS[metric]
@@ -64,6 +67,7 @@ def plot_grid(table: pd.DataFrame, *, metric: str) -> go.Figure:
             "text": [
                 f"λ {one['fairness_weight']:g}, τ {one['tau']:g}<br>"
                 f"{title.split(' (')[0]} {metric_words(metric, one['value'])}"
+                + ("<br>decides alike for everyone" if one["constant"] else "")
                 for one in records(table)
             ],
             "hovertemplate": "%{text}<extra></extra>",
@@ -72,16 +76,22 @@ def plot_grid(table: pd.DataFrame, *, metric: str) -> go.Figure:
             "unselected": {"marker": {"opacity": 0}},
         },
         _edge(within),
+        _crosses(row, column, table["constant"].to_numpy(bool)),
     ]
     layout: Spec = {
         "xaxis": _ticks(across) | {"title": "fairness weight λ"},
         "yaxis": _ticks(up) | {"title": "locality τ", "showgrid": False},
     }
-    return finish(data, layout, height=380, right=4)
+    return Picture(
+        finish(data, layout, height=380, right=4),
+        _grid_headline(deciding, metric),
+        _grid_description(deciding, metric),
+        table,
+    )
 
 
-def describe_grid(table: pd.DataFrame, metric: str) -> str:
-    """Alt text: where the metric is smallest and largest."""
+def _grid_description(table: pd.DataFrame, metric: str) -> str:
+    """Where the metric is smallest and largest."""
     known = table.dropna(subset=["value"])
     name = METRICS[metric][0].split(" (")[0]
     if known.empty:
@@ -96,18 +106,18 @@ def describe_grid(table: pd.DataFrame, metric: str) -> str:
     return f"{name} over the grid: from {words[0]} to {words[1]}."
 
 
-def grid_finding(table: pd.DataFrame, metric: str) -> str:
+def _grid_headline(table: pd.DataFrame, metric: str) -> str:
     """Between which values the metric moves over the grid."""
     known = table["value"].dropna()
     name = METRICS[metric][0].split(" (")[0]
     if known.empty:
         return f"{name} is undefined at every setting"
     low, high = (metric_words(metric, float(v)) for v in (known.min(), known.max()))
-    return f"{name[0].upper()}{name[1:]} runs from {low} to {high}"
+    return f"{name[0].upper()}{name[1:]} runs from {low} to {high} on test rows"
 
 
-def plot_by_tau(table: pd.DataFrame, *, metric: str) -> go.Figure:
-    """Lines of a metric against τ, one per range of λ, ± one standard deviation.
+def by_tau_picture(table: pd.DataFrame, *, metric: str) -> Picture:
+    """Draw lines of a metric against τ, one per range of λ, ± one standard deviation.
 
     Parameters
     ----------
@@ -119,11 +129,12 @@ def plot_by_tau(table: pd.DataFrame, *, metric: str) -> go.Figure:
 
     Returns
     -------
-    Figure: a line per part, the darkest for the largest λ
+    Picture
+        Its figure has a line per part, the darkest for the largest λ.
     """
     data: list[Spec] = []
     parts = list(dict.fromkeys(table["part"]))
-    shades = _SHADES[-len(parts) :]
+    shades = _SHADES[len(_SHADES) - len(parts) :]
     for part, shade in zip(parts, shades, strict=True):
         mine = table[table["part"] == part]
         data.append(
@@ -150,21 +161,31 @@ def plot_by_tau(table: pd.DataFrame, *, metric: str) -> go.Figure:
         "xaxis": {"title": "locality τ", "nticks": _TICKS},
         "yaxis": {"title": title, "tickformat": ".1~%" if share else "~g", "nticks": 5},
     }
-    return finish(data, layout, height=360, legend=True)
+    name = title.split(" (")[0]
+    return Picture(
+        finish(data, layout, height=360, legend=True),
+        _by_tau_headline(table, metric),
+        f"{name} against τ for {len(parts)} ranges of λ.",
+        table,
+    )
 
 
-def by_tau_finding(table: pd.DataFrame, metric: str) -> str:
+def _by_tau_headline(table: pd.DataFrame, metric: str) -> str:
     """How far τ moves the metric where λ is largest."""
-    last = table[table["part"] == table["part"].iloc[-1]]["mean"]
     name = METRICS[metric][0].split(" (")[0]
+    if table.empty:
+        return f"{name} is undefined at every setting"
+    last = table[table["part"] == table["part"].iloc[-1]]["mean"]
     span = metric_words(metric, float(last.max() - last.min()))
-    return f"With the largest λ, τ moves {name} by {span}"
+    return f"With the largest λ, τ moves {name} by {span} on test rows"
 
 
-def plot_ratio_by_tau(
-    edges: Sequence[float], density: Mapping[float, Sequence[float]]
-) -> go.Figure:
-    """How the weights r are distributed at several τ.
+def ratio_by_tau_picture(
+    edges: Sequence[float],
+    density: Mapping[float, Sequence[float]],
+    spread: Mapping[float, float],
+) -> Picture:
+    """Draw how the weights r are distributed at several τ.
 
     Parameters
     ----------
@@ -172,10 +193,13 @@ def plot_ratio_by_tau(
         Of the bins, of which the last also holds everything beyond.
     density : mapping of float to sequence of float
         Density by τ.
+    spread : mapping of float to float
+        Standard deviation of r by τ.
 
     Returns
     -------
-    Figure: one line of steps per τ
+    Picture
+        Its figure has one line of steps per τ.
     """
     data: list[Spec] = []
     shades = _SHADES[-len(density) :][::-1]
@@ -199,16 +223,17 @@ def plot_ratio_by_tau(
             one | {"yref": "y domain"} | {"line": {"color": MUTED, "dash": "dot"}}
         ],
     }
-    return finish(data, layout, height=360, legend=True)
-
-
-def ratio_by_tau_finding(spread: Mapping[float, float]) -> str:
-    """How the spread of r changes from the smallest to the largest τ."""
     low, high = min(spread), max(spread)
     ends = (
         f"{number(spread[low], 2)} at τ {low:g}, {number(spread[high], 2)} at {high:g}"
     )
-    return f"Standard deviation of r: {ends}"
+    table = pd.DataFrame({"tau": list(spread), "sd": list(spread.values())})
+    return Picture(
+        finish(data, layout, height=360, legend=True),
+        f"Standard deviation of r: {ends}",
+        f"Density of r at {len(density)} values of τ.",
+        table,
+    )
 
 
 def _ticks(values: Sequence[float]) -> Spec:
@@ -239,5 +264,17 @@ def _edge(within: Any) -> Spec:
         "x": xs,
         "y": ys,
         "line": {"color": INK, "width": 2},
+        "hoverinfo": "skip",
+    }
+
+
+def _crosses(row: Any, column: Any, constant: Any) -> Spec:
+    """Return a cross in every cell whose model does not decide."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": column[constant].tolist(),
+        "y": row[constant].tolist(),
+        "marker": {"symbol": "x-thin-open", "size": 9, "color": MUTED},
         "hoverinfo": "skip",
     }

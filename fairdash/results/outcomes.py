@@ -9,6 +9,7 @@ import pandas as pd
 
 from fairdash._wording import Kpi, change, interval, number, percent, plural, points
 from fairdash.methods import CATALOG
+from fairdash.results.choices import shown_settings
 from fairdash.results.evaluation import (
     chance_worst,
     metrics_by_setting,
@@ -16,7 +17,6 @@ from fairdash.results.evaluation import (
 )
 from fairdash.results.models import Setting, settings, share_seed
 from fairdash.results.rows import trained_on
-from fairdash.results.sweeps import shown_settings
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE
 

@@ -1,291 +1,417 @@
-"""What a sweep found, as finished tables: every model, every setting, fronts."""
+"""What a stored sweep found: its rows, and what lies on disk beside them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Literal
+from functools import cached_property, lru_cache
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
+from fairdash._wording import Kpi, change, number, percent, points
+from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
-from fairdash.results.models import Setting, beside_plain, same_model, settings
-from fairdash.store import Snapshot, Store
-from fairdash.sweep import BASELINE, knee, mean_over_seeds, pareto_front, select, within
+from fairdash.metrics import local_di, mean_local_di
+from fairdash.results.evaluation import chance_worst
+from fairdash.results.models import settings
+from fairdash.results.rows import rows_of
+from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
+from fairdash.sweep import (
+    AXES,
+    INITIALISATION,
+    PARITY,
+    TAU,
+    WEIGHT,
+    MethodGrid,
+    Point,
+    Scalar,
+    SweepResult,
+    SweepSpec,
+    decisions,
+    model_label,
+    unsupported_methods,
+)
 
-PARITY = "demographic_parity_difference"
-WEIGHT, TAU = "fairness_weight", "tau"
-AXES = ("worst_1_di", "accuracy")  # of the front, if no others are asked for
-Judge = Literal["validation", "test"]
-Value = float | int | str
-Point = dict[str, Value]
-_QUARTILES = 4
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """The finished models of a run.
-
-    Attributes
-    ----------
-    rows : DataFrame
-        One row per model, as of `fairdash.sweep.run_sweep`.
-    means : DataFrame
-        One row per setting, averaged over seeds: `fairdash.sweep.mean_over_seeds`.
-    models : tuple of Setting
-        In the order of ``means``.
-    """
-
-    rows: pd.DataFrame
-    means: pd.DataFrame
-    models: tuple[Setting, ...]
-
-    @property
-    def n_seeds(self) -> int:
-        """Number of seeds of the setting that has most."""
-        return int(self.means["n_seeds"].max())
-
-    @property
-    def methods(self) -> list[str]:
-        """Methods with more than one setting, so with something to slide through."""
-        counts = self.means["method"].value_counts()
-        return [m for m in dict.fromkeys(self.means["method"]) if counts[m] > 1]
-
-    def axes(self, method: str) -> dict[str, list[Value]]:
-        """Return the parameters that a method's settings differ in, with their values.
-
-        Numbers ascend; λ comes first, then τ, then the others as in the catalog.
-        """
-        mine = self.means[self.means["method"] == method]
-        params = [p.name for p in CATALOG[method].params if p.name in mine]
-        params.sort(key=lambda name: name not in (WEIGHT, TAU))
-        axes = {name: mine[name].dropna().unique().tolist() for name in params}
-        return {
-            name: values if isinstance(values[0], str) else sorted(values)
-            for name, values in axes.items()
-            if len(values) > 1
-        }
-
-    def at(self, method: str, point: Mapping[str, Value]) -> pd.DataFrame:
-        """Return the settings of a method that agree with ``point``, of ``means``."""
-        mine = self.means["method"] == method
-        for param, value in point.items():
-            mine &= self.means[param] == value
-        return self.means[mine]
-
-    def position(self, method: str, point: Mapping[str, Value]) -> int | None:
-        """Return the place of a setting in ``means``, None if it did not finish."""
-        found = self.at(method, point)
-        return int(str(found.index[0])) if len(found) else None
-
-    def point(self, place: int) -> Point:
-        """Return the values of the setting at a place on its method's axes."""
-        row = self.means.iloc[place]
-        return {name: row[name] for name in self.axes(row["method"])}
-
-    def best(self, limits: dict[str, float]) -> int | None:
-        """Return the place of the most accurate setting on validation rows."""
-        fair = self.means[self.means["method"].isin(self.methods)]
-        chosen = select(fair, limits=limits)
-        return None if chosen is None else int(str(chosen.name))
-
-    def start(self, limit: float) -> int:
-        """Return the place to open on: the best within the limit on DI, else at all."""
-        for limits in ({PARITY: limit}, {}):
-            place = self.best(limits)
-            if place is not None:
-                return place
-        return int(self.means["method"].eq(self.methods[0]).argmax())  # all undefined
-
-    def knee(self, method: str, axes: tuple[str, str], limit: float) -> int | None:
-        """Return the place of the knee of a method's front on validation rows."""
-        points = self.points(axes, limit, "validation", single=False)
-        places = np.flatnonzero(points["knee"] & (self.means["method"] == method))
-        return int(places[0]) if len(places) else None
-
-    def baseline(self) -> "pd.Series[Any] | None":
-        """Return the unconstrained model's means, if it was trained."""
-        mine = self.means[self.means["method"] == BASELINE]
-        return mine.iloc[0] if len(mine) else None
-
-    def points(
-        self, axes: tuple[str, str], limit: float, judge: Judge, *, single: bool
-    ) -> pd.DataFrame:
-        """Return the models of the front's figure, see `fairdash.plots.plot_front`.
-
-        Fronts, knees and the limit are judged on the rows of ``judge``, each method's
-        apart; what is drawn are figures on test rows.
-        """
-        table = self.rows if single else self.means
-        keeps = within(table, {f"{judge}_{PARITY}": limit})
-        x, y = (f"test_{metric}" for metric in axes)
-        judged = (f"{judge}_{axes[0]}", f"{judge}_{axes[1]}")
-        marks = {
-            name: np.zeros(len(table), dtype=bool) for name in ("front", "line", "knee")
-        }
-        places = np.arange(len(table))
-        for method in dict.fromkeys(table["method"]):
-            mine = table.assign(place=places)[(table["method"] == method) & keeps]
-            best = pareto_front(mine, axes=judged)
-            marks["front"][best["place"]] = True
-            marks["line"][pareto_front(best, axes=(x, y))["place"]] = True
-            bend = knee(best, axes=judged)
-            if bend is not None:
-                marks["knee"][best["place"].iloc[bend]] = True
-        labels = [model.label for model in self.models]
-        if single:
-            by_key = {t.key: m.label for m in self.models for t in m.trials}
-            pairs = zip(table["key"], table["seed"], strict=True)
-            labels = [f"{by_key[key]}, seed {seed}" for key, seed in pairs]
-        spread = {} if single else {"x": table[f"{x}_sd"], "y": table[f"{y}_sd"]}
-        return pd.DataFrame(
-            {
-                "label": labels,
-                "method": [CATALOG[m].label for m in table["method"]],
-                "colour_role": [CATALOG[m].colour_role for m in table["method"]],
-                "x": table[x],
-                "y": table[y],
-                "x_sd": spread.get("x", np.nan),
-                "y_sd": spread.get("y", np.nan),
-                "within": keeps,
-                **marks,
-            }
-        ).reset_index(drop=True)
-
-    def single_runs(self, axes: tuple[str, str]) -> pd.DataFrame:
-        """Return every run as a dot behind the means; none when these are the same."""
-        rows = self.rows if self.n_seeds > 1 else self.rows.iloc[:0]
-        methods = [CATALOG[method] for method in rows["method"]]
-        return pd.DataFrame(
-            {
-                "method": [method.label for method in methods],
-                "colour_role": [method.colour_role for method in methods],
-                "x": rows[f"test_{axes[0]}"],
-                "y": rows[f"test_{axes[1]}"],
-            }
-        )
-
-    def grid(
-        self, method: str, others: Point, metric: str, limit: float
-    ) -> pd.DataFrame:
-        """Return means over λ and τ at other values, see `fairdash.plots.plot_grid`."""
-        mine = self.at(method, others)
-        return pd.DataFrame(
-            {
-                WEIGHT: mine[WEIGHT],
-                TAU: mine[TAU],
-                "value": mine[f"test_{metric}"],
-                "within": within(mine, {f"validation_{PARITY}": limit}),
-            }
-        )
-
-    def by_tau(self, method: str, others: Point, metric: str) -> pd.DataFrame:
-        """Return the mean and spread of a metric by τ within quarters of the λ axis."""
-        mine = self.rows[self.rows["method"] == method]
-        for name, value in others.items():
-            mine = mine[mine[name] == value]
-        weights = np.sort(mine[WEIGHT].unique())
-        tables = []
-        for part in np.array_split(weights, min(_QUARTILES, len(weights))):
-            rows = mine[mine[WEIGHT].isin(part)]
-            by = rows.groupby(TAU)[f"test_{metric}"].agg(["mean", "std"])
-            ends = dict.fromkeys(f"{value:g}" for value in (part[0], part[-1]))
-            table = by.reset_index().rename(columns={"std": "sd"})
-            tables.append(table.assign(part=f"λ {'–'.join(ends)}"))
-        return pd.concat(tables, ignore_index=True)
+_RATIO_BINS = 40
+_SHOWN_TAUS = 4
+_CARDS = (
+    ("accuracy", "Accuracy", percent),
+    (PARITY, "DI", number),
+    ("worst_1_di", "Worst-1-DI", number),
+)
 
 
 def is_sweep(store: Store, run_id: str | None) -> bool:
     """Tell whether a run tries several settings of a method."""
-    if run_id is None:
+    return run_id is not None and _has_axes(store.run(run_id))
+
+
+@dataclass(frozen=True)
+class RatioByTau:
+    """How r is distributed at several τ: density in bins, and standard deviation."""
+
+    edges: Sequence[float]
+    density: dict[float, Sequence[float]]
+    spread: dict[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSweep:
+    """The finished models of a run, and those that joined it.
+
+    Attributes
+    ----------
+    store : Store
+    run : RunRecord
+    result : SweepResult
+        Its first settings are those of the run.
+    trials : mapping of str to TrialRecord
+        By key.
+    grid : StoredSweep or None
+        The sweep without the models that joined it; None when there are none.
+    """
+
+    store: Store
+    run: RunRecord
+    result: SweepResult
+    trials: Mapping[str, TrialRecord]
+    grid: "StoredSweep | None" = None
+
+    @classmethod
+    def of(cls, store: Store, snapshot: Snapshot) -> Self | None:
+        """Return what has finished of a run, None before the first model."""
+        rows = _rows(store, snapshot)
+        if rows.empty:
+            return None
+        trials = {trial.key: trial for trial in snapshot.trials}
+        return cls(store, snapshot.run, SweepResult.of(rows), trials)
+
+    def joined_by(self, snapshots: Sequence[Snapshot]) -> "StoredSweep":
+        """Return the sweep with the models of other runs behind its own."""
+        if not snapshots:
+            return self
+        tables = [_rows(self.store, snapshot) for snapshot in snapshots]
+        rows = pd.concat([self.result.rows, *tables], ignore_index=True)
+        rows = rows.drop_duplicates("key", ignore_index=True)
+        further = {trial.key: trial for one in snapshots for trial in one.trials}
+        return StoredSweep(
+            self.store,
+            self.run,
+            SweepResult.of(rows),
+            further | dict(self.trials),
+            self,
+        )
+
+    @property
+    def grid_result(self) -> SweepResult:
+        """The result of the run itself, whose settings come first in `result`."""
+        return (self.grid or self).result
+
+    def trials_at(self, place: int) -> tuple[TrialRecord, ...]:
+        """Return the trials of a setting, one a seed."""
+        return tuple(self.trials[key] for key in self.result.keys(place).values())
+
+    @cached_property
+    def subgroups(self) -> Subgroups:
+        """The subgroups the run was measured under."""
+        return Subgroups.model_validate(self.run.spec["subgroups"])
+
+    @cached_property
+    def _local(self) -> dict[str, pd.DataFrame]:
+        return {}
+
+    def local(self, method: str) -> pd.DataFrame:
+        """Return local DI of all settings of a method on test rows, over seeds.
+
+        Returns
+        -------
+        DataFrame of `fairdash.metrics.mean_local_di`, whose "model" is the place of
+        the setting and "label" its name
+        """
+        if method not in self._local:
+            mine = np.flatnonzero(self.result.means["method"] == method).tolist()
+            if self.grid is None:
+                self._local[method] = self._measure(mine)
+            else:
+                joined = [
+                    place for place in mine if place >= len(self.grid_result.means)
+                ]
+                tables = [self.grid.local(method)]
+                tables += [self._measure(joined)] if joined else []
+                self._local[method] = pd.concat(tables, ignore_index=True)
+        return self._local[method]
+
+    def _measure(self, places: Sequence[int]) -> pd.DataFrame:
+        keys: dict[int, dict[int, str]] = {}
+        for place in places:
+            for seed, key in self.result.keys(place).items():
+                keys.setdefault(seed, {})[place] = key
+        tables = []
+        for seed, by_place in keys.items():
+            rows = rows_of(self.store, self.run.dataset_id, seed, self.subgroups)
+            predicted = np.stack([rows.predictions(key) for key in by_place.values()])
+            table = local_di(predicted, **rows.groups)
+            order = np.array(list(by_place))
+            tables.append(table.assign(model=order[table["model"]]))
+        mean = mean_local_di(tables)
+        labels = [self.result.labels[place] for place in mean["model"]]
+        return mean.assign(label=labels)
+
+    @cached_property
+    def chance(self) -> float:
+        """What Worst-1-DI of the first model stays below by chance, on test rows."""
+        (first, *_) = settings(self.trials_at(0))
+        return chance_worst(self.store, first, self.run.dataset_id, self.subgroups)
+
+    def ratio_by_tau(
+        self, method: str, others: Mapping[str, Scalar]
+    ) -> RatioByTau | None:
+        """Return the distribution of r at up to four τ and the largest λ, first seed.
+
+        None for a method without weights.
+        """
+        if not CATALOG[method].gives_weights:
+            return None
+        mine = self.grid_result.at(method, others)
+        mine = mine[mine[WEIGHT] == mine[WEIGHT].max()].sort_values(TAU)
+        some = np.unique(np.linspace(0, len(mine) - 1, _SHOWN_TAUS).round().astype(int))
+        ratios = {}
+        for place, tau in mine[TAU].iloc[some].items():
+            ratio = self.store.artifact(self.trials_at(int(str(place)))[0].key).ratio()
+            if ratio is not None:
+                ratios[float(tau)] = ratio
+        if not ratios:
+            return None
+        top = max(2.0, *(float(np.quantile(ratio, 0.99)) for ratio in ratios.values()))
+        edges = np.linspace(0, top, _RATIO_BINS + 1)
+        density = {
+            tau: np.histogram(np.minimum(ratio, top), edges, density=True)[0].tolist()
+            for tau, ratio in ratios.items()
+        }
+        spread = {tau: float(ratio.std()) for tau, ratio in ratios.items()}
+        return RatioByTau(edges.tolist(), density, spread)
+
+    def exact_spec(self, method: str, point: Point) -> SweepSpec:
+        """Return what trains one more setting of a method as the sweep trained others.
+
+        Raises
+        ------
+        ValueError
+            When the sweep has no setting of the method.
+        """
+        spec = SweepSpec.of_run(self.run.spec)
+        near = self.trials_at(self.grid_result.nearest(method, point))[0]
+        params = {k: v for k, v in near.params.items() if k != INITIALISATION}
+        grid = MethodGrid(method=method, params={**params, **point})
+        change = {"methods": (grid,), "equal_models": False, "initialisations": 1}
+        return spec.model_copy(update=change)
+
+    def cards(self, method: str, limit: float) -> dict[int, list[Kpi]]:
+        """Return the cards of every setting of a method, by its place.
+
+        Accuracy, DI and Worst-1-DI on test rows, with the mean paired change from the
+        unconstrained model; it is coloured when it is clear. And whether the limit
+        holds, on validation and on test rows.
+        """
+        cards: dict[int, list[Kpi]] = {}
+        for place, row in self.result.numbers(method, limit).iterrows():
+            kpis = [_card(row, *known) for known in _CARDS]
+            cards[int(str(place))] = [*kpis, _limit_card(row, limit)]
+        return cards
+
+
+@lru_cache(maxsize=16)
+def sweep_grid(store: Store, run_id: str) -> StoredSweep | None:
+    """Return what a run that is over found; nothing of it can change any more."""
+    return StoredSweep.of(store, store.snapshot(run_id))
+
+
+def finished_sweep(store: Store, run_id: str) -> StoredSweep | None:
+    """Return what a run that is over found, with the settings trained since."""
+    grid = sweep_grid(store, run_id)
+    if grid is None:
+        return None
+    joining = tuple(one.id for one in joining_runs(store, grid.run) if one.over)
+    return _joined(store, run_id, joining) if joining else grid
+
+
+@lru_cache(maxsize=16)
+def _joined(store: Store, run_id: str, joining: tuple[str, ...]) -> StoredSweep | None:
+    grid = sweep_grid(store, run_id)
+    assert grid is not None, "only a sweep with models is joined"
+    snapshots = [store.snapshot(one) for one in joining]
+    return grid.joined_by([one for one in snapshots if same_training(grid, one)])
+
+
+def joining_runs(store: Store, run: RunRecord) -> list[RunRecord]:
+    """Return the runs, oldest first, whose one setting belongs to a sweep.
+
+    Each trained, or is training, one setting of a method of the sweep on its data,
+    seeds, scaling, rows and subgroups; whether the rest of its parameters is that of
+    the sweep is for `same_training` to say.
+    """
+    methods = {grid["method"] for grid in run.spec["methods"]}
+    shared = ("seeds", "scaling", "train_rows", "subgroups")
+    found = []
+    for record in store.runs(run.dataset_id):
+        grids = record.spec["methods"]
+        if record.id == run.id or len(grids) != 1 or _has_axes(record):
+            continue
+        same = all(record.spec.get(name) == run.spec.get(name) for name in shared)
+        if same and grids[0]["method"] in methods:
+            found.append(record)
+    return found[::-1]
+
+
+def same_training(sweep: StoredSweep, snapshot: Snapshot) -> bool:
+    """Tell whether a run's one setting differs from a sweep in λ and τ alone."""
+    first = snapshot.trials[0]
+    mine = sweep.result.means["method"] == first.method
+    if unsupported_methods(snapshot.run.spec) or not mine.any():
         return False
-    methods = store.run(run_id).spec.get("methods", [])
+    near = sweep.trials_at(int(mine.to_numpy().argmax()))[0]
+    varied = {WEIGHT, TAU} & sweep.result.axes(first.method).keys()
+    return all(
+        first.params.get(name) == value
+        for name, value in near.params.items()
+        if name not in varied
+    ) and len(first.params) == len(near.params)
+
+
+def _has_axes(run: RunRecord) -> bool:
+    methods = run.spec.get("methods", [])
     axes = [axis for grid in methods for axis in grid.get("params", {}).values()]
     return any(isinstance(axis, list) and len(axis) > 1 for axis in axes)
 
 
-def read_sweep(snapshot: Snapshot) -> Sweep | None:
-    """Return what has finished of a run, None before the first model."""
+def _rows(store: Store, snapshot: Snapshot) -> pd.DataFrame:
+    """Return the rows of a run's finished models, marked where they do not decide.
+
+    Rows of an earlier version, which did not say, are marked from the stored scores.
+    """
     rows = snapshot.table()
     if rows.empty:
-        return None
-    return Sweep(rows, mean_over_seeds(rows), tuple(settings(snapshot.trials)))
+        return rows
+    rows = rows[rows["method"].isin(list(CATALOG))].reset_index(drop=True)
+    if "validation_constant" in rows and rows["validation_constant"].notna().all():
+        return rows
+    dataset = store.dataset(snapshot.run.dataset_id)
+    known = []
+    for seed, mine in rows.groupby("seed"):
+        scores = [store.artifact(key).scores() for key in mine["key"]]
+        parts = split(dataset, int(str(seed)))
+        for part, where in (("validation", parts.validation), ("test", parts.test)):
+            table = decisions(dataset.y[where], np.stack(scores)[:, where])
+            known.append(table.add_prefix(f"{part}_").set_index(mine.index))
+    marks = pd.concat(known).groupby(level=0).first()
+    kept = rows.drop(columns=marks.columns, errors="ignore")
+    return kept.join(marks)
 
 
-@lru_cache(maxsize=16)
-def finished_sweep(store: Store, run_id: str) -> Sweep | None:
-    """Return what a run that is over found; nothing of it can change any more."""
-    return read_sweep(store.snapshot(run_id))
+def _card(row: "pd.Series[Any]", metric: str, label: str, style: Any) -> Kpi:
+    share = metric == "accuracy"
+    delta, good = "", None
+    mean = row[f"{metric}_change"]
+    if not np.isnan(mean):
+        delta = points(mean) if share else change(mean)
+        if row[f"{metric}_clear"]:
+            good = bool((mean > 0) == share)
+    note = spread_words(row[f"{metric}_sd"], share=share)
+    return Kpi(label, style(row[metric]), note, delta=delta, good=good)
 
 
-def notable(store: Store, run_id: str) -> list[Setting]:
-    """Return the settings of a sweep to look at first, none of another run.
-
-    These are the one that the Sweep page opens on and then the fronts chosen on
-    validation rows.
-    """
-    run = store.run(run_id)
-    sweep = (
-        finished_sweep(store, run_id) if run.over and is_sweep(store, run_id) else None
+def _limit_card(row: "pd.Series[Any]", limit: float) -> Kpi:
+    kept = {
+        (True, True): "yes",
+        (True, False): "not on test",
+        (False, True): "only on test",
+        (False, False): "no",
+    }[bool(row["within"]), bool(row["within_test"])]
+    note = f"DI {number(row['validation'])} on validation"
+    if row["constant"]:
+        kept, note = "no", "decides alike for everyone"
+    return Kpi(
+        "Within the limit",
+        kept,
+        note,
+        help=f"Whether DI is at most {limit:g}, on validation rows, by which models "
+        "are chosen, and on the test rows shown. A model that decides alike for "
+        "everyone keeps no limit.",
     )
-    if sweep is None or not sweep.methods:
-        return []
-    limit = float(run.spec.get("di_limit", 0.05))
-    front = sweep.points(AXES, limit, "validation", single=False)["front"]
-    front &= sweep.means["method"].isin(sweep.methods).to_numpy()
-    places = dict.fromkeys([sweep.start(limit), *np.flatnonzero(front)])
-    return [sweep.models[place] for place in places]
 
 
-def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]:
-    """Return the settings of a run; of a sweep the plain one and then those of note."""
-    found, first = settings(snapshot.trials), notable(store, snapshot.run.id)
-    if first:
-        found = [*(one for one in found if one.method == BASELINE), *first]
-    return found[:most]
+def spread_words(spread: float, *, share: bool) -> str:
+    """Return the spread over seeds as cards write it."""
+    if np.isnan(spread):
+        return "one seed"
+    words = f"{100 * spread:.1f}" if share else number(spread)
+    return f"± {words} over seeds"
 
 
-def opened_on(store: Store, run_id: str) -> Setting | None:
-    """Return the setting that the Sweep page opens a run on, None if it is no sweep."""
-    return next(iter(notable(store, run_id)), None)
+def both_parts(sweep: SweepResult, place: int) -> str:
+    """Return what validation and test rows say of a setting, as a Markdown table."""
+    row = sweep.means.iloc[place]
+    lines = [f"**{sweep.labels[place]}**", "", "| | validation | test |"]
+    lines += ["|---|---|---|"]
+    for metric, label, style in _CARDS:
+        parts = []
+        for name in (f"validation_{metric}", f"test_{metric}"):
+            spread = spread_words(row[f"{name}_sd"], share=metric == "accuracy")
+            if np.isnan(row[f"{name}_sd"]):
+                low, high = row[f"{name}_low"], row[f"{name}_high"]
+                spread = f"({style(low)}–{style(high)})"
+            parts.append(f"{style(row[name])} {spread}")
+        lines.append(f"| {label} | {' | '.join(parts)} |")
+    return "\n".join(lines)
 
 
-def model_in_question(
-    store: Store, models: Sequence[Setting], run_id: str | None
-) -> int:
-    """Return the place of the model to look at first: the one a sweep opens on."""
-    chosen = opened_on(store, run_id) if run_id else None
-    found = [
-        i for i, model in enumerate(models) if chosen and same_model(model, chosen)
-    ]
-    return found[0] if found else 0
+def nearest_limits(sweep: SweepResult, di: float) -> str:
+    """Return the sentence on what no setting keeps, and how low a limit may be."""
+    least, worst = sweep.least(di)
+    if worst is None:
+        return (
+            "No setting keeps this DI on validation rows; the least is "
+            f"{number(least)}."
+        )
+    return (
+        "No setting keeps both on validation rows; with this DI Worst-1-DI is "
+        f"{number(worst)} or more."
+    )
 
 
-def by_interest(
-    store: Store, models: Sequence[Setting], run_id: str | None
-) -> list[Setting]:
-    """Return the plain models, those of a sweep to look at first, then the others.
+def agreement_words(sweep: SweepResult, metric: str, name: str) -> str:
+    """Return the sentence on whether choosing by a metric on validation rows helps.
 
-    So that of more than a figure holds those are drawn that say most.
+    Nothing where validation and test rows clearly rank the settings alike.
     """
-    first = notable(store, run_id) if run_id else []
-    places = {trial.key: i for i, model in enumerate(first) for trial in model.trials}
+    mean, low, high = sweep.agreement(metric)
+    if np.isnan(mean) or low > 0:
+        return ""
+    return (
+        f"Choosing by {name} is near chance here: over the settings its values on "
+        f"validation and test rows have rank correlation {number(mean, 2)} "
+        f"({number(low, 2)} to {number(high, 2)})."
+    )
 
-    def rank(model: Setting) -> tuple[bool, int]:
-        found = [places.get(trial.key, len(first)) for trial in model.trials]
-        return model.method != BASELINE, min(found)
 
-    return sorted(models, key=rank)
+def models_in_training(snapshot: Snapshot) -> pd.DataFrame:
+    """Return the last look on validation rows at every model that is not finished.
 
+    One that was not looked at yet has no place in the figure and is excluded.
 
-def models_of(
-    store: Store, models: Sequence[Setting], run_id: str | None
-) -> list[Setting]:
-    """Return the models of a run; of a sweep those that an analyst would compare."""
-    chosen = opened_on(store, run_id) if run_id else None
-    trials = store.snapshot(run_id, curves=False).trials if run_id else ()
-    here = {trial.key for trial in trials}
-    own = [m for m in models if not here.isdisjoint(t.key for t in m.trials)]
-    if chosen is None:
-        return own
-    return beside_plain(next(m for m in own if same_model(m, chosen)), models)
+    Returns
+    -------
+    DataFrame
+        The ``training`` of `fairdash.plots.front_picture`.
+    """
+    rows = []
+    for trial in snapshot.trials:
+        if trial.status != "running" or trial.progress is None:
+            continue
+        curves, method = trial.progress.curves, CATALOG[trial.method]
+        x, y = ((curves.get(metric) or [None])[-1] for metric in AXES)
+        label = model_label(trial.method, trial.params)
+        rows.append((label, method.label, method.colour_role, x, y))
+    names = ["label", "method", "colour_role", "x", "y"]
+    table = pd.DataFrame(rows, columns=names).astype({"x": float, "y": float})
+    return table.dropna(ignore_index=True)

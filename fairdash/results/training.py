@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from fairdash.metrics import summarise_seeds
+from fairdash.results.choices import opened_on
 from fairdash.results.rows import rows_used
-from fairdash.results.sweeps import opened_on
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import BASELINE, Trial, plan
 

@@ -12,6 +12,15 @@ from fairdash.sweep._front import (
     variance_components,
     within,
 )
+from fairdash.sweep._grids import (
+    PAPER,
+    QUICK,
+    GridAxes,
+    grid_spec,
+    shared_params,
+    spaced,
+    swept_methods,
+)
 from fairdash.sweep._monitor import summarise_ratio
 from fairdash.sweep._plan import (
     INITIALISATION,
@@ -34,23 +43,35 @@ from fairdash.sweep._result import (
     Point,
     SweepResult,
     model_label,
+    position_of,
+    value_at,
 )
 from fairdash.sweep._run import decisions, load_dataset, run_sweep, score, source_file
 from fairdash.sweep._script import python_script
-from fairdash.sweep._spec import DataSource, MethodGrid, SweepSpec, unsupported_methods
+from fairdash.sweep._spec import (
+    DataSource,
+    MethodGrid,
+    Scalar,
+    SweepSpec,
+    unsupported_methods,
+)
 from fairdash.sweep._train import TrialResult, train_stack
 
 __all__ = [
     "AXES",
     "BASELINE",
     "INITIALISATION",
+    "PAPER",
     "PARITY",
+    "QUICK",
     "TAU",
     "WEIGHT",
     "DataSource",
+    "GridAxes",
     "Judge",
     "MethodGrid",
     "Point",
+    "Scalar",
     "Stack",
     "SweepResult",
     "SweepSpec",
@@ -59,6 +80,7 @@ __all__ = [
     "decides",
     "decisions",
     "expand",
+    "grid_spec",
     "hypervolume",
     "is_gain",
     "knee",
@@ -70,15 +92,20 @@ __all__ = [
     "param_columns",
     "pareto_front",
     "plan",
+    "position_of",
     "python_script",
     "run_sweep",
     "score",
     "select",
+    "shared_params",
     "source_file",
+    "spaced",
     "summarise_ratio",
+    "swept_methods",
     "train_stack",
     "trial_key",
     "unsupported_methods",
+    "value_at",
     "variance_components",
     "within",
     "work",

@@ -4,10 +4,11 @@ Everything a page, a report or a notebook shows of a sweep is computed here, fro
 rows of `run_sweep`; nothing is read from disk.
 """
 
-from collections.abc import Mapping
+from bisect import bisect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import floor, inf
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from fairdash.sweep._front import (
     param_columns,
     pareto_front,
     select,
+    variance_components,
     within,
 )
 from fairdash.sweep._spec import Scalar
@@ -48,6 +50,37 @@ def model_label(method: str, params: Mapping[str, Any]) -> str:
         if param.letter and pd.notna(params.get(param.name))
     ]
     return " ".join([known.label, *letters])
+
+
+def value_at(axis: Sequence[Scalar], position: float) -> Scalar:
+    """Return the value of an axis at a position: 0 is its first value, 1 its second.
+
+    Between two values it is interpolated and has three digits.
+    """
+    low = floor(position)
+    if low == position:
+        return axis[low]
+    first, second = float(axis[low]), float(axis[low + 1])
+    return float(f"{first + (position - low) * (second - first):.3g}")
+
+
+def position_of(axis: Sequence[Scalar], value: Scalar) -> float:
+    """Return the position of a value on an axis of ascending numbers, or of words.
+
+    Values beyond the ends stand at the ends.
+
+    Raises
+    ------
+    ValueError
+        When a word is not on the axis.
+    """
+    if isinstance(value, str) or value in axis:
+        return axis.index(value)
+    numbers = [float(one) for one in axis]
+    if value <= numbers[0] or value >= numbers[-1]:
+        return 0.0 if value <= numbers[0] else float(len(axis) - 1)
+    low = bisect(numbers, float(value)) - 1
+    return low + (float(value) - numbers[low]) / (numbers[low + 1] - numbers[low])
 
 
 @dataclass(frozen=True)
@@ -130,22 +163,26 @@ class SweepResult:
         found = self.at(method, point)
         return int(str(found.index[0])) if len(found) else None
 
-    def nearest(self, method: str, point: Mapping[str, Scalar]) -> int:
+    def nearest(
+        self,
+        method: str,
+        point: Mapping[str, Scalar],
+        axes: Mapping[str, Sequence[Scalar]] | None = None,
+    ) -> int:
         """Return the place of the finished setting nearest to ``point``.
 
-        Every axis counts by its range, τ by that of its logarithm; words must agree
-        where a setting with the same words exists.
+        Distances are counted in steps between neighbouring values of ``axes``, those of
+        the method by default; words must agree where a setting has them.
         """
+        axes = axes or self.axes(method)
         mine = self.means[self.means["method"] == method]
         far = np.zeros(len(mine))
         for name, value in point.items():
             if isinstance(value, str):
-                far += np.where(mine[name] == value, 0.0, 100.0)
-                continue
-            values = mine[name].to_numpy(float)
-            if name == TAU and min(value, values.min()) > 0:
-                values, value = np.log(values), float(np.log(value))
-            far += np.square((values - value) / (np.ptp(values) or 1.0))
+                far += np.where(mine[name] == value, 0.0, 1e6)
+            else:
+                at = [position_of(axes[name], float(other)) for other in mine[name]]
+                far += np.square(np.array(at) - position_of(axes[name], value))
         return int(str(mine.index[int(far.argmin())]))
 
     def point(self, place: int) -> Point:
@@ -339,6 +376,24 @@ class SweepResult:
             table[column] = keeps & able & decides(mine, part.removesuffix("_"))
         table |= {"validation": mine[f"validation_{PARITY}"], "constant": ~able}
         return pd.DataFrame(table, index=mine.index)
+
+    def spread(self, method: str) -> str:
+        """Return what a method's spread over runs is made of, as a sentence.
+
+        Standard deviations of Worst-1-DI on test rows, root mean squares over settings:
+        see `variance_components`. Nothing unless a split was trained on twice.
+        """
+        mine = self.rows[(self.rows["method"] == method) & decides(self.rows, "test")]
+        if mine.empty:
+            return ""
+        parts = variance_components(mine, f"test_{WORST}")
+        split, start = np.sqrt(parts[["split", "initialisation"]].pow(2).mean())
+        if np.isnan(start):
+            return ""
+        words = f"At one setting Worst-1-DI differs by {start:.3f} between starts"
+        if np.isnan(split):
+            return f"{words} on the same split (± 1 sd)."
+        return f"{words} on the same split and by {split:.3f} between splits (± 1 sd)."
 
     def agreement(self, metric: str) -> tuple[float, float, float]:
         """Return how validation rows rank the settings beside test rows.

@@ -21,6 +21,7 @@ import streamlit as st
 
 from fairdash.datasets import Subgroups
 
+_LATEST = "latest selection"  # of this session
 Point = tuple[tuple[str, str], ...]
 
 
@@ -170,9 +171,22 @@ def selection() -> Selection:
 def write(chosen: Selection) -> None:
     """Make ``chosen`` the address of the page, whole."""
     told = chosen.address()
+    st.session_state[_LATEST] = told
     here = {name: st.query_params.get_all(name) for name in st.query_params}
     if {name: [v] if isinstance(v, str) else v for name, v in told.items()} != here:
         st.query_params.from_dict(told)
+
+
+def recall(run: str | None) -> None:
+    """Go on with what this session last chose for a run, where the address says less.
+
+    A link in the menu was drawn before the last choices inside a fragment.
+    """
+    latest = st.session_state.get(_LATEST, {})
+    if run is None or latest.get("run") != run:
+        return
+    if set(st.query_params) <= {"run", "data"}:
+        st.query_params.update(latest)
 
 
 def choose(**changes: Any) -> Selection:

@@ -109,7 +109,7 @@ def test_a_finished_sweep_shows_the_numbers_of_the_setting_in_the_address(
         assert numbers(page)["Worst-1-DI"] == f"{gap:.3f}"
         assert at.items() <= page.query_params.items()
         assert figures(page) == 4
-        assert "of 10 settings" in words(page)
+        assert "of 10 keep DI within 0.5 on validation rows" in words(page)
 
 
 def test_an_address_without_a_setting_gets_the_most_accurate_within_the_limit(
@@ -160,7 +160,7 @@ def test_other_pages_show_the_setting_it_opens_on_and_the_fronts_before_the_rest
     page = visit("Noisy groups", run=run_id)
     assert not page.exception
     (choice,) = [box for box in page.selectbox if box.label == "Model"]
-    assert choice.value == label
+    assert choice.options[choice.index] == label
     assert choice.options[:2] == ["Unconstrained", label]
     assert len(choice.options) == 10
 
@@ -185,7 +185,9 @@ def test_the_browser_has_local_di_of_every_setting_as_one_would_compute_it(
         for name in gaps:
             rates = [chosen[(where == name) & (group == g)].mean() for g in (0, 1)]
             gaps[name].append(abs(rates[0] - rates[1]))
-    drawn = inside["settings"]["1,1"]
+    live = sent(page, "live_setting")
+    (chosen,) = [one for one in live["settings"] if one["at"] == live["start"]]
+    drawn = inside["settings"][chosen["id"]]
     for row, (gap, low, high) in zip(inside["rows"], drawn["local"], strict=True):
         assert gap == pytest.approx(np.mean(gaps[row["name"]]), abs=1e-4)
         assert low <= gap <= high
@@ -307,7 +309,7 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
         store.put_trial(going, trial.key, row=trial.row, seconds=1.0)
     page.run()
     assert "5 of 20 models finished" in words(page)
-    assert "settings keep DI within 0.5 so far" in words(page)
+    assert "keep DI within 0.5 on validation rows" in words(page)
     assert figures(page) == 1
     button(page, "Cancel").click().run()
     assert store.run(going).cancel_asked is not None
@@ -344,4 +346,77 @@ def test_models_in_training_stand_where_they_were_last_seen(
     assert marks["showlegend"]
     label = model_label("road", second.params)
     assert marks["text"][0].startswith(f"{label}<br>Worst-1-DI 0.170")
-    assert "Models in training, on validation rows" in words(page)
+    assert "Small: in training, on validation rows" in words(page)
+
+
+def test_a_setting_between_the_trained_ones_is_trained_and_joins_the_sweep(
+    visit, run_id
+):
+    at = {"method": "road", "fairness_weight": "1.25", "tau": "0.335"}
+    page = visit("Sweep", run=run_id, **at)
+    assert not page.exception
+    live = sent(page, "live_setting")
+    assert live["start"] == [0.5, pytest.approx(0.47)]
+    assert len(live["settings"]) == 6
+    # 1.25 lies midway between 0.5 and 2.0: the first of two that are as near
+    assert "ROAD λ 1.25 τ 0.335 is not trained: **ROAD λ 0.5 τ 0.1**" in words(page)
+    button(page, "Train this setting").click().run()
+    assert not page.exception
+    newest = ui.store().runs()[0]
+    assert (newest.name, newest.status) == ("ROAD λ 1.25 τ 0.335 · Grid", "finished")
+    assert newest.spec["seeds"] == [0, 1]
+    found = ui.store().snapshot(newest.id).table()
+    assert set(found["n_epochs"]) == {3}
+    assert "is not trained" not in words(page)
+    live = sent(page, "live_setting")
+    assert len(live["settings"]) == 7
+    assert live["settings"][-1]["at"] == live["start"]
+    assert live["settings"][-1]["label"] == "ROAD λ 1.25 τ 0.335"
+    assert numbers(page)["Accuracy"] == f"{found['test_accuracy'].mean():.1%}"
+    assert "of 11 keep DI within 0.5 on validation rows" in words(page)
+    (marks,) = [t for t in drawn(page)["data"] if t.get("name") == "ROAD"]
+    assert len(marks["x"]) == 7
+    # the same question is not trained again, and a reload shows the same
+    again = visit("Sweep", run=run_id, **at)
+    assert numbers(again) == numbers(page)
+    assert len(ui.store().runs()) == 2
+    # the map shows the grid that was asked for
+    others = visit("Sweep", run=newest.id)
+    assert "No sweep opened" in words(others)
+
+
+def test_progress_is_shown_while_a_setting_trains(visit, run_id, monkeypatch):
+    store = ui.store()
+    monkeypatch.setattr("fairdash.ui.sweep.page.wake", lambda store: None)
+    monkeypatch.setattr("fairdash.jobs._submit.wake", lambda store: None)
+    at = {"method": "road", "fairness_weight": "1.25", "tau": "0.335"}
+    page = visit("Sweep", run=run_id, **at)
+    button(page, "Train this setting").click().run()
+    assert not page.exception
+    store.set_status(store.runs()[0].id, "running")
+    page = visit("Sweep", run=run_id, **at)
+    assert not page.exception
+    bars = page.get("progress")
+    assert [bar.proto.text for bar in bars] == [
+        "Training ROAD λ 1.25 τ 0.335 as the sweep trained the others."
+    ]
+    assert "Train this setting" not in labels(page)
+    assert "**ROAD λ 0.5 τ 0.1**, the nearest, is shown" in words(page)
+
+
+def test_constant_models_are_drawn_on_request_alone(visit, dataset_id):
+    lazy = {**GRID, "learning_rate": 1e-7}  # stays where it starts
+    run = submit(ui.store(), specification(dataset_id, lazy, seeds=[0]), name="Lazy")
+    rows = ui.store().snapshot(run).table()
+    n_constant = int((rows["validation_constant"] > 0).sum())
+    assert n_constant >= 5
+    page = visit("Sweep", run=run)
+    assert not page.exception
+    assert "alike for everyone, or nearly: not drawn" in words(page)
+    n_drawn = sum(len(t["x"]) for t in drawn(page)["data"] if t.get("name"))
+    (switch,) = [w for w in page.toggle if w.label == "Show constant models"]
+    switch.set_value(True).run()
+    assert not page.exception
+    n_all = sum(len(t["x"]) for t in drawn(page)["data"] if t.get("name"))
+    assert n_all == n_drawn + n_constant
+    assert "alike for everyone, or nearly: crosses" in words(page)

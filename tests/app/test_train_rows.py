@@ -4,11 +4,10 @@ import pytest
 from reading import button, words
 
 from fairdash import ui
-from fairdash.results import usual_seconds
-from fairdash.sweep import MethodGrid
+from fairdash.results import expected_cost, usual_seconds
+from fairdash.sweep import QUICK, MethodGrid, grid_spec
 from fairdash.ui import start_training
-from fairdash.ui.sweep.form import QUICK, sweep_spec
-from fairdash.ui.sweep.time import expected
+from fairdash.ui.widgets.start_runs import source
 
 TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
 FAST = {"n_epochs": 2, "batch_size": 128}
@@ -79,9 +78,11 @@ def test_sweep_proposes_a_subsample_and_says_so_of_the_front(visit, large):
 
 
 def test_times_are_in_proportion_to_the_rows_trained_on(large):
-    how = {"effort": "fast", "n_seeds": 1}
+    data = source(ui.store().dataset_record(large))
     seconds = [
-        expected(large, sweep_spec(large, ["road"], QUICK, train_rows=n, **how)).seconds
+        expected_cost(
+            ui.store(), large, grid_spec(data, ["road"], QUICK, train_rows=n)
+        ).seconds
         for n in (None, 90)
     ]
     assert seconds[0] / seconds[1] == pytest.approx(4, rel=0.5)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from fairdash.sweep import PARITY, SweepResult, model_label
+from fairdash.sweep import PARITY, SweepResult, model_label, position_of, value_at
 
 WEIGHTS, TAUS, SEEDS = (0.5, 1.0, 2.0, 3.0, 4.0), (0.1, 0.6), (0, 1, 2)
 
@@ -272,3 +272,23 @@ def test_the_least_limits_that_a_setting_keeps(sweep):
     kept = mine[mine[f"validation_{PARITY}"] <= 0.1]
     assert worst == kept["validation_worst_1_di"].min()
     assert sweep.least(0.0)[1] is None
+
+
+@given(st.lists(st.floats(0.01, 20), min_size=2, max_size=6, unique=True), st.data())
+def test_positions_and_values_of_an_axis_belong_together(values, data):
+    axis = sorted(values)
+    position = data.draw(st.floats(0, len(axis) - 1))
+    value = value_at(axis, position)
+    if position == int(position):
+        assert value == axis[int(position)]
+    else:
+        low = int(position)
+        exact = axis[low] + (position - low) * (axis[low + 1] - axis[low])
+        assert value == pytest.approx(exact, rel=0.005)
+    back = position_of(axis, value)
+    assert 0 <= back <= len(axis) - 1
+    assert value_at(axis, back) == pytest.approx(
+        min(max(value, axis[0]), axis[-1]), rel=1e-2
+    )
+    assert [position_of(axis, one) for one in axis] == list(range(len(axis)))
+    assert position_of(["batch", "all"], "all") == 1

@@ -196,7 +196,7 @@ def _metric(key: str, spec: str, _rows: AuditRows) -> FairMetric:
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _model(dataset_id: str, key: str, _trial: TrialRecord) -> AuditedModel:
-    spec = SweepSpec.model_validate(store().run_of(key).spec)
+    spec = SweepSpec.of_run(store().run_of(key).spec)
     scaling, drawn = encoding_of(store().dataset(dataset_id), _trial, spec)
     return read_model(store(), _trial, _rows(dataset_id, _trial.seed, scaling, drawn))
 

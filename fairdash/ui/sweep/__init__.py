@@ -1,8 +1,7 @@
 """The Sweep page: fronts, and a way through the settings."""
 
 from fairdash.ui.sweep.form import sweep_form
-from fairdash.ui.sweep.growing import show_growing_sweep
-from fairdash.ui.sweep.page import show_finished_sweep, sweep_facts
+from fairdash.ui.sweep.page import show_finished_sweep, show_growing_sweep, sweep_facts
 
 __all__ = [
     "show_finished_sweep",

@@ -1,5 +1,10 @@
-"""Controls of a sweep: method, other axes, the limit, clicks on figures."""
+"""Where the reader stands in a sweep, and the controls that move through it.
 
+The setting is part of the page's address, like every choice: see `selection`. A page
+opened without one starts at the most accurate setting within the limit.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +14,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash.methods import CATALOG
-from fairdash.results import TAU, WEIGHT, Judge, Point, Sweep, Value
-from fairdash.store import RunRecord
-from fairdash.ui.sweep.point import choose, current, labels, move
+from fairdash.results import StoredSweep, beside_plain, known_models
+from fairdash.sweep import TAU, WEIGHT, Judge, Point, Scalar, SweepResult
+from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import controls, more
 
 _JUDGES: dict[Judge, str] = {"validation": "Validation rows", "test": "As in the paper"}
@@ -20,12 +25,14 @@ _SLIDERS = 2
 
 @dataclass(frozen=True)
 class Controls:
-    """What the reader set: a model, and how fronts are judged.
+    """What the reader set: a setting, and how fronts are judged.
 
     Attributes
     ----------
-    place : int or None
-        Of the chosen setting in ``means``; None if it did not finish.
+    place : int
+        Of the setting in ``means``, or of the trained one nearest to it.
+    trained : bool
+        Whether the setting itself is trained.
     method : str
     point : dict
         Its value on every axis of the method's grid.
@@ -37,9 +44,12 @@ class Controls:
     axes : pair of str
     single : bool
         Fronts over single runs instead of means over seeds.
+    constants : bool
+        Whether models that do not decide are drawn.
     """
 
-    place: int | None
+    place: int
+    trained: bool
     method: str
     point: Point
     sliders: tuple[str, ...]
@@ -47,6 +57,7 @@ class Controls:
     judge: Judge
     axes: tuple[str, str]
     single: bool
+    constants: bool
 
     @property
     def others(self) -> Point:
@@ -59,46 +70,166 @@ class Controls:
         return self.sliders == (WEIGHT, TAU)
 
 
-def sweep_controls(sweep: Sweep, run: RunRecord) -> tuple[Controls, DeltaGenerator]:
+def words(value: Scalar) -> str:
+    """Return a value of a parameter as the address writes it: exactly."""
+    return value if isinstance(value, str) else f"{value:.10g}"
+
+
+def labels(values: Sequence[Scalar]) -> list[str]:
+    """Return values as the screen writes them: four digits, more to tell them apart."""
+    short = [v if isinstance(v, str) else f"{v:.4g}" for v in values]
+    return short if len(set(short)) == len(short) else [words(v) for v in values]
+
+
+def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
     """Draw the method and the popover with the rest.
 
     Returns what was set, and the place for one more popover in the bar.
     """
-    several = len(sweep.methods) > 1
+    grid = sweep.grid_result
     with controls(4):
-        first = st.container() if several else None
+        first = st.container() if len(grid.methods) > 1 else None
         options = more("Front and limit")
         corner = st.container()
     with options:
-        limit, judge, axes, single = _front_options(sweep, run)
-    method, point = current(sweep, run, limit)
+        limit, judge, axes, single, constants = _front_options(sweep)
+    method, point = current(grid, limit)
     if first is not None:
-        key = f"{run.id} method"
-        st.session_state[key] = method
+        widget = f"{sweep.run.id} method"
+        st.session_state[widget] = method
         first.selectbox(
             "Method",
-            sweep.methods,
+            grid.methods,
             format_func=lambda key: CATALOG[key].label,
-            key=key,
-            on_change=lambda: move(sweep, run, st.session_state[key], {}),
+            key=widget,
+            on_change=lambda: move(grid, st.session_state[widget], {}),
         )
     sliders = tuple(point)[:_SLIDERS]
     with options:
         for name in tuple(point)[_SLIDERS:]:
-            _other_axis(sweep, run, method, name, point[name])
-    place = sweep.position(method, point)
-    asked = Controls(place, method, point, sliders, limit, judge, axes, single)
+            _other_axis(sweep, method, name, point[name])
+    place = sweep.result.place(method, point)
+    near = sweep.result.nearest(method, point, grid.axes(method))
+    asked = Controls(
+        near if place is None else place,
+        place is not None,
+        method,
+        point,
+        sliders,
+        limit,
+        judge,
+        axes,
+        single,
+        constants,
+    )
     return asked, corner
 
 
-def _other_axis(
-    sweep: Sweep, run: RunRecord, method: str, name: str, value: Value
-) -> None:
+def current(grid: SweepResult, limit: float) -> tuple[str, Point]:
+    """Return the method and the point to show: those of the address, else the start."""
+    chosen = selection()
+    method = chosen.method or ""
+    if method in grid.methods:
+        point = read_point(grid.axes(method), dict(chosen.point))
+        if point is not None:
+            return method, point
+    place = grid.start(limit)
+    method, point = str(grid.means["method"].iloc[place]), grid.point(place)
+    go(method, point)
+    return method, point
+
+
+def go(method: str, point: Mapping[str, Scalar]) -> None:
+    """Make a setting the one of the address."""
+    told = tuple(sorted((name, words(value)) for name, value in point.items()))
+    choose(method=method, point=told)
+
+
+def go_to_place(sweep: StoredSweep, place: int) -> None:
+    """Go to a trained setting, before sliders are drawn or in a callback."""
+    row = sweep.result.means.iloc[place]
+    if row["method"] in sweep.grid_result.methods:
+        axes = sweep.grid_result.axes(row["method"])
+        go(row["method"], {name: row[name] for name in axes})
+
+
+def hand_over(sweep: StoredSweep, place: int) -> None:
+    """Let the pages that show one model open on this one."""
+    run, data = sweep.run.id, sweep.run.dataset_id
+    known = known_models(sweep.store, data, run)
+    keys = {trial.key for trial in sweep.trials_at(place)}
+    model = next(m for m in known if not keys.isdisjoint(t.key for t in m.trials))
+    if selection().model != model.id:
+        choose(model=model.id)
+    # pages that do not read the selection yet
+    compared = [one.label for one in beside_plain(model, known)]
+    st.session_state[f"{data} {run} models"] = compared
+    for widget in ("weighted", "audited"):
+        st.session_state[f"{data} {run} {widget}"] = model.label
+    alone = len(model.trials) == 1
+    first = "" if alone else f", seed {model.trials[0].seed}"
+    st.session_state[f"{data} scores"] = f"{model.label}{first}"
+
+
+def move(grid: SweepResult, method: str, change: Mapping[str, Scalar]) -> None:
+    """Change some values of the point, in a callback; of another method the nearest."""
+    told = dict(selection().point)
+    point = {
+        name: _nearest(values, told.get(name), exact=method == selection().method)
+        for name, values in grid.axes(method).items()
+    } | dict(change)
+    go(method, point)
+
+
+def read_point(
+    axes: Mapping[str, Sequence[Scalar]], told: Mapping[str, str]
+) -> Point | None:
+    """Return the values that were told; None unless each lies on its axis.
+
+    A number may lie between two values of an axis.
+    """
+    point: Point = {}
+    for name, values in axes.items():
+        value = _value(values, told.get(name))
+        if value is None:
+            return None
+        point[name] = value
+    return point
+
+
+def _value(values: Sequence[Scalar], told: str | None) -> Scalar | None:
+    named = {words(value): value for value in values}
+    if told is None or told in named:
+        return named.get(told or "")
+    first, last = values[0], values[-1]
+    if not (isinstance(first, float) and isinstance(last, float)):
+        return None
+    try:
+        value = float(told)
+    except ValueError:
+        return None
+    return value if first <= value <= last else None
+
+
+def _nearest(values: Sequence[Scalar], told: str | None, *, exact: bool) -> Scalar:
+    """Return the value that was told, else the nearest one, else the first."""
+    value = _value(values, told)
+    if value is not None and (exact or value in values):
+        return value
+    numbers = [one for one in values if not isinstance(one, str)]
+    try:
+        wanted = float(told or "")
+    except ValueError:
+        return values[0]
+    return min(numbers, key=lambda one: abs(one - wanted)) if numbers else values[0]
+
+
+def _other_axis(sweep: StoredSweep, method: str, name: str, value: Scalar) -> None:
     """Draw the choice of a value on an axis that has no slider."""
     known = {p.name: p for p in CATALOG[method].params}[name]
-    key = f"{run.id} {name}"
+    key = f"{sweep.run.id} {name}"
+    values = sweep.grid_result.axes(method)[name]
     st.session_state[key] = value
-    values = sweep.axes(method)[name]
     shown = dict(zip(values, labels(values), strict=True))
     st.select_slider(
         known.title,
@@ -106,66 +237,71 @@ def _other_axis(
         format_func=shown.__getitem__,
         help=known.help or None,
         key=key,
-        on_change=lambda: move(sweep, run, method, {name: st.session_state[key]}),
+        on_change=lambda: move(
+            sweep.grid_result, method, {name: st.session_state[key]}
+        ),
     )
 
 
 def _front_options(
-    sweep: Sweep, run: RunRecord
-) -> tuple[float, Judge, tuple[str, str], bool]:
+    sweep: StoredSweep,
+) -> tuple[float, Judge, tuple[str, str], bool, bool]:
     limit = st.slider(
         "Limit on DI",
         0.0,
         0.5,
-        float(run.spec.get("di_limit", 0.05)),
-        0.01,
+        step=0.01,
         help="Fronts are drawn among models whose global DI is at most this.",
-        key=f"{run.id} limit",
-        persist_state="session",
+        **bound("limit", float(sweep.run.spec.get("di_limit", 0.05))),
     )
     judge: Judge = st.segmented_control(
         "Fronts chosen on",
         list(_JUDGES),
         format_func=_JUDGES.__getitem__,
-        default="validation",
         required=True,
-        key=f"{run.id} judge",
-        persist_state="session",
+        **bound("judge", "validation", among=_JUDGES),
     )
     single = False
-    if sweep.n_seeds > 1:
-        single = st.toggle("Front over single runs", key=f"{run.id} single")
+    if sweep.result.n_seeds > 1:
+        single = st.toggle("Front over single runs", key=f"{sweep.run.id} single")
+    constants = st.toggle(
+        "Show constant models",
+        help="Models that accept all or none, or whose balanced accuracy is within "
+        "noise of 0.5: on no front, within no limit.",
+        key=f"{sweep.run.id} constants",
+        persist_state="session",
+    )
     axes = []
-    for name, default in (("Across", "worst_1_di"), ("Up", "accuracy")):
-        known = list(plots.METRICS)
+    for title, field, default in (
+        ("Across", "across", "worst_1_di"),
+        ("Up", "up", "accuracy"),
+    ):
         axes.append(
             st.selectbox(
-                name,
-                known,
-                index=known.index(default),
+                title,
+                list(plots.METRICS),
                 format_func=lambda metric: plots.METRICS[metric][0].split(" (")[0],
-                key=f"{run.id} {name}",
-                persist_state="session",
+                **bound(field, default, among=plots.METRICS),
             )
         )
-    return limit, judge, (axes[0], axes[1]), single
+    return limit, judge, (axes[0], axes[1]), single, constants
 
 
-def go_to_mark(sweep: Sweep, run: RunRecord) -> None:
+def go_to_mark(sweep: StoredSweep, drawn: pd.DataFrame) -> None:
     """Choose the setting whose mark was clicked on the front."""
-    mark = _selected(f"{run.id} front")
-    methods = list(dict.fromkeys(sweep.means["method"]))
+    mark = _selected(f"{sweep.run.id} front")
+    methods = list(dict.fromkeys(drawn["method"]))
     if mark is None or mark["curve_number"] >= len(methods):
         return
-    mine = sweep.means["method"] == methods[mark["curve_number"]]
-    choose(sweep, run, int(mine.to_numpy().nonzero()[0][mark["point_index"]]))
+    mine = drawn[drawn["method"] == methods[mark["curve_number"]]]
+    go_to_place(sweep, int(mine["place"].iloc[mark["point_index"]]))
 
 
-def go_to_cell(sweep: Sweep, table: pd.DataFrame, run: RunRecord) -> None:
+def go_to_cell(sweep: StoredSweep, table: pd.DataFrame) -> None:
     """Choose the setting whose cell was clicked."""
-    mark = _selected(f"{run.id} grid")
+    mark = _selected(f"{sweep.run.id} grid")
     if mark is not None and mark["curve_number"] == 1:
-        choose(sweep, run, int(table.index[mark["point_index"]]))
+        go_to_place(sweep, int(table.index[mark["point_index"]]))
 
 
 def _selected(key: str) -> dict[str, Any] | None:

@@ -1,17 +1,25 @@
 """The form of a sweep: methods, a grid of λ and τ, seeds, and what it will cost."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
 import streamlit as st
 
 from fairdash._wording import duration, plural
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG, Effort
-from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
-from fairdash.ui.sweep.time import Expected, expected, n_workers
-from fairdash.ui.widgets.blocks import controls, problem
+from fairdash.results import ExpectedCost, expected_cost, n_workers
+from fairdash.sweep import (
+    PAPER,
+    QUICK,
+    GridAxes,
+    SweepSpec,
+    grid_spec,
+    shared_params,
+    spaced,
+    swept_methods,
+)
+from fairdash.ui.widgets.blocks import controls, more, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.start_runs import source
 from fairdash.ui.widgets.state import store
@@ -26,66 +34,12 @@ _PRESETS: dict[Preset, str] = {
     "paper": "Paper 20 × 10",
     "custom": "Custom",
 }
-
-
-@dataclass(frozen=True)
-class Axes:
-    """Values to try of the fairness weight and of the locality."""
-
-    weights: tuple[float, ...]
-    taus: tuple[float, ...]
-
-
-QUICK = Axes((0.5, 1.0, 2.0, 3.5, 5.0), (0.05, 0.1, 0.3, 0.6, 1.0))
-# at τ = 0 all weight goes to one row of a group: the paper's grid starts beyond it
-PAPER = Axes(
-    tuple(np.linspace(0, 5, 20).round(2).tolist()),
-    tuple(np.linspace(0.1, 1, 10).round(2).tolist()),
-)
-
-
-def swept_methods() -> list[str]:
-    """Return the methods that have a fairness weight to sweep."""
-    return [
-        key
-        for key, method in CATALOG.items()
-        if "fairness_weight" in method.stackable()
-    ]
-
-
-def sweep_spec(
-    dataset_id: str,
-    methods: list[str],
-    axes: Axes,
-    *,
-    effort: Effort,
-    n_seeds: int,
-    equal: bool = False,
-    train_rows: int | None = None,
-) -> SweepSpec:
-    """Return the grid of every method, with the unconstrained model beside them."""
-    record = store().dataset_record(dataset_id)
-    values = {"fairness_weight": axes.weights, "tau": axes.taus}
-    grids = [MethodGrid(method=BASELINE, effort=effort)]
-    for method in methods:
-        known = CATALOG[method].stackable()
-        params: dict[str, Any] = {
-            name: axis for name, axis in values.items() if name in known
-        }
-        grids.append(MethodGrid(method=method, params=params, effort=effort))
-    return SweepSpec(
-        data=source(record),
-        methods=tuple(grids),
-        seeds=tuple(range(n_seeds)),
-        subgroups=record.subgroups,
-        equal_models=equal,
-        train_rows=train_rows,
-    )
+_SCALINGS = {"standard": "mean 0, spread 1", "minmax": "0 to 1"}
 
 
 def sweep_form(dataset_id: str) -> None:
     """Draw the form and start the sweep when asked to."""
-    with controls(3):
+    with controls(4):
         preset: Preset = st.segmented_control(
             "Grid",
             list(_PRESETS),
@@ -115,9 +69,17 @@ def sweep_form(dataset_id: str) -> None:
             key=f"{dataset_id} sweep seeds",
             persist_state="session",
         )
-    axes = QUICK if preset == "quick" else PAPER
-    if preset == "custom":
-        axes = _custom(dataset_id)
+        n_starts = st.number_input(
+            "Starts a seed",
+            1,
+            20,
+            1,
+            help="Trainings on the same split from other initial weights: they tell "
+            "what is the split's from what is the training's.",
+            key=f"{dataset_id} sweep starts",
+            persist_state="session",
+        )
+    axes = {"quick": QUICK, "paper": PAPER}.get(preset) or _custom(dataset_id)
     methods = swept_methods()
     chosen = st.pills(
         "Methods",
@@ -125,39 +87,75 @@ def sweep_form(dataset_id: str) -> None:
         selection_mode="multi",
         format_func=lambda key: CATALOG[key].label,
         default=[m for m in ("adversarial", "road") if m in methods],
-        help="The unconstrained model is always trained beside them.",
+        help="The unconstrained model is always trained beside them, with the network "
+        "and the schedule of each.",
         key=f"{dataset_id} swept",
         persist_state="session",
     )
     if not chosen:
         st.caption("Choose at least one method.")
         return
-    equal = len(chosen) > 1 and st.toggle(
-        "As many models for every method",
-        help="Methods with fewer settings are trained from more starts on the same "
-        "splits, so that on a front over single runs none has more chances.",
-        key=f"{dataset_id} equal",
-        persist_state="session",
-    )
+    with controls(2):
+        equal = len(chosen) > 1 and st.toggle(
+            "As many models for every method",
+            help="Methods with fewer settings are trained from more starts on the same "
+            "splits, so that on a front over single runs none has more chances.",
+            key=f"{dataset_id} equal",
+            persist_state="session",
+        )
+        with more("Criterion and networks"):
+            how = _shared(dataset_id, chosen)
     train_rows = train_rows_input(dataset_id, f"{dataset_id} sweep", start=PROPOSED)
+    record = store().dataset_record(dataset_id)
     try:
-        spec = sweep_spec(
-            dataset_id,
+        spec = grid_spec(
+            source(record),
             chosen,
             axes,
             effort=effort,
             n_seeds=n_seeds,
-            equal=equal,
+            initialisations=n_starts,
+            equal_models=bool(equal),
+            subgroups=record.subgroups,
             train_rows=train_rows,
+            **how,
         )
-        cost = expected(dataset_id, spec)
+        cost = expected_cost(store(), dataset_id, spec)
     except ValueError as error:
         problem("This grid cannot be trained", error)
         return
     _run_row(dataset_id, spec, cost)
 
 
-def _run_row(dataset_id: str, spec: SweepSpec, cost: Expected) -> None:
+def _shared(dataset_id: str, methods: Sequence[str]) -> dict[str, Any]:
+    """Draw what several methods can be asked for; return it for `grid_spec`."""
+    labels = {p.name: p.label for key in methods for p in CATALOG[key].params}
+    defaults = {p.name: p.default for key in methods for p in CATALOG[key].params}
+    chosen: dict[str, Any] = {}
+    for name, options in shared_params(methods).items():
+        value = st.selectbox(
+            labels[name],
+            list(options),
+            index=list(options).index(str(defaults[name])),
+            format_func=options.__getitem__,
+            key=f"{dataset_id} sweep {name}",
+            persist_state="session",
+        )
+        if value != defaults[name]:
+            chosen[name] = value
+    scaling = st.segmented_control(
+        "Numbers scaled to",
+        list(_SCALINGS),
+        format_func=_SCALINGS.__getitem__,
+        default="standard",
+        required=True,
+        key=f"{dataset_id} sweep scaling",
+        persist_state="session",
+    )
+    return {"shared": chosen, "scaling": scaling}
+
+
+def _run_row(dataset_id: str, spec: SweepSpec, cost: ExpectedCost) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
             "Run sweep",
@@ -177,7 +175,7 @@ def _run_row(dataset_id: str, spec: SweepSpec, cost: Expected) -> None:
             open_page(SWEEP, run=run, data=dataset_id)
 
 
-def _cost_words(cost: Expected) -> str:
+def _cost_words(cost: ExpectedCost) -> str:
     """Return how many models, how many of them are there, and about how long."""
     trained = cost.total - cost.missing
     models = plural(cost.total, "model")
@@ -191,12 +189,12 @@ def _cost_words(cost: Expected) -> str:
     return f"{models}: {time}{guess}."
 
 
-def _custom(dataset_id: str) -> Axes:
+def _custom(dataset_id: str) -> GridAxes:
     """Draw ends, number and spacing of both axes."""
     with controls(4):
         weights = _axis("λ", 0.0, 5.0, 8, dataset_id)
         taus = _axis("τ", 0.05, 1.0, 5, dataset_id)
-    return Axes(weights, taus)
+    return GridAxes(weights, taus)
 
 
 def _axis(
@@ -215,5 +213,4 @@ def _axis(
     n = st.number_input(
         f"Values of {letter}", 1, 50, number, key=f"{key} n", persist_state="session"
     )
-    spacing = np.geomspace if letter == "τ" else np.linspace
-    return tuple(dict.fromkeys(float(f"{v:.4g}") for v in spacing(*ends, n)))
+    return spaced(*ends, n, log=letter == "τ")

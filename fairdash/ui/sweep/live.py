@@ -1,160 +1,190 @@
-"""What the browser is told of every setting, so that all follows the hand."""
+"""Sliders through a sweep that everything follows, in the browser.
 
-from collections.abc import Sequence
+``st.slider`` sends nothing until it is let go, and a figure that the server draws again
+takes some tenths of a second. Here the browser holds the numbers of every setting of a
+method: at each step of a drag it writes the numbers of the nearest trained one and
+moves a ring over the front and a frame over the map. The server is told on release; a
+setting between the trained ones is then trained as the sweep trained the others.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import interval, number
+from fairdash._wording import Kpi, interval, number
 from fairdash.methods import CATALOG
-from fairdash.results import PARITY, TAU, WEIGHT, Setting, Sweep, weights
-from fairdash.store import RunRecord
-from fairdash.ui.sweep.controls import Controls
-from fairdash.ui.sweep.inside import chance_of, local_tables
-from fairdash.ui.sweep.live_setting import (
-    LiveSetting,
-    Slider,
-    live_inside,
-    live_setting,
-)
-from fairdash.ui.sweep.numbers import setting_kpis
-from fairdash.ui.sweep.point import labels, move
+from fairdash.results import StoredSweep, weights
+from fairdash.sweep import PARITY, position_of, value_at
+from fairdash.ui.sweep.controls import Controls, labels, move
+from fairdash.ui.widgets.live_component import live_component
 from fairdash.ui.widgets.state import store
 
+_HERE = Path(__file__).parent
 _DIGITS = 4
 
 
-def draw_sliders(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
-    """Draw the sliders and the numbers; ring and frame in the figures follow too."""
-    axes = sweep.axes(asked.method)
+def draw_sliders(
+    sweep: StoredSweep, asked: Controls, released: Callable[[], None]
+) -> None:
+    """Draw the sliders and the numbers; ring and frame in the figures follow too.
+
+    ``released`` is called in a callback, with the setting in the address.
+    """
+    axes = sweep.grid_result.axes(asked.method)
     known = {param.name: param for param in CATALOG[asked.method].params}
-    settings = sweep.at(asked.method, asked.others)
-    kpis = setting_kpis(sweep, asked.method, asked.limit)
-    x, y = (settings[f"test_{metric}"] for metric in asked.axes)
-    cells: list[tuple[float, float] | None] = [None] * len(settings)
-    if asked.has_map:
-        ranks = settings[[WEIGHT, TAU]].rank(method="dense") - 1
-        cells = list(zip(ranks[WEIGHT], ranks[TAU], strict=True))
-    front = zip(x, y, strict=True)
+    cards = sweep.cards(asked.method, asked.limit)
+    settings = sweep.result.at(asked.method, asked.others)
+    at = {
+        int(str(place)): [position_of(axes[name], row[name]) for name in asked.sliders]
+        for place, row in settings.iterrows()
+    }
+    key = f"{sweep.run.id} {asked.method} setting"
 
-    def moved(at: Sequence[int]) -> None:
-        pairs = zip(asked.sliders, at, strict=True)
-        change = {name: axes[name][i] for name, i in pairs}
-        move(sweep, run, asked.method, change)
+    def moved() -> None:
+        place = st.session_state[key].get("place")
+        if place:
+            pairs = zip(asked.sliders, place, strict=True)
+            change = {name: value_at(axes[name], float(v)) for name, v in pairs}
+            move(sweep.grid_result, asked.method, change)
+            released()
 
-    live_setting(
-        [
-            LiveSetting(
-                at,
-                kpis[place],
-                {"front": None if asked.single else point, "map": cell},
-            )
-            for (place, at), point, cell in zip(
-                _places(sweep, asked), front, cells, strict=True
-            )
-        ],
-        [
-            Slider(known[name].title, known[name].help, labels(axes[name]))
-            for name in asked.sliders
-        ],
-        start=[axes[name].index(asked.point[name]) for name in asked.sliders],
-        figures={"front": f"{run.id} front", "map": f"{run.id} grid"},
-        key=f"{run.id} {asked.method} setting",
-        moved=moved,
+    live_component("live_setting", _HERE)(
+        data={
+            "sliders": [
+                {
+                    "title": known[name].title,
+                    "help": known[name].help,
+                    "values": labels(axes[name]),
+                    "numbers": axes[name] if known[name].kind == "float" else None,
+                }
+                for name in asked.sliders
+            ],
+            "cards": [
+                {"label": kpi.label, "help": kpi.help} for kpi in cards[asked.place]
+            ],
+            "settings": [
+                {
+                    "id": str(place),
+                    "label": sweep.result.labels[place],
+                    "at": at[place],
+                    "values": [_card(kpi) for kpi in cards[place]],
+                    "marks": {
+                        "front": _mark(sweep.result.means.iloc[place], asked),
+                        "map": at[place] if asked.has_map else None,
+                    },
+                }
+                for place in at
+            ],
+            "start": [
+                position_of(axes[name], asked.point[name]) for name in asked.sliders
+            ],
+            "figures": {
+                name: f"{sweep.run.id} {figure}".replace(" ", "-")
+                for name, figure in (("front", "front"), ("map", "grid"))
+            },
+        },
+        key=key,
+        on_place_change=moved,
     )
 
 
-def draw_inside(sweep: Sweep, asked: Controls, run: RunRecord) -> None:
+def draw_inside(sweep: StoredSweep, asked: Controls) -> None:
     """Draw local DI and r of the setting the sliders stand at."""
     theme = st.context.theme.type or "light"
-    tables = local_tables(run, asked.method)
-    groups = store().dataset(run.dataset_id).group_names
-    chance = chance_of(sweep, run)
-    places = _places(sweep, asked)
+    tables = sweep.local(asked.method)
+    groups = store().dataset(sweep.run.dataset_id).group_names
+    places = [int(str(p)) for p in sweep.result.at(asked.method, asked.others).index]
     by_place = dict(list(tables.groupby("model")))
-    first = by_place[places[0][0]]
-    shown = tables[tables["model"].isin([place for place, _ in places])]
-    ends = [shown["ci_high"].max(), 1.1 * chance, 0.05]
-    live_inside(
-        {
+    shown = tables[tables["model"].isin(places)]
+    ends = [shown["ci_high"].max(), shown["local_di"].max(), 1.1 * sweep.chance, 0.05]
+    live_component("live_inside", _HERE)(
+        data={
             "rows": [
                 {
                     "name": str(row["subgroup"]),
                     "counts": [int(row[f"n_{name}"]) for name in groups],
                     "reason": row["reason"],
                 }
-                for row in first.to_dict("records")
+                for row in by_place[places[0]].to_dict("records")
             ],
             "groups": list(groups),
             "colours": plots.group_colours_of(groups, theme),
             "colour": plots.method_colour_of(CATALOG[asked.method].colour_role, theme),
-            "chance": None if np.isnan(chance) else round(chance, _DIGITS),
-            "top": round(1.05 * float(np.nanmax(ends)), _DIGITS),
+            "chance": _finite(sweep.chance),
+            "top": round(1.05 * max(filter(math.isfinite, ends)), _DIGITS),
             "caption": "Local DI on test rows, 95% intervals. Dashed: the gap over all "
             "rows. Grey: what a fair model shows by chance.",
             "ratioCaption": "r of the training rows, first seed; mean 1 by group.",
             "settings": {
-                ",".join(map(str, at)): _setting(
-                    sweep.models[place],
-                    by_place[place],
-                    float(sweep.means[f"test_{PARITY}"].iloc[place]),
-                    chance,
-                    groups,
-                )
-                for place, at in places
+                str(place): _inside(sweep, place, by_place[place], groups)
+                for place in places
             },
         },
-        key=f"{run.id} {asked.method} inside",
+        key=f"{sweep.run.id} {asked.method} inside",
     )
 
 
-def _places(sweep: Sweep, asked: Controls) -> list[tuple[int, list[int]]]:
-    """Return the place of every setting that sliders reach, and where they stand."""
-    axes = sweep.axes(asked.method)
-    settings = sweep.at(asked.method, asked.others)
-    return [
-        (int(str(place)), [axes[name].index(row[name]) for name in asked.sliders])
-        for place, row in settings.iterrows()
-    ]
-
-
-def _setting(
-    model: Setting,
-    cells: pd.DataFrame,
-    di: float,
-    chance: float,
-    groups: Sequence[str],
+def _inside(
+    sweep: StoredSweep, place: int, cells: pd.DataFrame, groups: Sequence[str]
 ) -> dict[str, Any]:
     """Return local DI and r of a setting as the browser draws them."""
+    label = sweep.result.labels[place]
     values = cells[["local_di", "ci_low", "ci_high"]].round(_DIGITS).to_numpy()
-    finding = plots.local_finding(cells, label=model.label, chance=chance)
-    ratio = weights(model.trials)
+    finding = plots.local_finding(cells, label=label, chance=sweep.chance)
+    ratio = weights(sweep.trials_at(place))
     drawn = None
     if ratio is not None:
         drawn = {
             "finding": plots.ratio_finding(ratio),
             "said": plots.describe_ratio_histogram(ratio),
             "top": round(ratio["edges"][-1], _DIGITS),
-            "bars": [np.round(ratio["density"][g], _DIGITS).tolist() for g in groups],
+            "bars": [
+                [round(bar, _DIGITS) for bar in ratio["density"][group]]
+                for group in groups
+            ],
             "ends": [
                 interval(ratio["quantiles"][g][0], ratio["quantiles"][g][-1], _short)
                 for g in groups
             ],
         }
     return {
-        "label": model.label,
-        "di": round(di, _DIGITS) if np.isfinite(di) else None,
+        "label": label,
+        "di": _finite(sweep.result.means[f"test_{PARITY}"].iloc[place]),
         "local": [
             row.tolist() if shown else None
             for row, shown in zip(values, cells["estimable"], strict=True)
         ],
         "finding": finding,
-        "said": f"Local DI of {model.label} by subgroup. {finding}.",
+        "said": f"Local DI of {label} by subgroup. {finding}.",
         "ratio": drawn,
     }
+
+
+def _card(kpi: Kpi) -> dict[str, Any]:
+    """Return what changes on a card from setting to setting."""
+    colours = {True: "good", False: "bad", None: ""}
+    return {
+        "value": kpi.value,
+        "note": kpi.note,
+        "delta": kpi.delta,
+        "tone": colours[kpi.good],
+    }
+
+
+def _mark(row: "pd.Series[Any]", asked: Controls) -> list[float] | None:
+    """Return where the front shows a setting; nowhere if it shows single runs."""
+    at = [float(row[f"test_{metric}"]) for metric in asked.axes]
+    shown = not asked.single and all(map(math.isfinite, at))
+    return at if shown else None
+
+
+def _finite(value: float) -> float | None:
+    return round(float(value), _DIGITS) if math.isfinite(value) else None
 
 
 def _short(value: float) -> str:

@@ -1,7 +1,9 @@
-// Sliders through a finished grid: numbers, ring and frame follow the hand.
+// Sliders through a sweep: numbers, ring and frame follow the hand. Ticks are the trained
+// values; between them the nearest trained setting is shown, until the one asked for is.
 const SVG = "http://www.w3.org/2000/svg"
 const LOOK_MS = 250 // between two looks whether a figure was drawn anew
 const ANSWER_MS = 2000 // until the server has repeated what it was told on release
+const NEAR = 0.04 // of the way between two ticks, within which a tick is meant
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 
@@ -57,41 +59,75 @@ function markFigures(state) {
   }
 }
 
-const standing = (state) => state.inputs.map((input) => +input.value)
+// where sliders stand, on a trained setting if one is near enough to be meant
+function standing(state) {
+  const at = state.inputs.map((input) => +input.value)
+  const { settings } = state.data
+  const near = settings.find((one) => one.at.every((v, i) => Math.abs(v - at[i]) < NEAR))
+  return near ? near.at : at.map((v) => (Math.abs(v - Math.round(v)) < NEAR ? Math.round(v) : v))
+}
+
+function nearest(settings, at) {
+  const far = (one) => one.at.reduce((sum, v, i) => sum + (v - at[i]) ** 2, 0)
+  return settings.reduce((best, one) => (far(one) < far(best) ? one : best))
+}
+
+// a value between two ticks has three digits; the server knows the same rule
+function between({ numbers }, at) {
+  const low = Math.floor(at), first = numbers[low], step = numbers[low + 1] - first
+  return +(first + (at - low) * step).toPrecision(3)
+}
+
+const valueAt = (slider, at) =>
+  Number.isInteger(at) ? slider.values[at] : `${between(slider, at)}`
+
+function placeOf(slider, at) {
+  if (Number.isInteger(at)) return at
+  const low = Math.floor(at), { numbers } = slider
+  return low + (between(slider, at) - numbers[low]) / (numbers[low + 1] - numbers[low])
+}
 
 function redraw(state) {
   state.frame = 0
   const { data, inputs, root } = state
-  const at = standing(state).join()
-  state.chosen = state.byPlace.get(at)
+  const at = standing(state)
+  state.chosen = nearest(data.settings, at)
+  const exact = state.chosen.at.join() === at.join()
   inputs.forEach((input, i) => {
-    const value = data.sliders[i].values[+input.value]
+    const value = valueAt(data.sliders[i], at[i])
     input.style.setProperty("--share", `${(100 * input.value) / Math.max(input.max, 1)}%`)
     input.setAttribute("aria-valuetext", value)
     input.previousElementSibling.lastElementChild.textContent = value
   })
-  const values = state.chosen?.values
-  root.querySelector(".cards").innerHTML = values
-    ? data.cards.map((label, i) => card(label, values[i])).join("")
-    : '<p class="none">This setting did not finish; move on to another.</p>'
-  document.dispatchEvent(new CustomEvent("fairdash-setting", { detail: at }))
+  const { values } = state.chosen
+  root.querySelector(".cards").innerHTML =
+    data.cards.map((label, i) => card(label, values[i])).join("")
+  root.querySelector(".nearest").textContent =
+    exact ? "" : `Nearest trained setting: ${state.chosen.label}.`
+  document.dispatchEvent(new CustomEvent("fairdash-setting", { detail: state.chosen.id }))
   markFigures(state)
   clearTimeout(state.speech)
   state.speech = setTimeout(() => {
-    const said = (values ?? []).map(({ value }, i) => `${data.cards[i].label} ${value}`)
-    root.querySelector(".said").textContent = said.join(", ")
+    const said = values.map(({ value }, i) => `${data.cards[i].label} ${value}`)
+    root.querySelector(".said").textContent =
+      `${exact ? "" : `Nearest trained: ${state.chosen.label}. `}${said.join(", ")}`
   }, 400)
 }
 
 function build(root, data) {
-  const slider = ({ title, help, values }, i) => `<label title="${escaped(help)}">
+  const tick = (i, most) => `<i style="left:${(100 * i) / Math.max(most, 1)}%"></i>`
+  const slider = ({ title, help, values, numbers }, i) => `<label title="${escaped(help)}">
     <span class="head"><span>${escaped(title)}</span><b aria-hidden="true"></b></span>
-    <input type="range" min="0" max="${values.length - 1}" step="1" data-axis="${i}"
-      aria-label="${escaped(title)}"></label>`
+    <input type="range" min="0" max="${values.length - 1}" step="${numbers ? "any" : 1}"
+      data-axis="${i}" aria-label="${escaped(title)}">
+    <span class="ticks" aria-hidden="true">${values.map((_, k) => tick(k, values.length - 1)).join("")}</span>
+    </label>`
   root.innerHTML = `<div class="sliders">${data.sliders.map(slider).join("")}</div>
-    <div class="cards"></div><p class="said" aria-live="polite"></p>`
+    <div class="cards"></div><p class="nearest"></p><p class="said" aria-live="polite"></p>`
   return [...root.querySelectorAll("input")]
 }
+
+const inputsTo = (state, at) => state.inputs.forEach((input, i) => { input.value = at[i] })
 
 const mounted = new WeakMap()
 
@@ -104,22 +140,33 @@ export default function ({ data, parentElement, setStateValue }) {
     mounted.set(root, state)
   }
   state.data = data
-  state.byPlace = new Map(data.settings.map((setting) => [setting.at.join(), setting]))
   // until the server repeats what it was told on release, it speaks of a place before
   const start = data.start.join(), waits = Date.now() < state.until
   if (start === state.told) state.until = 0
   else if (!state.held && !waits) {
-    state.inputs.forEach((input, i) => { input.value = data.start[i] })
+    inputsTo(state, data.start)
   }
   const soon = () => { state.frame ||= requestAnimationFrame(() => redraw(state)) }
   for (const input of state.inputs) {
     input.onpointerdown = () => { state.held = true }
+    input.onkeydown = (event) => { // from tick to tick, whatever lies between
+      const up = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key]
+      if (!up) return
+      event.preventDefault()
+      const at = +input.value + up * NEAR
+      input.value = up > 0 ? Math.floor(at) + 1 : Math.ceil(at) - 1
+      input.onchange()
+    }
     input.oninput = soon
     input.onchange = () => {
       state.held = false
-      state.told = standing(state).join()
+      const exact = standing(state)
+      const at = exact.map((v, i) => placeOf(data.sliders[i], v))
+      inputsTo(state, at)
+      state.told = at.join()
       state.until = Date.now() + ANSWER_MS
-      setStateValue("place", standing(state))
+      redraw(state)
+      setStateValue("place", at)
     }
     input.onpointerup = () => { state.held = false }
   }

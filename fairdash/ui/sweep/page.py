@@ -1,31 +1,47 @@
-"""The Sweep page's parts in order, once a sweep is over."""
+"""The Sweep page's parts in order: while a sweep grows, and once it is over."""
 
 import math
+import os
 
 import streamlit as st
 
-from fairdash._wording import duration, plural
-from fairdash.jobs import submit
+from fairdash import plots
+from fairdash._wording import duration, plural, time_left
+from fairdash.jobs import submit, wake
 from fairdash.methods import CATALOG
-from fairdash.results import Sweep, finished_sweep, is_sweep, runtime
-from fairdash.store import RunRecord
-from fairdash.sweep import SweepSpec
-from fairdash.ui.sweep.controls import sweep_controls
+from fairdash.results import (
+    StoredSweep,
+    finished_sweep,
+    is_sweep,
+    joining_runs,
+    models_in_training,
+    runtime,
+    seconds_left,
+)
+from fairdash.store import RunRecord, Snapshot
+from fairdash.sweep import AXES, SweepSpec, model_label
+from fairdash.ui.sweep.controls import Controls, current, hand_over, sweep_controls
 from fairdash.ui.sweep.figures import (
     draw_along_tau,
     draw_front,
     draw_grid,
     draw_table,
+    find_model,
 )
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_inside, draw_sliders
-from fairdash.ui.sweep.numbers import find_model
-from fairdash.ui.sweep.point import carry
-from fairdash.ui.widgets.blocks import problem
+from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.watch import progress_box
 
 _NONE_KEPT = "No model had finished; going on starts with the first."
+_HEIGHT = 420  # of the front
+_FINISHED = (
+    "Large marks: finished models. Small: in training, on validation rows; they move "
+    "until they finish."
+)
+_MORE_SEEDS = 5
 
 
 def sweep_facts(data: str | None, run_id: str | None) -> tuple[str, ...]:
@@ -37,9 +53,32 @@ def sweep_facts(data: str | None, run_id: str | None) -> tuple[str, ...]:
         return (name,)
     trials = store().snapshot(run_id, curves=False).trials
     seeds = len({trial.seed for trial in trials})
-    n_settings = len({repr((t.method, t.params)) for t in trials})
+    n_settings = len({model_label(t.method, t.params) for t in trials})
     counts = f"{plural(n_settings, 'setting')} × {plural(seeds, 'seed')}"
     return name, counts, "chosen on validation, shown on test"
+
+
+def show_growing_sweep(snapshot: Snapshot) -> None:
+    """Draw progress, the front so far and the models in training."""
+    run = snapshot.run
+    done, total = snapshot.count("finished"), len(snapshot.trials)
+    left = seconds_left(store(), snapshot)
+    facts = [
+        f"{done} of {plural(total, 'model')} finished",
+        time_left(left) if left is not None else "measuring the speed",
+    ]
+    progress_box(snapshot, facts)
+    sweep, training = StoredSweep.of(store(), snapshot), models_in_training(snapshot)
+    if sweep is None and training.empty:
+        st.skeleton(height=_HEIGHT)
+        return
+    limit = float(run.spec.get("di_limit", 0.05))
+    models = runs = None
+    if sweep is not None:
+        models = sweep.result.points(AXES, limit, "validation")
+        runs = sweep.result.single_runs(AXES)
+    picture = plots.front_picture(models, runs, limit=limit, training=training)
+    figure(picture, caption=_FINISHED, key=f"{run.id} growing")
 
 
 def show_finished_sweep(run_id: str) -> None:
@@ -47,51 +86,126 @@ def show_finished_sweep(run_id: str) -> None:
     run = store().run(run_id)
     sweep = finished_sweep(store(), run_id)
     _ending(run, sweep)
-    if sweep is None or not sweep.methods:
+    if sweep is None or not sweep.grid_result.methods:
         return
-    _explore(run, sweep)
+    _follow_training(run)
+    _explore(sweep)
+
+
+def _follow_training(run: RunRecord) -> None:
+    """Show how far the settings are that join the sweep, until they have."""
+    waiting = [one.id for one in joining_runs(store(), run) if not one.over]
+    if not waiting:
+        return
+
+    @st.fragment(run_every=os.environ.get("FAIRDASH_POLL", "1s"))
+    def poll() -> None:
+        snapshots = [store().snapshot(one) for one in waiting]
+        if any(one.run.over for one in snapshots):
+            st.rerun()
+        for one in snapshots:
+            first = one.trials[0]
+            label = model_label(first.method, first.params)
+            share = min(1.0, one.share)
+            st.progress(share, f"Training {label} as the sweep trained the others.")
+        wake(store())
+
+    poll()
 
 
 @st.fragment
-def _explore(run: RunRecord, sweep: Sweep) -> None:
+def _explore(sweep: StoredSweep) -> None:
     """Draw all that follows a setting; the browser moves most of it by itself."""
-    asked, corner = sweep_controls(sweep, run)
+    asked, corner = sweep_controls(sweep)
+    hand_over(sweep, asked.place)
     with corner:
-        find_model(sweep, asked, run)
-    draw_sliders(sweep, asked, run)
+        find_model(sweep, asked)
+    submitted = f"{sweep.run.id} submitted"
+    draw_sliders(sweep, asked, lambda: _train_exactly(sweep, submitted))
+    if st.session_state.pop(submitted, False):
+        st.rerun()  # the whole page: what trains has a place of its own above
+    if not asked.trained:
+        _not_trained(sweep, asked, submitted)
     if asked.has_map:
         left, right = st.columns(2, gap="medium")
         with left:
-            draw_front(sweep, asked, run)
+            draw_front(sweep, asked)
         with right:
-            draw_grid(sweep, asked, run)
+            draw_grid(sweep, asked)
     else:
-        draw_front(sweep, asked, run)
-    draw_inside(sweep, asked, run)
-    if asked.place is not None:
-        draw_table(asked, run)
-        _look_closer(sweep, asked.place, run)
-    draw_along_tau(sweep, asked, run)
+        draw_front(sweep, asked)
+    _seed_note(sweep, asked)
+    draw_inside(sweep, asked)
+    draw_table(sweep, asked)
+    _look_closer(sweep, asked.place)
+    draw_along_tau(sweep, asked)
 
 
-def _look_closer(sweep: Sweep, place: int, run: RunRecord) -> None:
+def _train_exactly(sweep: StoredSweep, submitted: str) -> None:
+    """Train the setting of the address, unless it is trained or in training."""
+    limit = float(sweep.run.spec.get("di_limit", 0.05))
+    method, point = current(sweep.grid_result, limit)
+    if sweep.result.place(method, point) is not None:
+        return
+    spec = sweep.exact_spec(method, point)
+    label = model_label(method, spec.methods[0].params)
+    waiting = (one.name for one in joining_runs(store(), sweep.run) if not one.over)
+    name = f"{label} · {sweep.run.name}"
+    if name not in waiting:
+        submit(store(), spec, name=name)
+    st.session_state[submitted] = True
+
+
+def _not_trained(sweep: StoredSweep, asked: Controls, submitted: str) -> None:
+    """Say that the nearest trained setting is shown, and offer to train this one."""
+    near = sweep.result.labels[asked.place]
+    label = model_label(asked.method, asked.point)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{label} is not trained: **{near}**, the nearest, is shown.")
+        if any(not one.over for one in joining_runs(store(), sweep.run)):
+            return
+        st.button(
+            "Train this setting",
+            icon=":material/target:",
+            on_click=lambda: _train_exactly(sweep, submitted),
+            key=f"{sweep.run.id} train exactly",
+        )
+
+
+def _seed_note(sweep: StoredSweep, asked: Controls) -> None:
+    """Say how far splits and starts differ, or offer the seeds that would tell."""
+    parts = sweep.grid_result.spread(asked.method)
+    if parts:
+        st.caption(parts)
+    if sweep.grid_result.n_seeds > 1:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("One split: how far splits differ is not known.")
+        if st.button(f"Train {_MORE_SEEDS - 1} more seeds", icon=":material/add:"):
+            spec = SweepSpec.of_run(sweep.run.spec)
+            seeds = (*spec.seeds, *range(max(spec.seeds) + 1, 99))[:_MORE_SEEDS]
+            more = spec.model_copy(update={"seeds": seeds})
+            run = submit(store(), more, name=f"{sweep.run.name}, {_MORE_SEEDS} seeds")
+            open_page(SWEEP, run=run, data=sweep.run.dataset_id)
+
+
+def _look_closer(sweep: StoredSweep, place: int) -> None:
     """Offer the pages that show the chosen model in full."""
     pages = {"See where it is unfair": "pages/3_Local_fairness.py"}
-    if CATALOG[sweep.models[place].method].gives_weights:
+    if CATALOG[sweep.result.means["method"].iloc[place]].gives_weights:
         pages["See where it looked"] = "pages/4_Weights.py"
-    pages["Mend its decisions"] = "pages/6_Post-process.py"
+    pages["Fix its decisions"] = "pages/6_Post-process.py"
     with st.container(horizontal=True):
         for label, path in pages.items():
             if st.button(label, icon=":material/arrow_forward:", icon_position="right"):
-                carry(sweep, run, place)
-                open_page(path, run=run.id, data=run.dataset_id)
+                open_page(path, run=sweep.run.id, data=sweep.run.dataset_id)
 
 
-def _ending(run: RunRecord, sweep: Sweep | None) -> None:
+def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:
     """Say how a sweep ended unless it simply finished, and offer to go on."""
     if run.status == "finished":
         return
-    n_kept = 0 if sweep is None else len(sweep.rows)
+    n_kept = 0 if sweep is None else len(sweep.result.rows)
     kept = f"{plural(n_kept, 'model')} finished and kept." if n_kept else _NONE_KEPT
     if run.status == "failed":
         trials = store().snapshot(run.id, curves=False).trials

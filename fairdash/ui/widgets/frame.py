@@ -13,6 +13,7 @@ from fairdash import APP_FOLDER
 from fairdash._wording import clock_time
 from fairdash.store import DatasetRecord, RunRecord
 from fairdash.sweep import unsupported_methods
+from fairdash.ui.selection import recall
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import settle, store
 from fairdash.ui.widgets.theme_watch import theme_watch
@@ -85,6 +86,7 @@ def page(
     missing = _missing(run, data)
     if not missing:
         run, data = _agree(run, data, pick)
+        recall(run)
     _menu({} if missing else {"run": run, "data": data})
     corner = _title_row(question, pick, None if missing else {"run": run, "data": data})
     if missing:

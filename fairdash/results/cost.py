@@ -4,15 +4,15 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import numpy as np
-import streamlit as st
 
 from fairdash.datasets import encode, split
 from fairdash.methods import CATALOG, n_multiplied_columns
-from fairdash.results import rows_used
+from fairdash.results.rows import rows_used
+from fairdash.store import Store
 from fairdash.sweep import SweepSpec, expand, makespan, plan, work
-from fairdash.ui.widgets.state import store
 
 _SEEN = 20_000  # rows that tell what columns cost
 _LATEST = 10  # runs that tell how fast this machine is now
@@ -21,7 +21,7 @@ _SIDE = 512  # of the matrices of that product
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedCost:
     """What a sweep asks for.
 
     Attributes
@@ -40,7 +40,7 @@ class Expected:
     measured: bool
 
 
-def expected(dataset_id: str, spec: SweepSpec) -> Expected:
+def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCost:
     """Return the models a sweep asks for and about how long they take here.
 
     The speed is that of the models trained here last, so it is right for this machine
@@ -51,21 +51,18 @@ def expected(dataset_id: str, spec: SweepSpec) -> Expected:
     ValueError
         When a method, a parameter or a value is not in the catalog.
     """
-    dataset = store().dataset(dataset_id)
+    dataset = store.dataset(dataset_id)
     trials = expand(spec, dataset.key)
-    missing = [t for t in trials if not store().artifact(t.key).exists()]
-    n_rows, n_features = (
-        rows_used(store(), dataset_id, spec.train_rows),
-        _width(dataset_id),
-    )
-    so_far = _speed_so_far(dataset_id)
+    missing = [t for t in trials if not store.artifact(t.key).exists()]
+    n_rows, n_features = _size(store, dataset_id, spec.train_rows)
+    so_far = _speed_so_far(store)
     speed = so_far or _speed_of_products()
     seconds = [
         stack.work(n_rows=n_rows, n_features=n_features) / speed
         for stack in plan(missing)
     ]
     foretold = makespan(seconds, n_workers())
-    return Expected(len(trials), len(missing), foretold, so_far is not None)
+    return ExpectedCost(len(trials), len(missing), foretold, so_far is not None)
 
 
 def n_workers() -> int:
@@ -73,29 +70,32 @@ def n_workers() -> int:
     return int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _width(dataset_id: str) -> int:
-    """Return the number of columns after encoding that cost a product."""
-    dataset = store().dataset(dataset_id)
+def _size(store: Store, dataset_id: str, train_rows: int | None) -> tuple[int, int]:
+    """Return the training rows and the columns after encoding that cost a product."""
+    return rows_used(store, dataset_id, train_rows), _width(store, dataset_id)
+
+
+@lru_cache(maxsize=64)
+def _width(store: Store, dataset_id: str) -> int:
+    dataset = store.dataset(dataset_id)
     train = split(dataset, 0).train
     some = train[:: max(1, len(train) // _SEEN)]
     return n_multiplied_columns(encode(dataset, some).rows(some))
 
 
-def _speed_so_far(dataset_id: str) -> float | None:
+def _speed_so_far(store: Store) -> float | None:
     """Return multiply-adds per second of models trained here, or None before any."""
-    runs = [run.id for run in store().runs() if run.over][:_LATEST]
-    speeds = [speed for run_id in runs for speed in _speeds(run_id)]
+    runs = [run.id for run in store.runs() if run.over][:_LATEST]
+    speeds = [speed for run_id in runs for speed in _speeds(store, run_id)]
     return float(np.median(speeds)) if speeds else None
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _speeds(run_id: str) -> Sequence[float]:
+@lru_cache(maxsize=64)
+def _speeds(store: Store, run_id: str) -> Sequence[float]:
     """Return the speeds of a run that is over, of networks alone."""
-    snapshot = store().snapshot(run_id, curves=False)
+    snapshot = store.snapshot(run_id, curves=False)
     run = snapshot.run
-    n_rows = rows_used(store(), run.dataset_id, run.spec.get("train_rows"))
-    n_features = _width(run.dataset_id)
+    n_rows, n_features = _size(store, run.dataset_id, run.spec.get("train_rows"))
     return [
         work(trial.params, n_rows=n_rows, n_features=n_features) / trial.seconds
         for trial in snapshot.trials
@@ -105,7 +105,7 @@ def _speeds(run_id: str) -> Sequence[float]:
     ]
 
 
-@st.cache_data(show_spinner=False)
+@cache
 def _speed_of_products() -> float:
     one = np.ones((_SIDE, _SIDE), dtype=np.float32)
     best = np.inf

@@ -1,0 +1,77 @@
+"""The models to look at first: what a sweep opens on, its fronts, what to compare."""
+
+from collections.abc import Sequence
+
+from fairdash.results.models import Setting, beside_plain, same_model, settings
+from fairdash.results.sweeps import is_sweep, sweep_grid
+from fairdash.store import Snapshot, Store
+from fairdash.sweep import BASELINE
+
+
+def notable(store: Store, run_id: str) -> list[Setting]:
+    """Return the settings of a sweep to look at first, none of another run.
+
+    These are the one that the Sweep page opens on and then the fronts chosen on
+    validation rows.
+    """
+    run = store.run(run_id)
+    over = run.over and is_sweep(store, run_id)
+    sweep = sweep_grid(store, run_id) if over else None
+    if sweep is None:
+        return []
+    places = sweep.result.notable(float(run.spec.get("di_limit", 0.05)))
+    return [setting for place in places for setting in settings(sweep.trials_at(place))]
+
+
+def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]:
+    """Return the settings of a run; of a sweep the plain one and then those of note."""
+    found, first = settings(snapshot.trials), notable(store, snapshot.run.id)
+    if first:
+        found = [*(one for one in found if one.method == BASELINE), *first]
+    return found[:most]
+
+
+def opened_on(store: Store, run_id: str) -> Setting | None:
+    """Return the setting that the Sweep page opens a run on, None if it is no sweep."""
+    return next(iter(notable(store, run_id)), None)
+
+
+def model_in_question(
+    store: Store, models: Sequence[Setting], run_id: str | None
+) -> int:
+    """Return the place of the model to look at first: the one a sweep opens on."""
+    chosen = opened_on(store, run_id) if run_id else None
+    found = [
+        i for i, model in enumerate(models) if chosen and same_model(model, chosen)
+    ]
+    return found[0] if found else 0
+
+
+def by_interest(
+    store: Store, models: Sequence[Setting], run_id: str | None
+) -> list[Setting]:
+    """Return the plain models, those of a sweep to look at first, then the others.
+
+    So that of more than a figure holds those are drawn that say most.
+    """
+    first = notable(store, run_id) if run_id else []
+    places = {trial.key: i for i, model in enumerate(first) for trial in model.trials}
+
+    def rank(model: Setting) -> tuple[bool, int]:
+        found = [places.get(trial.key, len(first)) for trial in model.trials]
+        return model.method != BASELINE, min(found)
+
+    return sorted(models, key=rank)
+
+
+def models_of(
+    store: Store, models: Sequence[Setting], run_id: str | None
+) -> list[Setting]:
+    """Return the models of a run; of a sweep those that an analyst would compare."""
+    chosen = opened_on(store, run_id) if run_id else None
+    trials = store.snapshot(run_id, curves=False).trials if run_id else ()
+    here = {trial.key for trial in trials}
+    own = [m for m in models if not here.isdisjoint(t.key for t in m.trials)]
+    if chosen is None:
+        return own
+    return beside_plain(next(m for m in own if same_model(m, chosen)), models)

@@ -1,0 +1,237 @@
+"""A stored sweep: rows of earlier versions, cards, sentences, models that join."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+from toys import ROLES, people_csv
+
+from fairdash.datasets import Subgroups
+from fairdash.jobs import submit
+from fairdash.results import (
+    StoredSweep,
+    agreement_words,
+    both_parts,
+    finished_sweep,
+    is_sweep,
+    joining_runs,
+    nearest_limits,
+    opened_on,
+    sweep_grid,
+)
+from fairdash.store import open_store
+from fairdash.sweep import PARITY, SweepResult, SweepSpec
+from fairdash.ui.sweep.controls import _nearest, labels, read_point, words
+
+QUICK = {"n_epochs": 3, "batch_size": 128}
+GRID = {"fairness_weight": (0.5, 2.0), "tau": (0.1, 0.6)}
+SHARE = st.integers(0, 8).map(lambda value: value / 8)
+
+
+@pytest.fixture
+def store(inline):
+    opened = open_store()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def run_id(store):
+    table = store.add_table(people_csv(), "people.csv")
+    subgroups = Subgroups(columns=("branch",), min_size=20)
+    store.add_dataset(table, ROLES, "People", subgroups)
+    spec = SweepSpec.model_validate(
+        {
+            "data": {"table": table, "roles": ROLES, "name": "People"},
+            "methods": [
+                {"method": "unconstrained", "params": QUICK},
+                {"method": "road", "params": {**QUICK, **GRID}},
+            ],
+            "seeds": (0, 1),
+            "subgroups": subgroups,
+        }
+    )
+    return submit(store, spec, name="Grid")
+
+
+def test_rows_of_an_earlier_version_are_marked_from_their_scores(
+    store, run_id, monkeypatch
+):
+    snapshot = store.snapshot(run_id)
+    now = StoredSweep.of(store, snapshot).result.rows
+    old = snapshot.table().drop(
+        columns=[c for c in now if c.endswith(("_constant", "_selection_rate"))]
+    )
+    monkeypatch.setattr(type(snapshot), "table", lambda self: old)
+    then = StoredSweep.of(store, snapshot).result.rows
+    pd.testing.assert_frame_equal(then[now.columns], now)
+
+
+def test_a_card_says_on_which_rows_the_limit_is_kept(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    means = sweep.result.means
+    gaps = means[[f"validation_{PARITY}", f"test_{PARITY}"]].to_numpy()
+    for limit in (0.0, 0.05, 0.15, 1.0):
+        for place, cards in sweep.cards("road", limit).items():
+            row = means.iloc[place]
+            accuracy, gap, worst, kept = cards
+            assert accuracy.value == f"{row['test_accuracy']:.1%}"
+            assert gap.value == f"{row[f'test_{PARITY}']:.3f}"
+            assert worst.note == f"± {row['test_worst_1_di_sd']:.3f} over seeds"
+            on = tuple(bool(value <= limit) for value in gaps[place])
+            if row["validation_constant"] > 0.5:
+                assert kept.value == "no"
+            elif not row["test_constant"] > 0.5:
+                assert (
+                    kept.value
+                    == {
+                        (True, True): "yes",
+                        (True, False): "not on test",
+                        (False, True): "only on test",
+                        (False, False): "no",
+                    }[on]
+                )
+
+
+def test_a_setting_trained_between_the_others_joins_them(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    point = {"fairness_weight": 1.1, "tau": 0.3}
+    spec = sweep.exact_spec("road", point)
+    assert SweepSpec.from_yaml(spec.to_yaml()) == spec
+    joined = submit(store, spec, name="Between")
+    stranger = spec.methods[0].model_copy(
+        update={"params": {**spec.methods[0].params, "n_epochs": 4}}
+    )
+    submit(store, spec.model_copy(update={"methods": (stranger,)}), name="Another")
+    assert is_sweep(store, run_id)
+    assert not is_sweep(store, joined)
+    assert len(joining_runs(store, sweep.run)) == 2
+    found = finished_sweep(store, run_id)
+    assert len(found.result.means) == len(sweep.result.means) + 1
+    place = found.result.place("road", point)
+    assert place == len(sweep.result.means)
+    assert found.grid_result is sweep.result
+    local = found.local("road")
+    pd.testing.assert_frame_equal(
+        local[local["model"] != place].reset_index(drop=True), sweep.local("road")
+    )
+    assert set(local["model"]) == {1, 2, 3, 4, place}
+    assert len(found.trials_at(place)) == 2
+    assert found.chance == sweep.chance
+    assert opened_on(store, run_id).label in sweep.result.labels
+
+
+def test_the_distribution_of_r_is_that_of_the_stored_weights(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    found = sweep.ratio_by_tau("road", {})
+    assert list(found.spread) == [0.1, 0.6]
+    place = sweep.result.place("road", {"fairness_weight": 2.0, "tau": 0.1})
+    ratio = store.artifact(sweep.trials_at(place)[0].key).ratio()
+    assert found.spread[0.1] == pytest.approx(ratio.std())
+    assert sweep.ratio_by_tau("unconstrained", {}) is None
+
+
+def test_both_parts_stand_side_by_side(store, run_id):
+    sweep = sweep_grid(store, run_id).result
+    text = both_parts(sweep, 1)
+    row = sweep.means.iloc[1]
+    assert text.startswith(f"**{sweep.labels[1]}**")
+    for metric in ("validation_accuracy", "test_accuracy"):
+        spread = f"± {100 * row[f'{metric}_sd']:.1f} over seeds"
+        assert f"{row[metric]:.1%} {spread}" in text
+
+
+def made_up(values):
+    """Return a sweep of one seed with these validation and test figures."""
+    names = [
+        f"{part}_{metric}"
+        for part in ("validation", "test")
+        for metric in (PARITY, "worst_1_di", "accuracy", "constant")
+    ]
+    rows = pd.DataFrame(values, columns=names)
+    for part in ("validation", "test"):
+        rows[f"{part}_constant"] = (rows[f"{part}_constant"] > 0.8).astype(float)
+    rows = rows.assign(
+        key=[str(i) for i in range(len(rows))],
+        method="road",
+        seed=0,
+        fairness_weight=np.arange(len(rows)) / 2,
+    )
+    return SweepResult.of(rows)
+
+
+figures = st.lists(st.tuples(*[SHARE] * 8), min_size=2, max_size=9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(figures, SHARE)
+def test_what_no_setting_keeps_is_said_as_it_is(values, di):
+    sweep = made_up(values)
+    rows = sweep.rows[sweep.rows["validation_constant"] == 0]
+    said = nearest_limits(sweep, di)
+    fair = rows[rows[f"validation_{PARITY}"] <= di]
+    (number,) = re.findall(r"([\d.]+|–)(?= or more\.|\.$)", said)
+    if fair.empty:
+        assert "keeps this DI on validation rows" in said
+        least = rows[f"validation_{PARITY}"].min()
+    else:
+        assert "keeps both on validation rows" in said
+        least = fair["validation_worst_1_di"].min()
+    assert number == ("–" if np.isnan(least) else f"{least:.3f}")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.floats(0, 1)] * 8), min_size=2, max_size=14))
+def test_choosing_near_chance_is_said_where_the_parts_do_not_agree(values):
+    sweep = made_up(values)
+    said = agreement_words(sweep, "worst_1_di", "Worst-1-DI")
+    rows = sweep.rows
+    rows = rows[(rows["validation_constant"] == 0) & (rows["test_constant"] == 0)]
+    pair = rows[["validation_worst_1_di", "test_worst_1_di"]]
+    if len(pair) < 5 or (np.ptp(pair, axis=0) == 0).any():
+        assert said == ""
+        return
+    expected = spearmanr(*pair.to_numpy().T)[0]
+    if not said:
+        assert expected > 0
+        return
+    mean, low, high = (
+        float(value.replace("−", "-")) for value in re.findall(r"−?\d\.\d\d", said)
+    )
+    assert mean == pytest.approx(expected, abs=6e-3)
+    assert low <= 0 <= high or expected < 0
+
+
+def test_a_value_in_the_address_reads_back_as_the_value():
+    axes = {"fairness_weight": [0.0, 0.263158, 2.0], "normalisation": ["batch", "all"]}
+    for weight in axes["fairness_weight"]:
+        told = {"fairness_weight": words(weight), "normalisation": "all"}
+        assert read_point(axes, told) == {
+            "fairness_weight": weight,
+            "normalisation": "all",
+        }
+    between = {"fairness_weight": "1.25", "normalisation": "all"}
+    assert read_point(axes, between)["fairness_weight"] == 1.25
+    for wrong in ("7", "-1", "much", ""):
+        told = {"fairness_weight": wrong, "normalisation": "all"}
+        assert read_point(axes, told) is None
+    assert read_point(axes, {"fairness_weight": "0"}) is None
+    assert read_point({"n": [1, 3]}, {"n": "2"}) is None
+
+
+def test_labels_have_four_digits_unless_two_would_look_alike():
+    assert labels([0.05, 0.1357208808, 2.0]) == ["0.05", "0.1357", "2"]
+    assert labels(["batch", "all"]) == ["batch", "all"]
+    assert labels([0.12341, 0.12342]) == ["0.12341", "0.12342"]
+
+
+def test_another_method_starts_at_the_nearest_value():
+    assert _nearest([0.5, 2.0, 4.0], "2.6", exact=False) == 2.0
+    assert _nearest([0.5, 2.0, 4.0], "2.6", exact=True) == 2.6
+    assert _nearest([0.5, 2.0], None, exact=True) == 0.5
+    assert _nearest(["a", "b"], "b", exact=False) == "b"
+    assert _nearest(["a", "b"], "c", exact=True) == "a"
