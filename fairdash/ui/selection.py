@@ -81,6 +81,8 @@ class Selection:
         Name of the fair metric.
     fair_radius : float or None
         Largest squared fair distance of a counterpart (epsilon).
+    person : int or None
+        Row of the table, from 1, of the person who is looked at.
     """
 
     run: str | None = None
@@ -113,6 +115,7 @@ class Selection:
     slack: float | None = None
     metric: str | None = None
     fair_radius: float | None = None
+    person: int | None = None
 
     @classmethod
     def parse(cls, told: Mapping[str, Iterable[str]]) -> "Selection":
@@ -156,7 +159,7 @@ class Selection:
             moved = replace(
                 moved, models=(), model=None, seed=None, method=None, point=()
             )
-            moved = replace(moved, scores=None, metric=None)
+            moved = replace(moved, scores=None, metric=None, person=None)
         if data != self.data:
             moved = replace(moved, subgroups=None, crossed=(), levels=(), noisy=None)
         return moved

@@ -203,7 +203,7 @@ def test_an_address_shows_what_was_chosen(visit, dataset_id, run_id):
     page.select_slider[0].set_value(0.5).run()
     widget(page, "multiselect", "Columns").set_value(["branch"]).run()
     widget(page, "toggle", "What predicts origin").set_value(False).run()
-    again = visit("Individual fairness", **{k: v[-1] for k, v in address(page).items()})
+    again = visit("Individual fairness", **page.query_params)
     assert not again.exception
     assert widget(again, "selectbox", "Model").value == model.label
     assert again.select_slider[0].value == 0.5
@@ -211,10 +211,6 @@ def test_an_address_shows_what_was_chosen(visit, dataset_id, run_id):
     assert widget(again, "toggle", "What predicts origin").value is False
     assert numbers(again) == numbers(page)
     assert words(again) == words(page)
-
-
-def address(page):
-    return {name: list(value) for name, value in page.query_params.items()}
 
 
 def test_other_models_are_compared_when_asked_for(visit, dataset_id):

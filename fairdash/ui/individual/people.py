@@ -16,6 +16,7 @@ from fairdash.audits import (
     counterparts_headline,
 )
 from fairdash.metrics import FairMetric
+from fairdash.ui.selection import bound
 from fairdash.ui.widgets.blocks import heading, kpi_row
 
 _CARDS, _LISTED, _SHOWN_CHANGES = 3, 200, 5
@@ -84,7 +85,7 @@ def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> Non
             "Person, most changed first",
             list(names),
             format_func=names.__getitem__,
-            key=f"{model.key} person",
+            **bound("person", next(iter(names)), among=names),
         )
     with right:
         start = st.segmented_control(
