@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
 from fairdash.cli._options import File, refuse
-from fairdash.postprocessing import ScoreType, Thresholds, apply_thresholds, cross
+from fairdash.postprocessing import (
+    ScoreType,
+    Thresholds,
+    apply_thresholds,
+    cross,
+    fill_missing,
+)
 
 BATCH_ROWS = 65_536
 
@@ -107,7 +113,11 @@ def apply_file(
                     first_row=done + 1,
                 )
                 lowest = min(lowest, float(pd.to_numeric(scores).min()))
-                sums = decided["h"].groupby(cross(*named)).agg(["size", "sum"])
+                sums = (
+                    decided["h"]
+                    .groupby(cross(*map(fill_missing, named)))
+                    .agg(["size", "sum"])
+                )
                 for name, pair in zip(sums.index, sums.to_numpy(float), strict=True):
                     obtained[name] = obtained.get(name, 0.0) + pair
                 table = pa.Table.from_batches([batch])
@@ -146,7 +156,9 @@ def _batches(file: Path, needed: Sequence[str]) -> Iterator[Any]:
             _check_columns(table.schema_arrow.names, needed)
             yield from table.iter_batches(BATCH_ROWS)
         return
-    with closing(csv.open_csv(file)) as reader:
+    # an empty cell is a missing group; other texts stay as they are
+    empty = csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
+    with closing(csv.open_csv(file, convert_options=empty)) as reader:
         _check_columns(reader.schema.names, needed)
         yield from (batch for batch in reader if len(batch))
 

@@ -111,6 +111,17 @@ def test_the_chosen_model_survives_a_reload(visit, run_id, dataset_id):
     assert numbers(again) == numbers(first)
 
 
+def test_a_model_that_another_page_chose_is_the_one_shown(visit, run_id, dataset_id):
+    grid = MethodGrid(method="logistic", params={})
+    other = ui.start_training(dataset_id, grid, 2)
+    models = ui.known_models(dataset_id, other)
+    model = next(m for m in models if m.method == "logistic")
+    page = visit("Post-process", run=run_id, model=model.id, seed="1")
+    shown = widget(page, "selectbox", "Scores of")
+    assert shown.value == next(t.key for t in model.trials if t.seed == 1)
+    assert figures(page) == 2
+
+
 @pytest.mark.parametrize(
     "told",
     [

@@ -19,6 +19,13 @@ async slider => {
   return times.sort((a, b) => a - b)[20]
 }
 """
+RELEASE = """
+(slider, value) => {
+  slider.value = value
+  slider.dispatchEvent(new Event("input"))
+  slider.dispatchEvent(new Event("change"))
+}
+"""
 
 
 @pytest.fixture
@@ -78,3 +85,35 @@ def test_the_keyboard_moves_sliders_and_a_screen_reader_hears_values(page):
     expect(said).to_have_text(everybody)
     assert said.get_attribute("aria-live") == "polite"
     expect(page.get_by_role("img", name=re.compile("Scores by group"))).to_be_visible()
+
+
+def starts(page):
+    """Where each ramp starts, as written beside its name."""
+    return page.locator("svg tspan.faint").all_inner_texts()
+
+
+def test_what_was_released_stands_in_the_address_and_survives_a_reload(page, server):
+    page.get_by_role("radio", name="By hand").click()
+    rate, gamma = slider(page, "Target rate (ρ)"), slider(page, "Ramp width (γ)")
+    expect(rate).to_be_enabled()
+    for control, value in ((gamma, "0.98"), (rate, "0.345")):
+        control.evaluate(RELEASE, value)
+    page.wait_for_url(re.compile(r"gamma=0\.98.*target_rate=0\.345"))
+    at_target = re.compile(r"starts at .*, 34\.5% decided 1")
+    expect(page.locator("svg tspan.faint").first).to_have_text(at_target)
+    told, shown = starts(page), cards(page)
+    page.reload()
+    slider(page, "Ramp width (γ)").wait_for()
+    expect(page.locator("svg tspan.faint").first).to_have_text(at_target)
+    assert starts(page) == told
+    assert cards(page) == shown
+    assert slider(page, "Ramp width (γ)").input_value() == "0.98"
+    page.get_by_text("Report on test rows").click()
+    expect(page.get_by_text("DI, test rows", exact=True)).to_be_visible()
+    expect(slider(page, "Ramp width (γ)")).to_be_disabled()
+    other = page.context.browser.new_page()
+    other.goto(page.url)
+    expect(other.get_by_text("DI, test rows", exact=True)).to_be_visible()
+    assert slider(other, "Ramp width (γ)").input_value() == "0.98"
+    assert starts(other) == told
+    other.close()

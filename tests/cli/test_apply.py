@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairdash.cli import _apply, app
-from fairdash.postprocessing import RampThreshold, cross
+from fairdash.postprocessing import RampThreshold, cross, fill_missing
 
 N = 1000
 
@@ -151,6 +151,23 @@ def test_expected_and_obtained_rates_are_printed(table, rules, tmp_path):
     assert [int(line[1]) for line in lines] == obtained["size"].tolist()
     assert {line[2] for line in lines} == {"0.300"}
     assert [line[3] for line in lines] == [f"{rate:.3f}" for rate in obtained["mean"]]
+
+
+def test_rows_without_a_group_are_decided_where_these_were_learned(
+    table, rules, tmp_path
+):
+    table = table.assign(sex=table["sex"].where(table.index % 3 > 0, None))
+    done, _ = decided_file(tmp_path, table, rules)
+    assert done.exit_code == 2
+    assert "Column 'sex × level' has no value in row 1 (334 such rows)" in done.stderr
+    groups = cross(fill_missing(table["sex"]), table["level"])
+    learned = RampThreshold(0.4, 0.3).fit(table["score"], sensitive_features=groups)
+    rules.write_text(learned.thresholds().to_json())
+    done, out = decided_file(tmp_path, table, rules)
+    assert done.exit_code == 0, done.output
+    assert "Missing × 1" in done.stdout
+    h = learned.predict_proba(table["score"], sensitive_features=groups)
+    assert np.allclose(pd.read_csv(out)["h"], h, atol=1e-12)
 
 
 def test_a_value_that_reads_like_a_crossed_group_is_refused(table, rules, tmp_path):

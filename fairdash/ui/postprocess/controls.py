@@ -105,7 +105,10 @@ def _first(sources: Sequence[Source], dataset_id: str | None) -> Source:
     found = [source for source in sources if source.label == carried]
     if found:
         choose(scores=found[0].id)
-    return (found or sources)[0]
+    told = selection()
+    led = [s for s in sources if s.model and s.model == told.model]
+    of_seed = [source for source in led if source.seed == told.seed]
+    return (found or of_seed or led or sources)[0]
 
 
 def _pick_target(source: Source, *, on_test: bool) -> str:

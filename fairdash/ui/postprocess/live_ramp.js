@@ -105,7 +105,7 @@ function mount(root, ranges) {
   root.innerHTML = `<div class="sliders"></div><div class="picture"></div>
     <p class="said" aria-live="polite"></p>`
   const box = root.querySelector(".sliders")
-  const state = { inputs: {}, setting: {}, known: {}, frame: 0, timer: 0 }
+  const state = { inputs: {}, setting: {}, frame: 0, timer: 0 }
   for (const [name, { label, step }] of Object.entries(SLIDERS)) {
     const row = document.createElement("label")
     const output = document.createElement("span"), input = document.createElement("input")
@@ -114,7 +114,7 @@ function mount(root, ranges) {
     output.setAttribute("aria-hidden", "true") // the slider says it itself
     row.append(label, output, input)
     box.append(row)
-    state.inputs[name] = { input, output }
+    state.inputs[name] = { input, output, sent: [], told: null }
   }
   return state
 }
@@ -139,19 +139,22 @@ export default function ({ data, parentElement, setStateValue }) {
     state.timer = setTimeout(() => { speech.textContent = said }, 400)
   }
   const soon = () => { state.frame ||= requestAnimationFrame(redraw) }
-  // what was let go here is not set again: the hand may have moved on
   for (const [name, value] of Object.entries(data.setting)) {
-    const { input } = state.inputs[name]
+    const slider = state.inputs[name], { input, sent } = slider
     const free = data.by_hand || name !== "rate"
-    if (!free || value !== state.known[name]) input.value = state.setting[name] = value
+    if (!free || value !== slider.told) {
+      // the answer to what was let go here is not set again: the hand has moved on
+      const answered = sent.splice(0, sent.indexOf(value) + 1).length
+      if (!free || !answered) input.value = state.setting[name] = value
+    }
+    slider.told = value
     input.disabled = data.locked || !free
     input.oninput = () => { state.setting[name] = +input.value; soon() }
     input.onchange = () => {
-      state.known = { ...state.setting }
+      if (state.setting[name] !== (sent.at(-1) ?? slider.told)) sent.push(state.setting[name])
       setStateValue("setting", { ...state.setting })
     }
   }
-  state.known = { ...data.setting }
   redraw()
   const watcher = new ResizeObserver(soon)
   watcher.observe(drawing)

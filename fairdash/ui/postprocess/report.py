@@ -14,7 +14,6 @@ from fairdash._wording import (
     interval,
     number,
     percent,
-    plural,
     points,
 )
 from fairdash.datasets import Subgroups
@@ -94,9 +93,9 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
         cards.append(
             Kpi(
                 _short(str(row["group"])),
-                plural(round(row["changed"]), "changed decision"),
+                f"{count(round(row['changed']))} changed",
                 f"{count(round(row['up']))} to 1, {count(round(row['down']))} to 0",
-                help=f"Expected changes of decision among {count(row['n'])} "
+                help=f"Expected number of changed decisions among {count(row['n'])} "
                 f"{ramp.rows} rows of {row['group']}; drawing alone moves them by "
                 f"±{count(round(row['spread']))} in 95% of cases.",
             )

@@ -59,13 +59,14 @@ def upload_of(told: str) -> Upload | None:
 
 
 class Source(NamedTuple):
-    """A trial on a seed's split, a column of the table, or an uploaded file.
+    """A trial of a model on a seed's split, a column of the table, or a file.
 
     A column or file comes from a model of somebody else, so all rows but the test rows
     serve as calibration rows.
     """
 
     label: str
+    model: str = ""
     trial: str = ""
     column: str = ""
     seed: int = 0
@@ -102,6 +103,7 @@ def post_sources(
     trials = [
         Source(
             model.label if len(model.trials) == 1 else f"{model.label}, seed {t.seed}",
+            model=model.id,
             trial=t.key,
             seed=t.seed,
         )
