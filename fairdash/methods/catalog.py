@@ -4,11 +4,11 @@ Forms, the command line, sweeps, the documentation's table and the estimator che
 made from these entries. A new method is one file, with its entry, and one line here.
 """
 
-from fairdash.methods._noisy_entries import NOISY_METHODS
 from fairdash.methods.adversarial import broad, road, unconstrained, zhang
 from fairdash.methods.classical import hardt, linear, plain, reductions
 from fairdash.methods.individual import clp, sensei
 from fairdash.methods.log_loss import fair_log_loss
+from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
 
 METHODS = (
     unconstrained.METHOD,
@@ -26,7 +26,11 @@ METHODS = (
     plain.NEIGHBOURS,
     unconstrained.WIDE_NETWORK,
     linear.LOGISTIC_CV,
-    *NOISY_METHODS,
+    estimators.UNCONSTRAINED,
+    estimators.NAIVE,
+    dro.METHOD,
+    soft_method.METHOD,
+    ideal.METHOD,
     sensei.SENSEI,
     sensei.SENSR,
     clp.METHOD,

@@ -1,14 +1,20 @@
 """Distributionally robust constraints: groups known up to total variation."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.certificate import N_DRAWS, tv_certificate
-from fairdash.methods.noisy_groups.estimators import RobustClassifier, column
+from fairdash.methods.noisy_groups.estimators import (
+    EFFORTS,
+    PAPER,
+    RobustClassifier,
+    column,
+)
 from fairdash.methods.noisy_groups.game import (
     CLIP,
     Adam,
@@ -47,19 +53,6 @@ class NoisyGroupsDRO(RobustClassifier):
     "exact" both are exact; then at any larger radius only a model that decides alike
     for all keeps the constraint, which ``constant_`` tells.
 
-    Parameters
-    ----------
-    constraints, slack, hinge_slack, simulated_noise, learning_rate, multiplier_rate, \
-max_iter
-        As in `NoisyGroupsNaive`.
-    tv_radius : float, mapping or sequence, default=0.1
-        :math:`\gamma_j`, in [0, 1]: for all groups, by name, or in sorted order.
-    mode : {"paper", "exact"}
-    adversary_rate : float, default=0.01
-        Adam's step size for the distributions, in mode "paper".
-    random_state : int, RandomState or None
-        Of the simulated noise and of the draws.
-
     Attributes
     ----------
     As in `NoisyGroupsNaive`; ``violation_`` is over the ball, by draws or exact.
@@ -69,40 +62,15 @@ max_iter
     Wang et al. (NeurIPS 2020), Eq. 3 and Algorithm 2.
     """
 
-    _stackable: ClassVar[tuple[str, ...]] = (
-        "tv_radius",
-        "slack",
-        "learning_rate",
-        "multiplier_rate",
-        "adversary_rate",
+    tv_radius: Any = param(
+        0.1,
+        "TV radius",
+        letter="γ",
+        stackable=True,
+        help="How far a true group may be from its noisy one.",
+        doc=":math:`\\gamma_j`, in [0, 1]: for all groups, by name, or in order.",
+        accepts="float, mapping or sequence",
     )
-
-    def __init__(
-        self,
-        constraints: str = "true_positive_rate_parity",
-        *,
-        tv_radius: Any = 0.1,
-        slack: float = 0.05,
-        hinge_slack: float = 1.0,
-        mode: str = "paper",
-        simulated_noise: float = 0.0,
-        learning_rate: float = 0.01,
-        multiplier_rate: float = 0.5,
-        adversary_rate: float = 0.01,
-        max_iter: int = 750,
-        random_state: Any = None,
-    ) -> None:
-        self.constraints = constraints
-        self.tv_radius = tv_radius
-        self.slack = slack
-        self.hinge_slack = hinge_slack
-        self.mode = mode
-        self.simulated_noise = simulated_noise
-        self.learning_rate = learning_rate
-        self.multiplier_rate = multiplier_rate
-        self.adversary_rate = adversary_rate
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     def _opponents(
         self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
@@ -132,6 +100,18 @@ max_iter
         )
         paper = self.mode == "paper"
         return float(table["drawn_violation" if paper else "worst_violation"].max())
+
+
+METHOD = Method.of(
+    NoisyGroupsDRO,
+    key="noisy_dro",
+    label="DRO",
+    title="Distributionally robust constraints",
+    summary="Asks the constraints of every distribution within a total variation "
+    "radius of the noisy groups.",
+    source=f"{PAPER}, Eq. 3 and Algorithm 2",
+    efforts=EFFORTS,
+)
 
 
 def _radii(models: Sequence[NoisyGroupsDRO], groups: NDArray[Any]) -> Float32:

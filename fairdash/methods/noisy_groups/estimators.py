@@ -1,8 +1,9 @@
 """Linear classifiers trained under constraints on noisy groups."""
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,12 @@ from sklearn.utils.validation import validate_data
 
 from fairdash._validation import (
     check_non_negative,
-    check_one_of,
     check_positive,
-    check_whole,
     encode_binary_target,
     encode_groups,
 )
 from fairdash.methods.base import Asked, NetworkClassifier
+from fairdash.methods.declare import Effort, Method, Scalar, param, vary
 from fairdash.methods.noisy_groups.certificate import violations
 from fairdash.methods.noisy_groups.game import (
     Codes,
@@ -36,38 +36,79 @@ from fairdash.methods.noisy_groups.game import (
     play,
     violation_function,
 )
-from fairdash.methods.noisy_groups.inputs import SIDES, check_shares
+from fairdash.methods.noisy_groups.inputs import SIDES, check_share
 from fairdash.methods.noisy_groups.noise import simulate_noise
+from fairdash.methods.params import (
+    CONSTRAINT,
+    LEARNING_RATE,
+    NO_RANDOM_STATE,
+    RANDOM_STATE,
+    at_least_one,
+)
 from fairdash.methods.plain_network import Network
 
 TOGETHER = 12  # models whose scores stay in the cache
-MODES = ("paper", "exact")
+PAPER = "Wang et al., Robust optimization for fairness with noisy groups (NeurIPS 2020)"
+EFFORTS: dict[Effort, dict[str, Scalar]] = {
+    "fast": {"max_iter": 300},
+    "paper": {"max_iter": 750},
+}
 
 
 class NoisyGroupsClassifier(NetworkClassifier):
-    """Linear classifier that plays against memberships; a subclass says which.
+    """Linear classifier under constraints on groups that are known with noise."""
 
-    The hinge loss is minimised by Adam on full batches, the multipliers climb by Adam
-    within ``{lambda >= 0, sum <= 1}``, and the best of the iterates, one every 25, is
-    kept: the best by 0/1 error and 0/1 violation of the method's own constraint on the
-    training rows. True groups have no part in it. A callback may end the game between
-    two candidates.
-    """
-
-    _stackable: ClassVar[tuple[str, ...]] = (
-        "slack",
-        "learning_rate",
-        "multiplier_rate",
+    constraints: str = vary(
+        CONSTRAINT,
+        default="true_positive_rate_parity",
+        options={
+            "true_positive_rate_parity": "Equal opportunity",
+            "false_positive_rate_parity": "False positives",
+            "equalized_odds": "Equalized odds",
+            "demographic_parity": "Demographic parity",
+        },
+        help="Which rate of a group must not be worse than that of all rows.",
+        doc="",
     )
-
-    constraints: str
-    slack: float
-    hinge_slack: float
-    simulated_noise: float
-    learning_rate: float
-    multiplier_rate: float
-    max_iter: int
-    random_state: Any
+    simulated_noise: float = param(
+        0.0,
+        "Simulated noise",
+        letter="η",
+        high=0.6,
+        step=0.05,
+        check=check_share,
+        help="Share of the training rows whose group is replaced at random.",
+        doc="Share of the training rows whose group is replaced at random before "
+        "training, to study what noise would do.",
+    )
+    slack: float = param(
+        0.05,
+        "Slack",
+        letter="α",
+        high=0.3,
+        stackable=True,
+        check=check_non_negative,
+        help="By how much a rate may be worse.",
+        doc="The :math:`\\alpha` above, at least 0.",
+    )
+    hinge_slack: float = param(
+        1.0,
+        check=check_non_negative,
+        doc="The :math:`\\beta` above: the two hinges differ by at least 1, so less "
+        "cannot be met.",
+    )
+    learning_rate: float = vary(
+        LEARNING_RATE,
+        default=0.01,
+        low=1e-3,
+        high=0.1,
+        step=1e-3,
+        stackable=True,
+        help="Adam's step size for the model.",
+    )
+    random_state: Any = vary(
+        RANDOM_STATE, doc="Of the simulated noise and of random draws."
+    )
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike) -> Self:
@@ -121,30 +162,6 @@ class NoisyGroupsClassifier(NetworkClassifier):
         )
         return float(table["violation"].max())
 
-    def _check_params(self) -> None:
-        self._check_shared()
-        check_positive("multiplier_rate", self.multiplier_rate)
-        check_whole("max_iter", self.max_iter, at_least=1)
-
-    def _check_shared(self) -> None:
-        check_one_of("constraints", self.constraints, SIDES)
-        check_non_negative("slack", self.slack)
-        check_non_negative("hinge_slack", self.hinge_slack)
-        check_shares("simulated_noise", self.simulated_noise)
-        check_positive("learning_rate", self.learning_rate)
-
-    def _opponents(
-        self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
-    ) -> list[Opponent]:
-        """Return one opponent for each side of the rows, for all models at once."""
-        return [GivenGroups(side) for side in rows.sides]
-
-    def _violations(
-        self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
-    ) -> ViolationFunction:
-        """Return what gives each model's violation from decisions of distinct rows."""
-        return violation_function(rows, column(models, "slack"))
-
     def _fit_models(
         self,
         models: Sequence[Self],
@@ -177,6 +194,7 @@ class NoisyGroupsClassifier(NetworkClassifier):
             self._fit_stack(stack, features, target, codes, root)
         root.call_on_fit_task_end(estimator=self, X=X, y=y)
 
+    @abstractmethod
     def _fit_stack(
         self,
         stack: Sequence[Self],
@@ -186,6 +204,61 @@ class NoisyGroupsClassifier(NetworkClassifier):
         root: CallbackContext,
     ) -> None:
         """Fit models that differ in stackable parameters only."""
+
+
+class GameClassifier(NoisyGroupsClassifier):
+    """The best iterate of one game of model, multipliers and opponents.
+
+    The hinge loss is minimised by Adam on full batches, the multipliers climb by Adam
+    within ``{lambda >= 0, sum <= 1}``, and the best of the iterates, one every 25, is
+    kept: the best by 0/1 error and 0/1 violation of the method's own constraint on the
+    training rows. True groups have no part in it. A callback may end the game between
+    two candidates.
+    """
+
+    multiplier_rate: float = param(
+        0.5,
+        "Multiplier rate",
+        low=0.05,
+        high=2.0,
+        step=0.05,
+        stackable=True,
+        advanced=True,
+        check=check_positive,
+        help="Adam's step size for the multipliers.",
+    )
+    max_iter: int = param(
+        750,
+        "Iterations",
+        low=25,
+        high=3000,
+        step=25,
+        advanced=True,
+        check=at_least_one,
+        help="Passes over the training rows.",
+        doc="Full-batch iterations.",
+    )
+
+    def _opponents(
+        self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
+    ) -> list[Opponent]:
+        """Return one opponent for each side of the rows, for all models at once."""
+        return [GivenGroups(side) for side in rows.sides]
+
+    def _violations(
+        self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
+    ) -> ViolationFunction:
+        """Return what gives each model's violation from decisions of distinct rows."""
+        return violation_function(rows, column(models, "slack"))
+
+    def _fit_stack(
+        self,
+        stack: Sequence[Self],
+        X: Float32,
+        target: Codes,
+        codes: Codes,
+        root: CallbackContext,
+    ) -> None:
         first = stack[0]
         rows = compress(X, target, codes, first.groups_, SIDES[first.constraints])
         for start in range(0, len(stack), TOGETHER):
@@ -228,7 +301,7 @@ class NoisyGroupsClassifier(NetworkClassifier):
         self.ratio_, self.ratio_history_ = None, None
 
 
-class NoisyGroupsNaive(NoisyGroupsClassifier):
+class NoisyGroupsNaive(GameClassifier):
     r"""Constraints on the noisy groups as if they were the true ones.
 
     .. math::
@@ -242,24 +315,6 @@ class NoisyGroupsNaive(NoisyGroupsClassifier):
     rate must alike not be above that of all rows, and for demographic parity a rate of
     positive predictions not below it. Fitted to true groups, this is the reference that
     the other methods are held to.
-
-    Parameters
-    ----------
-    constraints : {"true_positive_rate_parity", "false_positive_rate_parity", \
-"equalized_odds", "demographic_parity"}
-    slack : float, default=0.05
-        :math:`\alpha`, at least 0.
-    hinge_slack : float, default=1.0
-        :math:`\beta`: the two hinges differ by at least 1, so less cannot be met.
-    simulated_noise : float, default=0.0
-        Share of the training rows whose group is replaced at random before training,
-        to study what noise would do.
-    learning_rate, multiplier_rate : float, default=0.01, 0.5
-        Adam's step sizes for the model and for the multipliers.
-    max_iter : int, default=750
-        Full-batch iterations.
-    random_state : int, RandomState or None
-        Of the simulated noise.
 
     Attributes
     ----------
@@ -285,41 +340,13 @@ class NoisyGroupsNaive(NoisyGroupsClassifier):
     2020), Eq. 2.
     """
 
-    def __init__(
-        self,
-        constraints: str = "true_positive_rate_parity",
-        *,
-        slack: float = 0.05,
-        hinge_slack: float = 1.0,
-        simulated_noise: float = 0.0,
-        learning_rate: float = 0.01,
-        multiplier_rate: float = 0.5,
-        max_iter: int = 750,
-        random_state: Any = None,
-    ) -> None:
-        self.constraints = constraints
-        self.slack = slack
-        self.hinge_slack = hinge_slack
-        self.simulated_noise = simulated_noise
-        self.learning_rate = learning_rate
-        self.multiplier_rate = multiplier_rate
-        self.max_iter = max_iter
-        self.random_state = random_state
 
-
-class NoisyGroupsUnconstrained(NoisyGroupsClassifier):
+class NoisyGroupsUnconstrained(GameClassifier):
     r"""The same linear model without constraints: what the others are held to.
 
     .. math::
 
         \min_\theta E[\max(0, 1 - Y \phi)]
-
-    Parameters
-    ----------
-    learning_rate : float, default=0.01
-    max_iter : int, default=750
-    random_state : ignored
-        Present because all methods of the catalog take one.
 
     Attributes
     ----------
@@ -330,24 +357,9 @@ class NoisyGroupsUnconstrained(NoisyGroupsClassifier):
     Wang et al. (NeurIPS 2020), section 7.
     """
 
-    _stackable: ClassVar[tuple[str, ...]] = ("learning_rate",)
     constraints = "demographic_parity"  # of groups that no multiplier speaks for
     slack = hinge_slack = simulated_noise = multiplier_rate = 0.0
-
-    def __init__(
-        self,
-        *,
-        learning_rate: float = 0.01,
-        max_iter: int = 750,
-        random_state: Any = None,
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.random_state = random_state
-
-    def _check_params(self) -> None:
-        self._check_shared()
-        check_whole("max_iter", self.max_iter, at_least=1)
+    random_state: Any = NO_RANDOM_STATE
 
     def _violations(
         self, models: Sequence[Self], rows: Rows, codes: Codes, groups: NDArray[Any]
@@ -358,16 +370,30 @@ class NoisyGroupsUnconstrained(NoisyGroupsClassifier):
         return 0.0
 
 
-class RobustClassifier(NoisyGroupsClassifier):
+class RobustClassifier(GameClassifier):
     """Methods with an opponent that climbs (as in the paper) or is exact."""
 
-    mode: str
-    adversary_rate: float
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_one_of("mode", self.mode, MODES)
-        check_positive("adversary_rate", self.adversary_rate)
+    mode: str = param(
+        "paper",
+        "Opponent",
+        options={"paper": "as in the paper", "exact": "exact"},
+        help="As in the paper: climbs by gradients, without a guarantee. Exact: the "
+        "true worst case, which at larger noise leaves only a model that decides alike "
+        "for all.",
+        doc="Whether the opponent climbs as in the paper or is the exact worst case.",
+    )
+    adversary_rate: float = param(
+        0.01,
+        "Adversary rate",
+        low=1e-3,
+        high=0.1,
+        step=1e-3,
+        stackable=True,
+        advanced=True,
+        check=check_positive,
+        help="Adam's step size for the memberships.",
+        doc='Adam\'s step size for the memberships, in mode "paper".',
+    )
 
 
 def column(models: Sequence[NoisyGroupsClassifier], name: str) -> Float32:
@@ -392,3 +418,24 @@ def _stacks(models: Sequence[Any]) -> list[list[Any]]:
         fixed = {k: v for k, v in params.items() if k not in model._stackable}
         alike.setdefault(repr(sorted(fixed.items())), []).append(model)
     return list(alike.values())
+
+
+UNCONSTRAINED = Method.of(
+    NoisyGroupsUnconstrained,
+    key="hinge",
+    label="Hinge",
+    title="Linear model with the hinge loss, no constraint",
+    summary="What the methods for noisy groups are compared with.",
+    source=f"{PAPER}, section 7",
+    colour_role="noisy_unconstrained",
+    efforts=EFFORTS,
+)
+NAIVE = Method.of(
+    NoisyGroupsNaive,
+    key="noisy_naive",
+    label="Naive",
+    title="Constraints on the noisy groups as given",
+    summary="Treats noisy groups as true; on true groups it is the reference.",
+    source=f"{PAPER}, Eq. 2",
+    efforts=EFFORTS,
+)

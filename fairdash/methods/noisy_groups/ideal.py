@@ -1,7 +1,7 @@
 """Soft memberships with the paper's guarantee: a mixture of models."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -9,10 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.callback import CallbackContext
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairdash._validation import check_non_negative, check_whole
+from fairdash._validation import check_non_negative
 from fairdash.methods.base import Asked
+from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.certificate import soft_certificate
-from fairdash.methods.noisy_groups.estimators import NoisyGroupsClassifier, column
+from fairdash.methods.noisy_groups.estimators import (
+    PAPER,
+    NoisyGroupsClassifier,
+    column,
+)
 from fairdash.methods.noisy_groups.game import (
     Adam,
     Codes,
@@ -26,6 +31,8 @@ from fairdash.methods.noisy_groups.game import (
 )
 from fairdash.methods.noisy_groups.inputs import SIDES
 from fairdash.methods.noisy_groups.soft_method import (
+    GROUP_GIVEN_NOISY,
+    NOISE_LEVEL,
     Cells,
     SoftOpponent,
     WorstSoft,
@@ -33,6 +40,7 @@ from fairdash.methods.noisy_groups.soft_method import (
     soft_violations,
 )
 from fairdash.methods.noisy_groups.tv import project_simplex
+from fairdash.methods.params import at_least_one
 from fairdash.methods.scorers import LinearMixture
 
 DESCENT_STEPS = 10  # of Adam for one approximate best response of the model
@@ -49,17 +57,6 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
     :math:`\lVert \lambda \rVert_1 \le T^{1/4}` and by steps of
     :math:`T^{1/4} / (B \sqrt T)`. The result decides by one of the T x Q models, drawn
     at random. Best responses are approximate, so the theorem holds up to their error.
-
-    Parameters
-    ----------
-    constraints, slack, hinge_slack, simulated_noise, learning_rate, random_state
-        As in `NoisyGroupsNaive`.
-    noise_level, group_given_noisy
-        As in `NoisyGroupsSoft`.
-    n_rounds, n_responses : int, default=20, 10
-        T and Q.
-    tolerance : float, default=0.01
-        :math:`\tau`, at least 0.
 
     Attributes
     ----------
@@ -79,35 +76,45 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
     Wang et al. (NeurIPS 2020), Algorithms 1 and 3, Theorems 4 and 5.
     """
 
-    _stackable: ClassVar[tuple[str, ...]] = ()
     network_: Any
 
-    def __init__(
-        self,
-        constraints: str = "true_positive_rate_parity",
-        *,
-        noise_level: float = 0.1,
-        group_given_noisy: Any = None,
-        slack: float = 0.05,
-        hinge_slack: float = 1.0,
-        simulated_noise: float = 0.0,
-        n_rounds: int = 20,
-        n_responses: int = 10,
-        tolerance: float = 0.01,
-        learning_rate: float = 0.01,
-        random_state: Any = None,
-    ) -> None:
-        self.constraints = constraints
-        self.noise_level = noise_level
-        self.group_given_noisy = group_given_noisy
-        self.slack = slack
-        self.hinge_slack = hinge_slack
-        self.simulated_noise = simulated_noise
-        self.n_rounds = n_rounds
-        self.n_responses = n_responses
-        self.tolerance = tolerance
-        self.learning_rate = learning_rate
-        self.random_state = random_state
+    noise_level: float = NOISE_LEVEL
+    group_given_noisy: Any = GROUP_GIVEN_NOISY
+    n_rounds: int = param(
+        20,
+        "Rounds",
+        letter="T",
+        low=2,
+        high=200,
+        step=1,
+        advanced=True,
+        check=at_least_one,
+        help="Steps of the multipliers.",
+        doc="T above.",
+    )
+    n_responses: int = param(
+        10,
+        "Responses",
+        letter="Q",
+        low=1,
+        high=100,
+        step=1,
+        advanced=True,
+        check=at_least_one,
+        help="Models in each round.",
+        doc="Q above.",
+    )
+    tolerance: float = param(
+        0.01,
+        "Tolerance",
+        letter="τ",
+        high=0.1,
+        step=0.005,
+        advanced=True,
+        check=check_non_negative,
+        help="By how much memberships may miss the known shares.",
+        doc="The :math:`\\tau` above, at least 0.",
+    )
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of deciding for each class."""
@@ -140,12 +147,6 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
             for model in decided.T
         ]
         return float(np.mean(worst))
-
-    def _check_params(self) -> None:
-        self._check_shared()
-        check_whole("n_rounds", self.n_rounds, at_least=1)
-        check_whole("n_responses", self.n_responses, at_least=1)
-        check_non_negative("tolerance", self.tolerance)
 
     def _fit_stack(
         self,
@@ -218,6 +219,17 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
         self.history_ = pd.DataFrame(history)
         self.history_.insert(0, "epoch", np.arange(1, len(history) + 1))
         self.ratio_, self.ratio_history_ = None, None
+
+
+METHOD = Method.of(
+    NoisyGroupsIdeal,
+    key="noisy_ideal",
+    label="Soft ideal",
+    title="Soft group assignments with a guarantee",
+    summary="A random choice among many models, as the theorem asks for.",
+    source=f"{PAPER}, Algorithms 1 and 3",
+    efforts={"fast": {"n_rounds": 10, "n_responses": 5}, "paper": {}},
+)
 
 
 class PenalisedSoft(SoftOpponent):

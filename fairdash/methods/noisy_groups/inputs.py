@@ -85,6 +85,11 @@ def check_shares(name: str, values: ArrayLike) -> Float:
     return shares
 
 
+def check_share(name: str, value: float) -> None:
+    """Raise ValueError unless ``value`` is in [0, 1]."""
+    check_shares(name, value)
+
+
 def check_noise_matrix(matrix: ArrayLike, n_noisy: int) -> Float:
     """Return P(G = j | noisy group k), one row per noisy group.
 

@@ -2,13 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.certificate import soft_certificate
-from fairdash.methods.noisy_groups.estimators import RobustClassifier, column
+from fairdash.methods.noisy_groups.estimators import (
+    EFFORTS,
+    PAPER,
+    RobustClassifier,
+    column,
+)
 from fairdash.methods.noisy_groups.game import (
     CLIP,
     Adam,
@@ -28,6 +34,22 @@ from fairdash.methods.noisy_groups.soft import soft_ratio_max
 
 DYKSTRA_STEPS = 12
 TINY = np.float32(1e-9)
+NOISE_LEVEL: Any = param(
+    0.1,
+    "Noise level",
+    letter="ν",
+    high=0.6,
+    stackable=True,
+    help="Assumed share of wrong groups, the same for all groups.",
+    doc="Assumed share of wrong groups, the same for all, at most what the shares of "
+    "the groups allow: see `fairdash.methods.noisy_groups.symmetric_noise`.",
+)
+GROUP_GIVEN_NOISY: Any = param(
+    None,
+    doc="P(G = j | noisy group k), noisy groups in sorted order, instead of "
+    "``noise_level``: see `fairdash.methods.noisy_groups.estimate_noise`.",
+    accepts="array-like of shape (n_noisy, n_groups), optional",
+)
 
 
 class NoisyGroupsSoft(RobustClassifier):
@@ -42,21 +64,6 @@ class NoisyGroupsSoft(RobustClassifier):
     they are the worst of each group in closed form. True and noisy groups need neither
     be alike nor as many.
 
-    Parameters
-    ----------
-    constraints, slack, hinge_slack, simulated_noise, learning_rate, multiplier_rate, \
-max_iter, random_state
-        As in `NoisyGroupsNaive`.
-    noise_level : float, default=0.1
-        Assumed share of wrong groups, the same for all: see
-        `fairdash.methods.noisy_groups.symmetric_noise`.
-    group_given_noisy : array-like of shape (n_noisy, n_groups), optional
-        P(G = j | noisy group k), noisy groups in sorted order, instead of
-        ``noise_level``: see `fairdash.methods.noisy_groups.estimate_noise`.
-    mode : {"paper", "exact"}
-    adversary_rate : float, default=0.01
-        Adam's step size for the memberships, in mode "paper".
-
     Attributes
     ----------
     As in `NoisyGroupsNaive`; ``violation_`` is the exact one over soft memberships, and
@@ -67,42 +74,8 @@ max_iter, random_state
     Wang et al. (NeurIPS 2020), Eq. 7 and Algorithm 4.
     """
 
-    _stackable: ClassVar[tuple[str, ...]] = (
-        "noise_level",
-        "slack",
-        "learning_rate",
-        "multiplier_rate",
-        "adversary_rate",
-    )
-
-    def __init__(
-        self,
-        constraints: str = "true_positive_rate_parity",
-        *,
-        noise_level: float = 0.1,
-        group_given_noisy: Any = None,
-        slack: float = 0.05,
-        hinge_slack: float = 1.0,
-        mode: str = "paper",
-        simulated_noise: float = 0.0,
-        learning_rate: float = 0.01,
-        multiplier_rate: float = 0.5,
-        adversary_rate: float = 0.01,
-        max_iter: int = 750,
-        random_state: Any = None,
-    ) -> None:
-        self.constraints = constraints
-        self.noise_level = noise_level
-        self.group_given_noisy = group_given_noisy
-        self.slack = slack
-        self.hinge_slack = hinge_slack
-        self.mode = mode
-        self.simulated_noise = simulated_noise
-        self.learning_rate = learning_rate
-        self.multiplier_rate = multiplier_rate
-        self.adversary_rate = adversary_rate
-        self.max_iter = max_iter
-        self.random_state = random_state
+    noise_level: float = NOISE_LEVEL
+    group_given_noisy: Any = GROUP_GIVEN_NOISY
 
     def _opponents(
         self, models: Sequence[Self], rows: Rows, groups: NDArray[Any]
@@ -128,6 +101,18 @@ max_iter, random_state
             slack=self.slack,
         )
         return float(table["worst_violation"].max())
+
+
+METHOD = Method.of(
+    NoisyGroupsSoft,
+    key="noisy_soft",
+    label="Soft",
+    title="Constraints under soft group assignments",
+    summary="Asks the constraints of all memberships that agree with what is known of "
+    "each noisy group.",
+    source=f"{PAPER}, Eq. 7 and Algorithm 4",
+    efforts=EFFORTS,
+)
 
 
 def noises(models: Sequence[Any]) -> Float32:
