@@ -29,6 +29,7 @@ from fairdash.store import RunRecord, Store, open_store
 from fairdash.sweep import Stack
 
 TURN_SECONDS = 0.2
+IDLE_SECONDS = 2.0  # between turns while no run is open and nothing is written
 TRIES = 3  # workers that may die under a stack
 GRACE_SECONDS = 5.0  # between telling a stack to stop and killing its worker
 KILLED = "The worker died {n} times during training, as it does when memory runs out."
@@ -66,17 +67,20 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
         logging.error("no scheduler answers at %s", scheduler)
         return  # a poll starts the next engine while a run is open
     with client:
-        threads = None
+        threads, busy, seen, turned = None, True, None, 0.0
         host, needed = Host(store, client), time.monotonic()
         while not stop.is_set():
             if client.status != "running" or not _is_connected(client):
                 # Crash-only: what counts is in the store, and a poll starts the next.
                 logging.error("the scheduler is lost")
                 os._exit(1)
-            busy = host.turn()
-            if host.n_threads != threads:
-                threads = host.n_threads
-                _announce(home, scheduler, threads)
+            written = store.database.written()
+            idle = not busy and written is not None and written == seen
+            if not idle or time.monotonic() - turned > IDLE_SECONDS:
+                busy, seen, turned = host.turn(), written, time.monotonic()
+                if host.n_threads != threads:
+                    threads = host.n_threads
+                    _announce(home, scheduler, threads)
             alone = take(home / APPS)
             if busy or alone is None:
                 needed = time.monotonic()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import dask
+import distributed.scheduler
 import distributed.utils
 from distributed import Event, LocalCluster, get_worker
 
@@ -18,10 +19,17 @@ from fairdash.sweep import Stack
 SETTINGS = {
     # A forked worker is ready in a quarter of a second and shares torch's pages.
     "distributed.worker.multiprocessing-method": "forkserver",
+    # An idle engine should cost nothing: nobody reads what these would measure.
     "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "60s",
+    "distributed.client.scheduler-info-interval": "10s",
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.scheduler.work-stealing": False,  # the host gives a stack a thread
     # The host counts deaths itself: Dask also blames stacks that only wait.
     "distributed.scheduler.allowed-failures": 0,
 }
+HEARTBEAT_SECONDS = 5.0  # of an idle worker
 LOOK_SECONDS = 0.2  # between two looks at the stop flag; a look costs 0.6 ms
 PROGRESS, BEGUN = "fairdash-progress", "fairdash-begun"  # topics of Dask's event log
 
@@ -30,6 +38,8 @@ def local_cluster(n_workers: int) -> Any:
     """Start workers of one thread each, reachable from this machine alone."""
     dask.config.set(SETTINGS)
     distributed.utils._forkserver_preload_set = True  # or Dask replaces our list
+    # Dask has no option for it; its 0.5 s is most of what an idle engine costs.
+    distributed.scheduler.heartbeat_interval = lambda n: HEARTBEAT_SECONDS
     return LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,
