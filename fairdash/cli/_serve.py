@@ -12,11 +12,17 @@ from fairdash.cli._options import Home, refuse
 from fairdash.jobs import attach, ensure_engine
 from fairdash.store import home_folder, open_store
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
 
 def serve(
     home: Home = None,
     port: Annotated[int, typer.Option(help="Port of the web page.")] = 8501,
     address: Annotated[str, typer.Option(help="Address to listen at.")] = "localhost",
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="Host name by which a proxy asks for the app; may repeat."),
+    ] = None,
 ) -> None:
     """Serve the app; Ctrl-C stops it. Open runs go on until they are finished."""
     # only this command loads Streamlit; all three are loaded before they are frozen
@@ -39,7 +45,10 @@ def serve(
             "headless": "true",
             "fileWatcherType": "none",  # nobody edits pages under a running demo
         }
-        flags = [f"--server.{name}={value}" for name, value in options.items()]
+        flags = [f"--server.{option}={value}" for option, value in options.items()]
+        if address in LOOPBACK:  # another name for it is a trick to be let in
+            hosts = [*LOOPBACK, *(name or [])]
+            flags += [f"--server.allowedHosts={host}" for host in hosts]
         cli.main(
             ["run", str(APP_FOLDER / "app.py"), *flags],
             "streamlit",

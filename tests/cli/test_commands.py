@@ -1,3 +1,4 @@
+import http.client
 import os
 import re
 import signal
@@ -190,10 +191,27 @@ def test_check_refuses_what_is_no_table_in_one_line(folder):
     assert one_line(done.stderr)
 
 
+def connects(port, host):
+    """Tell whether a page of a host name, as a browser says, may talk to the server."""
+    link = http.client.HTTPConnection("localhost", port, timeout=5)
+    headers = {
+        "Host": f"{host}:{port}",
+        "Origin": f"http://{host}:{port}",
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    link.request("GET", "/_stcore/stream", headers=headers)
+    status = link.getresponse().status
+    link.close()
+    return status == 101
+
+
 def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
     port = free_port()
     server = subprocess.Popen(
-        [*COMMAND, "app", "--port", str(port)],
+        [*COMMAND, "app", "--port", str(port), "--name", "fair.example"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -204,6 +222,8 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
         with urllib.request.urlopen(f"http://localhost:{port}", timeout=5) as page:
             assert page.status == 200
         wait_until((home / "engine.json").exists, 60)
+        names = ("localhost", "127.0.0.1", "fair.example", "localhost.evil.example")
+        assert [connects(port, name) for name in names] == [True, True, True, False]
     finally:
         server.send_signal(signal.SIGINT)
         output, _ = server.communicate(timeout=30)
