@@ -18,7 +18,7 @@ TOLERANCE = 1e-9  # of squared distances, for rounding alone
 _FEW = 64  # values of a column up to which each is tried
 _SPREAD = 9  # values tried of a column with more, over what is within reach
 _NEIGHBOURS = 32  # real rows tried for each person
-_SHRINK = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35)  # of a move, before it is rounded
+_SHRINK = (1.0, 0.8, 0.5)  # of a move, before it is rounded
 _WALKS, _WALK_STEPS = 2, 3
 _MOST_STEPS = 12
 _ROWS = 200_000  # scored at once
@@ -258,7 +258,7 @@ class TableSearch:
         """Change one column at a time while that moves the score, up and then down."""
         towards = np.where(best.before > 0.5, -1.0, 1.0)
         for sign in (towards, -towards):
-            for from_best in (False, True):
+            for from_best in (True, False):
                 z = best.X.copy() if from_best else best.x.copy()
                 gain = sign * ((best.after if from_best else best.before) - best.before)
                 active = np.arange(len(z))
