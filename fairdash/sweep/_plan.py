@@ -13,7 +13,7 @@ from fairdash._validation import check_one_of
 from fairdash.methods import CACHED_ROWS, CATALOG, Device, Param
 from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec
 
-RESULTS_VERSION = 2  # raise it when the same settings train another model than before
+RESULTS_VERSION = 3  # raise it when the same settings train another model than before
 MAX_MODELS = {"cpu": 32, "cuda": 1024}  # of a stack, for it is what a crash can lose
 USUAL_FEATURES = 32  # when only the order of stacks counts
 PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)

@@ -13,6 +13,7 @@ from fairdash.methods.network import (
     StackedNetwork,
     binary_cross_entropy,
     group_cross_entropy,
+    group_slope,
 )
 from fairdash.methods.params import (
     CONSTRAINT,
@@ -86,8 +87,7 @@ class AdversarialTrainer:
         inputs = self._adversary_inputs(logits, batch)
         for _ in range(self.n_adversary_steps):
             outputs = self.adversary.forward(inputs)
-            _, slope = group_cross_entropy(outputs, batch.groups)
-            self.adversary.backward(slope / len(batch))
+            self.adversary.backward(group_slope(outputs, batch.groups) / len(batch))
             self.adversary.step()
         return group_cross_entropy(self.adversary.forward(inputs), batch.groups)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from fairdash.methods.lazy import torch
-from fairdash.methods.network import StackedNetwork
+from fairdash.methods.network import LANES, Adam, StackedNetwork, product
 from fairdash.metrics import FairMetric
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Attack:
         rows = X.T.expand(self.network.n_models, *X.T.shape)
         first, bias = self.network.weights[0].mT, self.network.biases[0].mT
         above = _Above(self.network, len(X))
-        at_free = torch.baddbmm(bias, first, rows)
+        at_free = product(first, rows, plus=bias)
         at_x = above.outputs(at_free).clone()
         objective = objective_at(at_x)
         value = objective.value(at_x)
@@ -104,26 +104,38 @@ class Attack:
 
     def sensitivity(self) -> Tensor:
         """Return the norm of A'W_1, one per model: 0 if free moves are not seen."""
-        seen: Tensor = (self.basis.T @ self.network.weights[0]).norm(dim=(1, 2))
+        seen: Tensor = self._projected().norm(dim=(1, 2))
         return seen
+
+    def _projected(self) -> Tensor:
+        """Return A'W_1, (n_models, k, hidden)."""
+        return product(self._each(self.basis.T), self.network.weights[0])
+
+    def _each(self, matrix: Tensor) -> Tensor:
+        """Return a matrix once for every model."""
+        return matrix.expand(self.network.n_models, *matrix.shape)
 
     def _along_free(
         self, at_rows: Tensor, above: _Above, objective: Objective, value: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        projected = self.basis.T @ self.network.weights[0]  # (n_models, k, hidden)
+        projected = self._projected()
         across = projected.mT.contiguous()
         ascent = self._start(at_rows, projected.shape[1], self.subspace_learning_rate)
         coefficients = ascent.place
         for _ in range(self.n_subspace_steps):
-            torch.baddbmm(at_rows, across, coefficients, out=above.entry)
+            product(across, coefficients, plus=at_rows, out=above.entry)
             above.gradient(objective, projected, out=ascent.gradient)
             ascent.step()
         reached = objective.value(
-            above.outputs(torch.baddbmm(at_rows, across, coefficients))
+            above.outputs(product(across, coefficients, plus=at_rows))
         )
         kept = coefficients * (reached > value)[:, None]
-        at_free = torch.baddbmm(at_rows, across, kept)
-        return self.basis @ kept, at_free, torch.maximum(reached, value)
+        at_free = product(across, kept, plus=at_rows)
+        return (
+            product(self._each(self.basis), kept),
+            at_free,
+            torch.maximum(reached, value),
+        )
 
     def _everywhere(
         self,
@@ -138,14 +150,12 @@ class Attack:
         ascent = self._start(at_free, first.shape[1], self.full_learning_rate)
         moves, twice = ascent.place, 2 * multiplier[..., None]
         for _ in range(self.n_full_steps):
-            torch.baddbmm(at_free, first.mT, moves, out=above.entry)
+            product(first.mT, moves, plus=at_free, out=above.entry)
             above.gradient(objective, first, out=ascent.gradient)
             pull = self._weighed(self._counted(free, moves))
             ascent.gradient.addcmul_(pull, twice, value=-1)
             ascent.step()
-        reached = objective.value(
-            above.outputs(torch.baddbmm(at_free, first.mT, moves))
-        )
+        reached = objective.value(above.outputs(product(first.mT, moves, plus=at_free)))
         reached = reached - multiplier * self._distance(free, moves)
         before = value - multiplier * self._distance(free, torch.zeros_like(free))
         return moves * (reached > before)[:, None]
@@ -163,9 +173,9 @@ class Attack:
     def _weighed(self, move: Tensor) -> Tensor:
         """Return the product with sigma."""
         if self.sigma is not None:
-            return self.sigma @ move
-        basis = self.basis.expand(len(move), *self.basis.shape)
-        return torch.baddbmm(move, basis, torch.bmm(basis.mT, move), alpha=-1)
+            return product(self._each(self.sigma), move)
+        seen = product(self._each(self.basis.T), move)
+        return product(self._each(-self.basis), seen, plus=move)
 
     def _distance(self, free: Tensor, moves: Tensor) -> Tensor:
         counted = self._counted(free, moves)
@@ -191,7 +201,7 @@ class _Above:
             self._weights, self._biases, self._values, self._values[1:], strict=False
         )
         for weight, bias, hidden, out in layers:
-            torch.baddbmm(bias.mT, weight.mT, hidden.relu_(), out=out)
+            product(weight.mT, hidden.relu_(), plus=bias.mT, out=out)
         return self._values[-1].mT
 
     def gradient(self, objective: Objective, weight: Tensor, *, out: Tensor) -> None:
@@ -205,32 +215,25 @@ class _Above:
             if factored and delta is slope:
                 below = above.expand_as(hidden)
             else:
-                below = torch.bmm(above, delta, out=self._slopes[layer])
+                below = product(above, delta, out=self._slopes[layer])
             # hidden values have served, and the cache holds little
             delta = threshold_backward(below, hidden, 0, grad_input=hidden)
-        torch.bmm(weight, delta, out=out)
+        product(weight, delta, out=out)
         if factored:
             out.mul_(slope)
 
 
 class _Ascent:
-    """Adam, uphill: its one kernel, without the bookkeeping of ``torch.optim``.
+    """Moves of about one step, and the Adam that takes them uphill."""
 
-    That takes as long again as the kernel, for each of the many steps of a search.
-    """
-
-    def __init__(self, place: Tensor, learning_rate: float) -> None:
-        self.place, self.gradient = place, torch.zeros_like(place)
-        self._learning_rate = learning_rate
-        self._moments = torch.zeros_like(place), torch.zeros_like(place)
-        self._steps = torch.zeros((), device=place.device)
+    def __init__(self, drawn: Tensor, learning_rate: float) -> None:
+        count = drawn.numel()
+        place, gradient = drawn.new_zeros(2, count + -count % LANES)
+        self._adam = Adam(place, gradient, learning_rate, uphill=True)
+        self.place: Tensor = place[:count].view(drawn.shape)
+        self.gradient: Tensor = gradient[:count].view(drawn.shape)
+        self.place.copy_(drawn)
 
     def step(self) -> None:
         """Move ``place`` along ``gradient``."""
-        mean, square = self._moments
-        self._steps += 1
-        torch._fused_adam_(
-            [self.place], [self.gradient], [mean], [square], [], [self._steps],
-            lr=self._learning_rate, beta1=0.9, beta2=0.999, weight_decay=0.0,
-            eps=1e-8, amsgrad=False, maximize=True,
-        )  # fmt: skip
+        self._adam.step()

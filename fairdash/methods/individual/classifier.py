@@ -20,6 +20,7 @@ from fairdash.methods.network import (
     StackedClassifier,
     StackedNetwork,
     binary_cross_entropy,
+    sigmoid,
 )
 from fairdash.methods.params import (
     EPOCHS,
@@ -66,7 +67,7 @@ class TargetLoss:
     def slope(self, outputs: Tensor) -> Tensor:
         """Return its gradient in the outputs."""
         if outputs.shape[-1] == 1:
-            return outputs.sigmoid() - self.y[:, None]
+            return sigmoid(outputs) - self.y[:, None]
         codes = self._codes(outputs)
         less = outputs.new_full((1,), -1.0).expand_as(codes)
         return outputs.softmax(-1).scatter_add(-1, codes, less)

@@ -17,7 +17,7 @@ from fairdash._validation import encode_binary_target, encode_groups
 from fairdash.methods.base import NetworkClassifier
 from fairdash.methods.lazy import torch
 from fairdash.methods.network.groups import Groups
-from fairdash.methods.network.planning import find_device, plan_stacks
+from fairdash.methods.network.planning import find_device, one_thread, plan_stacks
 from fairdash.methods.network.training import Batch, StackView, Trainer, train
 from fairdash.methods.params import (
     BATCH_SIZE,
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 class StackedClassifier(NetworkClassifier):
     """Network classifier of which many settings train at once.
+
+    On a CPU a model has the same bits whatever it trains beside: products, losses and
+    steps round alike in a stack of any size (see `product`, `sigmoid`, `Adam`), and one
+    thread does them, since several would share a sum out by their number.
 
     A subclass names its ``_trainer_class``, and declares which of its parameters are
     ``stackable``: those may differ within a stack.
@@ -76,8 +80,8 @@ class StackedClassifier(NetworkClassifier):
         Returns
         -------
         list of estimators
-            Fitted, in the order of ``points``; each equals the model fitted alone
-            with the same ``random_state``, up to rounding.
+            Fitted, in the order of ``points``; on a CPU each equals the model fitted
+            alone with the same ``random_state``, bit for bit.
         """
         models = [clone(self).set_params(**point) for point in points]
         self._fit_models(models, X, y, sensitive_features)
@@ -128,7 +132,8 @@ class StackedClassifier(NetworkClassifier):
                 torch.as_tensor(target, dtype=torch.float32, device=device),
                 Groups(torch.as_tensor(codes, device=device), len(groups)),
             )
-            self._fit_stack(models, points, rows, root, data)
+            with one_thread():
+                self._fit_stack(models, points, rows, root, data)
         root.call_on_fit_task_end(estimator=self, **data)
 
     def _fit_stack(

@@ -42,12 +42,19 @@ class Groups:
         """Rows per group, at least 1; shape (n_groups,)."""
         return self.indicator.sum(0).clamp(min=1)
 
+    @cached_property
+    def _outside(self) -> Tensor:
+        """-inf where a row does not belong to a group, else 0; (n_groups, n_rows)."""
+        return torch.where(self.indicator.T == 1, 0.0, -torch.inf)
+
     def __getitem__(self, rows: Tensor) -> Groups:
         return Groups(self.codes[rows], self.n_groups)
 
     def mean(self, values: Tensor) -> Tensor:
         """Return each row's group mean of ``values``."""
-        return (values @ self.indicator / self.sizes)[:, self.codes]
+        # a product of matrices would round by the number of models
+        sums = (values[:, None] * self.indicator.T).sum(-1)
+        return (sums / self.sizes)[:, self.codes]
 
     def log_weights(self, logits: Tensor) -> Tensor:
         r"""Return log weights whose exponentials average to one within each group.
@@ -59,16 +66,24 @@ class Groups:
         Exact for logits :math:`h` of any size, since each group's largest is taken
         out before the exponential.
         """
-        outside = torch.where(self.indicator.T == 1, 0.0, -torch.inf)
-        largest = (logits[:, None, :] + outside).amax(-1)[:, self.codes]
+        largest = (logits[:, None] + self._outside).amax(-1)[:, self.codes]
         centred = logits - largest
         return centred - self.mean(centred.exp()).log()
 
 
 def binary_cross_entropy(logits: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Return loss and its derivative in ``logits`` row by row; target 0 or 1."""
-    loss = torch.nn.functional.softplus(logits) - logits * target
-    return loss, logits.sigmoid() - target
+    loss = logits.abs().neg_().exp_().log1p() + logits.relu() - logits * target
+    return loss, sigmoid(logits) - target
+
+
+def sigmoid(logits: Tensor) -> Tensor:
+    """Return the logistic function, rounded alike wherever a number stands.
+
+    torch's own (and its softplus) round the last few numbers of a tensor in another
+    way than the others, so that a row's value would depend on the models beside it.
+    """
+    return logits.neg().exp_().add(1).reciprocal_()
 
 
 def group_cross_entropy(outputs: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
@@ -81,6 +96,12 @@ def group_cross_entropy(outputs: Tensor, groups: Groups) -> tuple[Tensor, Tensor
     if groups.n_groups == 2:
         loss, slope = binary_cross_entropy(outputs[..., 0], groups.indicator[:, 1])
         return loss, slope[..., None]
-    log_probability = outputs.log_softmax(-1)
-    loss = -(log_probability * groups.indicator).sum(-1)
-    return loss, log_probability.exp() - groups.indicator
+    loss = -(outputs.log_softmax(-1) * groups.indicator).sum(-1)
+    return loss, group_slope(outputs, groups)
+
+
+def group_slope(outputs: Tensor, groups: Groups) -> Tensor:
+    """Return the gradient of `group_cross_entropy` alone."""
+    if groups.n_groups == 2:
+        return sigmoid(outputs) - groups.indicator[:, 1:]
+    return outputs.softmax(-1) - groups.indicator

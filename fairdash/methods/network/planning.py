@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -28,7 +29,7 @@ def plan_stacks(
 ) -> list[list[int]]:
     """Return indices of models that may train together, in stacks that fit the device.
 
-    How a grid is cut does not change any result beyond rounding.
+    How a grid is cut does not change any result.
 
     Parameters
     ----------
@@ -125,6 +126,17 @@ def find_device(name: str) -> torch.device:
     elif name == "cuda" and not torch.cuda.is_available():
         raise ValueError("`device` is 'cuda', but torch finds no GPU; use 'auto'.")
     return torch.device(name)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute with one thread, whatever number the process has."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def training_device() -> Device:

@@ -120,14 +120,15 @@ class SparseRows:
     def affine(self, weight: Tensor, bias: Tensor, *, out: Tensor) -> None:
         """Write inputs x weight + bias."""
         columns = self.columns
-        level = torch.baddbmm(bias, columns.common.expand(self.n_models, 1, -1), weight)
+        common = columns.common.expand(self.n_models, 1, -1)
+        level = product(common, weight, plus=bias)
         used = torch.cat([weight[:, columns.dense], level], dim=1)
-        torch.bmm(self.dense, used, out=out)
+        product(self.dense, used, out=out)
         out += self._by_row.sums(weight)
 
     def gradients(self, delta: Tensor, *, weight: Tensor, bias: Tensor) -> None:
         """Write the gradients in weight and bias, given that in the outputs."""
-        used = torch.bmm(self.dense.mT, delta)
+        used = product(self.dense.mT, delta)
         bias.copy_(used[:, -1:])
         sums = self._by_column.sums(delta)
         torch.addcmul(sums, self.columns.common[:, None], bias, out=weight)
@@ -162,3 +163,32 @@ class Bags:
             per_sample_weights=self._values,
         )
         return total.view(len(factors), -1, factors.shape[2])
+
+
+def product(
+    left: Tensor,
+    right: Tensor,
+    *,
+    plus: Tensor | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return left x right (+ plus), for each model the same bits in any stack.
+
+    A single product with one row or one column would take another kernel than several,
+    which rounds otherwise: it is computed as two. Of one column with one row there is
+    nothing to add up.
+    """
+    if left.shape[2] == 1:
+        if plus is None:
+            return torch.mul(left, right, out=out)
+        return torch.addcmul(plus, left, right, out=out)
+    if len(left) == 1 and 1 in (left.shape[1], right.shape[2]):
+        left, right = (part.expand(2, *part.shape[1:]) for part in (left, right))
+        if plus is None:
+            double = torch.bmm(left, right)
+        else:
+            double = torch.baddbmm(plus.expand(2, *plus.shape[1:]), left, right)
+        return double[:1] if out is None else out.copy_(double[:1])
+    if plus is None:
+        return torch.bmm(left, right, out=out)
+    return torch.baddbmm(plus, left, right, out=out)

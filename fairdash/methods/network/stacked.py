@@ -7,12 +7,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fairdash.methods.lazy import torch
-from fairdash.methods.network.planning import CACHED_ROWS
-from fairdash.methods.network.sparse import SparseRows, find_sparse
+from fairdash.methods.network.sparse import SparseRows, find_sparse, product
 from fairdash.methods.plain_network import Network
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+LANES = 64  # numbers that an optimiser's kernel takes at once, or a multiple of them
+ROWS_AT_ONCE = 512  # of a prediction: as many whatever the size of a stack
 
 
 class StackedNetwork:
@@ -64,16 +66,15 @@ class StackedNetwork:
             for shape in ((n_in, n_out), (1, n_out))
         ]
         lengths = [n_models * rows * columns for rows, columns in shapes]
-        self.parameters = torch.empty(sum(lengths), device=device)
+        padding = -sum(lengths) % LANES
+        self.parameters = torch.zeros(sum(lengths) + padding, device=device)
         self.gradient = torch.zeros_like(self.parameters)
         self.weights, self.biases = views(self.parameters, lengths, shapes, n_models)
         self._weight_gradients, self._bias_gradients = views(
             self.gradient, lengths, shapes, n_models
         )
         self._initialise(seed)
-        leaf = torch.nn.Parameter(self.parameters)  # shares the memory of the views
-        leaf.grad = self.gradient
-        self._optimiser = torch.optim.Adam([leaf], lr=learning_rate, fused=True)
+        self._adam = Adam(self.parameters, self.gradient, learning_rate)
         self._buffers: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self._inputs: Tensor | SparseRows
         self._activations: list[Tensor] = []
@@ -114,12 +115,12 @@ class StackedNetwork:
         """Return a loss's gradient in the last inputs; parameters are left alone."""
         for layer, delta in self._deltas(gradient):
             if layer == 0:
-                return torch.bmm(delta, self.weights[0].mT)
+                return product(delta, self.weights[0].mT)
         raise AssertionError("a network has at least one layer")
 
     def step(self) -> None:
         """Move all parameters one Adam step along the gradient of ``backward``."""
-        self._optimiser.step()
+        self._adam.step()
 
     def predict(self, inputs: Tensor) -> Tensor:
         """Return the outputs of many rows without keeping anything for a backward.
@@ -128,7 +129,7 @@ class StackedNetwork:
         once would be fresh memory at every call, which costs more than the products.
         """
         parts, outputs = [], self._new_outputs(0)
-        for part in inputs.split(max(1, CACHED_ROWS // self.n_models), dim=-2):
+        for part in inputs.split(ROWS_AT_ONCE, dim=-2):
             if outputs[0].shape[1] != part.shape[-2]:
                 outputs = self._new_outputs(part.shape[-2])
             rows = self.prepare(part) if part.ndim == 2 else part
@@ -163,7 +164,7 @@ class StackedNetwork:
             yield layer, delta
             if layer:
                 into = scratch[layer - 1]
-                input_gradient(delta, self.weights[layer], out=into)
+                product(delta, self.weights[layer].mT, out=into)
                 delta = torch.ops.aten.threshold_backward.grad_input(
                     into, self._activations[layer - 1], 0, grad_input=into
                 )
@@ -187,8 +188,43 @@ class StackedNetwork:
         return [self.parameters.new_empty(shape) for shape in shapes]
 
 
-# Products with a matrix of one row or one column, as at either end of the adversary,
-# take a quarter of the time or less when not written as the general product.
+class Adam:
+    """Adam's one kernel, without the bookkeeping of ``torch.optim``.
+
+    That takes as long again as the kernel, for each of the many small steps.
+
+    Parameters
+    ----------
+    place, gradient : Tensor
+        What moves, and the gradient as it stands at every step. Their number of entries
+        should be a multiple of `LANES`: the kernel rounds the last few otherwise, so
+        that they would depend on what lies before them.
+    learning_rate : float
+    uphill : bool, default=False
+    """
+
+    def __init__(
+        self,
+        place: Tensor,
+        gradient: Tensor,
+        learning_rate: float,
+        *,
+        uphill: bool = False,
+    ) -> None:
+        self.place, self.gradient = place, gradient
+        self._moments = torch.zeros_like(place), torch.zeros_like(place)
+        self._steps = torch.zeros((), device=place.device)
+        self._learning_rate, self._uphill = learning_rate, uphill
+
+    def step(self) -> None:
+        """Move ``place`` along ``gradient``."""
+        mean, square = self._moments
+        self._steps += 1
+        torch._fused_adam_(
+            [self.place], [self.gradient], [mean], [square], [], [self._steps],
+            lr=self._learning_rate, beta1=0.9, beta2=0.999, weight_decay=0.0, eps=1e-8,
+            amsgrad=False, maximize=self._uphill,
+        )  # fmt: skip
 
 
 def affine(
@@ -197,12 +233,10 @@ def affine(
     """Write inputs x weight + bias."""
     if isinstance(inputs, SparseRows):
         inputs.affine(weight, bias, out=out)
-    elif weight.shape[1] == 1:
-        torch.addcmul(bias, inputs, weight, out=out)
-    elif weight.shape[2] == 1:
-        torch.baddbmm(bias, weight.mT, inputs.mT, out=out.mT)
+    elif weight.shape[2] == 1:  # a quarter of the time of the product as it reads
+        product(weight.mT, inputs.mT, plus=bias, out=out.mT)
     else:
-        torch.baddbmm(bias, inputs, weight, out=out)
+        product(inputs, weight, plus=bias, out=out)
 
 
 def gradients(
@@ -214,17 +248,9 @@ def gradients(
         return
     torch.sum(delta, 1, keepdim=True, out=bias)
     if delta.shape[2] == 1:
-        torch.bmm(delta.mT, inputs, out=weight.mT)
+        product(delta.mT, inputs, out=weight.mT)
     else:
-        torch.bmm(inputs.mT, delta, out=weight)
-
-
-def input_gradient(delta: Tensor, weight: Tensor, *, out: Tensor) -> None:
-    """Write the gradient in the layer's inputs, given that in its outputs."""
-    if delta.shape[2] == 1:
-        torch.mul(delta, weight.mT, out=out)
-    else:
-        torch.bmm(delta, weight.mT, out=out)
+        product(inputs.mT, delta, out=weight)
 
 
 def views(
@@ -233,6 +259,6 @@ def views(
     """Return the weights and the biases that lie one after the other in ``flat``."""
     views = [
         part.view(n_models, *shape)
-        for part, shape in zip(flat.split(lengths), shapes, strict=True)
+        for part, shape in zip(flat[: sum(lengths)].split(lengths), shapes, strict=True)
     ]
     return views[::2], views[1::2]
