@@ -30,7 +30,7 @@ def pick_post(sources: Sequence[Source], dataset_id: str | None) -> Choice:
             list(by_id),
             format_func=lambda name: by_id[name].label,
             width=240,
-            **bound("scores", _first(sources, dataset_id).id, among=by_id),
+            **bound("scores", _first(sources).id, among=by_id),
         )
         source = by_id[chosen]
         on_test = selection().rows == "test"
@@ -99,16 +99,12 @@ def live_ramp(
     )
 
 
-def _first(sources: Sequence[Source], dataset_id: str | None) -> Source:
+def _first(sources: Sequence[Source]) -> Source:
     """Return the source to start with: the model another page has led to, if any."""
-    carried = st.session_state.pop(f"{dataset_id} scores", None)
-    found = [source for source in sources if source.label == carried]
-    if found:
-        choose(scores=found[0].id)
     told = selection()
     led = [s for s in sources if s.model and s.model == told.model]
     of_seed = [source for source in led if source.seed == told.seed]
-    return (found or of_seed or led or sources)[0]
+    return (of_seed or led or sources)[0]
 
 
 def _pick_target(source: Source, *, on_test: bool) -> str:

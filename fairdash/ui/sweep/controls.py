@@ -160,15 +160,12 @@ def hand_over(sweep: StoredSweep, place: int) -> None:
     keys = {trial.key for trial in sweep.trials_at(place)}
     model = next(m for m in known if not keys.isdisjoint(t.key for t in m.trials))
     if selection().model != model.id:
-        choose(model=model.id)
+        choose(model=model.id, scores=None)
     # pages that do not read the selection yet
     compared = [one.label for one in beside_plain(model, known)]
     st.session_state[f"{data} {run} models"] = compared
     for widget in ("weighted", "audited"):
         st.session_state[f"{data} {run} {widget}"] = model.label
-    alone = len(model.trials) == 1
-    first = "" if alone else f", seed {model.trials[0].seed}"
-    st.session_state[f"{data} scores"] = f"{model.label}{first}"
 
 
 def move(grid: SweepResult, method: str, change: Mapping[str, Scalar]) -> None:
