@@ -137,43 +137,35 @@ class Certificate:
 
     def guarantee(self, constraints: str, radius: float) -> str:
         """Say in plain words (Markdown) what is guaranteed, and what is not."""
-        rate, ball = RATES[constraints], float(self.largest["ball"].mean())
+        rate, n = RATES[constraints], len(self.largest)
+        sure = "" if self.confidence is None else f", {self.confidence:.0%} confidence"
+        mean = f", averaged over {n} splits" if n > 1 else ""
         at_most = radius >= self.reach
-        sure = (
-            "" if self.confidence is None else f" with {self.confidence:.0%} confidence"
-        )
-        rows = (
-            "on these rows" if len(self.largest) == 1 else "on the rows of each split"
-        )
         where = f"within γ = {number(radius)} of the noisy ones"
         if at_most:
-            where = f"as far from the noisy ones as they can be {rows}{sure}"
-        parts = []
-        if self.kept("ball") == len(self.largest):
-            parts.append(
-                f"**{plain(self.label)}: guaranteed.** With true groups {where}, the "
-                f"{rate} of every group keeps the constraint {rows}."
-            )
-        else:
-            parts.append(
+            far = f"γ ≤ {number(self.reach)}{sure}"
+            where = f"as far from the noisy ones as they can be on these rows ({far})"
+        parts = [
+            f"**{plain(self.label)}: guaranteed.** With true groups {where}, the "
+            f"{rate} of every group keeps the constraint on these rows."
+        ]
+        if self.kept("ball") < n:
+            parts = [
                 f"**{plain(self.label)}: not guaranteed.** True groups {where} can "
                 f"break the constraint on the {rate}; the largest violation is "
-                f"{number(ball)}{_on_average(self.largest)}."
-            )
+                f"{number(self.means['ball'])}{mean}."
+            ]
         if self.status:
-            parts.append(f"It {STATUS_WORDS.get(self.status, self.status)}.")
+            parts.append(f"But it {STATUS_WORDS[self.status]}.")
         if np.isnan(self.reach):
             parts.append("How far they are is not known.")
         elif not at_most:
-            parts.append(f"But groups may be {number(self.reach)} away{sure}.")
-        if self.largest["soft"].notna().any():
-            soft = float(self.largest["soft"].mean())
-            kept = self.kept("soft") == len(self.largest)
-            parts.append(
-                f"Knowing P(G | Ĝ) instead, it is kept{sure}."
-                if kept
-                else f"Knowing P(G | Ĝ) instead: at most {number(soft)}{sure}."
-            )
+            parts.append(f"But they may be {number(self.reach)} away{sure}.")
+        if self.kept("soft") == n:
+            parts.append(f"Knowing P(G | Ĝ) instead, it is kept{sure}.")
+        elif self.largest["soft"].notna().any():
+            soft = f"{number(self.means['soft'])}{mean}{sure}"
+            parts.append(f"Knowing P(G | Ĝ) instead: at most {soft}.")
         return " ".join(parts)
 
 
@@ -325,7 +317,3 @@ def _largest(found: dict[str, pd.DataFrame]) -> list[float]:
 
 def _reach(known: Sequence[Known]) -> float:
     return max((one for on in known for one in on.reach.values()), default=float("nan"))
-
-
-def _on_average(largest: pd.DataFrame) -> str:
-    return "" if len(largest) == 1 else f", averaged over {len(largest)} splits"

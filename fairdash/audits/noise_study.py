@@ -62,14 +62,18 @@ def study_levels(dataset: Dataset) -> list[float]:
 def study_trials(
     store: Store, dataset_id: str, question: Question
 ) -> list[TrialRecord]:
-    """Return the finished trials of all runs that answer the question, each once."""
+    """Return the finished trials of all runs that answer the question, each once.
+
+    None as long as no method has trained on noisy groups.
+    """
     trials = {
         trial.key: trial
         for run in store.runs(dataset_id)
         for trial in store.snapshot(run.id, curves=False).trials
         if trial.status == "finished" and _belongs(trial, question)
     }
-    return list(trials.values())
+    noisy = any(trial.params.get("simulated_noise", 0) for trial in trials.values())
+    return list(trials.values()) if noisy else []
 
 
 def study_table(

@@ -151,10 +151,16 @@ def plot_confusion(counts: pd.DataFrame) -> Picture:
         True groups in rows, noisy groups in columns; rows, or shares that are assumed.
     """
     shares = counts.div(counts.sum(axis=1), axis=0)
+    total = float(counts.to_numpy().sum())
+    assumed = total <= 1 + 1e-9
+
+    def size(value: float) -> str:
+        return f"{percent(value, 1)} of all" if assumed else count(int(value))
+
     notes = [
         text(
             f"{percent(float(shares.loc[true, noisy]), 0)}<br>"
-            f"{counts.loc[true, noisy]:,}",
+            f"{size(counts.loc[true, noisy])}",
             colour=INK,
             x=noisy,
             y=true,
@@ -203,14 +209,13 @@ def plot_confusion(counts: pd.DataFrame) -> Picture:
         )
         for true in counts.index
     ]
-    total = float(counts.to_numpy().sum())
     return Picture(
         finish(data, layout, height=130 + 62 * len(counts)),
         _confusion_headline(shares),
         f"How true groups appear among noisy ones. {'; '.join(rows)}.",
         counts.rename_axis("true group").reset_index(),
         "Shares implied by the noise assumed."
-        if total <= 1 + 1e-9
+        if assumed
         else f"{count(round(total))} rows with both groups.",
     )
 
@@ -333,6 +338,9 @@ def _study_headline(table: pd.DataFrame) -> str:
     at = percent(float(table["level"].max()), 0)
     if not n:
         return f"At {at} noise no approach decides: each treats all alike"
+    if n == 1:
+        breaks = "breaks" if broken else "keeps"
+        return f"At {at} noise the one approach {breaks} the constraint on average"
     few = "none" if not broken else "all" if broken == n else f"{broken}"
     return fitting(
         f"At {at} noise {few} of {n} approaches break the constraint on average",

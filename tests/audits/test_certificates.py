@@ -1,10 +1,15 @@
 """Certificates of models hold on the rows they name, and say how sure that is."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fairdash.audits import (
+    Certificate,
     Decisions,
     Noise,
     NoisyRows,
@@ -18,6 +23,7 @@ from fairdash.audits import (
     radius_curve,
     simulated,
 )
+from fairdash.audits.certificates import KINDS
 from fairdash.methods.noisy_groups import (
     estimate_noise,
     simulate_noise,
@@ -171,6 +177,48 @@ def test_nothing_known_leaves_the_ball_that_was_given_alone(table):
     assert found.largest[["soft", "true"]].isna().all(axis=None)
     assert found.largest["ball"].notna().all()
     assert np.isnan(found.reach)
+
+
+SEED = st.fixed_dictionaries(
+    {kind: st.sampled_from([-0.1, 0.0, 0.2]) for kind in ("ball", "soft", "noisy")}
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(SEED, min_size=1, max_size=3),
+    st.sampled_from([0.05, 0.2, float("nan")]),
+    st.sampled_from([None, 0.95]),
+    st.sampled_from(["", "accepts all", "near constant"]),
+)
+def test_the_guarantee_says_what_holds_on_every_split(seeds, reach, sure, status):
+    largest = pd.DataFrame(seeds).reindex(columns=KINDS)
+    found = Certificate("m", pd.DataFrame(), largest, reach, sure, status)
+    words = found.guarantee("equalized_odds", 0.1)
+    holds = bool((largest["ball"] <= 0).all())
+    assert ("**m: guaranteed.**" in words) == holds
+    if not holds:
+        shown = re.search(r"the largest violation is ([−\d.]+\d)", words)[1]
+        mean = largest["ball"].mean()
+        assert float(shown.replace("−", "-")) == pytest.approx(mean, abs=6e-4)
+    assert ("it is kept" in words) == bool((largest["soft"] <= 0).all())
+    assert ("averaged" in words) == (
+        len(seeds) > 1 and ("at most" in words or not holds)
+    )
+    assert ("as far from" in words) == (reach == 0.05)
+    assert ("may be 0.200 away" in words) == (reach == 0.2)
+    assert ("95% confidence" in words) == (
+        sure is not None
+        and (reach == reach or "it is kept" in words or "most" in words)
+    )
+    assert ("But it" in words) == bool(status)
+    row = found.row
+    assert row["kept"] == holds
+    for kind in ("ball", "soft", "noisy"):
+        kept = (largest[kind] <= 0).sum()
+        verdict = found.verdict(kind)
+        assert ("keeps" in verdict) == (kept > 0)
+        assert ("of" in verdict) == (0 < kept < len(seeds))
 
 
 def test_models_that_decide_alike_are_marked():

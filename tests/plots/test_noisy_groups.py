@@ -122,7 +122,9 @@ def test_the_confusion_shows_shares_of_the_true_group():
     assert picture.headline == "10.0% of a appear as another group"
     assert "10% as b" in picture.alt
     assert picture.caption == "150 rows with both groups."
-    assert "noise assumed" in plots.plot_confusion(counts / 150).caption
+    assumed = plots.plot_confusion(counts / 150)
+    assert "noise assumed" in assumed.caption
+    assert assumed.figure.layout.annotations[0].text == "90%<br>60.0% of all"
     other = counts.rename(columns={"a": "x"})
     words = plots.plot_confusion(other).headline
     assert words == "2 true groups stand behind 2 noisy"
@@ -160,6 +162,8 @@ def test_the_study_counts_approaches_that_decide_at_the_most_noise(found):
     assert words.startswith("At 40% noise")
     if not able:
         assert "no approach decides" in words
+    elif len(able) == 1:
+        assert ("breaks" in words) == (broken == 1)
     else:
         few = {0: "none", len(able): "all"}.get(broken, str(broken))
         assert f"noise {few} of {len(able)} approaches break" in words

@@ -142,7 +142,7 @@ def leaving_mass(v: Real, mass: Real, radius: Real, highest: Real) -> Float:
     -------
     ndarray of shape (k, n)
     """
-    order = np.argsort(v, axis=1, kind="stable")
+    order = np.argsort(v, axis=1)
     ranked = np.take_along_axis(v, order, 1).astype(np.float64)
     sizes = mass[order].astype(np.float64)
     gamma, inside = radius.astype(np.float64)[:, None], mass.sum(dtype=np.float64)
