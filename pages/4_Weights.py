@@ -76,42 +76,27 @@ def show_weights():
             plots.plot_ratio_against_di(
                 table,
                 colour_role=chosen.colour_role,
-                slope=related.slope,
-                intercept=related.intercept,
+                related=related,
                 reference=chosen.reference_name,
             ),
-            finding=plots.correlation_finding(related.low, related.high),
-            caption="One dot per subgroup of the training rows, area by rows, 95% "
-            "intervals on both axes; line: least squares.",
-            alt=plots.describe_ratio_against_di(
-                table, related.value, related.low, related.high
-            ),
             how=HOW_RELATED,
-            table=table,
-            table_config=ui.decimals(table),
             key="related",
         )
         ui.figure(
-            plots.plot_traits(top.traits, colour_role=chosen.colour_role, share=share),
-            finding=plots.traits_finding(top.traits),
-            caption=f"{ui.plural(top.n_rows, 'row')} with the largest r, 95% Wilson "
-            "intervals.",
-            alt=plots.describe_traits(top.traits),
+            plots.plot_traits(
+                top.traits,
+                colour_role=chosen.colour_role,
+                share=share,
+                n_rows=top.n_rows,
+            ),
             how=HOW_TRAITS,
-            table=top.traits,
-            table_config=ui.decimals(top.traits),
             key="traits",
         )
     with right:
         quantiles = chosen.quantiles()
         ui.figure(
             plots.plot_ratio_by_epoch(quantiles, groups=dataset.group_names),
-            finding=plots.spread_finding(quantiles),
-            caption="Median with 50% and 90% bands of r by epoch.",
-            alt=plots.describe_ratio_by_epoch(quantiles),
             how=HOW_EPOCHS,
-            table=quantiles,
-            table_config=ui.decimals(quantiles),
             key="epochs",
         )
         ui.heading("The rows with the largest r")

@@ -20,10 +20,6 @@ COMPUTING_SCREEN = {
     # results
     # sweep
     "sweep/live_surface.py",
-    # train
-    "train/truncation.py",
-    "train/two_features.py",
-    "train/violations.py",
     # widgets
     #
 }

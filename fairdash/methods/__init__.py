@@ -32,7 +32,6 @@ from fairdash.methods.log_loss import (
     FairLogLossCV,
     TruncatedLogistic,
     fair_log_loss_multiplier,
-    hold_multiplier,
 )
 from fairdash.methods.network import (
     CACHED_ROWS,
@@ -86,7 +85,6 @@ __all__ = [
     "Unconstrained",
     "WideNetwork",
     "fair_log_loss_multiplier",
-    "hold_multiplier",
     "n_multiplied_columns",
     "scorer_of",
     "training_device",

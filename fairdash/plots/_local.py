@@ -1,11 +1,12 @@
-"""Local DI by subgroup, for up to four models."""
+"""Local DI by subgroup, for up to four models: figure, headline, alt text."""
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
-from fairdash._wording import between, number
+from fairdash._wording import between, fitting, number
+from fairdash.plots._picture import Picture
 from fairdash.plots._rows import (
+    change_of,
     dashed,
     dots,
     name_axis,
@@ -35,8 +36,9 @@ def plot_local_di(
     *,
     groups: tuple[str, ...],
     chance: float = float("nan"),
+    changes: pd.DataFrame | None = None,
     upright: bool = False,
-) -> go.Figure:
+) -> Picture:
     """One row per subgroup, one mark per model, row counts by group beside.
 
     Parameters
@@ -46,17 +48,19 @@ def plot_local_di(
         "label" that names the model. The subgroups of the first model set the rows.
     models : DataFrame
         label, colour_role, demographic_parity_difference: one row per model, in the
-        order of drawing; at most four.
+        order of drawing; at most four. The last one is looked at.
     groups : tuple of str
         Names of the groups in the fixed order of the data set.
     chance : float, optional
         Worst-1-DI that chance alone reaches; the grey band ends there.
+    changes : DataFrame, optional
+        Of ``fairdash.metrics.compare`` of the last model with the first.
     upright : bool, default=False
         Subgroups along the x axis, as in the ROAD paper.
 
     Returns
     -------
-    Figure: per model a trace of marks with intervals and a dashed line at its global
+    Picture: per model a trace of marks with intervals and a dashed line at its global
     DI, then a bar trace of counts per group.
     """
     labels = models["label"].tolist()
@@ -110,10 +114,56 @@ def plot_local_di(
     down = round((places[-1] + 1.2 + below) * (20 + 4 * len(labels))) + 70 + bottom
     height = 480 if upright else max(down, 240)
     data = [swap(trace, upright=upright) for trace in data]
-    return finish(data, layout, height=height, bottom=bottom, legend=True)
+    return Picture(
+        finish(data, layout, height=height, bottom=bottom, legend=True),
+        local_finding(table, label=labels[-1], chance=chance, changes=changes),
+        _describe(table, models),
+        table,
+    )
 
 
-def describe_local_di(table: pd.DataFrame, models: pd.DataFrame) -> str:
+def local_finding(
+    table: pd.DataFrame,
+    *,
+    label: str,
+    chance: float = float("nan"),
+    changes: pd.DataFrame | None = None,
+) -> str:
+    """Say where the model ``label`` is worst, and what it changed.
+
+    Parameters
+    ----------
+    table : DataFrame as for ``plot_local_di``
+    label : str
+        The model looked at.
+    chance : float, optional
+        Worst-1-DI that chance alone reaches.
+    changes : DataFrame, optional
+        Of ``fairdash.metrics.compare`` with the reference, if there is one.
+    """
+    cells = records(table[(table["label"] == label) & table["estimable"]])
+    if not cells:
+        return "No subgroup is estimable: choose wider ones or a smaller size"
+    worst = max(cells, key=lambda cell: float(cell["local_di"]))
+    gap = number(worst["local_di"], 2)
+    change = change_of(changes, "worst_1_di")
+    if change is not None:
+        before = number(change["reference"], 2)
+        if change["clear"]:
+            verb = "cuts" if change["difference"] < 0 else "raises"
+            words = f"the worst gap from {before} to {number(change['value'], 2)}"
+            return fitting(f"{label} {verb} {words}", f"It {verb} {words}")
+        both = f"{number(change['value'], 2)} and {before}, the intervals overlap"
+        return f"Worst local gaps: {both}"
+    if float(worst["local_di"]) <= chance:
+        return f"The largest gap, {gap}, is what chance alone shows"
+    return fitting(
+        f"The gap is largest in {worst['subgroup']}: {gap}",
+        f"Largest gap: {worst['subgroup']}, {gap}",
+    )
+
+
+def _describe(table: pd.DataFrame, models: pd.DataFrame) -> str:
     """Alt text: the worst subgroup and the global DI of every model."""
     parts = []
     for row in records(models):

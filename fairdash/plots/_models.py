@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
-from fairdash._wording import between, number, percent, wrap
-from fairdash.plots._rows import dots, name_axis, numbers, records
+from fairdash._wording import between, fitting, number, percent, wrap
+from fairdash.plots._picture import Picture
+from fairdash.plots._rows import change_of, dots, name_axis, numbers, records
 from fairdash.plots._theme import BAND, INK, Spec, finish, model_marks, text
 
 PANELS = {
@@ -15,23 +15,36 @@ PANELS = {
 }
 
 
-def plot_comparison(table: pd.DataFrame) -> go.Figure:
+def plot_comparison(
+    table: pd.DataFrame,
+    *,
+    label: str | None = None,
+    changes: pd.DataFrame | None = None,
+    chance: float = float("nan"),
+) -> Picture:
     """Three panels with one row per model.
 
     Parameters
     ----------
     table : DataFrame
-        label, colour_role, and accuracy, demographic_parity_difference, worst_1_di,
-        each with ``_low`` and ``_high``: rows of ``fairdash.metrics.evaluate``, or of
-        ``summarise_seeds``. The first row stands on top.
+        label, colour_role, constant (1 for a model that decides alike for everyone),
+        and accuracy, demographic_parity_difference, worst_1_di, each with ``_low`` and
+        ``_high``: rows of ``fairdash.metrics.evaluate``, or of ``summarise_seeds``. The
+        first row stands on top.
+    label : str, optional
+        The model that the headline is about; else it is about all of them.
+    changes : DataFrame, optional
+        Of ``fairdash.metrics.compare`` of that model with the reference.
+    chance : float, optional
+        What its Worst-1-DI stays below by chance.
 
     Returns
     -------
-    Figure: per model and panel one trace of a mark, its value above
+    Picture: per model and panel one trace of a mark, its value above
     """
     places = [float(i) for i in range(len(table))]
     rows = name_axis(table["label"].tolist(), places, below=0)
-    rows["ticktext"] = [wrap(label, 16) for label in table["label"]]
+    rows["ticktext"] = [wrap(name, 16) for name in _names(table)]
     layout: Spec = {"yaxis": rows, "annotations": []}
     data: list[Spec] = []
     marks = model_marks(table["colour_role"].tolist())
@@ -69,11 +82,16 @@ def plot_comparison(table: pd.DataFrame) -> go.Figure:
         layout["annotations"].append(
             text(f"<b>{title}</b>", INK, x=0, y=1, yanchor="bottom", **place)
         )
-    height = 64 * len(table) + 60
-    return finish(data, layout, height=height, top=30)
+    figure = finish(data, layout, height=64 * len(table) + 60, top=30)
+    if label is None:
+        headline = _of_all(table)
+    else:
+        (one,) = records(table[table["label"] == label])
+        headline = _of_one(one, changes, chance)
+    return Picture(figure, headline, _describe(table), table)
 
 
-def describe_comparison(table: pd.DataFrame) -> str:
+def _describe(table: pd.DataFrame) -> str:
     """Alt text: the three numbers of every model."""
     models = "; ".join(
         f"{row['label']}: accuracy {percent(row['accuracy'], 1)}, "
@@ -85,18 +103,22 @@ def describe_comparison(table: pd.DataFrame) -> str:
     return f"Models with 95% intervals. {models}."
 
 
-def plot_overview(table: pd.DataFrame, *, chance: float = float("nan")) -> go.Figure:
+def plot_overview(
+    table: pd.DataFrame, *, title: str, chance: float = float("nan")
+) -> Picture:
     """Small figure for Home: accuracy against Worst-1-DI, one mark per model.
 
     Parameters
     ----------
     table : DataFrame as for :func:`plot_comparison`
+    title : str
+        What the result is of, for the headline.
     chance : float, optional
         Worst-1-DI that chance alone reaches; the grey band ends there.
 
     Returns
     -------
-    Figure: one trace per model
+    Picture: one trace per model
     """
     data: list[Spec] = []
     marks = model_marks(table["colour_role"].tolist())
@@ -132,7 +154,73 @@ def plot_overview(table: pd.DataFrame, *, chance: float = float("nan")) -> go.Fi
         at: Spec = {"x": 0, "y": 0, "yref": "y domain", "xanchor": "left"}
         note = text("chance alone", yanchor="bottom", xshift=4, **at)
         layout["annotations"] = [note]
-    return finish(data, layout, height=340, legend=True)
+    figure = finish(data, layout, height=340, legend=True)
+    return Picture(figure, f"{title}: the last result", _describe(table), table)
+
+
+def _names(table: pd.DataFrame) -> list[str]:
+    """Return the labels, those of models that do not decide marked."""
+    return [
+        f"{row['label']} (constant)" if row.get("constant", 0) > 0.5 else row["label"]
+        for row in records(table)
+    ]
+
+
+def _of_one(row: Spec, changes: pd.DataFrame | None, chance: float) -> str:
+    """Say what a model came to: its change from the reference, else beside chance."""
+    worst = row["worst_1_di"]
+    if row.get("constant", 0) > 0.5:
+        return fitting(
+            f"{row['label']} decides alike for nearly everyone: of no use",
+            "It decides alike for nearly everyone: of no use",
+        )
+    if changes is not None:
+        return _comparison(row["label"], changes)
+    if np.isnan(worst):
+        return "No subgroup is estimable: choose wider ones or a smaller size"
+    if worst <= chance:
+        return f"The largest gap, {number(worst)}, is what chance alone shows"
+    return f"The largest gap, {number(worst)}, is above what chance shows"
+
+
+def _of_all(table: pd.DataFrame) -> str:
+    """Say whether the intervals of Worst-1-DI of all models that decide overlap."""
+    if len(table) == 1:
+        return f"{table['label'].iloc[0]} alone"
+    able = [row for row in records(table) if row.get("constant", 0) <= 0.5]
+    known = [row for row in able if not np.isnan(row["worst_1_di"])]
+    if len(known) < 2:
+        return "Fewer than two models decide and can be compared"
+    least = max(row["worst_1_di_low"] for row in known)
+    if not least > min(row["worst_1_di_high"] for row in known):
+        return "On the worst local gap all intervals overlap"
+    best = min(known, key=lambda row: float(row["worst_1_di"]))
+    return fitting(f"The smallest worst local gap is that of {best['label']}")
+
+
+def _comparison(label: str, changes: pd.DataFrame) -> str:
+    """Say what ``label`` changes against the reference in Worst-1-DI and accuracy.
+
+    ``changes`` is the table of ``fairdash.metrics.compare``.
+    """
+    worst = change_of(changes, "worst_1_di")
+    accuracy = change_of(changes, "accuracy")
+    if worst is None or accuracy is None:
+        return "Worst-1-DI is not estimable with these subgroups"
+    if not worst["clear"]:
+        start = "Worst-1-DI: the intervals overlap"
+    else:
+        verb = "cuts" if worst["difference"] < 0 else "raises"
+        amount = number(abs(worst["difference"]), 2)
+        start = fitting(f"{label} {verb} Worst-1-DI by {amount}", most=40)
+    points = number(100 * abs(accuracy["difference"]), 1)
+    if not accuracy["clear"]:
+        end = "accuracy intervals overlap"
+    else:
+        end = (
+            f"accuracy {'falls' if accuracy['difference'] < 0 else 'rises'} {points} pt"
+        )
+    return fitting(f"{start}; {end}")
 
 
 def _interval(row: pd.DataFrame, metric: str) -> str:

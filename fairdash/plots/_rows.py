@@ -147,3 +147,17 @@ def numbers(values: "pd.Series[Any]") -> list[float | None]:
     """Return plain numbers, None where undefined."""
     array = np.asarray(values, dtype=np.float64)
     return [None if np.isnan(value) else float(value) for value in array]
+
+
+def change_of(changes: pd.DataFrame | None, metric: str) -> Spec | None:
+    """Return the row of ``fairdash.metrics.compare`` for a metric, None if undefined.
+
+    With ``clear``: whether the interval of the difference excludes 0. A sentence
+    compares two models only if it does.
+    """
+    if changes is None:
+        return None
+    row = records(changes[changes["metric"] == metric])[0]
+    if np.isnan(row["low"]):
+        return None
+    return row | {"clear": bool(row["low"] > 0 or row["high"] < 0)}

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from fairdash._wording import between, fitting, number, percent
-from fairdash.plots._local import describe_local_di, plot_local_di
+from fairdash.plots._local import plot_local_di
 from fairdash.plots._picture import Picture
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import INK, Spec, fade, finish
@@ -196,13 +197,11 @@ def corrections_picture(
     roles = [_ROLES[label] for label in overall["label"]]
     models = overall.assign(colour_role=roles)
     small = f" Excluded, subgroups too small: {' and '.join(excluded)}."
-    return Picture(
+    return replace(
         plot_local_di(cells, models, groups=groups),
-        _corrections_headline(cells, rows),
-        describe_local_di(cells, models),
-        cells,
-        f"Expected local DI by subgroup on {rows} rows, 95% Newcombe intervals. "
-        f"Dashed: global DI.{small if excluded else ''}",
+        headline=_corrections_headline(cells, rows),
+        caption=f"Expected local DI by subgroup on {rows} rows, 95% Newcombe "
+        f"intervals. Dashed: global DI.{small if excluded else ''}",
     )
 
 

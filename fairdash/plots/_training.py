@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
+from numpy.typing import NDArray
+from scipy.special import stdtrit
 
-from fairdash._wording import between, listing, number
+from fairdash._wording import between, fitting, listing, number
+from fairdash.plots._picture import Picture
 from fairdash.plots._rows import numbers
 from fairdash.plots._theme import (
     INK,
@@ -28,11 +30,12 @@ _CURVES = {
     "adversary_loss": ("adversary", 1),
 }
 _PANELS = ("model loss", "adversary loss")
+_SMOOTH = 5  # epochs
+_CHOSEN = 3.5  # standard errors, since the lowest mean is chosen among many
+_ROUNDING = 1e-9
 
 
-def plot_training(
-    curves: pd.DataFrame, *, colour_role: str, n_epochs: int
-) -> go.Figure:
+def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> Picture:
     """Training and validation loss, and the adversary's below.
 
     Parameters
@@ -47,7 +50,7 @@ def plot_training(
 
     Returns
     -------
-    Figure: per curve a line, preceded by a band of one standard deviation if there
+    Picture: per curve a line, preceded by a band of one standard deviation if there
     is one
     """
     own = METHODS.get(colour_role, OTHER_METHOD)[0]
@@ -78,10 +81,47 @@ def plot_training(
     for panel, domain in enumerate(domains):
         name = f"yaxis{panel + 1}" if panel else "yaxis"
         layout[name] = {"domain": domain, "title": _PANELS[panel], "nticks": 5}
-    return finish(data, layout, height=380, right=70, top=14)
+    figure = finish(data, layout, height=380, right=70, top=14)
+    return Picture(figure, training_finding(curves), _describe_curves(curves), curves)
 
 
-def describe_training(curves: pd.DataFrame) -> str:
+def training_finding(curves: pd.DataFrame) -> str:
+    """Say whether the validation loss still falls, by more than its noise.
+
+    It does if the least-squares slope over the last third of the epochs, at least ten
+    of them, is below 0 by a two-sided 5 % t-test; it rises again if the mean of the
+    last five epochs lies above the lowest mean of five by more than 3.5 standard errors
+    of that difference, from the scatter around means of five. Of losses that are level
+    but for noise at most 5 % are said to do either.
+    """
+    known = curves[["epoch", "validation_loss"]].dropna()
+    loss = known["validation_loss"].to_numpy(float)
+    if len(known) < 2 * _SMOOTH:
+        return "The first epochs"
+    last = max(2 * _SMOOTH, len(known) // 3)
+    if _falls(known["epoch"].to_numpy(float)[-last:], loss[-last:]):
+        return "Validation loss still falls"
+    smooth = known["validation_loss"].rolling(_SMOOTH, center=True).mean().to_numpy()
+    scatter = float(np.nanstd(loss - smooth)) * np.sqrt(_SMOOTH / (_SMOOTH - 1))
+    lowest = int(np.nanargmin(smooth))
+    rise = loss[-_SMOOTH:].mean() - smooth[lowest]
+    if rise > _CHOSEN * scatter * np.sqrt(2 / _SMOOTH) + _ROUNDING:
+        epoch = known["epoch"].iloc[lowest]
+        return f"Validation loss is lowest at epoch {epoch:,.0f} and rises again"
+    return "Validation loss no longer falls"
+
+
+def _falls(epoch: NDArray[np.float64], loss: NDArray[np.float64]) -> bool:
+    centred = epoch - epoch.mean()
+    slope = float(centred @ loss / (centred @ centred))
+    rest = loss - loss.mean() - slope * centred
+    freedom = len(loss) - 2
+    error = float(np.sqrt(rest @ rest / freedom / (centred @ centred)))
+    span = float(epoch[-1] - epoch[0])
+    return bool(-slope > stdtrit(freedom, 0.975) * error + _ROUNDING / span)
+
+
+def _describe_curves(curves: pd.DataFrame) -> str:
     """Alt text: the last value of every curve."""
     parts = []
     for name, (words, _) in _CURVES.items():
@@ -94,7 +134,7 @@ def describe_training(curves: pd.DataFrame) -> str:
 
 def plot_ratio_histogram(
     ratio: Mapping[str, Any], *, groups: tuple[str, ...]
-) -> go.Figure:
+) -> Picture:
     """Density of r among the training rows of every group; each group has mean 1.
 
     Parameters
@@ -107,7 +147,7 @@ def plot_ratio_histogram(
 
     Returns
     -------
-    Figure: one stepped line per group
+    Picture: one stepped line per group
     """
     edges = np.asarray(ratio["edges"], dtype=np.float64)
     colours = group_colours(groups)
@@ -135,7 +175,28 @@ def plot_ratio_histogram(
         "yaxis": {"title": "density", "rangemode": "tozero", "nticks": 4},
         "shapes": [one | {"yref": "y domain", "line": dotted}],
     }
-    return finish(data, layout, height=380, legend=True)
+    quantiles = pd.DataFrame(
+        ratio["quantiles"], index=["5%", "25%", "50%", "75%", "95%"]
+    )
+    return Picture(
+        finish(data, layout, height=380, legend=True),
+        ratio_finding(ratio),
+        describe_ratio_histogram(ratio),
+        quantiles.T.rename_axis("Group").reset_index(),
+    )
+
+
+def ratio_finding(ratio: Mapping[str, Any]) -> str:
+    """Say which group's weights spread widest."""
+    width = {name: q[-1] - q[0] for name, q in ratio["quantiles"].items()}
+    name = max(width, key=lambda group: width[group])
+    low, *_, high = ratio["quantiles"][name]
+    if high - low < 0.05:
+        return "All weights are close to 1"
+    return fitting(
+        f"Weights spread widest among {name} rows: 90% in {between(low, high, 1)}",
+        f"Widest spread of weights: 90% in {between(low, high, 1)}",
+    )
 
 
 def describe_ratio_histogram(ratio: Mapping[str, Any]) -> str:

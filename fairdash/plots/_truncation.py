@@ -3,9 +3,9 @@
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from fairdash._wording import fitting, listing, number
+from fairdash.plots._picture import Picture
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import MUTED, Spec, fade, finish, group_colours
 
@@ -13,19 +13,22 @@ _DASHES = ("dash", "solid")  # by outcome, where the constraint tells them apart
 _GIVEN = ("negative outcome", "positive outcome")
 
 
-def plot_players(curves: pd.DataFrame, *, groups: tuple[str, ...]) -> go.Figure:
+def plot_players(
+    curves: pd.DataFrame, points: pd.DataFrame, *, groups: tuple[str, ...]
+) -> Picture:
     """Approximator Q over predictor P, one line a group (Figure 1 of the paper).
 
     Parameters
     ----------
     curves : DataFrame
         group, outcome (0, 1, or -1 where both share a curve), p, q; in order of p.
+    points : DataFrame as for `plot_truncation`
     groups : tuple of str
         Of the data set, in its order.
 
     Returns
     -------
-    Figure: the diagonal, where Q believes P, and a line per group and outcome
+    Picture: the diagonal, where Q believes P, and a line per group and outcome
     """
     colours = group_colours(groups)
     diagonal: Spec = {
@@ -60,17 +63,18 @@ def plot_players(curves: pd.DataFrame, *, groups: tuple[str, ...]) -> go.Figure:
         "xaxis": {"title": "predictor P", "range": [0, 1], "nticks": 6},
         "yaxis": {"title": "approximator Q", "range": [0, 1.02], "nticks": 6},
     }
-    return finish(data, layout, height=340, legend=True)
-
-
-def describe_players(points: pd.DataFrame) -> str:
-    """Alt text: where P ends for every group."""
-    return f"Approximator Q over predictor P by group. {_ends(points)}"
+    return Picture(
+        finish(data, layout, height=340, legend=True),
+        "What the predictor plays against",
+        f"Approximator Q over predictor P by group. {_ends(points)}",
+        points,
+        "The two players at the fitted multipliers (λ).",
+    )
 
 
 def plot_truncation(
     bars: pd.DataFrame, points: pd.DataFrame, *, groups: tuple[str, ...]
-) -> go.Figure:
+) -> Picture:
     """Histogram of the scores before truncation, with the points where it begins.
 
     Parameters
@@ -83,7 +87,7 @@ def plot_truncation(
 
     Returns
     -------
-    Figure: a stepped line per group, and a dashed line per truncation point
+    Picture: a stepped line per group, and a dashed line per truncation point
     """
     colours = group_colours(groups)
     data: list[Spec] = []
@@ -119,15 +123,15 @@ def plot_truncation(
         "yaxis": {"title": "rows", "tickformat": ".1~%", "rangemode": "tozero"},
         "shapes": lines,
     }
-    return finish(data, layout, height=340, legend=True)
+    return Picture(
+        finish(data, layout, height=340, legend=True),
+        _headline(points),
+        f"Histogram of scores by group before truncation. {_ends(points)}",
+        points,
+    )
 
 
-def describe_truncation(points: pd.DataFrame) -> str:
-    """Alt text: where truncation begins for every group."""
-    return f"Histogram of scores by group before truncation. {_ends(points)}"
-
-
-def truncation_finding(points: pd.DataFrame) -> str:
+def _headline(points: pd.DataFrame) -> str:
     """Say where probabilities stop."""
     cuts = _cuts(points)
     if not cuts:

@@ -1,11 +1,13 @@
-"""Weights of the training rows: where they are large, and how they grew."""
+"""Weights of the training rows: where they lie, how they grew, who has them."""
+
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
-from fairdash._wording import between, number
-from fairdash.plots._rows import dots, numbers, records
+from fairdash._wording import between, fitting, number, percent, plural
+from fairdash.plots._picture import Picture
+from fairdash.plots._rows import dots, name_axis, numbers, records
 from fairdash.plots._theme import (
     INK,
     METHODS,
@@ -22,14 +24,28 @@ _LARGEST = 26  # diameter of the largest subgroup's dot, in pixels
 _GUTTER = 0.08  # between panels
 
 
+class Related(Protocol):
+    """What the figure asks of a ``fairdash.metrics.Correlation``."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def slope(self) -> float: ...
+    @property
+    def intercept(self) -> float: ...
+
+
 def plot_ratio_against_di(
     table: pd.DataFrame,
     *,
     colour_role: str,
-    slope: float,
-    intercept: float,
+    related: Related,
     reference: str = "the unconstrained model",
-) -> go.Figure:
+) -> Picture:
     """Mean weight against local DI, one dot per estimable subgroup, area by rows.
 
     Parameters
@@ -37,14 +53,14 @@ def plot_ratio_against_di(
     table : DataFrame of ``fairdash.metrics.ratio_by_subgroup``
     colour_role : str
         Of the method whose weights these are.
-    slope, intercept : float
-        Of the line of fit, as in ``fairdash.metrics.Correlation``; NaN draws none.
+    related : fairdash.metrics.Correlation
+        With the line of fit; a slope that is NaN draws none.
     reference : str
         Whose local DI it is.
 
     Returns
     -------
-    Figure: the dots, then the line if there is one
+    Picture: the dots, then the line if there is one
     """
     shown = table[table["estimable"]]
     colour = METHODS.get(colour_role, OTHER_METHOD)[0]
@@ -66,14 +82,14 @@ def plot_ratio_against_di(
     area = np.sqrt(shown["n"] / max(shown["n"].max(), 1))
     spec["marker"] = spec["marker"] | {"size": (_LARGEST * area).clip(8).tolist()}
     data = [spec]
-    if not np.isnan(slope):
+    if not np.isnan(related.slope):
         x = [float(shown["local_di"].min()), float(shown["local_di"].max())]
         data.append(
             {
                 "type": "scatter",
                 "mode": "lines",
                 "x": x,
-                "y": [intercept + slope * value for value in x],
+                "y": [related.intercept + related.slope * value for value in x],
                 "line": {"color": INK, "width": 1.5},
                 "hoverinfo": "skip",
             }
@@ -91,16 +107,21 @@ def plot_ratio_against_di(
         "shapes": [one],
         "annotations": _extremes(shown, names),
     }
-    return finish(data, layout, height=380, top=20)
+    return Picture(
+        finish(data, layout, height=380, top=20),
+        _correlation(related.low, related.high),
+        _describe_related(table, related),
+        table,
+        "One dot per subgroup of the training rows, area by rows, 95% intervals on "
+        "both axes; line: least squares.",
+    )
 
 
-def describe_ratio_against_di(
-    table: pd.DataFrame, correlation: float, low: float, high: float
-) -> str:
+def _describe_related(table: pd.DataFrame, related: Related) -> str:
     """Alt text: the correlation and the subgroup with the largest mean weight."""
     shown = table[table["estimable"]]
     start = f"Mean weight against local DI of {len(shown)} subgroups: correlation "
-    start += f"{number(correlation, 2)} ({between(low, high, 2)})"
+    start += f"{number(related.value, 2)} ({between(related.low, related.high, 2)})"
     if shown.empty:
         return f"{start}."
     top = max(records(shown), key=lambda cell: float(cell["mean_ratio"]))
@@ -108,7 +129,7 @@ def describe_ratio_against_di(
     return f"{start}; {where}, whose local DI is {number(top['local_di'])}."
 
 
-def plot_ratio_by_epoch(table: pd.DataFrame, *, groups: tuple[str, ...]) -> go.Figure:
+def plot_ratio_by_epoch(table: pd.DataFrame, *, groups: tuple[str, ...]) -> Picture:
     """Median of r by epoch with bands of 50 % and 90 % of the rows, a panel per group.
 
     Parameters
@@ -118,7 +139,7 @@ def plot_ratio_by_epoch(table: pd.DataFrame, *, groups: tuple[str, ...]) -> go.F
 
     Returns
     -------
-    Figure: per group the wide band, the narrow band and the median
+    Picture: per group the wide band, the narrow band and the median
     """
     data: list[Spec] = []
     layout: Spec = {"yaxis": {"title": "weight r", "rangemode": "tozero", "nticks": 6}}
@@ -157,10 +178,16 @@ def plot_ratio_by_epoch(table: pd.DataFrame, *, groups: tuple[str, ...]) -> go.F
         layout["annotations"].append(
             text(f"<b>{name}</b>", colour, x=0, y=1, yshift=4, **place)
         )
-    return finish(data, layout, height=380)
+    return Picture(
+        finish(data, layout, height=380),
+        _spread(table),
+        _describe_epochs(table),
+        table,
+        "Median with 50% and 90% bands of r by epoch.",
+    )
 
 
-def describe_ratio_by_epoch(table: pd.DataFrame) -> str:
+def _describe_epochs(table: pd.DataFrame) -> str:
     """Alt text: where 90 % of the weights of each group end."""
     last = table[table["epoch"] == table["epoch"].max()]
     parts = [
@@ -168,6 +195,114 @@ def describe_ratio_by_epoch(table: pd.DataFrame) -> str:
     ]
     epoch = f"At epoch {table['epoch'].max():,} 90% of the weights lie in"
     return f"Weights r by epoch and group. {epoch} {', '.join(parts)}."
+
+
+def plot_traits(
+    table: pd.DataFrame, *, colour_role: str, share: float, n_rows: int
+) -> Picture:
+    """Share of each trait among all rows and among the top rows.
+
+    Parameters
+    ----------
+    table : DataFrame of ``fairdash.metrics.traits``
+    colour_role : str
+    share : float
+        How many of the rows are the top, for the legend.
+    n_rows : int
+        The same as a number.
+
+    Returns
+    -------
+    Picture: ticks for all rows, dots with Wilson intervals for the top rows
+    """
+    names = table["trait"].tolist()
+    places = [float(i) for i in range(len(names))]
+    colour = METHODS.get(colour_role, OTHER_METHOD)[0]
+    everybody: Spec = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "all rows",
+        "x": numbers(table["share_all"]),
+        "y": places,
+        "marker": {
+            "symbol": "line-ns",
+            "size": 12,
+            "line": {"color": INK, "width": 2},
+            "color": INK,
+        },
+        "hovertemplate": "%{x:.1%} of all rows<extra></extra>",
+    }
+    top = dots(
+        table["share_top"], table["ci_low"], table["ci_high"], places,
+        colour=colour,
+        symbol="circle",
+        name=f"rows with the largest {percent(share, 1)} of r",
+        hovertemplate="%{x:.1%} of the top rows<extra></extra>",
+    )  # fmt: skip
+    layout: Spec = {
+        "xaxis": {
+            "title": "share of rows",
+            "tickformat": ".1~%",
+            "range": [-0.01, 1.02],
+            "showgrid": True,
+            "nticks": 6,
+        },
+        "yaxis": name_axis(names, places, below=0),
+    }
+    return Picture(
+        finish([everybody, top], layout, height=34 * len(names) + 100, legend=True),
+        _traits(table),
+        _describe_traits(table),
+        table,
+        f"{plural(n_rows, 'row')} with the largest r, 95% Wilson intervals.",
+    )
+
+
+def _describe_traits(table: pd.DataFrame) -> str:
+    """Alt text: the three traits that gain most."""
+    parts = [
+        f"{row['trait']} {percent(row['share_top'], 0)}, "
+        f"not {percent(row['share_all'], 0)}"
+        for row in records(table.head(3))
+    ]
+    return f"Share among the rows with the largest r and among all: {'; '.join(parts)}."
+
+
+def _correlation(low: float, high: float) -> str:
+    """Say whether weights went where the gaps are, beyond the interval."""
+    if np.isnan(low) or np.isnan(high):
+        return "Too few subgroups to relate weights and gaps"
+    if low > 0:
+        return "Larger weights lie where the gaps are larger"
+    if high < 0:
+        return "Larger weights lie where the gaps are smaller"
+    return "No clear link of weights and gaps: the interval covers 0"
+
+
+def _spread(table: pd.DataFrame) -> str:
+    """Say which group ends with the wider spread of r.
+
+    ``table`` is that of ``fairdash.metrics.ratio_quantiles``.
+    """
+    last = records(table[table["epoch"] == table["epoch"].max()])
+    widest = max(last, key=lambda row: float(row["q95"] - row["q05"]))
+    if widest["q95"] - widest["q05"] < 0.05:
+        return "All weights are close to 1"
+    ends = between(widest["q05"], widest["q95"], 1)
+    return fitting(
+        f"{widest['group']} rows end with the widest spread: 90% in {ends}",
+        f"The widest spread of weights: 90% in {ends}",
+    )
+
+
+def _traits(table: pd.DataFrame) -> str:
+    """Say which trait the top rows have more often, beyond its interval."""
+    clear = [row for row in records(table) if row["ci_low"] > row["share_all"]]
+    if not clear:
+        return "The top rows are like all rows, within their intervals"
+    top = clear[0]
+    shares = f"{percent(top['share_top'], 0)} against {percent(top['share_all'], 0)}"
+    return fitting(f"Top rows: {top['trait']}, {shares}", f"Top rows differ: {shares}")
 
 
 def _hover(cell: Spec) -> str:

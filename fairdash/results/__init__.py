@@ -13,6 +13,13 @@ from fairdash.results.choices import (
     opened_on,
     shown_settings,
 )
+from fairdash.results.constraints import (
+    CONSTRAINTS,
+    Truncation,
+    constraint_of,
+    truncation,
+    violations,
+)
 from fairdash.results.cost import ExpectedCost, expected_cost, n_workers
 from fairdash.results.evaluation import (
     chance_worst,
@@ -74,6 +81,7 @@ from fairdash.results.weighting import (
 )
 
 __all__ = [
+    "CONSTRAINTS",
     "EVERYBODY",
     "ExpectedCost",
     "LocalResult",
@@ -83,12 +91,14 @@ __all__ = [
     "Setting",
     "StoredSweep",
     "TopRows",
+    "Truncation",
     "Weighted",
     "agreement_words",
     "beside_plain",
     "both_parts",
     "by_interest",
     "chance_worst",
+    "constraint_of",
     "curves",
     "expected_cost",
     "find_top_rows",
@@ -128,7 +138,9 @@ __all__ = [
     "sweep_grid",
     "told_apart",
     "trained_on",
+    "truncation",
     "usual_seconds",
+    "violations",
     "weight_kpis",
     "weighted_models",
     "weights",

@@ -14,7 +14,6 @@ from fairdash.methods import (
     FairLogLoss,
     TruncatedLogistic,
     fair_log_loss_multiplier,
-    hold_multiplier,
 )
 from fairdash.methods.log_loss.saddle import Saddle
 from fairdash.methods.log_loss.truncation import play
@@ -392,28 +391,3 @@ def test_a_callback_ends_a_path_between_two_steps():
     models = model.fit_many(points, X, y, sensitive_features=s)
     assert stop.seen == 4
     assert not hasattr(models[-1], "coef_")
-
-
-@pytest.mark.parametrize("seed", [0, 2, 7])
-def test_a_held_multiplier_gives_the_best_coefficients_for_it(seed):
-    X, y, s, _ = problem(seed)
-    alpha = 0.05
-    fitted = FairLogLoss(alpha=alpha).fit(X, y, sensitive_features=s)
-    same = hold_multiplier(X, y, s, float(fitted.multiplier_[0]), alpha=alpha)
-    np.testing.assert_allclose(same.coefficients, fitted.coef_[0], atol=1e-7)
-    np.testing.assert_allclose(same.pulls, fitted.network_.pulls, atol=1e-12)
-    plain = hold_multiplier(X, y, s, 0.0, alpha=alpha)
-    theirs = minimize(
-        lambda t: (
-            np.mean(np.logaddexp(0, X @ t[:-1] + t[-1]) - y * (X @ t[:-1] + t[-1]))
-            + alpha / 2 * t @ t
-        ),
-        np.zeros(X.shape[1] + 1),
-    )
-    np.testing.assert_allclose(plain.coefficients, theirs.x[:-1], atol=1e-4)
-
-
-def test_a_multiplier_beyond_its_bound_is_refused():
-    X, y, s, _ = problem(0)
-    with pytest.raises(ValueError, match="`multiplier` must lie in"):
-        hold_multiplier(X, y, s, 1.5)

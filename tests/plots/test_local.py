@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.plots import describe_local_di, plot_local_di
+from fairdash.plots import plot_local_di
 from fairdash.plots._rows import positions
 
 
@@ -29,7 +29,7 @@ def notes(figure):
 
 
 def test_every_estimable_gap_and_interval_is_drawn(local_table, models, groups):
-    figure = plot_local_di(local_table, models, groups=groups)
+    figure = plot_local_di(local_table, models, groups=groups).figure
     for trace, (label, rows) in zip(
         marks(figure), local_table.groupby("label", sort=False), strict=True
     ):
@@ -45,7 +45,7 @@ def test_every_estimable_gap_and_interval_is_drawn(local_table, models, groups):
 def test_first_subgroup_stands_on_top_with_a_gap_between_men_and_women(
     local_table, models, groups
 ):
-    axis = plot_local_di(local_table, models, groups=groups).layout.yaxis
+    axis = plot_local_di(local_table, models, groups=groups).figure.layout.yaxis
     assert axis.ticktext[0] == "Men 18–24"
     assert axis.range[0] > axis.range[1]
     steps = np.diff(axis.tickvals)
@@ -60,14 +60,14 @@ def test_open_ended_bins_stay_with_their_kin():
 
 
 def test_models_do_not_cover_one_another_within_a_row(local_table, models, groups):
-    first, second = marks(plot_local_di(local_table, models, groups=groups))
+    first, second = marks(plot_local_di(local_table, models, groups=groups).figure)
     shift = np.subtract(second.y, first.y)
     assert np.allclose(shift, shift[0])
     assert 0.2 < shift[0] < 0.5
 
 
 def test_global_di_is_dashed_and_named(local_table, models, groups):
-    figure = plot_local_di(local_table, models, groups=groups)
+    figure = plot_local_di(local_table, models, groups=groups).figure
     lines = scatters(figure, "lines")
     assert [line.x[0] for line in lines] == [0.114, 0.037]
     assert {line.line.dash for line in lines} == {"dash"}
@@ -75,7 +75,7 @@ def test_global_di_is_dashed_and_named(local_table, models, groups):
 
 
 def test_what_is_not_estimable_says_why_and_has_no_mark(local_table, models, groups):
-    figure = plot_local_di(local_table, models, groups=groups)
+    figure = plot_local_di(local_table, models, groups=groups).figure
     assert notes(figure) == ["not estimable: 29 rows"]
     assert all(trace.x[2] is None for trace in marks(figure))
     assert "NaN" not in figure.to_json()
@@ -84,7 +84,7 @@ def test_what_is_not_estimable_says_why_and_has_no_mark(local_table, models, gro
 def test_row_counts_stand_beside_in_the_colours_of_the_groups(
     local_table, models, groups
 ):
-    figure = plot_local_di(local_table, models, groups=groups)
+    figure = plot_local_di(local_table, models, groups=groups).figure
     assert [bar.name for bar in bars(figure)] == list(groups)
     assert list(bars(figure)[0].x) == [40, 40, 9, 40, 40]
     assert list(bars(figure)[1].x) == [60, 60, 20, 60, 60]
@@ -98,16 +98,18 @@ def test_row_counts_stand_beside_in_the_colours_of_the_groups(
 
 
 def test_the_grey_band_ends_where_chance_does(local_table, models, groups):
-    figure = plot_local_di(local_table, models, groups=groups, chance=0.086)
+    figure = plot_local_di(local_table, models, groups=groups, chance=0.086).figure
     (band,) = figure.layout.shapes
     assert (band.x0, band.x1, band.layer) == (0, 0.086, "below")
     assert "by chance 0.086" in notes(figure)
-    assert not plot_local_di(local_table, models, groups=groups).layout.shapes
+    assert not plot_local_di(local_table, models, groups=groups).figure.layout.shapes
 
 
 def test_upright_shows_the_same_numbers_along_x(local_table, models, groups):
-    down = plot_local_di(local_table, models, groups=groups, chance=0.086)
-    up = plot_local_di(local_table, models, groups=groups, chance=0.086, upright=True)
+    down = plot_local_di(local_table, models, groups=groups, chance=0.086).figure
+    up = plot_local_di(
+        local_table, models, groups=groups, chance=0.086, upright=True
+    ).figure
     for one, other in zip(marks(down), marks(up), strict=True):
         assert one.x == other.y
         assert one.y == other.x
@@ -122,7 +124,9 @@ def test_upright_shows_the_same_numbers_along_x(local_table, models, groups):
 
 
 def test_a_figure_holds_plain_json_of_a_few_kilobytes(local_table, models, groups):
-    text = plot_local_di(local_table, models, groups=groups, chance=0.1).to_json()
+    text = plot_local_di(
+        local_table, models, groups=groups, chance=0.1
+    ).figure.to_json()
     assert json.loads(text)
     assert len(text) < 20_000
 
@@ -134,11 +138,12 @@ def test_no_model_or_five_are_refused(local_table, models, groups):
             plot_local_di(local_table, wrong, groups=groups)
 
 
-def test_alt_text_names_the_worst_subgroup_of_every_model(local_table, models):
-    alt = describe_local_di(local_table, models)
+def test_alt_text_names_the_worst_subgroup_of_every_model(local_table, models, groups):
+    alt = plot_local_di(local_table, models, groups=groups).alt
     assert alt.startswith("Local DI of 4 of 5 subgroups with 95% intervals: ")
     assert "Unconstrained is worst for Men 18–24, 0.300 (0.200–0.400)" in alt
     assert "ROAD λ 2 is worst for Men 25–34, 0.150 (0.050–0.250)" in alt
     assert "global DI 0.037" in alt
     none = local_table.assign(estimable=False)
-    assert "has no estimable subgroup" in describe_local_di(none, models)
+    alt = plot_local_di(none, models, groups=groups).alt
+    assert "has no estimable subgroup" in alt

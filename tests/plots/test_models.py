@@ -2,11 +2,11 @@
 
 import pytest
 
-from fairdash.plots import describe_comparison, plot_comparison, plot_overview
+from fairdash.plots import plot_comparison, plot_overview
 
 
 def test_three_panels_hold_value_and_interval_of_every_model(models):
-    figure = plot_comparison(models)
+    figure = plot_comparison(models).figure
     assert len(figure.data) == 6
     drawn = {(trace.name, trace.xaxis): trace for trace in figure.data}
     road = drawn["ROAD λ 2", "x3"]
@@ -19,7 +19,7 @@ def test_three_panels_hold_value_and_interval_of_every_model(models):
 
 
 def test_an_undefined_number_leaves_its_place_empty(models):
-    figure = plot_comparison(models.assign(worst_1_di=float("nan")))
+    figure = plot_comparison(models.assign(worst_1_di=float("nan"))).figure
     last = figure.data[-1]
     assert last.x == (None,)
     assert last.text == ("–",)
@@ -28,15 +28,25 @@ def test_an_undefined_number_leaves_its_place_empty(models):
 def test_alt_text_gives_the_three_numbers(models):
     assert (
         "ROAD λ 2: accuracy 65.1%, DI 0.037, Worst-1-DI 0.150 (0.050–0.250)"
-        in describe_comparison(models)
+        in plot_comparison(models).alt
     )
 
 
 def test_the_overview_sets_accuracy_against_the_worst_gap(models):
-    figure = plot_overview(models, chance=0.1)
+    figure = plot_overview(models, title="Loans", chance=0.1).figure
     road = figure.data[1]
     assert (road.x, road.y) == ((0.15,), (0.651,))
     assert road.error_y.array[0] == pytest.approx(0.019)
     assert figure.layout.shapes[0].x1 == 0.1
     assert figure.layout.xaxis.title.text == "Worst-1-DI (← fairer)"
-    assert not plot_overview(models).layout.shapes
+    assert not plot_overview(models, title="Loans").figure.layout.shapes
+
+
+def test_a_model_that_does_not_decide_is_marked_and_not_called_fair(models):
+    alike = models.assign(constant=[0.0, 1.0], worst_1_di=[0.3, 0.0])
+    picture = plot_comparison(alike)
+    axis = picture.figure.layout.yaxis
+    assert axis.ticktext == ("Unconstrained", "ROAD λ 2<br>(constant)")
+    assert picture.headline == "Fewer than two models decide and can be compared"
+    words = plot_comparison(alike, label="ROAD λ 2").headline
+    assert words == "ROAD λ 2 decides alike for nearly everyone: of no use"

@@ -56,7 +56,7 @@ def test_fading_adds_two_hex_digits():
 def test_resolving_leaves_no_token_and_the_figure_as_it_was(models, theme, ink):
     import streamlit.elements.plotly_chart  # noqa: F401  (its template has tokens too)
 
-    figure = plot_comparison(models)
+    figure = plot_comparison(models).figure
     before = figure.to_json()
     resolved = resolve(figure, theme)
     assert "#0000" not in resolved.to_json().lower()
@@ -80,6 +80,6 @@ def test_margins_fonts_and_titles_stand_on_the_figure_not_in_a_template():
 def test_a_figure_does_not_follow_the_mouse_or_show_plotlys_logo(local_table, models):
     from fairdash.plots import CONFIG as shown
 
-    figure = plot_local_di(local_table, models, groups=("Caucasian", "Other"))
+    figure = plot_local_di(local_table, models, groups=("Caucasian", "Other")).figure
     assert figure.layout.xaxis.fixedrange
     assert shown["displaylogo"] is False

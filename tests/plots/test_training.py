@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from fairdash.plots import (
-    describe_ratio_histogram,
-    describe_training,
-    plot_ratio_histogram,
-    plot_training,
-)
+from fairdash.plots import plot_ratio_histogram, plot_training
 
 
 def named(figure):
@@ -16,7 +11,7 @@ def named(figure):
 
 
 def test_every_curve_is_a_line_with_its_name_at_the_end(curves):
-    figure = plot_training(curves, colour_role="road", n_epochs=100)
+    figure = plot_training(curves, colour_role="road", n_epochs=100).figure
     assert list(named(figure)) == ["training", "validation", "adversary"]
     assert named(figure)["validation"].y == tuple(curves["validation_loss"])
     assert named(figure)["adversary"].yaxis == "y2"
@@ -27,14 +22,14 @@ def test_every_curve_is_a_line_with_its_name_at_the_end(curves):
 
 def test_without_an_adversary_there_is_one_panel(curves):
     plain = curves.drop(columns="adversary_loss")
-    figure = plot_training(plain, colour_role="unconstrained", n_epochs=60)
+    figure = plot_training(plain, colour_role="unconstrained", n_epochs=60).figure
     assert list(named(figure)) == ["training", "validation"]
     assert "yaxis2" not in figure.layout.to_plotly_json()
 
 
 def test_seeds_give_a_band_of_one_standard_deviation(curves):
     spread = curves.assign(loss_sd=0.01, validation_loss_sd=np.nan)
-    figure = plot_training(spread, colour_role="road", n_epochs=60)
+    figure = plot_training(spread, colour_role="road", n_epochs=60).figure
     band = named(figure)["training ± 1 sd"]
     assert band.y[0] == pytest.approx(curves["loss"].iloc[0] + 0.01)
     assert band.y[-1] == pytest.approx(curves["loss"].iloc[0] - 0.01)
@@ -42,7 +37,7 @@ def test_seeds_give_a_band_of_one_standard_deviation(curves):
 
 
 def test_the_histogram_steps_over_every_bin_of_every_group(ratio, groups):
-    figure = plot_ratio_histogram(ratio, groups=groups)
+    figure = plot_ratio_histogram(ratio, groups=groups).figure
     caucasian = figure.data[0]
     assert caucasian.x == (0, 0, 1, 1, 2, 2, 3, 3)
     assert caucasian.y == (0, 0.5, 0.5, 0.4, 0.4, 0.1, 0.1, 0)
@@ -50,8 +45,8 @@ def test_the_histogram_steps_over_every_bin_of_every_group(ratio, groups):
     assert figure.layout.shapes[0].x0 == 1
 
 
-def test_alt_texts_give_the_last_losses_and_the_quantiles(curves, ratio):
-    alt = describe_training(curves)
+def test_alt_texts_give_the_last_losses_and_the_quantiles(curves, ratio, groups):
+    alt = plot_training(curves, colour_role="road", n_epochs=60).alt
     assert alt.startswith("Loss by epoch, after 60 epochs: training loss from 0.698 to")
-    alt = describe_ratio_histogram(ratio)
+    alt = plot_ratio_histogram(ratio, groups=groups).alt
     assert "Caucasian median 0.90, 90% in 0.20–2.60" in alt

@@ -4,13 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.plots import (
-    describe_players,
-    describe_truncation,
-    plot_players,
-    plot_truncation,
-    truncation_finding,
-)
+from fairdash.plots import plot_players, plot_truncation
 
 GROUPS = ("men", "women")
 
@@ -27,40 +21,49 @@ def points():
     )
 
 
-def test_every_group_has_its_curve_beside_the_diagonal():
+@pytest.fixture
+def curves():
     p = np.linspace(0, 1, 5)
-    curves = pd.concat(
+    return pd.concat(
         pd.DataFrame({"group": g, "outcome": o, "p": p, "q": p**2})
         for o in (0, 1)
         for g in GROUPS
     )
-    figure = plot_players(curves, groups=GROUPS)
+
+
+@pytest.fixture
+def bars():
+    return pd.DataFrame(
+        {"group": ["men"] * 2 + ["women"] * 2, "score": [0.2, 0.8] * 2, "share": 0.5}
+    )
+
+
+def test_every_group_has_its_curve_beside_the_diagonal(curves, points):
+    figure = plot_players(curves, points, groups=GROUPS).figure
     assert len(figure.data) == 5
     assert figure.data[1].name == "men, negative outcome"
     assert [trace.line.dash for trace in figure.data[1:]] == ["dash"] * 2 + [
         "solid"
     ] * 2
-    np.testing.assert_allclose(figure.data[2].y, p**2)
+    np.testing.assert_allclose(figure.data[2].y, np.linspace(0, 1, 5) ** 2)
     assert figure.data[1].line.color == figure.data[3].line.color
 
 
-def test_truncation_is_drawn_where_there_is_one(points):
-    bars = pd.DataFrame(
-        {"group": ["men"] * 2 + ["women"] * 2, "score": [0.2, 0.8] * 2, "share": 0.5}
-    )
-    figure = plot_truncation(bars, points, groups=GROUPS)
+def test_truncation_is_drawn_where_there_is_one(bars, points):
+    figure = plot_truncation(bars, points, groups=GROUPS).figure
     assert [trace.name for trace in figure.data] == ["men", "women"]
     (line,) = figure.layout.shapes
     assert line.x0 == line.x1 == 0.7
     assert line.line.color == figure.data[0].line.color
 
 
-def test_words_name_group_side_and_place(points):
-    assert truncation_finding(points) == "Probabilities stop: men above 0.70"
-    assert "men above 0.70" in describe_truncation(points)
-    assert "men above 0.70" in describe_players(points)
-    none = points.assign(point=np.nan)
-    assert "without truncation" in truncation_finding(none)
-    assert "No probability is truncated" in describe_truncation(none)
-    given = points.assign(outcome=1)
-    assert "given a positive outcome" in describe_truncation(given)
+def test_words_name_group_side_and_place(curves, bars, points):
+    found = plot_truncation(bars, points, groups=GROUPS)
+    assert found.headline == "Probabilities stop: men above 0.70"
+    assert "men above 0.70" in found.alt
+    assert "men above 0.70" in plot_players(curves, points, groups=GROUPS).alt
+    none = plot_truncation(bars, points.assign(point=np.nan), groups=GROUPS)
+    assert "without truncation" in none.headline
+    assert "No probability is truncated" in none.alt
+    given = plot_truncation(bars, points.assign(outcome=1), groups=GROUPS)
+    assert "given a positive outcome" in given.alt

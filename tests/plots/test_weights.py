@@ -3,19 +3,16 @@
 import numpy as np
 import pytest
 
-from fairdash.plots import (
-    describe_ratio_against_di,
-    describe_ratio_by_epoch,
-    describe_traits,
-    plot_ratio_against_di,
-    plot_ratio_by_epoch,
-    plot_traits,
-)
+from fairdash.metrics import Correlation
+from fairdash.plots import plot_ratio_against_di, plot_ratio_by_epoch, plot_traits
+
+RELATED = Correlation(0.91, 0.7, 0.98, 4, slope=2.0, intercept=0.8)
+UNRELATED = Correlation(*[float("nan")] * 3, 0, float("nan"), float("nan"))
 
 
 def test_one_dot_per_estimable_subgroup_with_area_by_rows(ratio_table):
     table = ratio_table.assign(n=[100, 25, 29, 100, 100])
-    figure = plot_ratio_against_di(table, colour_role="road", slope=2.0, intercept=0.8)
+    figure = plot_ratio_against_di(table, colour_role="road", related=RELATED).figure
     dots, line = figure.data
     assert dots.x == (0.3, 0.2, 0.1, 0.05)
     assert dots.y == (1.4, 1.2, 1.0, 0.8)
@@ -27,18 +24,17 @@ def test_one_dot_per_estimable_subgroup_with_area_by_rows(ratio_table):
 
 
 def test_without_a_correlation_there_is_no_line(ratio_table):
-    undefined = {"slope": float("nan"), "intercept": float("nan")}
-    figure = plot_ratio_against_di(ratio_table, colour_role="road", **undefined)
-    assert len(figure.data) == 1
+    undefined = {"colour_role": "road", "related": UNRELATED}
+    assert len(plot_ratio_against_di(ratio_table, **undefined).figure.data) == 1
     nothing = ratio_table.assign(estimable=False)
-    empty = plot_ratio_against_di(nothing, colour_role="road", **undefined)
-    assert len(empty.data[0].x) == 0
-    alt = describe_ratio_against_di(nothing, *[float("nan")] * 3)
-    assert "of 0 subgroups: correlation – (no interval)" in alt
+    empty = plot_ratio_against_di(nothing, **undefined)
+    assert len(empty.figure.data[0].x) == 0
+    assert "of 0 subgroups: correlation – (no interval)" in empty.alt
+    assert empty.headline == "Too few subgroups to relate weights and gaps"
 
 
 def test_every_group_has_two_bands_and_a_median(quantile_table, groups):
-    figure = plot_ratio_by_epoch(quantile_table, groups=groups)
+    figure = plot_ratio_by_epoch(quantile_table, groups=groups).figure
     assert [trace.xaxis for trace in figure.data] == ["x"] * 3 + ["x2"] * 3
     wide, narrow, median = figure.data[3:]
     assert wide.y == pytest.approx((1, 1.3, 1.6, 0.4, 0.7, 1))
@@ -47,7 +43,7 @@ def test_every_group_has_two_bands_and_a_median(quantile_table, groups):
 
 
 def test_traits_set_the_top_rows_against_all(trait_table):
-    figure = plot_traits(trait_table, colour_role="road", share=0.01)
+    figure = plot_traits(trait_table, colour_role="road", share=0.01, n_rows=5).figure
     everybody, top = figure.data
     assert everybody.x == (0.2, 0.8)
     assert top.x == (0.55, 0.85)
@@ -55,10 +51,14 @@ def test_traits_set_the_top_rows_against_all(trait_table):
     assert figure.layout.yaxis.ticktext == ("age 18–24", "sex Men")
 
 
-def test_alt_texts_give_the_main_numbers(ratio_table, quantile_table, trait_table):
-    alt = describe_ratio_against_di(ratio_table, 0.91, 0.7, 0.98)
+def test_alt_texts_give_the_main_numbers(
+    ratio_table, quantile_table, trait_table, groups
+):
+    alt = plot_ratio_against_di(ratio_table, colour_role="road", related=RELATED).alt
     assert "4 subgroups: correlation 0.91 (0.70–0.98)" in alt
     assert "largest mean weight 1.40 for Men 18–24" in alt
-    alt = describe_ratio_by_epoch(quantile_table)
+    alt = plot_ratio_by_epoch(quantile_table, groups=groups).alt
     assert alt.endswith("lie in Caucasian 0.80–1.20, Other 0.40–1.60.")
-    assert "age 18–24 55%, not 20%" in describe_traits(trait_table)
+    traits = plot_traits(trait_table, colour_role="road", share=0.01, n_rows=5)
+    assert "age 18–24 55%, not 20%" in traits.alt
+    assert traits.caption.startswith("5 rows with the largest r")

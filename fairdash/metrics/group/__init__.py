@@ -1,1 +1,1 @@
-"""Quality and fairness of groups and subgroups; what is public is `fairdash.metrics`."""
+"""Quality and fairness of groups and subgroups, public in `fairdash.metrics`."""

@@ -81,10 +81,8 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
     chance = chance_worst(store(), models[0], run.dataset_id, subgroups)
     rows, seeds = round(table["n"].iloc[0]), int(table["n_seeds"].max())
     figure(
-        plots.plot_overview(table, chance=chance),
-        finding=f"{run.name}: the last result",
+        plots.plot_overview(table, title=run.name, chance=chance),
         caption=f"{plural(rows, 'test row')}, {plural(seeds, 'seed')}, 95% intervals.",
-        alt=plots.describe_comparison(table),
         key="latest",
     )
 

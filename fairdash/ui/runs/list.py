@@ -204,20 +204,8 @@ def _comparison(chosen: Sequence[RunRecord]) -> None:
     rows, seeds = round(table["n"].iloc[0]), table["n_seeds"].max()
     figure(
         plots.plot_comparison(table),
-        finding=_finding(table),
         caption=f"{plural(rows, 'test row')}, 95% intervals, up to "
         f"{plural(int(seeds), 'seed')} a model.",
-        alt=plots.describe_comparison(table),
         table=readable(table),
         key="comparison",
     )
-
-
-def _finding(table: pd.DataFrame) -> str:
-    """Say whether the intervals of Worst-1-DI of all models overlap."""
-    if len(table) == 1:
-        return f"{table['label'].iloc[0]} alone"
-    if table["worst_1_di_low"].max() <= table["worst_1_di_high"].min():
-        return "On the worst local gap all intervals overlap"
-    best = table.sort_values("worst_1_di")["label"].iloc[0]
-    return f"The smallest worst local gap is that of {best}"

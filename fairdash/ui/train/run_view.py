@@ -21,8 +21,7 @@ from fairdash.results import (
 )
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec, python_script
-from fairdash.ui.train.truncation import show_truncation
-from fairdash.ui.train.violations import show_violations
+from fairdash.ui.train.constraints import show_truncation, show_violations
 from fairdash.ui.widgets.blocks import code_tabs, figure, kpi_row, problem
 from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.frame import View, exists, open_page
@@ -136,12 +135,13 @@ def _show_result(snapshot: Snapshot) -> None:
     result = outcome(store(), snapshot)
     kpi_row(result.kpis())
     figure(
-        plots.plot_comparison(result.models),
-        finding=plots.outcome_finding(
-            result.method, result.row, result.changes, result.chance
+        plots.plot_comparison(
+            result.models,
+            label=result.row["label"],
+            changes=result.changes,
+            chance=result.chance,
         ),
         caption=result.caption(),
-        alt=plots.describe_comparison(result.models),
         how=_HOW,
         table=readable(result.models),
         key="comparison",

@@ -69,8 +69,8 @@ def figure(
     Parameters
     ----------
     drawing : Picture or plotly.graph_objects.Figure
-        From `fairdash.plots`. A picture says itself what it shows; of what follows it
-        needs no ``finding`` and no ``alt``, and its ``table`` is shown if that is None.
+        From `fairdash.plots`. A picture brings its own headline, description and table;
+        what is given here is shown instead.
     finding : str
         What the figure shows, one sentence of at most 70 characters.
     caption : str
@@ -93,7 +93,7 @@ def figure(
         Draws a control that belongs to this figure alone, under its finding.
     """
     if isinstance(drawing, Picture):
-        finding, alt = drawing.headline, drawing.alt
+        finding, alt = finding or drawing.headline, alt or drawing.alt
         caption = " ".join(filter(None, [drawing.caption, caption]))
         table = drawing.table if table is None else table
         drawing = drawing.figure

@@ -76,9 +76,7 @@ def show_curves(snapshot: Snapshot) -> None:
     with left:
         figure(
             plots.plot_training(table, colour_role=role, n_epochs=n_epochs),
-            finding=plots.training_finding(table),
             caption=f"{label}, {seeds}.",
-            alt=plots.describe_training(table),
             how=_LOSS_HOW,
             key="losses",
         )
@@ -86,9 +84,7 @@ def show_curves(snapshot: Snapshot) -> None:
         with right:
             figure(
                 plots.plot_ratio_histogram(ratio, groups=groups),
-                finding=plots.ratio_finding(ratio),
                 caption=f"r of the training rows, {label}; each group has mean 1.",
-                alt=plots.describe_ratio_histogram(ratio),
                 how=_RATIO_HOW,
                 key="weights",
             )

@@ -1,0 +1,177 @@
+"""What a constraint leaves of trained models: violations, truncated probabilities."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from fairdash._wording import number, plural
+from fairdash.datasets import Subgroups, encode, split
+from fairdash.methods import CATALOG, TruncatedLogistic
+from fairdash.metrics import expected_violations
+from fairdash.results.models import Setting
+from fairdash.results.rows import rows_of
+from fairdash.store import Snapshot, Store, TrialRecord
+from fairdash.sweep import SweepSpec
+
+CONSTRAINTS = {
+    "demographic_parity": "Demographic parity",
+    "equalized_odds": "Equalized odds",
+    "true_positive_rate_parity": "Equal opportunity",
+}
+_METHOD = "fair_log_loss"
+_BOTH = -1  # outcomes, where the constraint does not tell them apart
+_BINS = np.linspace(0, 1, 41)
+_MARGINS = np.linspace(-8, 8, 201)
+_KINDS = ("expected", "rounded")
+
+
+@dataclass(frozen=True, eq=False)
+class Truncation:
+    """The two players of a fair log-loss model, and where its probabilities stop.
+
+    Attributes
+    ----------
+    curves : DataFrame
+        group, outcome (-1 where both share a curve), p and q of either player.
+    points : DataFrame
+        group, outcome, point and side where probabilities stop; NaN where they do not.
+    bars : DataFrame
+        group, score (middle of a bin) and share of the test rows of the group.
+    groups : tuple of str
+        In the order of the data set.
+    caption : str
+        Rows, seed, and how far apart the groups are before and after rounding.
+    """
+
+    curves: pd.DataFrame
+    points: pd.DataFrame
+    bars: pd.DataFrame
+    groups: tuple[str, ...]
+    caption: str
+
+
+def constraint_of(models: Sequence[Setting]) -> str:
+    """Return the constraint that the models were trained under, if any."""
+    for model in models:
+        constraint = model.trials[0].params.get("constraints")
+        if constraint in CONSTRAINTS:
+            return str(constraint)
+    return "demographic_parity"
+
+
+def violations(
+    store: Store, models: Sequence[Setting], dataset_id: str, constraint: str
+) -> pd.DataFrame:
+    """Return error and violation of models on test rows, before and after rounding.
+
+    As probabilities the error is the mean distance from the outcome and the violation
+    the gap in mean probabilities; rounded, the same of the decisions at one half.
+
+    Returns
+    -------
+    DataFrame
+        One row per model: label, colour_role, splits, error and violation with the
+        suffixes ``_expected`` and ``_rounded``, as mean over seeds and, with ``_sd``
+        behind, their spread.
+    """
+    rows = []
+    for model in models:
+        splits = pd.DataFrame(
+            _measured(store, trial.key, dataset_id, trial.seed, constraint)
+            for trial in model.trials
+        )
+        rows.append(
+            {
+                "label": model.label,
+                "colour_role": CATALOG[model.method].colour_role,
+                "splits": len(splits),
+                **splits.mean(),
+                **splits.std().add_suffix("_sd"),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def truncation(store: Store, snapshot: Snapshot) -> Truncation | None:
+    """Return what to show of the first fair log-loss model of a run, or None."""
+    fitted = [
+        trial
+        for trial in snapshot.trials
+        if trial.method == _METHOD and trial.status == "finished"
+    ]
+    if not fitted:
+        return None
+    trial, run = fitted[0], snapshot.run
+    constraint = trial.params["constraints"]
+    found = _measured(store, trial.key, run.dataset_id, trial.seed, constraint)
+    n_rows = len(rows_of(store, run.dataset_id, trial.seed, Subgroups()).y)
+    curves, points = _players(store, trial, run.dataset_id)
+    return Truncation(
+        curves,
+        points,
+        _bars(store, trial.key, run.id, trial.seed),
+        store.dataset(run.dataset_id).group_names,
+        f"{plural(n_rows, 'test row')}, seed {trial.seed}. Groups are "
+        f"{number(found['violation_expected'])} apart in probability, "
+        f"{number(found['violation_rounded'])} after rounding.",
+    )
+
+
+def _players(
+    store: Store, trial: TrialRecord, dataset_id: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the curves and the truncation points, as the figures want them."""
+    model = TruncatedLogistic.from_arrays(store.artifact(trial.key).network())
+    # the estimator's groups are in order of name, as those of `sensitive_features`
+    names = np.unique(store.dataset(dataset_id).sensitive_features).astype(str)
+    shared = trial.params["constraints"] == "demographic_parity"
+    curves, rows = [], []
+    ends = model.truncation_points()
+    for outcome in (1,) if shared else (0, 1):
+        where = {"outcome": _BOTH if shared else outcome}
+        for code, name in enumerate(names.tolist()):
+            p, q = model.given(_MARGINS, outcome, code)
+            curves.append(pd.DataFrame({"group": name, **where, "p": p, "q": q}))
+            side = "above" if model.pulls[outcome, code] > 0 else "below"
+            end = float(ends[outcome, code])
+            rows.append({"group": name, **where, "point": end, "side": side})
+    return pd.concat(curves), pd.DataFrame(rows)
+
+
+@lru_cache(maxsize=200)
+def _bars(store: Store, key: str, run_id: str, seed: int) -> pd.DataFrame:
+    """Return the histogram of the scores of test rows, by group."""
+    run = store.run(run_id)
+    dataset, scaling = store.dataset(run.dataset_id), SweepSpec.of_run(run.spec).scaling
+    parts = split(dataset, seed)
+    model = TruncatedLogistic.from_arrays(store.artifact(key).network())
+    X = encode(dataset, parts.train, scaling=scaling).rows(parts.test)
+    scores, groups = expit(model.margins(X)), dataset.sensitive_features[parts.test]
+    middles = (_BINS[1:] + _BINS[:-1]) / 2
+    tables = []
+    for name in dataset.group_names:
+        counts, _ = np.histogram(scores[groups == name], _BINS)
+        shares = counts / max(counts.sum(), 1)
+        tables.append(pd.DataFrame({"group": name, "score": middles, "share": shares}))
+    return pd.concat(tables)
+
+
+@lru_cache(maxsize=5000)
+def _measured(
+    store: Store, key: str, dataset_id: str, seed: int, constraint: str
+) -> dict[str, float]:
+    """Return error and violation of a trial on its test rows."""
+    rows = rows_of(store, dataset_id, seed, Subgroups())
+    p = rows.scores(key).astype(np.float64)
+    groups = rows.groups["sensitive_features"]
+    gaps = expected_violations(rows.y, p, sensitive_features=groups)
+    found = gaps.set_index("constraint").to_dict("index")[constraint]
+    error = np.abs(p - rows.y).mean(), np.mean((p > 0.5) != (rows.y == 1))
+    return {
+        **{f"error_{kind}": float(e) for kind, e in zip(_KINDS, error, strict=True)},
+        **{f"violation_{kind}": float(found[kind]) for kind in _KINDS},
+    }
