@@ -22,6 +22,7 @@ from fairdash.metrics import (
     FairMetric,
     LossRatio,
     ctf_score,
+    decision_status,
     dif_certificate,
     evaluate,
     free_sensitivity,
@@ -76,9 +77,10 @@ def audit_flips(model: AuditedModel, flips: Flips) -> dict[str, float]:
         variant, with its 95 % Wilson interval ``_low``, ``_high``; ``ctf``, the mean
         standard deviation of P(1) over the variants; ``moved``, the mean largest change
         of P(1); ``balanced_accuracy``; ``gap_rms`` and ``gap_max`` of the true positive
-        rates of the two outcomes between the groups; ``n`` people. For every flipped
-        column of few values the same gaps, as ``gap_rms:sex``; people without a value
-        are a group.
+        rates of the two outcomes between the groups; ``constant``, 1 for a model that
+        decides alike for everyone or nearly so (`decision_status`); ``n`` people. For
+        every flipped column of few values the same gaps, as ``gap_rms:sex``; people
+        without a value are a group.
 
     Raises
     ------
@@ -211,6 +213,7 @@ def _numbers(
     low, high = wilson_interval(round(share * n), n)
     quality = evaluate(y, p[0].clip(0, 1), sensitive_features=groups).iloc[0]
     decided = (p[0] > 0.5).astype(np.int8)
+    status = decision_status(y, decided)["status"].iloc[0]
     return {
         "consistency": share,
         "consistency_low": float(low),
@@ -219,6 +222,7 @@ def _numbers(
         "moved": float(np.abs(p - p[0]).max(0).mean()),
         "balanced_accuracy": float(quality["balanced_accuracy"]),
         **recall_gaps(y, decided, sensitive_features=groups),
+        "constant": float(status != ""),
         "n": n,
     }
 

@@ -21,6 +21,7 @@ _NEIGHBOURS = 32  # real rows tried for each person
 _SHRINK = (1.0, 0.8, 0.5)  # of a move, before it is rounded
 _WALKS, _WALK_STEPS = 2, 3
 _MOST_STEPS = 12
+_PEOPLE = 500  # searched at once
 _ROWS = 200_000  # scored at once
 _PART = 256  # rows whose distances to all real rows are held at once
 
@@ -176,10 +177,20 @@ class TableSearch:
         """
         x = np.asarray(X, np.float64)
         rng = np.random.default_rng(random_state)
-        everyone = np.arange(len(x))
-        before = self.score(x, everyone)
-        best = _Best(x, before)
-        for who, rows in self._jumps(x, guesses, rng):
+        parts = [
+            self._search(
+                x, guesses, np.arange(start, min(start + _PEOPLE, len(x))), rng
+            )
+            for start in range(0, len(x), _PEOPLE)
+        ]
+        return Found(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+    def _search(
+        self, X: Float, guesses: Sequence[Float], part: Codes, rng: np.random.Generator
+    ) -> Found:
+        x = X[part]
+        best = _Best(x, part, self.score(x, part))
+        for who, rows in self._jumps(x, [guess[part] for guess in guesses], rng):
             within = self.distance(x[who], rows) <= self.radius + TOLERANCE
             other = (rows != x[who]).any(1)
             self._try(best, who[within & other], rows[within & other])
@@ -334,7 +345,7 @@ class TableSearch:
     def _try(self, best: "_Best", who: Codes, rows: Float) -> Float:
         """Score rows within reach, keep the best of each person, return the scores."""
         parts = [
-            self.score(rows[i : i + _ROWS], who[i : i + _ROWS])
+            self.score(rows[i : i + _ROWS], best.people[who[i : i + _ROWS]])
             for i in range(0, len(rows), _ROWS)
         ]
         p = np.concatenate(parts) if parts else np.empty(0)
@@ -345,8 +356,8 @@ class TableSearch:
 class _Best:
     """The worst counterpart of each person so far."""
 
-    def __init__(self, x: Float, before: Float) -> None:
-        self.x, self.before = x, before
+    def __init__(self, x: Float, people: Codes, before: Float) -> None:
+        self.x, self.people, self.before = x, people, before
         self.X, self.after = x.copy(), before.copy()
         self.rank = np.full(len(x), -1.0)
 

@@ -28,7 +28,8 @@ def plot_consistency(table: pd.DataFrame) -> Picture:
         A row for each model: ``label``, ``method`` (its name on screen),
         ``colour_role``, ``n_seeds``, ``consistency`` with ``_low``, ``_high`` and
         ``_sd``, ``balanced_accuracy`` with ``_sd``, ``chosen``, and
-        ``fairness_weight``, NaN where a method has none.
+        ``fairness_weight``, NaN where a method has none, and ``constant``, above 0
+        where a model decides alike for everyone, or nearly so, on some seed.
 
     Returns
     -------
@@ -95,7 +96,7 @@ def _method(rows: pd.DataFrame) -> Spec:
             **bar,
             "array": numbers(ordered["balanced_accuracy_sd"].where(several).fillna(0)),
         },
-        "text": ordered["label"].tolist(),
+        "text": [_marked(row) for row in records(ordered)],
         "hovertemplate": "%{text}<br>consistency %{x:.1%}<br>"
         "balanced accuracy %{y:.1%}<extra></extra>",
     }
@@ -106,10 +107,16 @@ def _sizes(n: int) -> list[float]:
     return [_MARK - 3 + 6 * i / (n - 1) for i in range(n)]
 
 
+def _marked(row: Spec) -> str:
+    """Return the name of a model, and that it is of no use if it is."""
+    of_no_use = " (decides alike for everyone, or nearly so)" * (row["constant"] > 0)
+    return f"{row['label']}{of_no_use}"
+
+
 def _consistency_in_words(table: pd.DataFrame) -> str:
     """Alt text: consistency and balanced accuracy of every model."""
     listed = "; ".join(
-        f"{row['label']}: consistency {percent(row['consistency'], 1)}, balanced "
+        f"{_marked(row)}: consistency {percent(row['consistency'], 1)}, balanced "
         f"accuracy {percent(row['balanced_accuracy'], 1)}"
         for row in records(table)
     )
@@ -119,20 +126,20 @@ def _consistency_in_words(table: pd.DataFrame) -> str:
 def _most_consistent(table: pd.DataFrame) -> str:
     """Say which model treats most people alike.
 
-    One that is no better than chance, as when it decides alike for everyone, comes
-    only if there is no other.
+    One that decides alike for everyone, or nearly so, comes only if there is no other.
     """
     known = table.dropna(subset=["consistency"])
     if known.empty:
         return "Consistency cannot be estimated on these rows"
     best = max(
         records(known),
-        key=lambda row: (float(row["balanced_accuracy"]) > 0.5, row["consistency"]),
+        key=lambda row: (row["constant"] == 0, row["consistency"]),
     )
     share = percent(float(best["consistency"]), 1)
     if len(known) == 1:
         return f"{share} of people keep their prediction"
     return fitting(
+        f"Most consistent: {_marked(best)}, {share} keep their prediction",
         f"Most consistent: {best['label']}, {share} keep their prediction",
         f"The most consistent model keeps {share} of predictions",
     )

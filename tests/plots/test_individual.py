@@ -1,3 +1,6 @@
+import re
+
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,6 +20,7 @@ MODELS = pd.DataFrame(
         "balanced_accuracy_sd": [float("nan"), 0.03, 0.04],
         "fairness_weight": [float("nan"), 5.0, 1.0],
         "chosen": [True, False, False],
+        "constant": [0.0, 0.0, 0.0],
     }
 )
 METRIC = pd.DataFrame(
@@ -67,10 +71,11 @@ def test_the_finding_names_the_most_consistent_model():
 
 def test_a_model_that_decides_alike_for_everyone_is_not_the_finding():
     constant = MODELS.iloc[[2]].assign(
-        label="Constant", balanced_accuracy=0.5, consistency=1.0
+        label="Constant", balanced_accuracy=0.51, consistency=1.0, constant=1.0
     )
     with_it = pd.concat([MODELS, constant])
     assert plot_consistency(with_it).headline == plot_consistency(MODELS).headline
+    assert "Constant (decides alike for everyone" in plot_consistency(with_it).alt
 
 
 def test_bars_are_shares_of_variance():
@@ -78,3 +83,54 @@ def test_bars_are_shares_of_variance():
     (bars,) = picture.figure.data
     assert list(bars.x) == [0.1, 0.05]
     assert picture.headline.startswith("15% of what the features vary in")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_headline_names_the_most_consistent_model_that_decides(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 9))
+    table = pd.DataFrame(
+        {
+            "label": [f"model {i}" for i in range(n)],
+            "method": rng.choice(["SenSeI", "CLP"], n),
+            "colour_role": "sensei",
+            "n_seeds": 1,
+            "consistency": rng.choice([np.nan, 0.2, 0.5, 0.77, 1.0], n),
+            "consistency_low": 0.1,
+            "consistency_high": 1.0,
+            "consistency_sd": np.nan,
+            "balanced_accuracy": rng.choice([0.5, 0.6, 0.8], n),
+            "balanced_accuracy_sd": np.nan,
+            "fairness_weight": np.nan,
+            "chosen": np.arange(n) == 0,
+            "constant": rng.choice([0.0, 0.0, 0.5, 1.0], n),
+        }
+    )
+    headline = plot_consistency(table).headline
+    known = table.dropna(subset="consistency")
+    if known.empty:
+        assert "cannot be estimated" in headline
+        return
+    better = known[known["constant"] == 0]
+    best = (known if better.empty else better)["consistency"].max()
+    (said,) = re.findall(r"([\d.]+)%", headline)
+    assert float(said) == pytest.approx(100 * best, abs=0.0501)
+    if "Most consistent" in headline:
+        (label,) = re.findall(r"model \d", headline)
+        (named,) = table.loc[table["label"] == label, "consistency"]
+        assert named == best
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_headline_of_a_metric_is_the_sum_of_its_bars(seed):
+    share = np.random.default_rng(seed).dirichlet(np.ones(4))[:3]
+    table = pd.DataFrame(
+        {"direction": list("abc"), "variance": share, "columns": list("xyz")}
+    )
+    picture = plot_fair_metric(table)
+    (said,) = re.findall(r"(\d+)%", picture.headline)
+    assert int(said) == pytest.approx(100 * share.sum(), abs=0.501)
+    assert all(
+        f"{name}: {one:.1%}" in picture.alt
+        for name, one in zip("abc", share, strict=True)
+    )

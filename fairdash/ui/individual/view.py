@@ -155,7 +155,7 @@ def show_certificate(dataset_id: str, question: Question, model: AuditedModel) -
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:
     """Return the audits without what the figure alone needs."""
-    hidden = {"colour_role", "chosen", "n_sd"}
+    hidden = {"colour_role", "chosen", "n_sd", "constant_sd"}
     kept = [
         name
         for name in map(str, table)
