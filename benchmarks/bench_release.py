@@ -2,9 +2,9 @@
 
 A table of a million rows with a column of probabilities: 800,000 calibration rows,
 200,000 test rows. The width of the ramp is released at values not seen before; a
-mutation observer in the page notes when the cards (accuracy, DI, changed decisions), the
-trade-off figure and the local figure last changed. Beside it, what a step of the drag
-costs in the browser alone, and the first visit.
+mutation observer in the page notes when the cards (accuracy, DI, changed decisions),
+the trade-off figure and the local figure last changed. Beside it, what a step of the
+drag costs in the browser alone, and the first visit.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_release.py [--rows N] [--releases 20]
 """

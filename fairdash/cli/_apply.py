@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ def apply_to_file(
     out: Annotated[Path, typer.Option(help="CSV or Parquet file to write.")],
     seed: Annotated[int, typer.Option(help="Seed of the drawn decisions.")] = 0,
     score_type: Annotated[
-        Literal["margin", "probability"] | None,
+        ScoreType | None,
         typer.Option(help="What the scores are, if not what the thresholds record."),
     ] = None,
 ) -> None:

@@ -97,7 +97,7 @@ class HardtThreshold(PostProcessor):
     Parameters
     ----------
     constraints : {"demographic_parity", "equalized_odds"}
-    score_type : {"margin", "probability"}, default="margin"
+    score_type : {"margin", "probability", "decision"}, default="margin"
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ class RejectOption(PostProcessor):
     width : float, optional
         Critical region (theta) on the scale of margins, in (0, 1]. Without it, the
         one of 0.01, 0.02, ..., 1 with the smallest gap on the fitting sample.
-    score_type : {"margin", "probability"}, default="margin"
+    score_type : {"margin", "probability", "decision"}, default="margin"
 
     Attributes
     ----------
@@ -268,7 +268,7 @@ class ShiftInference(PostProcessor):
 
     Parameters
     ----------
-    score_type : {"margin", "probability"}, default="margin"
+    score_type : {"margin", "probability", "decision"}, default="margin"
 
     Attributes
     ----------

@@ -108,7 +108,7 @@ class CovarianceRamp(BaseEstimator):
         in a subgroup where a share p of rows belongs to S.
     group : group, optional
         Which group is S, all others being "not S"; needed with three groups or more.
-    score_type : {"margin", "probability"}, default="margin"
+    score_type : {"margin", "probability", "decision"}, default="margin"
 
     Attributes
     ----------

@@ -17,9 +17,13 @@ from fairdash._validation import (
 )
 
 Array = NDArray[np.float64]
-ScoreType = Literal["margin", "probability"]
+ScoreType = Literal["margin", "probability", "decision"]
 
-SCORE_TYPES = {"margin": (-1.0, 1.0), "probability": (0.0, 1.0)}
+SCORE_TYPES = {
+    "margin": (-1.0, 1.0),
+    "probability": (0.0, 1.0),
+    "decision": (0.0, 1.0),  # 0 or 1, of a model that gives nothing else
+}
 CROSS = " × "
 _MISSING = "Missing"  # as `fairdash.datasets` names it
 
@@ -33,7 +37,13 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
         raise ValueError(f"{message} {values.dtype} of shape {values.shape}.")
     values = values.astype(np.float64)
     low, high = SCORE_TYPES[score_type]
-    wrong = np.flatnonzero(~((values >= low) & (values <= high)))
+    wrong = np.flatnonzero(~within(values, score_type))
+    if len(wrong) and score_type == "decision":
+        raise ValueError(
+            f"`scores` must be decisions 0 or 1; {len(wrong)} rows are not, the first "
+            f"is {values[wrong[0]]!r} in row {wrong[0]}. Exclude these rows, or set "
+            "`score_type` to 'probability' or 'margin'."
+        )
     if len(wrong):
         message = (
             f"`scores` must be {_plural(score_type)} in [{low:g}, {high:g}]; "
@@ -46,10 +56,24 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
     return values if score_type == "margin" else 2 * values - 1
 
 
-def guess_score_type(margins_or_probabilities: ArrayLike) -> ScoreType:
-    """Return what a column holds: probabilities where no score is negative."""
-    lowest = np.min(np.asarray(margins_or_probabilities, dtype=np.float64))
-    return "margin" if lowest < 0 else "probability"
+def within(values: Array, score_type: str) -> NDArray[np.bool_]:
+    """Return which scores are of a type."""
+    if score_type == "decision":
+        return np.isin(values, (0.0, 1.0))
+    low, high = SCORE_TYPES[score_type]
+    inside: NDArray[np.bool_] = (values >= low) & (values <= high)
+    return inside
+
+
+def guess_score_type(scores: ArrayLike) -> ScoreType:
+    """Return what a column holds: decisions if 0 and 1, else what its range tells.
+
+    These are probabilities where no score is negative.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if within(values, "decision").all():
+        return "decision"
+    return "margin" if values.min() < 0 else "probability"
 
 
 def read_margins(column: "pd.Series[Any]") -> Array:
@@ -81,14 +105,17 @@ def check_rate(name: str, rate: object) -> None:
         raise ValueError(f"`{name}` must lie in [0, 1], got {value_label(rate)}.")
 
 
-def check_informative(margins: Array) -> None:
-    """Raise ValueError if scores are constant or look like labels."""
+def check_informative(margins: Array, score_type: str = "margin") -> None:
+    """Raise ValueError if scores are constant or look like labels and are not told."""
     low, high = margins.min(), margins.max()
     labels = {low, high} <= {-1.0, 0.0, 1.0} and low < high
+    if score_type == "decision":
+        labels = False
     if labels and len(margins) > 2 and ((margins == low) | (margins == high)).all():
         raise ValueError(
             f"`scores` hold only {[float(low), float(high)]}, which look like labels "
-            "or decisions; give probabilities or margins of the model instead."
+            "or decisions; give probabilities or margins of the model instead, or, if "
+            "it has none, its decisions 0 and 1 with `score_type='decision'`."
         )
     if low == high:
         raise ValueError(
@@ -241,4 +268,4 @@ def cross(*columns: ArrayLike) -> NDArray[Any]:
 
 
 def _plural(score_type: str) -> str:
-    return "probabilities" if score_type == "probability" else "margins"
+    return "probabilities" if score_type == "probability" else f"{score_type}s"

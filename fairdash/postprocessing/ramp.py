@@ -45,8 +45,8 @@ class RampThreshold(PostProcessor):
     center : bool, default=False
         Let the ramp of a group that needs no correction have its middle, not its
         start, at 0. Changes nothing at tolerance 0 for a given rate.
-    score_type : {"margin", "probability"}, default="margin"
-        Whether scores are margins in [-1, 1] or probabilities.
+    score_type : {"margin", "probability", "decision"}, default="margin"
+        Whether scores are margins in [-1, 1], probabilities, or decisions 0 and 1.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ class ScoredRows:
         Groups as they stand in the column.
     y : ndarray of 0/1, optional
     weight : ndarray, optional
-    score_type : {"margin", "probability"}
+    score_type : {"margin", "probability", "decision"}
         What the scores were before they became margins.
     """
 
@@ -75,7 +75,7 @@ class ScoredRows:
     ) -> Self:
         """Check rows to learn on; ValueError says what is wrong with which of them."""
         margins = as_margins(scores, score_type)
-        check_informative(margins)
+        check_informative(margins, score_type)
         weight = as_weights(sample_weight, margins)
         groups = fit_groups(sensitive_features, margins, weight)
         labels = None if y is None else binary_labels(y, margins)
@@ -166,8 +166,8 @@ class TableScores(NamedTuple):
     labels : ndarray of str
         Group of every row; a missing value is a group of its own.
     y : ndarray of 0/1, or None
-    score_type : {"margin", "probability"}
-        Probabilities where no score is negative.
+    score_type : {"margin", "probability", "decision"}
+        As `guess_score_type` tells.
     """
 
     margins: Array
@@ -269,9 +269,8 @@ class SplitScores:
             test = _dealt(labels)
         if calibration is None:
             calibration = np.setdiff1d(np.arange(len(labels)), test)
-        read = ScoredRows.read(
-            margins[calibration], sensitive_features=labels[calibration]
-        )
+        check_informative(margins[calibration], score_type)
+        read = fit_groups(labels[calibration], margins[calibration], None)
         ordered = tuple(names or read.names)
         levels, found = pd.factorize(labels)
         codes = pd.Index(ordered).get_indexer(pd.Index(found).astype(str))[levels]

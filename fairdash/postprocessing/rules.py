@@ -18,17 +18,22 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from fairdash._validation import value_label
 from fairdash.postprocessing.inputs import (
     CROSS,
-    SCORE_TYPES,
     Array,
     ScoreType,
     as_margins,
     cross,
     fill_missing,
     known_codes,
+    within,
 )
 
 FORMAT = "fairdash thresholds 2"
 SAY_TYPE = "Say which they are: score_type={}, on the command line --score-type."
+_RANGES = {
+    "margin": "margins in [-1, 1]",
+    "probability": "probabilities in [0, 1]",
+    "decision": "decisions 0 or 1",
+}
 _READ = ("fairdash thresholds 1", FORMAT)  # the first had neither range nor rates
 
 
@@ -103,7 +108,7 @@ class Thresholds:
         By group; a group crossed from several columns is "Female × Black".
     method : str
         What they come from, for the reader.
-    score_type : {"margin", "probability"}
+    score_type : {"margin", "probability", "decision"}
         What scores they are applied to; knots are margins 2p - 1 in any case.
     expected_rates : dict of str to float
         Share of positive decisions by group on the rows they were learned on; empty if
@@ -273,7 +278,7 @@ def apply_thresholds(
         Its name is that of the column.
     groups : sequence of Series
         One column, or those that groups are crossed from, in that order.
-    score_type : {"margin", "probability"}, optional
+    score_type : {"margin", "probability", "decision"}, optional
         What the scores are; they are turned into what the thresholds ask for. Without
         it they are of that type, and doubtful ones are refused, see
         :meth:`Thresholds.check_score_type`.
@@ -295,13 +300,11 @@ def apply_thresholds(
     """
     given = score_type or thresholds.score_type
     values = _numbers(scores, first_row)
-    low, high = SCORE_TYPES[given]
-    kind = "probabilities" if given == "probability" else "margins"
-    outside = ~((values >= low) & (values <= high))
+    outside = ~within(values, given)
     if outside.any():
         where, cell = _first(scores, outside, first_row)
         raise ValueError(
-            f"Column {scores.name!r} must hold {kind} in [{low:g}, {high:g}]; "
+            f"Column {scores.name!r} must hold {_RANGES[given]}; "
             f"{int(outside.sum())} rows do not, first row {where} with {cell}. "
             + _way_out(given, values[outside])
         )
@@ -323,6 +326,12 @@ def apply_thresholds(
             "thresholds with them."
         )
     if given != thresholds.score_type:
+        if "decision" in (given, thresholds.score_type):
+            raise ValueError(
+                f"The thresholds are for {_RANGES[thresholds.score_type]}, and column "
+                f"{scores.name!r} is said to hold {_RANGES[given]}. Apply them to such "
+                "scores, or learn thresholds on these."
+            )
         values = 2 * values - 1 if given == "probability" else (values + 1) / 2
     h = thresholds.predict_proba(values, sensitive_features=names)
     decided = {"h": h, "decision": draw(h, random_state).astype(np.int8)}

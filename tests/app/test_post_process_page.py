@@ -316,3 +316,14 @@ def test_a_new_file_of_scores_is_decided_or_its_first_bad_row_named(visit, run_i
     assert "Column 'origin' has 'elsewhere' in row 8" in words(page).replace("\\", "")
     page = send(visit("Post-process", run=run_id), "New file", table[["risk"]])
     assert "no column 'origin'" in words(page).replace("\\", "")
+
+
+def test_a_file_of_decisions_is_corrected_at_random(visit, inline):
+    frame = scores_file(2000)
+    frame["score"] = (frame["score"] > 0.5).astype(int)
+    page = use(send(visit("Post-process"), "File of scores", frame), "paid")
+    shown = numbers(page)
+    assert shown["DI, calibration rows"] == "0.000"
+    assert figures(page) == 1
+    before = (frame["score"] == (frame["paid"] == "yes")).mean()
+    assert abs(float(shown["Expected accuracy"].rstrip("%")) / 100 - before) < 0.08

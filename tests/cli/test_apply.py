@@ -140,6 +140,26 @@ def test_margins_are_refused_where_probabilities_are_meant(
     assert np.allclose(pd.read_csv(out)["h"], h, atol=1e-12)
 
 
+def test_decisions_and_scores_are_not_taken_for_one_another(table, rules, tmp_path):
+    decisions = table.assign(score=(table["score"] > 0).astype(int))
+    groups = cross(table["sex"], table["level"])
+    learned = RampThreshold(0.4, 0.3, score_type="decision")
+    learned.fit(decisions["score"], sensitive_features=groups)
+    scores_rules = rules.read_text()
+    rules.write_text(learned.thresholds().to_json())
+    done, out = decided_file(tmp_path, decisions, rules)
+    assert done.exit_code == 0, done.output
+    h = learned.predict_proba(decisions["score"], sensitive_features=groups)
+    assert np.allclose(pd.read_csv(out)["h"], h, atol=1e-12)
+    done, _ = decided_file(tmp_path, table, rules)
+    assert done.exit_code == 2
+    assert "must hold decisions 0 or 1" in done.stderr
+    rules.write_text(scores_rules)
+    done, _ = decided_file(tmp_path, decisions, rules, "--score-type", "decision")
+    assert done.exit_code == 2
+    assert "Apply them to such scores" in done.stderr
+
+
 def test_expected_and_obtained_rates_are_printed(table, rules, tmp_path):
     half = table.iloc[: N // 2]
     done, out = decided_file(tmp_path, half, rules)

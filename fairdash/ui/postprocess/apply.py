@@ -81,13 +81,20 @@ def _decided(
         added["score"], kind = scores, _KINDS[0]
     else:
         scores = frame[chosen]
-        kinds = _KINDS if scores.min() >= 0 else _KINDS[1:]
+        kinds = _kinds(scores, ramp.fitted.score_type)
         kind = st.segmented_control(
             "They are", kinds, default=kinds[0], required=True, key="new file kind"
         )
     groups = _groups(frame, ramp, choice, dataset_id)
     result = apply_thresholds(ramp.fitted.thresholds(), scores, groups, score_type=kind)
     return frame.assign(**added, h=result["h"], decision=result["decision"])
+
+
+def _kinds(scores: "pd.Series[Any]", learned: ScoreType) -> tuple[ScoreType, ...]:
+    """Return what a column may hold; the reader says which."""
+    if learned == "decision":
+        return (learned,)
+    return _KINDS if scores.min() >= 0 else _KINDS[1:]
 
 
 def _groups(

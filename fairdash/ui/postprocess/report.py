@@ -32,7 +32,11 @@ from fairdash.ui.widgets.state import store
 
 _SHOWN_GROUPS = 2
 _LABEL = 20  # characters on a card
-_KINDS = {"margin": "margins from -1 to 1", "probability": "probabilities"}
+_KINDS = {
+    "margin": "margins from -1 to 1",
+    "probability": "probabilities",
+    "decision": "decisions 0 and 1",
+}
 _SCRIPT = """\
 # scores: of a trained model, {kind}; calibration rows took no part in training
 from fairdash.postprocessing import RampThreshold
