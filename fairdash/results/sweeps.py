@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fairdash._wording import Kpi, change, number, percent, points
 from fairdash.datasets import Subgroups, split
@@ -14,7 +15,7 @@ from fairdash.methods import CATALOG
 from fairdash.metrics import local_di, mean_local_di
 from fairdash.results.evaluation import chance_worst
 from fairdash.results.models import settings
-from fairdash.results.rows import rows_of
+from fairdash.results.rows import Rows, rows_of
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
     AXES,
@@ -22,13 +23,16 @@ from fairdash.sweep import (
     PARITY,
     TAU,
     WEIGHT,
+    CertifiedChoice,
     MethodGrid,
     Point,
     Scalar,
     SweepResult,
     SweepSpec,
+    decides,
     decisions,
     model_label,
+    pareto_front,
     unsupported_methods,
 )
 
@@ -206,6 +210,33 @@ class StoredSweep:
         change = {"methods": (grid,), "equal_models": False, "initialisations": 1}
         return spec.model_copy(update=change)
 
+    def certification_table(self, limits: Mapping[str, float]) -> pd.DataFrame:
+        """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
+
+        The models on the front of accuracy against the largest gap, in units of its
+        limit, on validation rows, with the decisions counted on test rows.
+        """
+        rows = self.result.rows
+        rows = rows[rows["method"].isin(self.grid_result.methods)]
+        seed = int(rows["seed"].iloc[0])
+        rows = rows[(rows["seed"] == seed) & decides(rows, "validation")]
+        shares = [rows[f"validation_{name}"] / limit for name, limit in limits.items()]
+        gap = pd.concat(shares, axis=1).max(axis=1, skipna=False)
+        axes = ("validation_worst_1_di", "validation_accuracy")
+        front = pareto_front(rows.assign(validation_worst_1_di=gap), axes=axes)
+        test = rows_of(self.store, self.run.dataset_id, seed, self.subgroups)
+        tables = []
+        for place, key, accuracy, share in zip(
+            self.result.place_of_row[front.index],
+            front["key"],
+            front[axes[1]],
+            front[axes[0]],
+            strict=True,
+        ):
+            table = _counts(test, test.predictions(key))
+            tables.append(table.assign(model=place, accuracy=accuracy, gap=share))
+        return pd.concat(tables, ignore_index=True)
+
     def cards(self, method: str, limit: float) -> dict[int, list[Kpi]]:
         """Return the cards of every setting of a method, by its place.
 
@@ -276,6 +307,25 @@ def same_training(sweep: StoredSweep, snapshot: Snapshot) -> bool:
         for name, value in near.params.items()
         if name not in varied
     ) and len(first.params) == len(near.params)
+
+
+def _counts(rows: Rows, predicted: NDArray[np.int64]) -> pd.DataFrame:
+    """Return rows and positive decisions by group, over all rows and by subgroup.
+
+    Of the subgroups that are estimable.
+    """
+    cells = pd.DataFrame(
+        {
+            "group": rows.groups["sensitive_features"],
+            "subgroup": np.asarray(rows.groups["subgroups"]),
+            "positives": predicted,
+        }
+    )
+    known = local_di(predicted, **rows.groups)
+    kept = cells["subgroup"].isin(known.loc[known["estimable"], "subgroup"])
+    both = pd.concat([cells.assign(subgroup=""), cells[kept]])
+    counted = both.groupby(["subgroup", "group"], observed=True)["positives"]
+    return counted.agg(n="size", positives="sum").reset_index()
 
 
 def _has_axes(run: RunRecord) -> bool:
@@ -377,6 +427,26 @@ def nearest_limits(sweep: SweepResult, di: float) -> str:
         "No setting keeps both on validation rows; with this DI Worst-1-DI is "
         f"{number(worst)} or more."
     )
+
+
+def certified_words(
+    choice: CertifiedChoice, limits: Mapping[str, float], confidence: float
+) -> str:
+    """Return the sentence on what was certified, or what it would take."""
+    names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
+    asked = " and ".join(f"{names[name]} ≤ {value:g}" for name, value in limits.items())
+    if choice.model is not None:
+        return (
+            f"{asked} on new rows like these is certified with {confidence:.0%} "
+            "confidence, by the test rows of the first seed."
+        )
+    words = f"No model can be certified to keep {asked} with {confidence:.0%}"
+    if choice.rows_needed < np.inf:
+        return (
+            f"{words} confidence: about {choice.rows_needed:,.0f} more test rows "
+            "would be needed."
+        )
+    return f"{words} confidence: on test rows the fairest is over a limit."
 
 
 def agreement_words(sweep: SweepResult, metric: str, name: str) -> str:

@@ -1,5 +1,6 @@
 """Grids of settings into stacks of models into rows of metrics."""
 
+from fairdash.sweep._certified import CertifiedChoice, choose_certified
 from fairdash.sweep._front import (
     decides,
     hypervolume,
@@ -66,6 +67,7 @@ __all__ = [
     "QUICK",
     "TAU",
     "WEIGHT",
+    "CertifiedChoice",
     "DataSource",
     "GridAxes",
     "Judge",
@@ -77,6 +79,7 @@ __all__ = [
     "SweepSpec",
     "Trial",
     "TrialResult",
+    "choose_certified",
     "decides",
     "decisions",
     "expand",

@@ -420,3 +420,21 @@ def test_constant_models_are_drawn_on_request_alone(visit, dataset_id):
     n_all = sum(len(t["x"]) for t in drawn(page)["data"] if t.get("name"))
     assert n_all == n_drawn + n_constant
     assert "alike for everyone, or nearly: crosses" in words(page)
+
+
+def test_a_model_is_certified_or_the_rows_that_lack_are_said(visit, run_id):
+    page = visit("Sweep", run=run_id)
+    rule = next(w for w in page.get("button_group") if "validation" in w.label)
+    rule.set_value("certified").run()
+    assert not page.exception
+    assert "No model can be certified to keep DI ≤ 0.5 and Worst-1-DI ≤ 0.15" in (
+        words(page)
+    )
+    for widget in page.number_input:
+        if widget.label in ("DI at most", "Worst-1-DI at most"):
+            widget.set_value(0.95)
+    page.run()
+    assert not page.exception
+    assert "DI ≤ 0.95 and Worst-1-DI ≤ 0.95 on new rows like these is certified" in (
+        words(page)
+    )

@@ -3,9 +3,12 @@
 import re
 
 import pytest
+from conftest import wait_until
+from driving import SECONDS
 from playwright.sync_api import expect
 from toys import ROLES, people_csv
 
+from fairdash.datasets import Subgroups
 from fairdash.jobs import cancel, submit
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
@@ -130,3 +133,38 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     page.get_by_role("button", name="See where it is unfair").click()
     page.get_by_role("heading", name="Where is the model unfair?").wait_for()
     expect(page.get_by_text(re.compile(re.escape(label))).first).to_be_visible()
+
+
+def test_a_setting_released_between_two_ticks_is_trained_and_joins(page, server, home):
+    store = open_store(home)
+    data = DataSource(table=store.add_table(people_csv(), "p.csv"), roles=ROLES)
+    store.add_dataset(
+        data.table, ROLES, "p.csv", Subgroups(columns=("branch",), min_size=20)
+    )
+    params = {"n_epochs": 3, "batch_size": 128}
+    grid = {"fairness_weight": (0.5, 1.0, 2.0), "tau": (0.1, 0.6)}
+    road = MethodGrid(method="road", params={**params, **grid})
+    run = submit(store, SweepSpec(data=data, methods=(road,)), name="Small")
+    wait_until(lambda: store.run(run).over, SECONDS)
+    page.goto(f"{server}/Sweep?run={run}&method=road&fairness_weight=0.5&tau=0.1")
+    slider = page.get_by_role("slider", name="Fairness weight (λ)")
+    slider.wait_for()
+    page.wait_for_timeout(1500)
+    box = slider.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 8, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 8 + (box["width"] - 16) * 0.75, middle, steps=4)
+    nearest = page.locator(".nearest").first
+    expect(nearest).to_contain_text("Nearest trained setting: ROAD")
+    page.mouse.up()
+    page.wait_for_url(re.compile(r"fairness_weight=1\.(49|5|51)&"))
+    expect(nearest).to_be_empty()
+    weight = float(re.search(r"fairness_weight=([\d.]+)", page.url)[1])
+    newest = store.snapshot(store.runs()[0].id)
+    store.close()
+    (joined,) = newest.table().to_dict("records")
+    assert (joined["fairness_weight"], joined["tau"]) == (weight, 0.1)
+    accuracy = page.locator(".card").filter(has_text="Accuracy").first
+    expect(accuracy).to_contain_text(f"{joined['test_accuracy']:.1%}")
+    expect(page.get_by_text(f"ROAD λ {weight:g} τ 0.1").first).to_be_visible()

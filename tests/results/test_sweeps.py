@@ -24,7 +24,7 @@ from fairdash.results import (
     sweep_grid,
 )
 from fairdash.store import open_store
-from fairdash.sweep import PARITY, SweepResult, SweepSpec
+from fairdash.sweep import PARITY, SweepResult, SweepSpec, choose_certified
 from fairdash.ui.sweep.controls import _nearest, labels, read_point, words
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
@@ -235,3 +235,28 @@ def test_another_method_starts_at_the_nearest_value():
     assert _nearest([0.5, 2.0], None, exact=True) == 0.5
     assert _nearest(["a", "b"], "b", exact=False) == "b"
     assert _nearest(["a", "b"], "c", exact=True) == "a"
+
+
+def test_the_table_to_certify_counts_test_rows_of_models_on_the_front(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    limits = {PARITY: 0.5, "worst_1_di": 0.9}
+    table = sweep.certification_table(limits)
+    rows = sweep.result.rows
+    for place, counts in table.groupby("model"):
+        (row,) = rows[
+            (sweep.result.place_of_row == place) & (rows["seed"] == 0)
+        ].to_dict("records")
+        assert (counts["accuracy"] == row["validation_accuracy"]).all()
+        shares = [row[f"validation_{name}"] / limit for name, limit in limits.items()]
+        assert counts["gap"].iloc[0] == pytest.approx(max(shares))
+        whole = counts[counts["subgroup"] == ""]
+        assert whole["n"].sum() == row["test_n"]
+        rates = whole["positives"] / whole["n"]
+        assert np.ptp(rates) == pytest.approx(row[f"test_{PARITY}"])
+        by = counts[counts["subgroup"] != ""].assign(
+            rate=lambda cells: cells["positives"] / cells["n"]
+        )
+        gaps = by.groupby("subgroup")["rate"].agg(np.ptp)
+        assert gaps.max() == pytest.approx(row["test_worst_1_di"])
+    choice = choose_certified(sweep, limits={PARITY: 0.9, "worst_1_di": 0.9})
+    assert choice.model in set(table["model"])

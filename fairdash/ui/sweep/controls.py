@@ -164,8 +164,7 @@ def hand_over(sweep: StoredSweep, place: int) -> None:
     # pages that do not read the selection yet
     compared = [one.label for one in beside_plain(model, known)]
     st.session_state[f"{data} {run} models"] = compared
-    for widget in ("weighted", "audited"):
-        st.session_state[f"{data} {run} {widget}"] = model.label
+    st.session_state[f"{data} {run} weighted"] = model.label
 
 
 def move(grid: SweepResult, method: str, change: Mapping[str, Scalar]) -> None:

@@ -8,10 +8,11 @@ from fairdash.results import (
     StoredSweep,
     agreement_words,
     both_parts,
+    certified_words,
     nearest_limits,
     trained_on,
 )
-from fairdash.sweep import PARITY, TAU, WEIGHT
+from fairdash.sweep import PARITY, TAU, WEIGHT, choose_certified
 from fairdash.ui.sweep.controls import (
     Controls,
     go_to_cell,
@@ -48,7 +49,12 @@ The weights *r* of the training rows. Small τ lets them differ: a few rows coun
 much. Large τ keeps them near 1, and ROAD becomes plain adversarial debiasing.
 """
 _MAPS = {_WORST: "Worst-1-DI", "accuracy": "Accuracy", PARITY: "DI"}
-_RULES = {"limits": "Most accurate", "knee": "Knee of the front"}
+_RULES = {
+    "limits": "Most accurate",
+    "certified": "Certified",
+    "knee": "Knee of the front",
+}
+_CONFIDENCE = 0.95
 
 
 def draw_front(sweep: StoredSweep, asked: Controls) -> None:
@@ -172,8 +178,10 @@ def find_model(sweep: StoredSweep, asked: Controls) -> None:
         else:
             di = st.number_input("DI at most", 0.0, 1.0, asked.limit, 0.01)
             worst = st.number_input("Worst-1-DI at most", 0.0, 1.0, 0.15, 0.01)
-            place = result.best({PARITY: di, _WORST: worst})
-            none = nearest_limits(result, di)
+            limits = {PARITY: di, _WORST: worst}
+            place, none = result.best(limits), nearest_limits(result, di)
+            if rule == "certified":
+                place, none = _certify(sweep, limits)
         for metric, name in _MAPS.items():
             warning = agreement_words(result, metric, name)
             if warning:
@@ -182,4 +190,16 @@ def find_model(sweep: StoredSweep, asked: Controls) -> None:
             st.markdown(none)
             return
         st.markdown(both_parts(result, place))
+        if rule == "certified":
+            st.caption(none)
         st.button("Show it", on_click=go_to_place, args=(sweep, place))
+
+
+def _certify(sweep: StoredSweep, limits: dict[str, float]) -> tuple[int | None, str]:
+    """Return the place of the certified model, and what is certified or lacking."""
+    asked = {name: value for name, value in limits.items() if 0 < value < 1}
+    if not asked:
+        return None, "A limit between 0 and 1 can be certified."
+    choice = choose_certified(sweep, limits=asked, confidence=_CONFIDENCE)
+    place = None if choice.model is None else int(choice.model)
+    return place, certified_words(choice, asked, _CONFIDENCE)

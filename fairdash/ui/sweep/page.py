@@ -88,7 +88,8 @@ def show_finished_sweep(run_id: str) -> None:
     _ending(run, sweep)
     if sweep is None or not sweep.grid_result.methods:
         return
-    _follow_training(run)
+    with st.container():  # always there, so that what follows keeps its place
+        _follow_training(run)
     _explore(sweep)
 
 

@@ -1,0 +1,114 @@
+"""The choice with a guarantee: exact p-values, and how often it is wrong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from fairdash.sweep import choose_certified
+from fairdash.sweep._certified import gap_p_value
+
+LIMIT = {"demographic_parity_difference": 0.1}
+
+
+def counts(rates, n, rng, gap=None):
+    """Return the table of models with these rates of two groups."""
+    rows = []
+    for model, (one, other) in enumerate(rates):
+        for group, rate in enumerate((one, other)):
+            rows.append(
+                {
+                    "model": model,
+                    "accuracy": 0.6 + 0.01 * model,
+                    "gap": abs(one - other) if gap is None else gap[model],
+                    "subgroup": "",
+                    "group": group,
+                    "n": n,
+                    "positives": rng.binomial(n, rate),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 14), st.integers(2, 14), st.floats(0.05, 0.4), st.data())
+def test_the_p_value_is_at_least_the_chance_on_the_border(n1, n0, limit, data):
+    x1, x0 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n0))
+    p_value = gap_p_value((x1, x0), (n1, n0), limit)
+    first, second = np.mgrid[: n1 + 1, : n0 + 1]
+    extreme = first / n1 - second / n0 <= x1 / n1 - x0 / n0 + 1e-12
+    for rate in np.linspace(0, 1 - limit, 23):
+        together = np.outer(
+            binom.pmf(np.arange(n1 + 1), n1, rate + limit),
+            binom.pmf(np.arange(n0 + 1), n0, rate),
+        )
+        # a pair of rates that the set excludes is excluded with its small chance
+        likely = binom.cdf(x0, n0, rate) > 1e-3 and binom.sf(x0 - 1, n0, rate) > 1e-3
+        if likely:
+            assert p_value >= together[extreme].sum() - 5e-3
+
+
+def test_a_limit_that_does_not_hold_is_certified_as_seldom_as_stated():
+    rng = np.random.default_rng(0)
+    wrong = 0
+    n_tables = 150
+    for _ in range(n_tables):
+        rate = rng.uniform(0.1, 0.7)
+        # a certified model from the third on is wrong
+        gaps = np.array([0.06, 0.09, 0.1, 0.12, 0.15])
+        rates = [(rate + gap, rate) for gap in gaps]
+        choice = choose_certified(counts(rates, 400, rng), limits=LIMIT, confidence=0.9)
+        wrong += choice.model is not None and choice.model >= 2
+    assert wrong / n_tables <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / n_tables)
+
+
+def test_with_rows_enough_the_most_accurate_fair_model_is_chosen():
+    rng = np.random.default_rng(1)
+    rates = [(0.4, 0.4), (0.43, 0.4), (0.45, 0.4), (0.6, 0.4)]
+    choice = choose_certified(counts(rates, 20_000, rng), limits=LIMIT)
+    assert choice.model == 2
+    assert choice.tested["certified"].tolist() == [True, True, True, False]
+    assert choice.rows_needed == 0
+    assert (choice.tested["p_value"][:3] <= 0.05).all()
+
+
+def test_too_few_rows_are_answered_with_how_many_more_it_takes():
+    rng = np.random.default_rng(2)
+    few = counts([(0.4, 0.4)], 50, rng).assign(positives=20)
+    choice = choose_certified(few, limits=LIMIT)
+    assert choice.model is None
+    assert 100 < choice.rows_needed < 2_000
+    n = 50 + round(choice.rows_needed / 2) + 1
+    enough = few.assign(n=n, positives=round(0.4 * n))
+    assert choose_certified(enough, limits=LIMIT).model == 0
+    unfair = few.assign(positives=[20, 40])
+    assert choose_certified(unfair, limits=LIMIT).rows_needed == np.inf
+
+
+def test_every_subgroup_must_keep_its_limit():
+    rng = np.random.default_rng(3)
+    table = counts([(0.4, 0.4)], 5_000, rng)
+    inside = counts([(0.5, 0.2)], 500, rng).assign(subgroup="young")
+    both = pd.concat([table, inside])
+    assert choose_certified(both, limits=LIMIT).model == 0
+    local = {**LIMIT, "worst_1_di": 0.1}
+    assert choose_certified(both, limits=local).model is None
+    assert choose_certified(both, limits={"worst_1_di": 0.5}).model == 0
+
+
+def test_what_does_not_fit_is_refused():
+    table = counts([(0.4, 0.4)], 50, np.random.default_rng(0))
+    for wrong, message in (
+        ({"limits": {}}, "`limits` must name"),
+        ({"limits": {"accuracy": 0.5}}, "`limits` must name"),
+        ({"limits": {"worst_1_di": 1.5}}, "`worst_1_di` must lie"),
+        ({"limits": LIMIT, "confidence": 1.0}, "`confidence` must lie"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            choose_certified(table, **wrong)
+    with pytest.raises(ValueError, match="no columns \\['positives'\\]"):
+        choose_certified(table.drop(columns="positives"), limits=LIMIT)
+    with pytest.raises(ValueError, match="`n` must be at least 1"):
+        choose_certified(table.assign(n=0), limits=LIMIT)
