@@ -14,7 +14,6 @@ if not models:
         "trained model. A plain one trains in seconds.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    individual.show_individual_demo()
     ui.settle()
     st.stop()
 
@@ -54,6 +53,5 @@ def show_individual():
 
 
 show_individual()
-individual.show_individual_demo()
 train.export_run(view)
 ui.settle()

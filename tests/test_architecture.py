@@ -12,17 +12,6 @@ ROOT = Path(__file__).parents[1]
 MAX_ENTRIES = 24
 # Folders that are still larger; an entry whose folder has become small must go.
 LARGE_FOLDERS: set[str] = set()
-# Modules of the screen that still compute; one that has stopped must go.
-COMPUTING_SCREEN = {
-    # individual
-    "individual/demo.py",
-    # postprocess
-    # results
-    # sweep
-    "sweep/live_surface.py",
-    # widgets
-    #
-}
 
 
 def rooms_on_the_map():
@@ -125,8 +114,7 @@ def test_the_screen_does_no_mathematics():
         for name in imported_names(path)
         if name.split(".")[0] in ("numpy", "scipy")
     }
-    assert computing <= COMPUTING_SCREEN, "a room outside `ui` computes what it shows"
-    assert computing >= COMPUTING_SCREEN, "free of it: strike it from COMPUTING_SCREEN"
+    assert computing == set(), "a room outside `ui` computes what it shows"
 
 
 def test_a_page_process_never_loads_torch():

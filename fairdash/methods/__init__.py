@@ -5,7 +5,6 @@ Nothing here loads torch before a network trains.
 
 from typing import Any
 
-from fairdash.methods._two_features import two_feature_networks, two_feature_people
 from fairdash.methods.adversarial import (
     BROAD,
     ROAD,
@@ -88,8 +87,6 @@ __all__ = [
     "n_multiplied_columns",
     "scorer_of",
     "training_device",
-    "two_feature_networks",
-    "two_feature_people",
 ]
 
 

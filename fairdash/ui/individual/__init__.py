@@ -1,6 +1,5 @@
 """The Individual fairness page: whether people who are alike are treated alike."""
 
-from fairdash.ui.individual.demo import show_individual_demo
 from fairdash.ui.individual.form import pick_individual
 from fairdash.ui.individual.models import audits_of, metric_of, model_of, people_of
 from fairdash.ui.individual.people import show_people, what_if
@@ -23,7 +22,6 @@ __all__ = [
     "pick_individual",
     "show_certificate",
     "show_consistency",
-    "show_individual_demo",
     "show_metric",
     "show_numbers",
     "show_people",
