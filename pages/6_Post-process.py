@@ -73,7 +73,9 @@ def post_process():
         ui.heading(ramps.headline, HOW_RAMP)
         postprocess.live_ramp(ramp, ramps, choice, view.data, fitted.hardt)
         st.caption((REPORT if choice.on_test else TUNE).format(data.learned))
-        postprocess.post_downloads(ramp)
+        with st.container(horizontal=True, gap="small"):
+            postprocess.pick_gamma(ramp, choice)
+            postprocess.post_downloads(ramp)
     with right:
         if choice.source.has_outcome:
             picture = postprocess.trade_off(ramp, choice, view.data)

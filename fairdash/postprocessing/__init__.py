@@ -49,7 +49,12 @@ from fairdash.postprocessing.outcome import (
     expected_local_di,
     expected_outcome,
 )
-from fairdash.postprocessing.ramp import RampPreview, RampThreshold
+from fairdash.postprocessing.ramp import (
+    GammaChoice,
+    RampPreview,
+    RampThreshold,
+    choose_gamma,
+)
 from fairdash.postprocessing.rows import (
     ScoredRows,
     SplitScores,
@@ -75,6 +80,7 @@ __all__ = [
     "CovarianceScores",
     "ExcessRisk",
     "FittedBaselines",
+    "GammaChoice",
     "HardtThreshold",
     "Impossibility",
     "LocalComparison",
@@ -98,6 +104,7 @@ __all__ = [
     "balanced_rate",
     "by_outcome",
     "changed_decisions",
+    "choose_gamma",
     "covariance_threshold",
     "cross",
     "excess_risk_bound",

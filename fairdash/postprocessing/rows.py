@@ -31,7 +31,7 @@ from fairdash.postprocessing.target_rate import (
 )
 
 _FEW_SCORES = 10
-_HELD = 5  # every fifth row of a table without a split is a test row
+_PARTS = 5  # every fifth row of a table without a split is a test row
 Codes = NDArray[np.int64]
 
 
@@ -101,6 +101,16 @@ class ScoredRows:
         ends = np.array([self.margins.min(), self.margins.max()])
         low, high = replace(self, margins=ends).scores.tolist()
         return low, high
+
+    def part(self, kept: NDArray[np.bool_]) -> Self:
+        """Return some of the rows."""
+        return replace(
+            self,
+            margins=self.margins[kept],
+            codes=self.codes[kept],
+            y=None if self.y is None else self.y[kept],
+            weight=None if self.weight is None else self.weight[kept],
+        )
 
     @property
     def before(self) -> NDArray[np.int8]:
@@ -266,7 +276,7 @@ class SplitScores:
             for scores that are constant or look like labels.
         """
         if test is None:
-            test = _dealt(labels)
+            test = np.flatnonzero(deal(labels, _PARTS) == _PARTS - 1)
         if calibration is None:
             calibration = np.setdiff1d(np.arange(len(labels)), test)
         check_informative(margins[calibration], score_type)
@@ -294,10 +304,10 @@ class SplitScores:
         return cls(part(calibration), part(test), calibration, test)
 
 
-def _dealt(labels: NDArray[Any]) -> Codes:
-    """Return test rows, dealt alike in every group."""
+def deal(labels: NDArray[Any], parts: int) -> Codes:
+    """Return the part of every row, 0 to ``parts`` - 1, alike in every group."""
     shuffled = np.random.default_rng(0).permutation(len(labels))
     codes, _ = pd.factorize(labels[shuffled])
-    dealt = shuffled[np.argsort(codes, kind="stable")]
-    held = np.arange(len(dealt)) % _HELD == _HELD - 1
-    return np.sort(dealt[held])
+    part = np.empty(len(labels), dtype=np.int64)
+    part[shuffled[np.argsort(codes, kind="stable")]] = np.arange(len(labels)) % parts
+    return part

@@ -8,7 +8,12 @@ from toys import ROLES, people
 
 from fairdash import ui
 from fairdash.datasets import Subgroups, split
-from fairdash.postprocessing import RampThreshold, expected_outcome
+from fairdash.postprocessing import (
+    RampThreshold,
+    ScoredRows,
+    choose_gamma,
+    expected_outcome,
+)
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
@@ -79,6 +84,25 @@ def test_test_rows_report_the_choice_and_nothing_can_be_tuned_on_them(visit, run
     assert "test rows, which report the choice" in " ".join(words(page).split())
     assert page.query_params["rows"] == "test"
     assert widget(page, "button_group", "Target rate (ρ)").disabled
+
+
+def test_the_width_can_be_chosen_by_folds_of_validation_rows(visit, run_id):
+    page = visit("Post-process", run=run_id)
+    next(b for b in page.button if b.label == "Choose γ").click().run()
+    assert not page.exception
+    margins, dataset = stored(run_id)
+    rows = split(dataset, 0).validation
+    found = choose_gamma(
+        ScoredRows.read(
+            (margins[rows] + 1) / 2,
+            sensitive_features=dataset.sensitive_features[rows],
+            y=dataset.y[rows],
+            score_type="probability",
+        )
+    )
+    assert float(page.query_params["gamma"]) == found.gamma
+    _, (accuracy, _) = expected(run_id, gamma=found.gamma)
+    assert numbers(page)["Expected accuracy"] == f"{accuracy:.1%}"
 
 
 def test_a_link_opens_the_same_ramp_on_the_same_scores(visit, run_id):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,9 +10,11 @@ from fairdash.postprocessing import (
     ScoredRows,
     SortedScores,
     Thresholds,
+    choose_gamma,
     excess_risk_bound,
     expected_outcome,
 )
+from fairdash.postprocessing.rows import deal
 
 
 def rows_of(n=2000, *, seed=0, n_groups=3, decimals=1):
@@ -77,6 +81,34 @@ def test_its_bound_is_that_of_its_rows_groups_and_width():
     ramp = RampThreshold(0.2, 0.3).fit_rows(rows_of(500))
     expected = excess_risk_bound(500, 3, 0.2, delta=0.1, score_error=0.02)
     assert ramp.excess_risk(delta=0.1, score_error=0.02) == expected
+
+
+def test_the_width_is_chosen_on_rows_that_were_not_learned_on():
+    rows = rows_of(600, seed=5, decimals=6)
+    chosen = choose_gamma(rows, target_rate="balanced", gammas=(0.5, 0.05, 2.0))
+    fold = deal(rows.cells, 5)
+    names = np.array(rows.group_values)[rows.codes]
+    for cell in np.unique(rows.cells):
+        assert np.ptp(np.bincount(fold[rows.cells == cell], minlength=5)) <= 1
+    expected = []
+    for gamma in (0.05, 0.5, 2.0):
+        h = np.empty(600)
+        for k in range(5):
+            own = fold == k
+            ramp = RampThreshold(gamma, "balanced").fit(
+                rows.margins[~own], sensitive_features=names[~own]
+            )
+            held = names[own]
+            h[own] = ramp.predict_proba(rows.margins[own], sensitive_features=held)
+                rows.margins[own], sensitive_features=names[own]
+            )
+        right = np.mean(np.where(rows.y == 1, h, 1 - h))
+        gap = np.ptp([h[names == name].mean() for name in np.unique(names)])
+        expected.append([gamma, right, gap])
+    assert chosen.table.to_numpy() == pytest.approx(np.array(expected))
+    assert chosen.gamma == max(expected, key=lambda row: row[1])[0]
+    with pytest.raises(ValueError, match="need outcomes"):
+        choose_gamma(replace(rows, y=None))
 
 
 def shown_while_moving(preview, gamma, rate):

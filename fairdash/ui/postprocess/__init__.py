@@ -1,7 +1,7 @@
 """The Post-process page: thresholds for each group."""
 
 from fairdash.ui.postprocess.apply import apply_to_file
-from fairdash.ui.postprocess.controls import live_ramp, pick_post
+from fairdash.ui.postprocess.controls import live_ramp, pick_gamma, pick_post
 from fairdash.ui.postprocess.ramp import baselines, fit_ramp
 from fairdash.ui.postprocess.report import (
     changed_by_group,
@@ -20,6 +20,7 @@ __all__ = [
     "fit_ramp",
     "live_ramp",
     "local_before_after",
+    "pick_gamma",
     "pick_post",
     "post_bounds",
     "post_downloads",

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from fairdash.plots import Picture, group_colours_of
-from fairdash.postprocessing import Rule
+from fairdash.postprocessing import Rule, choose_gamma
 from fairdash.ui.postprocess.ramp import HAND, RANGES, Choice, Ramp, previews
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import more
@@ -96,6 +96,29 @@ def live_ramp(
         },
         key=key,
         on_setting_change=released,
+    )
+
+
+def pick_gamma(ramp: Ramp, choice: Choice) -> None:
+    """Draw the button that chooses the width of the ramp by folds."""
+
+    def chosen() -> None:
+        fitted = ramp.fitted
+        found = choose_gamma(
+            fitted.sample_,
+            target_rate=fitted.target_rate,
+            tolerance=fitted.tolerance,
+            center=fitted.center,
+        )
+        choose(gamma=found.gamma)
+
+    st.button(
+        "Choose γ",
+        icon=":material/auto_fix_high:",
+        help=f"The width with the highest expected accuracy on {choice.source.learned} "
+        "rows, each decided by thresholds of four other fifths.",
+        disabled=choice.on_test or not choice.source.has_outcome,
+        on_click=chosen,
     )
 
 
