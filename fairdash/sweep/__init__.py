@@ -25,6 +25,7 @@ from fairdash.sweep._grids import (
 from fairdash.sweep._monitor import summarise_ratio
 from fairdash.sweep._plan import (
     INITIALISATION,
+    RESULTS_VERSION,
     Stack,
     Trial,
     expand,
@@ -65,6 +66,7 @@ __all__ = [
     "PAPER",
     "PARITY",
     "QUICK",
+    "RESULTS_VERSION",
     "TAU",
     "WEIGHT",
     "CertifiedChoice",

@@ -4,12 +4,23 @@ import numpy as np
 import pytest
 import torch
 
-from fairdash.methods import BROAD, CLP, ROAD, AdversarialDebiasing, SenSeI, SenSR
+from fairdash.methods import (
+    BROAD,
+    CLP,
+    ROAD,
+    AdversarialDebiasing,
+    NoisyGroupsDRO,
+    NoisyGroupsNaive,
+    NoisyGroupsSoft,
+    SenSeI,
+    SenSR,
+)
 from fairdash.methods import Unconstrained as Plain
 
 LAMBDA, TAU = (0, 0.5, 1, 2, 5, 9), (0.05, 0.1, 0.3, 0.6, 1, 2)
 POINTS = [
-    {"fairness_weight": weight, "tau": tau, "fair_radius": tau}
+    {"fairness_weight": weight, "tau": tau, "fair_radius": tau, "slack": tau / 10}
+    | {"tv_radius": tau / 4, "noise_level": tau / 8}
     for weight, tau in zip(LAMBDA, TAU, strict=True)
 ]
 CUTS = {
@@ -34,6 +45,11 @@ CASES = [
     (SenSeI, {}, "mixed", 3),
     (SenSR, {}, "mixed", 2),
     (CLP, {}, "dense", 3),
+    (NoisyGroupsNaive, {"constraints": "equalized_odds"}, "dense", 2),
+    (NoisyGroupsDRO, {}, "dense", 3),
+    (NoisyGroupsDRO, {"mode": "exact"}, "mixed", 2),
+    (NoisyGroupsSoft, {"constraints": "demographic_parity"}, "dense", 3),
+    (NoisyGroupsSoft, {"mode": "exact"}, "dense", 2),
 ]
 
 
@@ -58,9 +74,9 @@ def bits(model):
 
 def fit(cls, settings, data, places, **more):
     X, y, groups = data
-    model = cls(n_epochs=40, batch_size=48, random_state=0, **settings).set_params(
-        **more
-    )
+    model = cls(random_state=0).set_params(**settings)
+    full = {"n_epochs": 40, "batch_size": 48, "max_iter": 750} | more
+    model.set_params(**{k: v for k, v in full.items() if k in model.get_params()})
     points = [
         {k: v for k, v in POINTS[i].items() if k in cls._stackable} for i in places
     ]

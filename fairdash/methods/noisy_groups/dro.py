@@ -26,6 +26,7 @@ from fairdash.methods.noisy_groups.game import (
     Rows,
     SideRows,
     ViolationFunction,
+    by_model,
     violation_function,
 )
 from fairdash.methods.noisy_groups.inputs import by_group
@@ -249,7 +250,9 @@ def ball_violations(rows: Rows, radius: Float32, slack: Float32) -> ViolationFun
     def worst(side: SideRows, here: Float32) -> Float32:
         movable = any_worse(side.side, here)[:, None]
         share = np.broadcast_to(side.inside / side.sizes, radius.shape)
-        return worst_rate(side.side, here @ side.weights.T, share, radius, movable)
+        return worst_rate(
+            side.side, by_model(here, side.weights.T), share, radius, movable
+        )
 
     return violation_function(rows, slack, worst)
 

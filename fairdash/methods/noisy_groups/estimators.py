@@ -32,6 +32,7 @@ from fairdash.methods.noisy_groups.game import (
     Rows,
     Settings,
     ViolationFunction,
+    by_model,
     compress,
     play,
     violation_function,
@@ -137,8 +138,7 @@ class NoisyGroupsClassifier(NetworkClassifier):
         Returns
         -------
         list of estimators
-            In the order of ``points``; each equals the model fitted alone, up to
-            rounding.
+            In the order of ``points``; each equals the model fitted alone, bit for bit.
         """
         models = [clone(self).set_params(**point) for point in points]
         self._fit_models(models, X, y, sensitive_features)
@@ -275,7 +275,7 @@ class GameClassifier(NoisyGroupsClassifier):
                 violation=first._violations(part, rows, codes, first.groups_),
                 stopped=Asked(self, root.subcontext("part", max_subtasks=None)),
             )
-            decided = played.theta @ rows.X.T > 0
+            decided = by_model(played.theta, rows.X.T) > 0
             for i, model in enumerate(part):
                 model._keep(played, i)
                 model.constant_ = bool(decided[i].all() or not decided[i].any())

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -152,7 +152,7 @@ class GivenGroups:
 
     def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
         """Return the means of the noisy groups."""
-        return Answer(v @ self.weights.T, multiplier @ self.weights)
+        return Answer(by_model(v, self.weights.T), by_model(multiplier, self.weights))
 
 
 @dataclass(frozen=True)
@@ -259,15 +259,15 @@ def play(
     seen_at: list[int] = []
     seen: list[tuple[Float32, Float32, Float32]] = []
     for iteration in range(1, n_iterations + 1):
-        slope, gap = slopes(rows, opponents, theta @ features, multiplier)
+        slope, gap = slopes(rows, opponents, by_model(theta, features), multiplier)
         gap -= settings.slack[:, None]
-        theta = theta - descent.step(slope @ rows.X)
+        theta = theta - descent.step(by_model(slope, rows.X))
         multiplier = shrink(multiplier + ascent.step(gap))
         if iteration % SNAPSHOT == 0 or iteration == n_iterations:
-            phi = theta @ features
+            phi = by_model(theta, features)
             decided = phi > 0
-            error = (decided != (rows.sign > 0)) @ rows.share
-            loss = np.maximum(1 - phi * rows.sign, 0) @ rows.share
+            error = by_model(decided != (rows.sign > 0), rows.share)
+            loss = by_model(np.maximum(1 - phi * rows.sign, 0), rows.share)
             seen.append((loss, error, violation(decided)))
             candidates.append(theta)
             seen_at.append(iteration)
@@ -313,6 +313,15 @@ def slopes(
     return slope, gap
 
 
+def by_model(left: NDArray[Any], right: Float32) -> Float32:
+    """Return left x right of (n_models, n) and (n, k) or (n,), model by model.
+
+    One product for all of them would round by their number.
+    """
+    product: Float32 = np.matmul(left[:, None], right)[:, 0]
+    return product
+
+
 def shrink(multiplier: Float32, radius: float = 1.0) -> Float32:
     """Project onto non-negative multipliers with a sum of at most ``radius``."""
     kept = np.maximum(multiplier, 0)
@@ -342,8 +351,10 @@ def violation_function(
         found = []
         for side in rows.sides:
             here = decided[:, side.span].astype(np.float32)
-            overall = here @ (side.counts / side.counts.sum())
-            rates = here @ side.weights.T if worst is None else worst(side, here)
+            overall = by_model(here, side.counts / side.counts.sum())
+            rates = (
+                by_model(here, side.weights.T) if worst is None else worst(side, here)
+            )
             gaps = side.side.sign * (rates - overall[:, None])
             found.append(np.fmax.reduce(gaps, axis=1))
         return np.asarray(np.max(found, axis=0) - slack, dtype=np.float32)
@@ -358,7 +369,7 @@ def _overall(signed: Float32, share: Float32) -> tuple[Float32, Float32]:
     mean min(1, phi) beside FPR; both are the mean of max(-1, -signed) and 1 more.
     """
     turned = np.maximum(-signed, -1)
-    return (turned @ share)[:, None], (signed < 1) * -share
+    return by_model(turned, share)[:, None], (signed < 1) * -share
 
 
 def _distinct(keyed: Float32) -> tuple[Codes, Codes, Codes]:

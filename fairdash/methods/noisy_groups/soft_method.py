@@ -26,6 +26,7 @@ from fairdash.methods.noisy_groups.game import (
     Rows,
     SideRows,
     ViolationFunction,
+    by_model,
     violation_function,
 )
 from fairdash.methods.noisy_groups.inputs import check_noise_matrix
@@ -140,7 +141,7 @@ def soft_violations(
 
     def worst(side: SideRows, here: Float32) -> Float32:
         sign, prior = side.side.sign, side.sizes.astype(np.float64) / side.sizes.sum()
-        positive = (here @ side.weights.T) * (
+        positive = by_model(here, side.weights.T) * (
             inside := prior * side.inside / side.sizes
         )
         size = np.stack([inside - positive, positive], axis=-1)
@@ -198,8 +199,8 @@ class SoftOpponent(ABC):
             size[:, group, 1] = yes.sum(axis=1)
             size[:, group, 0] = share.sum() - size[:, group, 1]
             for values, sums in ((v, total), (cut, short)):
-                sums[:, group, 1] = np.einsum("kn,kn->k", values[:, mine], yes)
-                sums[:, group, 0] = values[:, mine] @ share - sums[:, group, 1]
+                sums[:, group, 1] = (values[:, mine] * yes).sum(axis=1)
+                sums[:, group, 0] = by_model(values[:, mine], share) - sums[:, group, 1]
         return Cells(size, total, short)
 
     def shares(self, cells: Cells) -> Float32:
