@@ -438,3 +438,31 @@ def test_a_model_is_certified_or_the_rows_that_lack_are_said(visit, run_id):
     assert "DI ≤ 0.95 and Worst-1-DI ≤ 0.95 on new rows like these is certified" in (
         words(page)
     )
+
+
+def test_the_form_asks_for_a_criterion_networks_scaling_and_starts(visit, dataset_id):
+    page = visit("Sweep", data=dataset_id)
+    choices = {box.label: box for box in page.selectbox}
+    choices["Constraint"].set_value("equalized_odds")
+    choices["Predictor network"].set_value("simple")
+    group = {w.label: w for w in page.get("button_group")}
+    group["Numbers scaled to"].set_value("minmax")
+    group["Grid"].set_value("custom")
+    (starts,) = [w for w in page.number_input if w.label == "Starts a seed"]
+    starts.set_value(2).run()
+    for widget in page.number_input:
+        if widget.label.startswith("Values of"):
+            widget.set_value(1)
+    page.run()
+    assert not page.exception
+    assert "6 models: about" in words(page)  # two starts of three methods
+    button(page, "Run sweep").click().run()
+    assert not page.exception
+    (run,) = ui.store().runs()
+    spec = run.spec
+    assert (spec["scaling"], spec["initialisations"]) == ("minmax", 2)
+    params = {grid["method"]: grid["params"] for grid in spec["methods"]}
+    assert params["unconstrained"]["predictor_layers"] == "simple"
+    assert params["road"]["constraints"] == "equalized_odds"
+    assert params["road"]["predictor_layers"] == "simple"
+    assert run.status == "finished"
