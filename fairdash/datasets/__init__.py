@@ -41,9 +41,17 @@ from fairdash.datasets.checks import (
     rank_proxies,
     readable_checks,
 )
-from fairdash.datasets.guess.features import features_after, left_out_reasons
-from fairdash.datasets.guess.meaning import guess_meaning
-from fairdash.datasets.guess.roles import guess_roles
+from fairdash.datasets.guess import (
+    Candidate,
+    RoleGuess,
+    features_after,
+    guess_groups,
+    guess_meaning,
+    guess_positive,
+    guess_roles,
+    left_out_reasons,
+    rank_roles,
+)
 from fairdash.datasets.public.fetch import fetch, fetch_table
 from fairdash.datasets.public.tables import PUBLIC, PublicTable, Variant
 from fairdash.datasets.reading.format import (
@@ -72,6 +80,7 @@ __all__ = [
     "PUBLIC",
     "SAMPLES",
     "THOUSANDS",
+    "Candidate",
     "ColumnKind",
     "Cut",
     "Dataset",
@@ -79,6 +88,7 @@ __all__ = [
     "Encoder",
     "PublicTable",
     "Remedy",
+    "RoleGuess",
     "Roles",
     "Sample",
     "SeveralTablesError",
@@ -106,7 +116,9 @@ __all__ = [
     "fetch",
     "fetch_table",
     "group_labels",
+    "guess_groups",
     "guess_meaning",
+    "guess_positive",
     "guess_roles",
     "infer_kind",
     "join_checks",
@@ -116,6 +128,7 @@ __all__ = [
     "make_dataset",
     "prepare",
     "rank_proxies",
+    "rank_roles",
     "read_table",
     "readable_checks",
     "road_table_1",

@@ -181,11 +181,17 @@ def is_row_number(column: "pd.Series[Any]") -> bool:
     present = _all_different(column)
     if present is None:
         return False
-    name = str(column.name).strip().lower()
-    if UNNAMED.fullmatch(name) or words(name) & ROW_WORDS:
+    name = str(column.name)
+    if is_unnamed(name):
         return True
     gapless = present.max() - present.min() + 1 == len(present) == len(column)
     return bool(gapless and not words(name) & {"year", "yr", "age"})
+
+
+def is_unnamed(name: str) -> bool:
+    """Tell whether a file gives a column no name, or only that of its rows."""
+    known = words(name) & ROW_WORDS
+    return bool(known or UNNAMED.fullmatch(name.strip().lower()))
 
 
 def _all_different(column: "pd.Series[Any]") -> "pd.Series[Any] | None":

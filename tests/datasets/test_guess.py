@@ -7,14 +7,17 @@ import pytest
 
 from fairdash.datasets import (
     SAMPLES,
+    Cut,
     Roles,
     features_after,
+    guess_meaning,
+    guess_positive,
     guess_roles,
     left_out_reasons,
     make_dataset,
+    rank_roles,
     read_table,
 )
-from fairdash.datasets.guess.meaning import guess_meaning
 
 DATA = Path(os.environ.get("FAIRDASH_DATA", ""))
 real_data = pytest.mark.skipif(
@@ -106,8 +109,9 @@ def test_coded_groups_are_named_after_their_column(clinic):
 @pytest.mark.parametrize(
     "columns, message",
     [
-        (["age", "pressure"], "No column has exactly two values"),
-        (["outcome", "pressure"], "none can be the sensitive feature"),
+        (["name", "split"], "No column can be the outcome"),
+        (["test_score", "pressure"], "none can be the sensitive feature"),
+        (["gender", "name"], "also the only one to compare groups by"),
         (["outcome", "gender", "name"], "No column is left to predict from"),
     ],
 )
@@ -160,7 +164,7 @@ def test_flags_of_single_groups_are_no_features(clinic):
         ("approved", "1", "approved: the favourable outcome"),
         ("income", ">50K", ">50K: the favourable outcome"),
         ("decision", "rejected", "rejected: the unfavourable outcome"),
-        ("colour", "1", "colour = 1"),
+        ("shade", "1", "shade = 1"),
     ],
 )
 def test_the_positive_outcome_is_told_in_words(clinic, target, positive, words):
@@ -309,3 +313,89 @@ def test_what_a_person_chose_survives_another_role(people):
         people, hand, target="granted", positive="yes", sensitive_columns=("branch",)
     )
     assert new == ("person", "sex", "age", "job")
+
+
+def labour(n=400):
+    """A survey as economists publish it: dummies, logarithms, regions, row numbers."""
+    rng = np.random.default_rng(3)
+    wage = rng.lognormal(2, 0.5, n).round(2)
+    region = rng.integers(0, 4, n)
+    return pd.DataFrame(
+        {
+            "Unnamed: 0": np.arange(1, n + 1),
+            "wage": wage,
+            "educ": rng.integers(8, 18, n),
+            "nonwhite": rng.integers(0, 2, n),
+            "female": rng.integers(0, 2, n),
+            "married": rng.integers(0, 2, n),
+            "northcen": (region == 0).astype(int),
+            "south": (region == 1).astype(int),
+            "west": (region == 2).astype(int),
+            "y96": (region == 1).astype(int),
+            "y98": (region == 2).astype(int),
+            "lwage": np.log(wage),
+        }
+    )
+
+
+def test_a_dummy_of_people_is_sensitive_and_a_wage_is_cut_at_its_median():
+    table = labour()
+    guess = rank_roles(table)
+    roles = guess.roles
+    assert roles.target == "wage"
+    assert roles.positive == Cut(value=table["wage"].median())
+    assert roles.sensitive_feature in ("female", "nonwhite")
+    named = {c.column for c in (*guess.outcomes, *guess.sensitive)}
+    assert not named & {"y96", "y98", "northcen", "south", "Unnamed: 0"}
+    assert not {"Unnamed: 0", "lwage"} & set(roles.features)
+    make_dataset(table, roles, name="Wages")
+
+
+def test_a_guess_names_the_runners_up_and_why():
+    guess = rank_roles(labour())
+    assert len(guess.outcomes) == len(guess.sensitive) == 3
+    assert "its name" in guess.outcomes[0].reasons
+    assert guess.outcomes[1].column == "lwage"
+    assert {c.column for c in guess.sensitive} == {"female", "nonwhite", "married"}
+    scores = [c.score for c in guess.sensitive]
+    assert scores == sorted(scores, reverse=True)
+    assert guess.sensitive[0].reasons[0] in ("says sex", "says ethnicity")
+
+
+@pytest.mark.parametrize(
+    "names, outcome, sensitive",
+    [
+        (["alter", "geschlecht", "stunden", "kredit_bewilligt"], 3, 1),
+        (["genero", "edad", "horas", "rechazado"], 3, 0),
+        (["deny", "dir", "hir", "black"], 0, 3),
+        (["two_year_recid", "priors", "score2", "race"], 0, 3),
+        (["treat", "employed", "relig", "lfp"], 3, 2),
+        (["type1", "type2", "white", "died"], 3, 2),
+    ],
+)
+def test_names_are_read_by_stems_of_several_languages(names, outcome, sensitive):
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(rng.integers(0, 2, (300, 4)), columns=names)
+    roles = guess_roles(table.assign(hours=rng.normal(size=300).round(2)))
+    assert roles.target == names[outcome]
+    assert roles.sensitive_feature == names[sensitive]
+
+
+@pytest.mark.parametrize(
+    "values, positive",
+    [
+        (["A", "N", "U", "Y"], ("Y",)),
+        (["None", "Some", "Marked"], ("Marked", "Some")),
+        (["Labour", "Labour", "Tory", "Liberal"], ("Labour",)),
+        ([0, 1, 2, 10], Cut(value=1.5)),
+        ([0, 0, 0, 5, 5, 7], Cut(value=2.5)),
+        ([1, 2, 2, 2], "1"),
+        ([1, 3, 3, 2], Cut(value=2.5)),
+        ([1, 2, 3, 3, 3], Cut(sign=">=", value=3)),
+    ],
+)
+def test_what_counts_as_positive_is_proposed(values, positive):
+    found = guess_positive(pd.Series(values))
+    if isinstance(found, tuple):
+        found = tuple(sorted(found))
+    assert found == positive

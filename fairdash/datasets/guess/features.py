@@ -25,7 +25,7 @@ from fairdash.datasets.checks.leakage import (
     is_score,
     outcome_leak,
 )
-from fairdash.datasets.guess.meaning import concept
+from fairdash.datasets.guess.words import concept
 
 # columns named by these words alone
 BOOKKEEPING = {
@@ -78,7 +78,7 @@ def guess_features(
             continue
         column = frame[name]
         reason = _by_name(column, target) or _by_kind(column)
-        if not reason and about is not None and concept(column) is about:
+        if not reason and about is not None and concept(column) == about:
             reason = f"the same as {sensitive}"
         if not reason and (
             encodes_group(column, group) or _is_function_of(column, group)

@@ -1,11 +1,13 @@
 """A first guess of what the columns of a table mean, for the analyst to correct."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fairdash.datasets._columns import (
+    common_labels,
     count_codes,
     count_values,
     is_age,
@@ -15,33 +17,71 @@ from fairdash.datasets._columns import (
     label_codes,
     words,
 )
-from fairdash.datasets._roles import Roles
-from fairdash.datasets.guess.features import bookkeeping, guess_features
-from fairdash.datasets.guess.meaning import ETHNICITY, SEX, concept, guess_meaning
+from fairdash.datasets._roles import Cut, Roles
+from fairdash.datasets.guess.features import guess_features
+from fairdash.datasets.guess.ranking import MOST_CLASSES, Candidate, rank_columns
+from fairdash.datasets.guess.words import concept, guess_meaning
 
-TARGET_WORDS = {
-    "target", "label", "outcome", "y", "class", "approved", "accepted", "admitted",
-    "hired", "readmitted", "recid", "default", "income", "credit", "pass", "bar",
-    "churn", "fraud", "survived", "granted", "decision",
-}  # fmt: skip
 POSITIVE = (
     "1", "yes", "y", "true", "approved", "accepted", "admitted", "hired", "granted",
-    "good", "pass", "passed", "p", ">50k", ">50k.", "positive",
+    "good", "pass", "passed", "p", ">50k", ">50k.", "positive", "ja", "oui", "si",
+    "survived", "success", "improved",
 )  # fmt: skip
-MAJORITY_ETHNICITY = {"white", "caucasian"}
+NEGATIVE = {"0", "no", "none", "never", "n", "false", "negative", "nein", "non"}
+MAJORITY_ETHNICITY = {"white", "caucasian", "cauc"}
 MOST_GROUPS = 5
-MOST_SENSITIVE = 20  # values of the sensitive column
+MANY_VALUES = 20
 FEWEST_GROUP_ROWS = 100
+
+
+@dataclass(frozen=True)
+class RoleGuess:
+    """Guessed roles, and what else outcome and sensitive feature could be.
+
+    Attributes
+    ----------
+    roles : Roles
+        With the first of each.
+    outcomes, sensitive : tuple of Candidate
+        The column chosen and at most two runners-up, with reasons.
+    """
+
+    roles: Roles
+    outcomes: tuple[Candidate, ...]
+    sensitive: tuple[Candidate, ...]
+
+
+def rank_roles(frame: pd.DataFrame) -> RoleGuess:
+    """Guess the roles of a table, with the runners-up.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    RoleGuess
+
+    Raises
+    ------
+    ValueError
+        As `guess_roles`.
+    """
+    frame = frame[[name for name in frame if not is_nested(frame[name])]]
+    outcomes, sensitive = rank_columns(frame)
+    roles = _roles(frame, outcomes[0].column, sensitive[0].column)
+    return RoleGuess(roles, outcomes, sensitive)
 
 
 def guess_roles(frame: pd.DataFrame) -> Roles:
     """Guess outcome, sensitive feature, features and subgroup columns.
 
-    The guess goes by names and contents. Excluded from the features: identifiers,
-    dates, free text, constants, copies of other columns, book-keeping such as a
-    train/test flag, other models' scores, other codings of the outcome or of the
-    sensitive feature, and columns that give the outcome away. A column of True and
-    False whose name says filter becomes a row filter.
+    Every column is scored as outcome and as sensitive feature, see `rank_columns`; an
+    outcome of more than two values gets a positive set, see `guess_positive`. Excluded
+    from the features: identifiers, dates, free text, constants, copies of other
+    columns, book-keeping such as a train/test flag, other models' scores, other codings
+    of the outcome or of the sensitive feature, and columns that give the outcome away.
+    A column of True and False whose name says filter becomes a row filter.
 
     Parameters
     ----------
@@ -50,20 +90,19 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
     Returns
     -------
     Roles
-        For ethnicity with a value such as "White" or "Caucasian" the groups are this
-        value and all others; rare groups of other columns are put together.
+        With groups as of `guess_groups`.
 
     Raises
     ------
     ValueError
-        If no column has two values, or there is no second column to compare groups by,
-        or none is left as a feature.
+        If no column can be the outcome, or no second one the sensitive feature, or none
+        is left as a feature.
     """
-    frame = frame[[name for name in frame if not is_nested(frame[name])]]
-    target = _guess_target(frame)
-    _, labels = label_codes(frame[target])
-    positive = _guess_positive(labels)
-    sensitive = _guess_sensitive(frame, target)
+    return rank_roles(frame).roles
+
+
+def _roles(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
+    positive = guess_positive(frame[target])
     features, _ = guess_features(frame, target, positive, sensitive)
     if not features:
         raise ValueError(
@@ -71,16 +110,18 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
             "or give the outcome away. Choose the features by hand."
         )
     filters = [
-        name
-        for name in _names(frame)
-        if pd.api.types.is_bool_dtype(frame[name]) and "filter" in words(name)
+        str(name)
+        for name in frame.columns
+        if pd.api.types.is_bool_dtype(frame[name]) and "filter" in words(str(name))
     ]
     name, meaning = guess_meaning(target, positive)
+    groups, cuts = guess_groups(frame[sensitive])
     return Roles(
         target=target,
         positive=positive,
         sensitive_feature=sensitive,
-        groups=_guess_groups(frame[sensitive]),
+        groups=groups,
+        sensitive_cuts=cuts,
         features=tuple(features),
         subgroup_columns=_guess_subgroup_columns(frame, features),
         keep=dict.fromkeys(filters, ("1",)),
@@ -89,83 +130,75 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
     )
 
 
-def _guess_target(frame: pd.DataFrame) -> str:
-    """Return the last column of two values, before others one named like an outcome."""
-    candidates = [
-        name
-        for name in _names(frame)
-        if count_values(frame[name], 2) == 2
-        and concept(frame[name]) is None
-        and not bookkeeping(frame[name])
-    ]
-    if not candidates:
-        raise ValueError(
-            "No column has exactly two values, so none can be the outcome; make a "
-            "column of two values, for example from a threshold."
-        )
-    named = [name for name in candidates if words(name) & TARGET_WORDS]
-    return (named or candidates)[-1]
+def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
+    """Propose what counts as 1 in an outcome.
+
+    Of two values the one that says yes, else the last. Of more numbers those above the
+    median; of more words the one that says yes, else all but the one that says no, else
+    the commonest.
+
+    Parameters
+    ----------
+    column : Series
+
+    Returns
+    -------
+    str, tuple of str or Cut
+        As in `Roles`.
+    """
+    if count_values(column, 2) <= 2:
+        _, labels = label_codes(column)
+        return min(reversed(labels), key=_yes_rank)
+    if is_number(column):
+        median = float(column.median())
+        above = bool((column > median).any())
+        return Cut(sign=">" if above else ">=", value=median)
+    labels = common_labels(column)
+    best = min(labels, key=_yes_rank)
+    if _yes_rank(best) < len(POSITIVE):
+        return (best,)
+    rest = tuple(label for label in labels if label.strip().lower() not in NEGATIVE)
+    return rest if len(rest) < len(labels) <= MOST_CLASSES else (labels[0],)
 
 
-def _guess_positive(labels: list[str]) -> str:
-    """Return the value that says yes; without one, the last."""
-    rank = {value: position for position, value in enumerate(POSITIVE)}
-    return min(
-        reversed(labels), key=lambda x: rank.get(x.strip().lower(), len(POSITIVE))
-    )
+def _yes_rank(label: str) -> int:
+    plain = label.strip().lower()
+    return POSITIVE.index(plain) if plain in POSITIVE else len(POSITIVE)
 
 
-def _guess_sensitive(frame: pd.DataFrame, target: str) -> str:
-    """Return ethnicity, else sex, else another column of few values."""
-    few = [
-        name
-        for name in _names(frame)
-        if name != target
-        and 2 <= count_values(frame[name], MOST_SENSITIVE) <= MOST_SENSITIVE
-    ]
-    for known in (ETHNICITY, SEX):
-        named = [name for name in few if concept(frame[name]) is known]
-        if named:
-            told = {name: _groups_told(frame[name]) for name in named}
-            return max(named, key=told.__getitem__)
-    if not few:
-        raise ValueError(
-            "No column has between 2 and 20 values, so none can be the sensitive "
-            "feature; make one, for example age in two bands."
-        )
-    return max(few, key=lambda name: _second_largest(frame, name))
+def guess_groups(
+    column: "pd.Series[Any]",
+) -> tuple[dict[str, tuple[str, ...]] | None, tuple[float, ...]]:
+    """Propose the groups of a sensitive column.
 
+    Parameters
+    ----------
+    column : Series
 
-def _names(frame: pd.DataFrame) -> list[str]:
-    return [str(name) for name in frame.columns]
-
-
-def _groups_told(column: "pd.Series[Any]") -> tuple[bool, int]:
-    """Rank columns of people: values with names first, then the larger second group."""
-    _, labels = label_codes(column)
-    named = any(label.lower() in MAJORITY_ETHNICITY for label in labels)
-    return named, int(column.value_counts().iloc[1])
-
-
-def _second_largest(frame: pd.DataFrame, name: str) -> int:
-    return int(frame[name].value_counts().iloc[1])
-
-
-def _guess_groups(column: "pd.Series[Any]") -> dict[str, tuple[str, ...]] | None:
+    Returns
+    -------
+    groups : dict of str to tuple of str, optional
+        As in `Roles`: of ethnicity a value such as "White" or "Caucasian" and all
+        others; rare values of other columns put together.
+    cuts : tuple of float
+        The median of a number of more than 20 values, which makes two groups.
+    """
+    if is_number(column) and count_values(column, MANY_VALUES) > MANY_VALUES:
+        return None, (float(column.median()),)
     codes, labels = label_codes(column)
     if len(labels) == 2:
         bare = all(map(is_bare, labels))
-        return {f"{column.name} {x}": (x,) for x in labels} if bare else None
+        return ({f"{column.name} {x}": (x,) for x in labels} if bare else None), ()
     for label in labels:
         if label.lower() in MAJORITY_ETHNICITY:
-            return {label: (label,), f"Not {label}": ()}
+            return {label: (label,), f"Not {label}": ()}, ()
     counts = count_codes(codes, len(labels))
     order = np.argsort(-counts, kind="stable")
     large = [i for i in order[:MOST_GROUPS] if counts[i] >= FEWEST_GROUP_ROWS]
     if len(large) == len(labels):
-        return None
+        return None, ()
     alone = [labels[i] for i in (large or order[:1])[: MOST_GROUPS - 1]]
-    return {**{label: (label,) for label in alone}, "All others": ()}
+    return {**{label: (label,) for label in alone}, "All others": ()}, ()
 
 
 def _guess_subgroup_columns(

@@ -1,0 +1,373 @@
+"""Every column scored as outcome and as sensitive feature, and the best pair."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash.datasets._columns import (
+    count_values,
+    is_identifier,
+    is_nested,
+    is_number,
+    is_unnamed,
+    label_codes,
+    some_rows,
+)
+from fairdash.datasets.checks.leakage import encodes_group, is_score
+from fairdash.datasets.guess.features import bookkeeping
+from fairdash.datasets.guess.words import (
+    NO_OUTCOME_WORDS,
+    OUTCOME_WORDS,
+    says,
+    sensitive_strength,
+    strength,
+)
+
+MOST_GROUPS = 20  # values of a sensitive column
+MOST_CLASSES = 10  # values of an outcome that is text
+RUNNERS_UP = 2
+STRONG = 8.0  # strength of a name that is an outcome wherever it stands
+CLEAR = 6.0  # strength of a name that is an outcome more often than a description
+MOST_PAIRS = 2  # columns of two values, beyond which two values say little
+RARE = 0.02  # share of rows of the second value
+NUMBERED = re.compile(r"(?P<stem>.*?[A-Za-z_.])[_.]?(?P<number>\d{1,4})")
+EVENTS = """
+    *arrest deny denied approv* accepted admitted reject* hire* recid* rearrest*
+    surviv* died dead death deceased churn* readmi* relapse* convict* vot*"""
+TRANSFORMS = {"l", "ln", "log", "z", "c", "d", "s", "sq", "sqrt", "lag", "std", "hr"}
+YEAR_DUMMY = re.compile(r"(?i)(y|yr|year|d|t)_?\d{2,4}")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A column as an outcome or as a sensitive feature.
+
+    Attributes
+    ----------
+    column : str
+    score : float
+        Higher is likelier; comparable within one table and one role.
+    reasons : tuple of str
+        What speaks for it, the strongest first: "its name", "two values", ...
+    """
+
+    column: str
+    score: float
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a guess goes by of one column, from a sample of rows.
+
+    Attributes
+    ----------
+    name : str
+    number : bool
+    n_values : int
+        Different values, or some number above `MOST_GROUPS`.
+    second : float
+        Share of the rows that have the second commonest value.
+    missing : float
+        Share of rows.
+    place : int
+        From 0, among the columns that are no identifiers.
+    attribute : str, optional
+        The sensitive attribute that it holds, such as "sex".
+    sensitive : float
+        How strongly name and values say so.
+    dummy : bool
+        One of a set that splits the rows: years, regions, types.
+    derived : bool
+        Made from another column: its logarithm, square or product.
+    earlier : bool
+        An earlier measurement of a column that comes again with a later year.
+    numbered : bool
+        One of several persons or items: ``gender1`` beside ``gender2`` or ``gender``.
+    """
+
+    name: str
+    number: bool
+    n_values: int
+    second: float
+    missing: float
+    place: int
+    attribute: str | None
+    sensitive: float
+    dummy: bool = False
+    derived: bool = False
+    earlier: bool = False
+    numbered: bool = False
+
+
+def rank_columns(
+    frame: pd.DataFrame,
+) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
+    """Rank the columns of a table as outcomes and as sensitive features.
+
+    Names are read by word stems of several languages. A column that describes people
+    (`white`, `female`) is no outcome, nor are places, dates, treatments, earlier
+    measurements and sets of dummies (``y98``, ``type1`` to ``type3``, regions); row
+    numbers, constants and dates are nothing. Two values, a place at either end of the
+    table and balance count for an outcome, few and common values for a sensitive
+    feature. Both are chosen together, so that they are not codings of one fact.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    outcomes, sensitive : tuple of Candidate
+        The pair that is proposed comes first, then the next best of each.
+
+    Raises
+    ------
+    ValueError
+        If no column can be the outcome, or no other the sensitive feature.
+    """
+    columns = list(_columns(frame))
+    pairs = sum(column.n_values == 2 and column.sensitive < 5 for column in columns)
+    outcomes = _ranked(
+        _as_outcome(column, len(columns), pairs <= MOST_PAIRS) for column in columns
+    )
+    if not outcomes:
+        raise ValueError(
+            "No column can be the outcome: each has one value, identifies rows, is a "
+            "date or free text. Add a column that says what happened in each case."
+        )
+    sensitive = _ranked(map(_as_sensitive, columns))
+    if not sensitive:
+        raise ValueError(
+            f"No column has between 2 and {MOST_GROUPS} values, so none can be the "
+            "sensitive feature; make one, for example age in two bands."
+        )
+    best = max(
+        (
+            (o.score + s.score, o, s)
+            for o, s in product(outcomes[:8], sensitive[:8])
+            if o.column != s.column and not _same_fact(frame, o.column, s.column)
+        ),
+        key=lambda pair: pair[0],
+        default=None,
+    )
+    if best is None:
+        raise ValueError(
+            "The only column that can be the outcome is also the only one to compare "
+            "groups by. Add a column that says to which group a case belongs."
+        )
+    _, outcome, group = best
+    return (
+        _first(outcome, outcomes, group.column),
+        _first(group, sensitive, outcome.column),
+    )
+
+
+def _first(
+    chosen: Candidate, ranked: list[Candidate], taken: str
+) -> tuple[Candidate, ...]:
+    others = [c for c in ranked if c.column not in (chosen.column, taken)]
+    return (chosen, *others[:RUNNERS_UP])
+
+
+def _ranked(candidates: Iterator[Candidate | None]) -> list[Candidate]:
+    found = [candidate for candidate in candidates if candidate is not None]
+    return sorted(found, key=lambda candidate: -candidate.score)
+
+
+def _same_fact(frame: pd.DataFrame, outcome: str, sensitive: str) -> bool:
+    """Tell whether one column is another coding of the other."""
+    if count_values(frame[outcome], MOST_GROUPS) > MOST_GROUPS:
+        return False
+    codes, _ = label_codes(frame[outcome])
+    return encodes_group(frame[sensitive], codes)
+
+
+def _columns(frame: pd.DataFrame) -> Iterator[Column]:
+    """Yield what a guess goes by of every column that may have a role."""
+    sample = frame.iloc[some_rows(len(frame))]
+    found: list[Column] = []
+    for name in frame:
+        column = sample[name]
+        if (
+            is_nested(column)
+            or pd.api.types.is_datetime64_any_dtype(column)
+            or is_identifier(frame[name])
+            or (is_number(column) and is_unnamed(str(name)))
+            or (bookkeeping(frame[name]) and str(name).lower() != "event")
+        ):
+            continue
+        counts = column.value_counts()
+        if len(counts) < 2:
+            continue
+        attribute, sensitive = sensitive_strength(column)
+        found.append(
+            Column(
+                name=str(name),
+                number=is_number(column),
+                n_values=len(counts),
+                second=float(counts.iloc[1] / counts.sum()),
+                missing=float(column.isna().mean()),
+                place=len(found),
+                attribute=attribute,
+                sensitive=sensitive,
+            )
+        )
+    names = {column.name for column in found}
+    dummies = _dummy_sets(sample, found)
+    for one in found:
+        yield replace(
+            one,
+            dummy=one.name in dummies,
+            derived=_is_derived(one.name, names),
+            earlier=_is_earlier(one.name, names),
+            numbered=_is_numbered(one.name, names),
+        )
+
+
+def _dummy_sets(sample: pd.DataFrame, columns: list[Column]) -> set[str]:
+    """Return the names of dummies in sets: at most one of a set is 1 in each row.
+
+    A set has three columns or more side by side that together are 1 in half of the
+    rows, or two with one name and numbers; a dummy named after a year is one alone.
+    """
+    found: set[str] = set()
+    run: list[str] = []
+    total: NDArray[np.float64] = np.zeros(len(sample))
+    for column in [*columns, None]:
+        values = None if column is None else _zero_one(sample, column)
+        if values is not None and (total + values).max() <= 1:
+            assert column is not None
+            run.append(column.name)
+            total = total + values
+            continue
+        if len(run) >= 3 and total.mean() >= 0.5:
+            found |= set(run)
+        if len(run) >= 2:
+            stems = [m["stem"] for name in run if (m := NUMBERED.fullmatch(name))]
+            found |= {
+                name
+                for name in run
+                if (m := NUMBERED.fullmatch(name)) and stems.count(m["stem"]) >= 2
+            }
+        run = [] if column is None or values is None else [column.name]
+        total = np.zeros(len(sample)) if values is None else values
+    years = {
+        c.name for c in columns if c.n_values == 2 and YEAR_DUMMY.fullmatch(c.name)
+    }
+    return found | years
+
+
+def _zero_one(sample: pd.DataFrame, column: Column) -> NDArray[np.float64] | None:
+    if column.n_values != 2 or not (column.number or sample[column.name].dtype == bool):
+        return None
+    values = sample[column.name].to_numpy(dtype=float, na_value=0.0)
+    return values if set(np.unique(values)) <= {0.0, 1.0} else None
+
+
+def _is_derived(name: str, names: set[str]) -> bool:
+    """Tell whether a name is that of another column with something added.
+
+    Something behind it, as in ``blackfemale``, or before it what transforms are called:
+    ``lwage``, ``z_happy``.
+    """
+    low = name.lower()
+    for other in names:
+        known = other.lower()
+        if len(known) < 4 or known == low or known not in low:
+            continue
+        before = low.removesuffix(known).rstrip("_.")
+        if low.startswith(known) or (low.endswith(known) and before in TRANSFORMS):
+            return True
+    return False
+
+
+def _is_earlier(name: str, names: set[str]) -> bool:
+    """Tell whether a name ends in a number, and another goes on with a larger one."""
+    here = NUMBERED.fullmatch(name)
+    if here is None or len(here["number"]) < 2:
+        return False
+    later = (NUMBERED.fullmatch(other) for other in names)
+    return any(
+        other is not None
+        and other["stem"] == here["stem"]
+        and len(other["number"]) == len(here["number"])
+        and int(other["number"]) > int(here["number"])
+        for other in later
+    )
+
+
+def _is_numbered(name: str, names: set[str]) -> bool:
+    """Tell whether a name ends in 1 or 2 and another is so with 2 or 1, or bare."""
+    twin = {"1": "2", "2": "1"}.get(name[-1:])
+    return twin is not None and bool({f"{name[:-1]}{twin}", name[:-1]} & names)
+
+
+def _as_outcome(column: Column, n_columns: int, few_pairs: bool) -> Candidate | None:
+    """Return a column's score as outcome, or None where it cannot be one.
+
+    Two values say little where many columns have two: ``few_pairs`` tells.
+    """
+    if column.dummy or (not column.number and column.n_values > MOST_CLASSES):
+        return None
+    reasons: list[tuple[float, str]] = []
+    named = strength(column.name, OUTCOME_WORDS)
+    if column.number and column.n_values > MOST_CLASSES and says(column.name, EVENTS):
+        named /= 2  # the day it happened, or how often
+    if named:
+        reasons.append((named, "its name"))
+    if column.n_values == 2:
+        clear = named >= CLEAR or (few_pairs and not named)
+        reasons.append((3.0 if clear else 2.0 if named else 1.0, "two values"))
+    elif column.n_values <= MOST_CLASSES:
+        reasons.append((1.0, "few values"))
+    if column.place == n_columns - 1:
+        reasons.append((2.0, "the last column"))
+    elif column.place <= 1:
+        first = 2.5 if column.number else 1.0
+        reasons.append(((first, 0.5)[column.place], "at the start"))
+    against = strength(column.name, NO_OUTCOME_WORDS)
+    if column.n_values == 2 and named >= STRONG and against >= STRONG - 2:
+        against = 1.0  # what happened, with when or where: two_year_recid
+    against += 8 * (column.sensitive >= 5)
+    against += 2 * column.derived + 2 * column.earlier + 6 * is_score(column.name)
+    against += 3 * (column.second < RARE and column.n_values <= MOST_CLASSES)
+    against += 2 * (column.missing > 0.5)
+    ends = column.place in (0, n_columns - 1)
+    against += (1.5 if ends else 3.0) * (not named and column.n_values > 2)
+    return _candidate(column, reasons, against)
+
+
+def _as_sensitive(column: Column) -> Candidate | None:
+    """Return a column's score as sensitive feature, or None where it cannot be one."""
+    aged = column.attribute == "age" and column.number
+    if column.n_values > MOST_GROUPS and not aged:
+        return None
+    if column.dummy and column.sensitive < 5:
+        return None
+    reasons: list[tuple[float, str]] = []
+    if column.attribute:
+        reasons.append((column.sensitive, f"says {column.attribute}"))
+    if column.n_values <= MOST_GROUPS:
+        reasons.append((1.0 + column.second, "few values"))
+    if not column.number:
+        reasons.append((0.3, "in words"))
+    against = 2.0 * (column.derived and column.number)
+    against += 1.0 * column.numbered
+    against += 3.0 * (column.second < RARE) + (column.second < 2 * RARE)
+    against += 2.0 * (column.missing > 0.5)
+    against += 0.5 * strength(column.name, OUTCOME_WORDS) * (column.sensitive < 5)
+    return _candidate(column, reasons, against)
+
+
+def _candidate(
+    column: Column, reasons: list[tuple[float, str]], against: float
+) -> Candidate:
+    ordered = sorted(reasons, key=lambda reason: -reason[0])
+    score = sum(weight for weight, _ in reasons) - against
+    return Candidate(column.name, score, tuple(reason for _, reason in ordered))
