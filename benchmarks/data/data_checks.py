@@ -1,6 +1,6 @@
 """Logistic regression at the guessed roles, beside the figures of another program.
 
-FAIRDASH_DATA=folder python benchmarks/data_checks.py
+FAIRDASH_DATA=folder python benchmarks/data/data_checks.py
 
 For each public table: accuracy and DI (largest minus smallest rate of positive
 decisions) of logistic regression without the sensitive feature, mean and standard

