@@ -14,6 +14,7 @@ from fairdash.audits.counterparts import (
     Counterparts,
     compare_people,
     counterpart_of,
+    number_step,
     search_counterparts,
     worst_counterparts,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "from_matrix",
     "from_sample",
     "individual_kpis",
+    "number_step",
     "pair_counts",
     "pairs_to_label",
     "radius_curve",

@@ -196,6 +196,15 @@ def counterpart_of(person: pd.DataFrame, changes: Sequence[Change]) -> pd.DataFr
     return changed
 
 
+def number_step(column: "pd.Series[float]") -> int | float:
+    """Return by how much to edit a number: 1 where all are whole, else a share."""
+    known = column.dropna()
+    if (known % 1 == 0).all():
+        return 1
+    span = float(known.max() - known.min())
+    return float(f"{span / 100:.1g}") or 0.1
+
+
 def compare_people(
     model: AuditedModel, metric: FairMetric, place: int, edited: pd.DataFrame
 ) -> tuple[float, float, float]:

@@ -10,7 +10,7 @@ from fairdash.datasets._columns import (
     infer_kind,
 )
 from fairdash.datasets._dataset import Dataset, make_dataset
-from fairdash.datasets._encode import Encoded, Encoder, decode, encode
+from fairdash.datasets._encode import Encoded, Encoder, encode
 from fairdash.datasets._remedies import (
     applied_remedies,
     apply_remedy,
@@ -109,7 +109,6 @@ __all__ = [
     "convert_table",
     "count_values",
     "date_parts",
-    "decode",
     "edited_roles",
     "encode",
     "features_after",

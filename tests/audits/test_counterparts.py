@@ -13,6 +13,7 @@ from fairdash.audits import (
     AuditRows,
     audit_counterparts,
     counterpart_of,
+    number_step,
     search_counterparts,
     worst_counterparts,
 )
@@ -228,3 +229,13 @@ def test_a_model_brought_along_is_searched_over_the_rows_given():
         worst_counterparts(
             model, X.iloc[:, [1, 0, 2, 3]], metric=metric, fair_radius=0.0
         )
+
+
+@pytest.mark.parametrize(
+    "values, step",
+    [([1, 2, 900], 1), ([1.0, 3.0, np.nan], 1), ([0.0, 0.5, 37.0], 0.4), ([0.5], 0.1)],
+)
+def test_a_number_is_edited_in_steps_that_suit_its_column(values, step):
+    found = number_step(pd.Series(values))
+    assert found == step
+    assert isinstance(found, type(step))

@@ -14,6 +14,7 @@ from fairdash.audits import (
     counterpart_of,
     counterparts_caption,
     counterparts_headline,
+    number_step,
 )
 from fairdash.metrics import FairMetric
 from fairdash.ui.selection import bound
@@ -147,13 +148,11 @@ def _number(
     name: str, value: float, column: "pd.Series[float]", key: str
 ) -> float | None:
     """Draw the field of a number: whole where the column is."""
-    whole = bool((column.dropna() % 1 == 0).all())
-    kind = int if whole else float
-    span = float(column.max()) - float(column.min())
-    step = kind(1) if whole else float(f"{span / 100:.1g}") or 0.1
+    step = number_step(column)
+    whole = isinstance(step, int)
     return st.number_input(
         plain(name),
-        value=None if pd.isna(value) else kind(value),
+        value=None if pd.isna(value) else type(step)(value),
         step=step,
         format=None if whole else "%.4g",
         key=key,
