@@ -94,6 +94,7 @@ class PostProcessor(BaseEstimator):
 
     def fit_rows(self, rows: ScoredRows) -> Self:
         """Learn the rules on rows that were checked and sorted before."""
+        rows.check_score_type(self.score_type)
         rules = self._rules(rows)
         self.groups_ = rows.group_values
         self.rules_ = dict(zip(rows.names, rules, strict=True))

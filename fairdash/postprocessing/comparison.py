@@ -224,18 +224,20 @@ class LocalCorrections:
             Width of the other ramps.
         """
         rows = self.reported.rows
-        control = CovarianceRamp(gamma, group=rows.group_values[0]).fit_cells(
-            self.learned
-        )
+        first, kind = rows.group_values[0], rows.score_type
+        control = CovarianceRamp(gamma, group=first, score_type=kind)
+        control.fit_cells(self.learned)
         decided: dict[str, Array] = {BEFORE: rows.before.astype(np.float64), RAMP: h}
         excluded = [CROSSED] if (self.cells.codes < 0).any() else []
         if not excluded:
-            ramp = RampThreshold(gamma).fit_rows(self.crossed)
+            ramp = RampThreshold(gamma, score_type=kind).fit_rows(self.crossed)
             decided[CROSSED] = ramp.chance(self.cells)
         decided[COVARIANCE] = control.chance(self.reported)
         tables = [self.rates.table(h).assign(label=name) for name, h in decided.items()]
         n = np.bincount(rows.codes)
-        gaps = [np.ptp(np.bincount(rows.codes, h) / n) for h in decided.values()]
+        seen = n > 0
+        sums = [np.bincount(rows.codes, h)[seen] for h in decided.values()]
+        gaps = [float(np.ptp(total / n[seen])) for total in sums]
         overall = {"label": list(decided), "demographic_parity_difference": gaps}
         cells = pd.concat(tables, ignore_index=True)
         return LocalComparison(cells, pd.DataFrame(overall), excluded)

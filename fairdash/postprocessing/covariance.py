@@ -182,6 +182,7 @@ class CovarianceRamp(BaseEstimator):
 
     def fit_cells(self, cells: CellScores) -> Self:
         """Solve every subgroup from scores that were sorted before."""
+        cells.rows.check_score_type(self.score_type)
         check_positive("gamma", self.gamma)
         check_non_negative("tolerance", self.tolerance)
         rows, chosen = cells.rows, self._chosen(cells.rows.names)

@@ -130,6 +130,7 @@ class RampThreshold(PostProcessor):
 
     def fit_rows(self, rows: ScoredRows) -> Self:
         """Solve the ramp of every group from scores that were sorted before."""
+        rows.check_score_type(self.score_type)
         check_positive("gamma", self.gamma)
         check_non_negative("tolerance", self.tolerance)
         if isinstance(self.target_rate, str):

@@ -148,7 +148,8 @@ def test_with_three_groups_the_first_is_held_against_the_others(table):
     frame = table.assign(sex=np.where(rng.random(N) < 0.2, "x", table["sex"]))
     split = split_of(frame)
     local = corrections(frame, split)
-    control = CovarianceRamp(0.3, group="f").fit_cells(local.learned)
+    control = CovarianceRamp(0.3, group="f", score_type="probability")
+    control.fit_cells(local.learned)
     again = CovarianceRamp(0.3, group="f").fit(
         split.calibration.margins,
         sensitive_features=frame["sex"].iloc[split.calibration_rows],
@@ -228,3 +229,12 @@ def test_scores_come_back_as_they_were_given(table):
     assert rows.scores == pytest.approx(table["p"].iloc[::3].to_numpy())
     assert rows.score_range == pytest.approx((rows.scores.min(), rows.scores.max()))
     assert ScoredRows.read([0.1, -0.4, 0.3, 0.2], sensitive_features=[0, 1, 0, 1]).names
+
+
+def test_rows_of_another_type_than_the_method_is_told_of_are_refused(table):
+    rows = split_of(table).calibration
+    for method in (RampThreshold(), HardtThreshold()):
+        with pytest.raises(ValueError, match="Set `score_type` to 'probability'"):
+            method.fit_rows(rows)
+    with pytest.raises(ValueError, match="Set `score_type` to 'probability'"):
+        CovarianceRamp().fit_cells(corrections(table, split_of(table)).learned)
