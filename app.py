@@ -5,7 +5,7 @@ import streamlit as st
 from fairdash import ui
 from fairdash.ui import data, runs
 
-view = ui.page("Home", "Where is a model unfair, and what does mending it cost?")
+view = ui.page("Home", "Where is a model unfair, and what does fixing it cost?")
 st.markdown(
     "Upload a table, name the outcome and the sensitive column, and compare the known "
     "remedies, each with its uncertainty."
@@ -33,4 +33,4 @@ st.subheader("Start from a sample with a planted, known bias", anchor=False)
 data.sample_cards()
 st.subheader("Or from a public table, fetched from its publisher", anchor=False)
 data.public_cards()
-ui.settle()
+ui.freeze_imports()

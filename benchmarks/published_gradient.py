@@ -39,7 +39,7 @@ def main():
             slope = (q - y) @ design / 400 + ALPHA * theta - missing
             theta = theta - slope / np.sqrt(1 + step / 10)
         above.append(best - model.history_["loss"][0])
-    print(f"term left out at the end: median {np.median(errors[1::2]):.3f}")
+    print(f"term dropped at the end: median {np.median(errors[1::2]):.3f}")
     print(f"best value above the optimum: {min(above):.1e} to {max(above):.1e}")
     print(f"more than 1e-6 above: {np.sum(np.array(above) > 1e-6)} of {len(above)}")
 

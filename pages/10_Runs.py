@@ -12,4 +12,4 @@ if not ui.store().runs():
     )
 else:
     runs.run_list()
-ui.settle()
+ui.freeze_imports()

@@ -22,7 +22,7 @@ if table is None:
     data.choose_table()
     st.subheader("Or fetch a public table from its publisher", anchor=False)
     data.public_cards()
-    ui.settle()
+    ui.freeze_imports()
     st.stop()
 
 facts, numbers = st.container(), st.container()
@@ -115,4 +115,4 @@ if third.open or not lazy:
     with third:
         data.column_editor(table, roles, subgroups)
 data.delete_button(table)
-ui.settle()
+ui.freeze_imports()

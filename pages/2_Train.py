@@ -19,7 +19,7 @@ if view.data is None:
             "Upload a table": lambda: ui.open_page(DATA),
         },
     )
-    ui.settle()
+    ui.freeze_imports()
     st.stop()
 
 ui.context(*train.training_facts(view.data))
@@ -64,4 +64,4 @@ with result:
         ui.follow(view.run, train.show_run)
 if view.run is not None:
     train.export_run(view)
-ui.settle()
+ui.freeze_imports()

@@ -23,7 +23,7 @@ if not models:
         "seconds.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.settle()
+    ui.freeze_imports()
     st.stop()
 
 dataset = ui.store().dataset(view.data)
@@ -89,4 +89,4 @@ def local_fairness():
 
 local_fairness()
 train.export_run(view)
-ui.settle()
+ui.freeze_imports()

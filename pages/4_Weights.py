@@ -31,7 +31,7 @@ if not weighted:
         "ROAD and BROAD give every training row a weight; other methods do not.",
         {"Train ROAD": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.settle()
+    ui.freeze_imports()
     st.stop()
 
 dataset = ui.store().dataset(view.data)
@@ -110,4 +110,4 @@ def show_weights():
 
 show_weights()
 train.export_run(view)
-ui.settle()
+ui.freeze_imports()

@@ -19,7 +19,7 @@ if view.data is None:
             "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
         },
     )
-    ui.settle()
+    ui.freeze_imports()
     st.stop()
 
 ui.context(*sweep.sweep_facts(view.data, view.run))
@@ -38,4 +38,4 @@ elif ui.store().run(view.run).over:
     train.export_run(view)
 else:
     ui.follow(view.run, sweep.show_growing_sweep)
-ui.settle()
+ui.freeze_imports()

@@ -46,7 +46,7 @@ if not sources:
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
     ui.upload_scores()
-    ui.settle()
+    ui.freeze_imports()
     st.stop()
 
 subgroups = ui.store().dataset_record(view.data).subgroups if view.data else None
@@ -93,4 +93,4 @@ def post_process():
 
 post_process()
 train.export_run(view)
-ui.settle()
+ui.freeze_imports()

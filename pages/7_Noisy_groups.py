@@ -22,7 +22,7 @@ if view.data is None and not models:
         },
     )
     ui.upload_scores()
-    ui.settle()
+    ui.freeze_imports()
     st.stop()
 
 
@@ -67,4 +67,4 @@ def show_noisy_groups():
 show_noisy_groups()
 if view.run:
     train.export_run(view)
-ui.settle()
+ui.freeze_imports()

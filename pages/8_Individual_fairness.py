@@ -14,7 +14,7 @@ if not models:
         "trained model. A plain one trains in seconds.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.settle()
+    ui.freeze_imports()
     st.stop()
 
 dataset = ui.store().dataset(view.data)
@@ -54,4 +54,4 @@ def show_individual():
 
 show_individual()
 train.export_run(view)
-ui.settle()
+ui.freeze_imports()

@@ -87,7 +87,7 @@ class FairMetricSpec(BaseModel):
     def of_trial(cls, trial: TrialRecord, features: tuple[str, ...] = ()) -> Self:
         """Return the metric a model was trained with; of others the usual one.
 
-        Columns that are not among ``features`` are left out.
+        Columns that are not among ``features`` are excluded.
         """
         kind = trial.params.get("metric", "group_direction")
         named = str(trial.params.get("columns", "")).split(",")

@@ -76,10 +76,13 @@ def steps(label: str, doc: str) -> Any:
 CONSTRAINT: Any = param(
     "demographic_parity",
     "Constraint",
-    options={"demographic_parity": "Parity", "equalized_odds": "Equalized odds"},
+    options={
+        "demographic_parity": "Demographic parity",
+        "equalized_odds": "Equalized odds",
+    },
     positional=True,
-    help="Parity: the prediction says nothing about the group. Equalized odds: nothing "
-    "beyond what the outcome says.",
+    help="Demographic parity: the prediction says nothing about the group. Equalized "
+    "odds: nothing beyond what the outcome says.",
     doc="What the prediction is to be independent of the group given: nothing, or y.",
 )
 CLASSIC_CONSTRAINT: Any = vary(

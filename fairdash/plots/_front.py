@@ -24,7 +24,7 @@ METRICS: dict[str, tuple[str, bool]] = {
     "worst_3_di": ("Worst-3-DI (← fairer)", False),
     "equalized_odds_difference": ("odds gap (← fairer)", False),
     "equal_opportunity_difference": ("opportunity gap (← fairer)", False),
-    "demographic_parity_ratio": ("parity ratio (fairer →)", False),
+    "demographic_parity_ratio": ("demographic parity ratio (fairer →)", False),
     "balanced_accuracy": ("balanced accuracy", True),
     "auc": ("AUC", False),
     "log_loss": ("log loss", False),

@@ -1,4 +1,4 @@
-"""Figures of individual fairness: what does not count, what consistency costs."""
+"""Figures of individual fairness: sensitive directions, what consistency costs."""
 
 import pandas as pd
 

@@ -264,7 +264,7 @@ class ShiftInference(PostProcessor):
 
     With the base rate :math:`\pi_k` of a group and :math:`\pi` of all rows, odds are
     multiplied by :math:`\frac{\pi}{1-\pi} \big/ \frac{\pi_k}{1-\pi_k}`. Deciding at
-    1/2 then is one threshold per group. It promises no parity.
+    1/2 then is one threshold per group. It promises no demographic parity.
 
     Parameters
     ----------

@@ -89,11 +89,11 @@ class _Curve:
 def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
     r"""Rate with the highest expected accuracy on the fitting sample, exactly.
 
-    With parity, the expected accuracy :math:`\sum_i w_i (2 y_i - 1) h_i` is piecewise
-    linear in the rate, so its global maximum lies at a bend: a :math:`\rho` at which
-    the ramp of some group starts or ends at one of its scores. No slope exceeds the
-    sum of the weights, so bends between two known points that cannot reach the best
-    known one are never looked at.
+    With demographic parity, the expected accuracy
+    :math:`\sum_i w_i (2 y_i - 1) h_i` is piecewise linear in the rate, so its global
+    maximum lies at a bend: a :math:`\rho` at which the ramp of some group starts or
+    ends at one of its scores. No slope exceeds the sum of the weights, so bends between
+    two known points that cannot reach the best known one are never looked at.
 
     Parameters
     ----------

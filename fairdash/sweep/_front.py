@@ -84,7 +84,8 @@ def pareto_front(
         on one of the axes is on no front, nor is a model that does not decide: see
         `decides`.
     axes : pair of str, default=("test_worst_1_di", "test_accuracy")
-        Of accuracies, AUC and the parity ratio more is better, of all others less.
+        Of accuracies, AUC and the demographic parity ratio more is better, of all
+        others less.
         A front over the test rows of many models flatters the method with the most
         settings: to choose, name columns of the validation rows.
     limits : mapping of column to float, optional

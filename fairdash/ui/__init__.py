@@ -42,7 +42,7 @@ from fairdash.ui.widgets.poll import follow
 from fairdash.ui.widgets.score_source import post_sources, score_columns, scored
 from fairdash.ui.widgets.score_upload import upload_scores, uploads
 from fairdash.ui.widgets.start_runs import keep_dataset, start_audit, start_training
-from fairdash.ui.widgets.state import settle, store
+from fairdash.ui.widgets.state import freeze_imports, store
 from fairdash.ui.widgets.subgroup_form import subgroup_form
 from fairdash.ui.widgets.train_rows import LARGE, audit_note, train_rows_input
 
@@ -65,6 +65,7 @@ __all__ = [
     "figure",
     "follow",
     "form_beside",
+    "freeze_imports",
     "heading",
     "interval",
     "keep_dataset",
@@ -87,7 +88,6 @@ __all__ = [
     "reference_of",
     "score_columns",
     "scored",
-    "settle",
     "start_audit",
     "start_training",
     "store",

@@ -1,4 +1,4 @@
-"""What does not count, learned from uploaded pairs or from labels."""
+"""Sensitive directions, learned from uploaded pairs or from labels."""
 
 import numpy as np
 import pytest

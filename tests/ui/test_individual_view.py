@@ -1,4 +1,4 @@
-"""What the page says of models that are left out."""
+"""What the page says of models that are excluded."""
 
 from fairdash.ui.individual.view import _reasons
 

@@ -48,7 +48,7 @@ class HardtLogistic(OneByOne, GroupedClassifier):
         for code, group in enumerate(self.groups_):
             if len(np.unique(target[codes == code])) < 2:
                 message = f"Group {value_label(group)} has rows of one outcome only"
-                raise ValueError(f"{message}; join it with another, or leave it out.")
+                raise ValueError(f"{message}; join it with another, or exclude it.")
         self.solver_: BaseEstimator = ridge_logistic(self.alpha, len(X))
         self.solver_.fit(X, target)
         optimizer = thresholds.ThresholdOptimizer(

@@ -160,7 +160,7 @@ class FairMetricClassifier(StackedClassifier):
         check=_check_metric,
         help="People who differ in this alone are alike: the direction of a logistic "
         "regression that predicts the group, the values of columns, or both.",
-        doc="What does not count: the direction of a logistic regression that predicts "
+        doc="Sensitive directions: that of a logistic regression that predicts "
         "the group, the values of ``columns``, or both; or a metric of "
         "`fairdash.metrics`.",
         accepts='{"group_direction", "columns", "both"} or FairMetric',

@@ -81,7 +81,7 @@ class CLP(WeightedPairs):
     .. math:: \min_\theta E[\ell(y, h(x))] + \rho E[d_Y(h(x), h(\tilde{x}))]
 
     with :math:`\tilde{x}` drawn anew for every row and minibatch: one of the given
-    ``counterfactuals``, or the row with what does not count taken from another row,
+    ``counterfactuals``, or the row moved to another one along sensitive directions,
     :math:`x + P (x_j - x)` with the projector P on the free directions. For the levels
     of a column this is another person's value.
 
@@ -150,8 +150,8 @@ METHOD = Method.of(
     key="clp",
     label="CLP",
     title="Counterfactual logit pairing",
-    summary="Pulls the output of a person towards that of the same person with "
-    "what does not count taken from somebody else.",
+    summary="Pulls the output of a person towards that of the same person moved to "
+    "somebody else's place along the sensitive directions.",
     source=f"Garg et al. (AIES 2019), as in {SENSEI_PAPER}, section 4",
     efforts={"fast": FAST, "paper": LONG},
     needs_names=True,

@@ -251,8 +251,9 @@ SENSEI = Method.of(
     key="sensei",
     label="SenSeI",
     title="Sensitive set invariance",
-    summary="Gives people who are alike the same output: what does not count is "
-    "changed as badly as it can be, and the change of the output is made small.",
+    summary="Gives people who are alike the same output: each person is moved along "
+    "the sensitive directions to where the output changes most, and that change is "
+    "made small.",
     source=f"{SENSEI_PAPER}, Eq. 2.7 and Algorithm 1",
     efforts={"fast": {**FAST, **_SHORT_SEARCH}, "paper": {**LONG, **_SENSEI_PAPER}},
     needs_names=True,

@@ -104,7 +104,7 @@ def gap_interval(
     Parameters
     ----------
     positives, n : arrays of shape (..., groups) or (..., subgroups, groups)
-        Empty groups and subgroups marked NaN are left out of the maximum.
+        Empty groups and subgroups marked NaN are excluded from the maximum.
     confidence : float, default=0.95
     axes : {1, 2}, default=1
         How many trailing axes the maximum runs over.

@@ -143,7 +143,7 @@ def comparable_directions(
     ----------
     X : array-like of shape (n_rows, d)
     comparable : array-like of shape (n_rows,)
-        Which set a row belongs to; a row alone, or without a set, is left out.
+        Which set a row belongs to; a row alone, or without a set, is excluded.
     feature_names : sequence of str
     n_directions : int, default=25
         Most directions; fewer when the rows differ in fewer.

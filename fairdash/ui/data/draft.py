@@ -156,7 +156,7 @@ def _subgroup_checks(key: str, subgroups: str, _dataset: Dataset) -> pd.DataFram
 
 
 def unused_columns(digest: str, roles: Roles) -> dict[str, str]:
-    """Return why each column without a role is left out."""
+    """Return why each column without a role is excluded."""
     text = roles.model_dump_json(include=_GUESSED)
     used = {roles.target, *roles.sensitive_columns(), *roles.features}
     reasons = _reasons(digest, text, roles) | roles.left_out
@@ -165,7 +165,7 @@ def unused_columns(digest: str, roles: Roles) -> dict[str, str]:
 
 @st.cache_resource(max_entries=_TABLES, show_spinner=False)
 def _reasons(digest: str, roles: str, _roles: Roles) -> dict[str, str]:
-    """Return why each column would be left out, whatever was chosen."""
+    """Return why each column would be excluded, whatever was chosen."""
     free: dict[str, Any] = {"features": (), "crossed_with": (), "left_out": {}}
     frame = prepared_table(digest, _roles)
     return left_out_reasons(frame, _roles.model_copy(update=free))

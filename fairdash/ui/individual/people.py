@@ -27,7 +27,7 @@ _HOW = """
 For each person the search looks for the counterpart whose P(1) differs most, among rows
 whose every value occurs in the table. Only counterparts whose squared **fair
 distance**, of the row exactly as shown, is within ε are counted and shown; a person who
-differs in what does not count alone is at 0. It is a search: a worse counterpart may
+differs in sensitive directions alone is at 0. It is a search: a worse counterpart may
 exist.
 """
 

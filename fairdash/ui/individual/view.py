@@ -50,8 +50,8 @@ distance is at most ε on average. The search finds it from below (**at least**)
 **certificate** is a bound from above, proved from the norms of the layers; where it is
 above the largest difference between any two people it says nothing and is **void**.
 
-**First layer**: ‖A'W₁‖, how far the first layer tells people apart who differ in what
-does not count. At 0 the network cannot.
+**First layer**: ‖A'W₁‖, how far the first layer tells people apart who
+differ in sensitive directions alone. At 0 the network cannot.
 """
 
 
@@ -124,7 +124,7 @@ def show_consistency(audits: Audits, spec: FairMetricSpec, others: int) -> None:
 
 
 def show_metric(metric: FairMetric, model: AuditedModel, question: Question) -> None:
-    """Draw what does not count, and what the fair radius amounts to."""
+    """Draw the sensitive directions, and what the fair radius amounts to."""
     yardstick = yardstick_of(model.rows, question)
     figure(
         plots.plot_fair_metric(metric.table(model.rows.train)),

@@ -47,7 +47,7 @@ def apply_to_file(
     words = f"{plural(len(done), 'row')} decided, {percent(rate)} of them 1."
     st.success(words, icon=":material/check:")
     name = f"{Path(sent.name).stem}-decided.csv"
-    table_download("Decided file (CSV)", done, name, type="secondary")
+    table_download("Decisions (CSV)", done, name, type="secondary")
 
 
 def _decided(

@@ -15,7 +15,7 @@ from fairdash.store import DatasetRecord, RunRecord
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import recall
 from fairdash.ui.widgets.blocks import problem
-from fairdash.ui.widgets.state import settle, store
+from fairdash.ui.widgets.state import freeze_imports, store
 from fairdash.ui.widgets.theme_watch import theme_watch
 
 _HERE = Path(__file__).parent
@@ -140,7 +140,7 @@ def _stop_if_unsupported(run_id: str) -> None:
         "Show all runs": lambda: open_page("pages/10_Runs.py"),
     }
     problem(f"{run.name} is no longer supported", body, ways)
-    settle()
+    freeze_imports()
     st.stop()
 
 

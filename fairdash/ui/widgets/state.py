@@ -24,7 +24,7 @@ def store() -> Store:
 
 
 @st.cache_resource(show_spinner=False)
-def settle() -> None:
+def freeze_imports() -> None:
     """Spare the garbage collector what is imported; call at the end of every page.
 
     Streamlit collects garbage after every script run and walks all imported modules,
