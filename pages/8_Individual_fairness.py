@@ -24,32 +24,32 @@ dataset = ui.store().dataset(view.data)
 def show_individual():
     """Draw everything that follows the controls."""
     facts = st.container()
-    asked = individual.pick_individual(models, dataset, view.data, view.run)
+    question = individual.pick_individual(models, dataset, view.data, view.run)
     try:
-        model = individual.model_of(view.data, asked.trial)
-        metric = individual.metric_of(model.rows, asked.spec)
+        model = individual.model_of(view.data, question.trial)
+        metric = individual.metric_of(model.rows, question.spec)
         with st.spinner("Searching people who are alike and scoring them"):
-            own = individual.audits_of([asked.model], asked, view.data)
-            found = individual.people_of(view.data, asked.trial, asked)
+            own = individual.audits_of([question.model], question, view.data)
+            found = individual.people_of(view.data, question.trial, question)
     except ValueError as error:
         ui.problem("This model was not audited", error)
         return
     with facts:
-        ui.context(dataset.name, *individual.audit_facts(own), asked.model.label)
+        ui.context(dataset.name, *individual.audit_facts(own), question.model.label)
     individual.show_numbers(own)
     left, right = st.columns(2, gap="medium")
     with right:
-        individual.show_metric(metric, model, asked)
+        individual.show_metric(metric, model, question)
     individual.show_people(found, model)
     individual.what_if(model, metric, found)
-    individual.show_certificate(view.data, asked, model)
+    individual.show_certificate(view.data, question, model)
     with left:
         # other models come last: all that is said of one comes before them
         known = ui.by_interest(models, view.run)
-        compared, others = individual.pick_compared(known, asked)
+        compared, others = individual.pick_compared(known, question)
         with st.spinner(f"Comparing {ui.plural(len(compared), 'model')}"):
-            audits = individual.audits_of(compared, asked, view.data)
-        individual.show_consistency(audits, asked.spec, others)
+            audits = individual.audits_of(compared, question, view.data)
+        individual.show_consistency(audits, question.spec, others)
 
 
 show_individual()

@@ -23,7 +23,7 @@ from fairdash.metrics import (
 )
 from fairdash.store import Store, TrialRecord
 
-_ASKED = 24  # pairs to label
+_TO_LABEL = 24  # pairs to label
 _NEAR = 200  # rows among which the nearest makes every other pair
 _RANDOM_PAIRS = 2000
 
@@ -192,7 +192,7 @@ def pairs_to_label(dataset: Dataset, seed: int) -> tuple[tuple[int, int], ...]:
     encoded = encode(dataset, train)
     rng = np.random.default_rng(seed)
     pairs = []
-    for k in range(min(_ASKED, len(train) // 2)):
+    for k in range(min(_TO_LABEL, len(train) // 2)):
         row, *others = rng.choice(train, min(_NEAR + 1, len(train)), replace=False)
         person, *rest = encoded.rows(np.array([row, *others]))
         apart = ((np.array(rest) - person) ** 2).sum(1)

@@ -100,8 +100,6 @@ def test_the_width_is_chosen_on_rows_that_were_not_learned_on():
             )
             held = names[own]
             h[own] = ramp.predict_proba(rows.margins[own], sensitive_features=held)
-                rows.margins[own], sensitive_features=names[own]
-            )
         right = np.mean(np.where(rows.y == 1, h, 1 - h))
         gap = np.ptp([h[names == name].mean() for name in np.unique(names)])
         expected.append([gamma, right, gap])

@@ -208,7 +208,7 @@ def _with_id(dataset: Dataset, dataset_id: str) -> UploadedPairs | None:
 
 def _labelled(dataset: Dataset, dataset_id: str, seed: int) -> LabelledPairs:
     """Draw one pair at a time, with its answer."""
-    pairs = _asked(dataset_id, seed, dataset)
+    pairs = _pairs_to_label(dataset_id, seed, dataset)
     kept: dict[int, bool] = st.session_state.setdefault(f"{dataset_id} {seed} kept", {})
     place = f"{dataset_id} {seed} pair"
     at = min(int(st.session_state.get(place, 0)), len(pairs) - 1)
@@ -252,7 +252,7 @@ def _shown(dataset: Dataset, pair: tuple[int, int]) -> pd.DataFrame:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _asked(
+def _pairs_to_label(
     dataset_id: str, seed: int, _dataset: Dataset
 ) -> tuple[tuple[int, int], ...]:
     return pairs_to_label(_dataset, seed)
