@@ -18,7 +18,7 @@ from fairdash.methods.base import NetworkClassifier
 from fairdash.methods.lazy import torch
 from fairdash.methods.network.groups import Groups
 from fairdash.methods.network.planning import find_device, one_thread, plan_stacks
-from fairdash.methods.network.training import Batch, StackView, Trainer, train
+from fairdash.methods.network.training import Batch, StackView, train
 from fairdash.methods.params import (
     BATCH_SIZE,
     DEVICE,
@@ -43,7 +43,6 @@ class StackedClassifier(NetworkClassifier):
     ``stackable``: those may differ within a stack.
     """
 
-    _all_in_one_stack: ClassVar[bool] = False  # instead of stacks that fit the cache
     _trainer_class: ClassVar[Any]
 
     predictor_layers: str | Sequence[int] = PREDICTOR
@@ -87,9 +86,6 @@ class StackedClassifier(NetworkClassifier):
         self._fit_models(models, X, y, sensitive_features)
         return models
 
-    def _keep_trainer(self, trainer: Trainer) -> None:
-        """Take over from the finished trainer what only this method learns."""
-
     def _encode_target(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the classes and the index of each sample's class."""
         return encode_binary_target(y)
@@ -120,7 +116,6 @@ class StackedClassifier(NetworkClassifier):
             self._stackable,
             n_rows=len(target),
             n_features=self.n_features_in_,
-            all_in_one=self._all_in_one_stack,
         )
         root = self._init_callback_context(max_subtasks=len(stacks))
         data = {"X": X, "y": y, "metadata": {"sensitive_features": sensitive_features}}
@@ -183,7 +178,6 @@ class StackedClassifier(NetworkClassifier):
         networks = trainer.predictor.networks()
         for i, (model, network) in enumerate(zip(stack, networks, strict=True)):
             model.network_ = network
-            model._keep_trainer(trainer)
             columns = {name: values[:, i] for name, values in history.items()}
             model.history_ = pd.DataFrame(
                 {"epoch": np.arange(1, view.epoch + 1), **columns}

@@ -25,7 +25,6 @@ def plan_stacks(
     *,
     n_rows: int,
     n_features: int,
-    all_in_one: bool = False,
 ) -> list[list[int]]:
     """Return indices of models that may train together, in stacks that fit the device.
 
@@ -38,8 +37,6 @@ def plan_stacks(
         Parameters that may differ within a stack.
     n_rows, n_features : int
         Of the training set.
-    all_in_one : bool, default=False
-        Whether models that may train together must.
     """
     alike: dict[str, list[int]] = {}
     for i, model in enumerate(models):
@@ -49,15 +46,12 @@ def plan_stacks(
     stacks = []
     for indices in alike.values():
         first = models[indices[0]]
-        size = len(indices)
-        if not all_in_one:
-            free = free_memory(find_device(first.device))
-            size = stack_size(
-                first.get_params(deep=False),
-                n_rows=n_rows,
-                n_features=n_features,
-                free=free,
-            )
+        size = stack_size(
+            first.get_params(deep=False),
+            n_rows=n_rows,
+            n_features=n_features,
+            free=free_memory(find_device(first.device)),
+        )
         stacks += [indices[i : i + size] for i in range(0, len(indices), size)]
     return stacks
 

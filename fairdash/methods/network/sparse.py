@@ -67,10 +67,6 @@ class SparseColumns:
     common: Tensor
     sparse: Tensor
 
-    def split(self, rows: Tensor, n_models: int) -> SparseRows:
-        """Return ``rows``, (n_rows, n_features), ready for ``n_models`` networks."""
-        return SparseRows(rows, self, n_models)
-
 
 def find_sparse(X: Tensor) -> SparseColumns | None:
     """Return the columns of ``X`` to treat as sparse; None where that would not pay.
