@@ -30,8 +30,14 @@ from playwright.sync_api import sync_playwright
 
 from fairdash.datasets import Roles, Subgroups, split
 from fairdash.store import open_store
-from fairdash.sweep import DataSource, MethodGrid, SweepSpec, expand, score
-from fairdash.sweep._monitor import summarise_ratio
+from fairdash.sweep import (
+    DataSource,
+    MethodGrid,
+    SweepSpec,
+    expand,
+    score,
+    summarise_ratio,
+)
 
 ROOT = Path(__file__).parents[1]
 ROLES = Roles(
@@ -177,7 +183,7 @@ def press(page, n_presses):
     box = slider.bounding_box()
     seen = []
     for i in range(n_presses):
-        share = (0.08 + 0.37 * i) % 1
+        share = round((0.08 + 0.37 * i) % 1 * 19) / 19  # on a tick: nothing is trained
         across = box["x"] + 8 + share * (box["width"] - 16)
         page.mouse.move(across, box["y"] + box["height"] / 2)
         page.wait_for_timeout(200)

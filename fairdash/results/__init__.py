@@ -60,7 +60,6 @@ from fairdash.results.sweeps import (
     joining_runs,
     models_in_training,
     nearest_limits,
-    same_training,
     sweep_grid,
 )
 from fairdash.results.training import (
@@ -130,7 +129,6 @@ __all__ = [
     "run_table",
     "runtime",
     "same_model",
-    "same_training",
     "seconds_left",
     "series",
     "settings",

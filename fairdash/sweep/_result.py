@@ -434,15 +434,11 @@ class SweepResult:
             )
         ]
 
-    def baseline(self, method: str) -> "pd.Series[Any] | None":
-        """Return the unconstrained model's means, if it was trained.
+    def _baseline_place(self, method: str) -> int | None:
+        """Return the place of the unconstrained model, None if it was not trained.
 
         Of several, the one of the network and the schedule of ``method``.
         """
-        place = self._baseline_place(method)
-        return None if place is None else self.means.iloc[place]
-
-    def _baseline_place(self, method: str) -> int | None:
         plain = self.means[self.means["method"] == BASELINE]
         if plain.empty:
             return None
