@@ -75,7 +75,7 @@ def post_process():
         st.caption((REPORT if choice.on_test else TUNE).format(data.learned))
         with st.container(horizontal=True, gap="small"):
             postprocess.pick_gamma(ramp, choice)
-            postprocess.post_downloads(ramp)
+            postprocess.post_downloads(ramp, choice, view.data, subgroups)
     with right:
         if choice.source.has_outcome:
             picture = postprocess.trade_off(ramp, choice, view.data)
@@ -86,7 +86,7 @@ def post_process():
         picture = postprocess.local_before_after(ramp, choice, view.data, subgroups)
         ui.figure(picture, how=HOW_LOCAL, key="local")
     with st.expander("Apply to a new file", icon=":material/upload_file:"):
-        postprocess.apply_to_file(ramp, choice, view.data, view.run)
+        postprocess.apply_to_file(ramp, choice, view.data, view.run, subgroups)
     with st.expander("What theory promises", icon=":material/calculate:"):
         postprocess.post_bounds(ramp, choice, view.data, subgroups)
 

@@ -28,7 +28,7 @@ from fairdash.postprocessing.comparison import (
     LocalCorrections,
     trade_off_table,
 )
-from fairdash.postprocessing.covariance import CellScores, CovarianceRamp
+from fairdash.postprocessing.covariance import NO_SUBGROUP, CellScores, CovarianceRamp
 from fairdash.postprocessing.inputs import (
     ScoreType,
     as_margins,
@@ -73,6 +73,7 @@ __all__ = [
     "BEFORE",
     "COVARIANCE",
     "CROSSED",
+    "NO_SUBGROUP",
     "RAMP",
     "ByOutcome",
     "CellScores",

@@ -209,12 +209,26 @@ class LocalCorrections:
             _regrouped(reported, number[wanted], cell_names),
         )
 
+    def control(self, gamma: float) -> CovarianceRamp:
+        """Fit covariance control inside subgroups: the first group against the others.
+
+        Parameters
+        ----------
+        gamma : float
+            Width of the ramps.
+        """
+        rows = self.learned.rows
+        first, kind = rows.group_values[0], rows.score_type
+        return CovarianceRamp(gamma, group=first, score_type=kind).fit_cells(
+            self.learned
+        )
+
     def compare(self, h: Array, gamma: float) -> LocalComparison:
         """Return local rates before and after four corrections.
 
         Compared are no correction, the ramp (of ``h``), a ramp for every group crossed
         with every subgroup at the most accurate common rate, and covariance control
-        inside subgroups (first group against the others).
+        inside subgroups (:meth:`control`).
 
         Parameters
         ----------
@@ -224,15 +238,12 @@ class LocalCorrections:
             Width of the other ramps.
         """
         rows = self.reported.rows
-        first, kind = rows.group_values[0], rows.score_type
-        control = CovarianceRamp(gamma, group=first, score_type=kind)
-        control.fit_cells(self.learned)
         decided: dict[str, Array] = {BEFORE: rows.before.astype(np.float64), RAMP: h}
         excluded = [CROSSED] if (self.cells.codes < 0).any() else []
         if not excluded:
-            ramp = RampThreshold(gamma, score_type=kind).fit_rows(self.crossed)
-            decided[CROSSED] = ramp.chance(self.cells)
-        decided[COVARIANCE] = control.chance(self.reported)
+            crossed = RampThreshold(gamma, score_type=rows.score_type)
+            decided[CROSSED] = crossed.fit_rows(self.crossed).chance(self.cells)
+        decided[COVARIANCE] = self.control(gamma).chance(self.reported)
         tables = [self.rates.table(h).assign(label=name) for name, h in decided.items()]
         n = np.bincount(rows.codes)
         seen = n > 0

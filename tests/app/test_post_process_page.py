@@ -9,6 +9,7 @@ from toys import ROLES, people
 from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.postprocessing import (
+    CovarianceRamp,
     RampThreshold,
     ScoredRows,
     choose_gamma,
@@ -324,6 +325,33 @@ def test_a_new_file_is_decided_by_the_models_own_scores(visit, run_id):
     page = send(page, "New file", dataset.frame, "new.csv")
     assert not page.exception
     assert "600 rows decided" in page.success[0].value
+
+
+def test_covariance_control_is_applied_like_the_ramp(visit, run_id):
+    page = visit("Post-process", run=run_id)
+    margins, dataset = stored(run_id)
+    page = send(page, "New file", dataset.frame, "new.csv")
+    widget(page, "button_group", "Correction").set_value("Covariance control").run()
+    assert not page.exception
+    subgroups = ui.store().dataset_record(dataset_id_of(run_id)).subgroups
+    labels = subgroups.label(dataset.frame)
+    learned = split(dataset, 0).validation
+    control = CovarianceRamp(0.1, group=dataset.group_names[0]).fit(
+        margins[learned],
+        sensitive_features=dataset.sensitive_features[learned],
+        subgroups=labels.iloc[learned],
+    )
+    decided = control.predict(
+        margins,
+        sensitive_features=dataset.sensitive_features,
+        subgroups=labels,
+        random_state=0,
+    )
+    assert f"600 rows decided, {decided.mean():.1%} of them 1." in page.success[0].value
+
+
+def dataset_id_of(run_id):
+    return ui.store().run(run_id).dataset_id
 
 
 def test_a_new_file_of_scores_is_decided_or_its_first_bad_row_named(visit, run_id):

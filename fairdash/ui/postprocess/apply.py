@@ -9,10 +9,18 @@ from pandas.api.types import is_numeric_dtype
 
 from fairdash._wording import percent, plural
 from fairdash.audits import AuditedModel, read_model, rows_of, score_new_rows
-from fairdash.datasets import group_labels, read_table
-from fairdash.postprocessing import ScoreType, apply_thresholds, fill_missing
+from fairdash.datasets import Subgroups, group_labels, read_table
+from fairdash.postprocessing import (
+    COVARIANCE,
+    NO_SUBGROUP,
+    RAMP,
+    ScoreType,
+    Thresholds,
+    apply_thresholds,
+    fill_missing,
+)
 from fairdash.sweep import SweepSpec
-from fairdash.ui.postprocess.ramp import Choice, Ramp
+from fairdash.ui.postprocess.ramp import Choice, Ramp, covariance_thresholds
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.state import store
@@ -23,7 +31,11 @@ _ADDED = ("score", "h", "decision")
 
 
 def apply_to_file(
-    ramp: Ramp, choice: Choice, dataset_id: str | None, run_id: str | None
+    ramp: Ramp,
+    choice: Choice,
+    dataset_id: str | None,
+    run_id: str | None,
+    subgroups: Subgroups | None,
 ) -> None:
     """Draw the upload of a new file and the download of its decisions."""
     columns = " and ".join(ramp.data.columns)
@@ -39,7 +51,8 @@ def apply_to_file(
         return
     try:
         frame = read_table(sent.getvalue(), name=sent.name)
-        done = _decided(frame, ramp, choice, dataset_id, run_id)
+        thresholds, groups = _correction(frame, ramp, choice, dataset_id, subgroups)
+        done = _decided(frame, thresholds, groups, choice, run_id)
     except ValueError as error:
         problem(f"Thresholds were not applied to {sent.name}", error)
         return
@@ -52,18 +65,12 @@ def apply_to_file(
 
 def _decided(
     frame: pd.DataFrame,
-    ramp: Ramp,
+    thresholds: Thresholds,
+    groups: "list[pd.Series[Any]]",
     choice: Choice,
-    dataset_id: str | None,
     run_id: str | None,
 ) -> pd.DataFrame:
     """Return the file with the columns h, decision and, by its features, score."""
-    missing = [name for name in ramp.data.columns if name not in frame]
-    if missing:
-        raise ValueError(
-            f"It has no column {missing[0]!r}, which tells the group. It has "
-            f"{list(map(str, frame.columns))[:20]}; rename one of these."
-        )
     taken = [name for name in _ADDED if name in frame]
     if taken:
         raise ValueError(
@@ -81,12 +88,11 @@ def _decided(
         added["score"], kind = scores, _KINDS[0]
     else:
         scores = frame[chosen]
-        kinds = _kinds(scores, ramp.fitted.score_type)
+        kinds = _kinds(scores, thresholds.score_type)
         kind = st.segmented_control(
             "They are", kinds, default=kinds[0], required=True, key="new file kind"
         )
-    groups = _groups(frame, ramp, choice, dataset_id)
-    result = apply_thresholds(ramp.fitted.thresholds(), scores, groups, score_type=kind)
+    result = apply_thresholds(thresholds, scores, groups, score_type=kind)
     return frame.assign(**added, h=result["h"], decision=result["decision"])
 
 
@@ -97,14 +103,37 @@ def _kinds(scores: "pd.Series[Any]", learned: ScoreType) -> tuple[ScoreType, ...
     return _KINDS if scores.min() >= 0 else _KINDS[1:]
 
 
-def _groups(
-    frame: pd.DataFrame, ramp: Ramp, choice: Choice, dataset_id: str | None
-) -> "list[pd.Series[Any]]":
-    """Return the columns of groups, made as those that thresholds were learned for."""
-    if choice.source.upload is not None or dataset_id is None:
-        return [frame[name] for name in ramp.data.columns]
-    labels = group_labels(frame, store().dataset_record(dataset_id).roles)
-    return [labels, *(fill_missing(frame[name]) for name in choice.crossed)]
+def _correction(
+    frame: pd.DataFrame,
+    ramp: Ramp,
+    choice: Choice,
+    dataset_id: str | None,
+    subgroups: Subgroups | None,
+) -> "tuple[Thresholds, list[pd.Series[Any]]]":
+    """Return what is applied, and groups made as those that it was learned for."""
+    missing = [name for name in ramp.data.columns if name not in frame]
+    if missing:
+        raise ValueError(
+            f"It has no column {missing[0]!r}, which tells the group. It has "
+            f"{list(map(str, frame.columns))[:20]}; rename one of these."
+        )
+    thresholds = ramp.fitted.thresholds()
+    if choice.source.upload is not None or dataset_id is None or subgroups is None:
+        return thresholds, [frame[name] for name in ramp.data.columns]
+    dataset = store().dataset(dataset_id)
+    labels = group_labels(frame, dataset.roles)
+    kind = st.segmented_control(
+        "Correction", [RAMP, COVARIANCE], default=RAMP, required=True
+    )
+    if kind == RAMP:
+        crossed = [fill_missing(frame[name]) for name in choice.crossed]
+        return thresholds, [labels, *crossed]
+    control = covariance_thresholds(ramp, choice.source, dataset_id, subgroups)
+    # bins at both ends follow the data: they are those of the table learned on
+    both = pd.concat([dataset.frame, frame], ignore_index=True)
+    inside = subgroups.label(both).iloc[len(dataset.frame) :].set_axis(frame.index)
+    named = inside.astype(object).fillna(NO_SUBGROUP).rename("subgroup")
+    return control, [named, labels]
 
 
 def _model(trial_key: str, run_id: str | None) -> AuditedModel | None:

@@ -17,6 +17,7 @@ from fairdash.postprocessing import (
     Report,
     ScoredRows,
     SplitScores,
+    Thresholds,
     group_shares,
     impossibility_bound,
 )
@@ -168,6 +169,16 @@ def local_corrections(
         reported_subgroups=labels.iloc[split.test_rows] if on_test else learned,
         min_size=chosen.min_size,
     )
+
+
+def covariance_thresholds(
+    ramp: Ramp, source: Source, dataset_id: str, subgroups: Subgroups
+) -> Thresholds:
+    """Return covariance control at the width of the ramp, by subgroup and group."""
+    learned = local_corrections(
+        dataset_id, source, subgroups.model_dump_json(), on_test=False
+    )
+    return learned.control(ramp.fitted.gamma).thresholds()
 
 
 @st.cache_data(max_entries=50, show_spinner=False)

@@ -23,6 +23,7 @@ from fairdash.ui.postprocess.ramp import (
     Choice,
     Ramp,
     baseline_table,
+    covariance_thresholds,
     impossibility,
     local_corrections,
 )
@@ -159,7 +160,9 @@ def changed_by_group(ramp: Ramp) -> None:
     )
 
 
-def post_downloads(ramp: Ramp) -> None:
+def post_downloads(
+    ramp: Ramp, choice: Choice, dataset_id: str | None, subgroups: Subgroups | None
+) -> None:
     """Offer thresholds, decisions and the same call in Python and on a command line."""
     fitted, split = ramp.fitted, ramp.data.split
     with st.popover("Decisions and thresholds", icon=":material/download:"):
@@ -171,6 +174,19 @@ def post_downloads(ramp: Ramp) -> None:
             type="tertiary",
             on_click="ignore",
         )
+        if choice.source.upload is None and dataset_id and subgroups is not None:
+            st.download_button(
+                "Thresholds of covariance control (JSON)",
+                lambda: covariance_thresholds(
+                    ramp, choice.source, dataset_id, subgroups
+                ).to_json(),
+                file_name="fairdash-covariance-thresholds.json",
+                help="One ramp for every group in every subgroup, at this width. To "
+                "apply it, give the columns of subgroups and of groups, in this order.",
+                icon=":material/data_object:",
+                type="tertiary",
+                on_click="ignore",
+            )
         table_download(
             "Decisions and h of test rows (CSV)",
             # written when asked for: a million rows take seconds
