@@ -236,7 +236,7 @@ def _stored(
     model: AuditedModel, rows: object, metric: FairMetric, places: Codes | None
 ) -> _People:
     own = model.rows
-    if rows is not own:
+    if getattr(rows, "key", None) != own.key:
         raise ValueError(
             "`rows` of a stored model must be its own, `model.rows`; `places` says "
             "which of them."
@@ -268,6 +268,12 @@ def _brought(
 ) -> _People:
     names = metric.feature_names
     header = list(rows) if isinstance(rows, pd.DataFrame) else None
+    text = list(rows.select_dtypes(exclude=["number", "bool"])) if header else []
+    if text:
+        raise ValueError(
+            f"`rows` must be encoded as numbers; {text[0]!r} is not. See "
+            "`fairdash.datasets.encode`."
+        )
     every = np.asarray(rows, np.float64)
     if every.ndim != 2 or every.shape[1] != len(names):
         message = f"`rows` must be (n_rows, {len(names)}), the columns of `metric`"

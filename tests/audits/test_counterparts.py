@@ -201,6 +201,18 @@ def test_a_metric_of_other_columns_is_refused(small):
         worst_counterparts(model, small, metric=other, fair_radius=-1)
 
 
+def test_rows_of_another_split_or_in_words_are_refused(small):
+    model = network_of(small, 0)
+    metric = ignore_columns(["sex"], small.encoder.feature_names)
+    other = AuditRows.of(small.dataset, 1)
+    with pytest.raises(ValueError, match="must be its own"):
+        worst_counterparts(model, other, metric=metric, fair_radius=0.1)
+    with pytest.raises(ValueError, match="'kind' is not"):
+        worst_counterparts(
+            LogisticRegression(), small.frame, metric=metric, fair_radius=0.1
+        )
+
+
 def test_a_model_brought_along_is_searched_over_the_rows_given():
     rng = np.random.default_rng(0)
     race = rng.integers(0, 3, 200)
