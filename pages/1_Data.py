@@ -1,5 +1,7 @@
 """Data: upload a table, say what its columns mean, see who it describes."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from fairdash import plots, ui
@@ -81,8 +83,10 @@ else:
         )
         rows = f"{ui.plural(read, 'row')} read"
         ui.context(table.file, rows, excluded, data.how_read(table))
+    with right:
+        guessed = data.guess_notice(table, roles)
     with numbers:
-        ui.kpi_row(results.base_rate_kpis(rates, used, read))
+        ui.kpi_row(results.base_rate_kpis(rates, used, read, guessed=guessed))
     with right:
         picture = plots.plot_base_rates(
             rates.cells,
@@ -91,6 +95,8 @@ else:
             outcome=roles.outcome(),
             source=f"{ui.plural(used, 'row')}.",
         )
+        if guessed:
+            picture = replace(picture, headline="Base rates, if the guess is right")
         ui.figure(picture, how=HOW, key="base rates")
 
 with view.export():

@@ -35,6 +35,7 @@ _SHOWN = 3
 # no part of a data set's identity: they change no row and no model
 _APART = {
     "subgroup_columns", "left_out", "feature_order", "positive_name", "positive_is",
+    "guessed",
 }  # fmt: skip
 # at their defaults these are not part of it either, so that keys made before stand
 _LATER = (
@@ -239,6 +240,8 @@ class Roles(BaseModel):
         The outcome 1 in words, such as "recidivated".
     positive_is : {"favourable", "unfavourable"}, optional
         What the outcome 1 means for the person.
+    guessed : bool
+        Whether nobody has confirmed yet what `guess_roles` proposed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -262,6 +265,7 @@ class Roles(BaseModel):
     feature_order: tuple[str, ...] = ()
     positive_name: str = ""
     positive_is: Literal["favourable", "unfavourable"] | None = None
+    guessed: bool = False
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -6,6 +6,7 @@ from fairdash.datasets.guess.roles import (
     RoleGuess,
     guess_groups,
     guess_positive,
+    guess_rest,
     guess_roles,
     rank_roles,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "guess_groups",
     "guess_meaning",
     "guess_positive",
+    "guess_rest",
     "guess_roles",
     "left_out_reasons",
     "rank_roles",

@@ -69,7 +69,7 @@ def rank_roles(frame: pd.DataFrame) -> RoleGuess:
     """
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     outcomes, sensitive = rank_columns(frame)
-    roles = _roles(frame, outcomes[0].column, sensitive[0].column)
+    roles = guess_rest(frame, outcomes[0].column, sensitive[0].column)
     return RoleGuess(roles, outcomes, sensitive)
 
 
@@ -101,7 +101,21 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
     return rank_roles(frame).roles
 
 
-def _roles(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
+def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
+    """Guess all but the outcome and the sensitive feature, which are known.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    target, sensitive : str
+        Columns.
+
+    Raises
+    ------
+    ValueError
+        If no column is left as a feature.
+    """
+    frame = frame[[name for name in frame if not is_nested(frame[name])]]
     positive = guess_positive(frame[target])
     features, _ = guess_features(frame, target, positive, sensitive)
     if not features:
@@ -127,6 +141,7 @@ def _roles(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         keep=dict.fromkeys(filters, ("1",)),
         positive_name=name,
         positive_is=meaning,
+        guessed=True,
     )
 
 

@@ -8,6 +8,7 @@ from fairdash.ui.data.draft import (
     edited_checks,
     edited_dataset,
     edited_rates,
+    guess_notice,
     keep_edits,
     prepared_table,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "edited_checks",
     "edited_dataset",
     "edited_rates",
+    "guess_notice",
     "how_read",
     "keep_edits",
     "open_table",

@@ -7,6 +7,7 @@ import streamlit as st
 
 from fairdash._wording import plain, plural
 from fairdash.datasets import (
+    Candidate,
     Dataset,
     Remedy,
     Roles,
@@ -14,6 +15,7 @@ from fairdash.datasets import (
     apply_remedy,
     check_subgroups,
     check_table,
+    guess_rest,
     join_checks,
     left_out_reasons,
     prepare,
@@ -21,13 +23,19 @@ from fairdash.datasets import (
 )
 from fairdash.metrics import BaseRates
 from fairdash.store import Draft
-from fairdash.ui.data.table import OpenTable
+from fairdash.ui.data.table import OpenTable, guess_of
 from fairdash.ui.results.summary import base_rates
+from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
 _TABLES = 4  # of each kind kept in memory
-_WORDS = {"subgroup_columns", "positive_name", "positive_is"}  # no check is about these
+_WORDS = {
+    "subgroup_columns",
+    "positive_name",
+    "positive_is",
+    "guessed",
+}  # no check is about these
 _GUESSED = {"target", "positive", "sensitive_feature", "preparation", "types"}
 _PAGE = "pages/1_Data.py"
 _LISTED = 5
@@ -46,6 +54,51 @@ def change_roles(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
     """Keep roles that were changed beside the form, fill it in anew and rerun."""
     store().keep_draft(table.place, Draft(roles, subgroups, table.version + 1))
     st.rerun()
+
+
+def guess_notice(table: OpenTable, roles: Roles) -> bool:
+    """Say that roles are guessed, offer the runners-up, return whether they still are.
+
+    A click confirms the guess or takes another column for it; an edit in the form and
+    a run confirm it too.
+    """
+    if not roles.guessed or (table.is_dataset and store().runs(table.place)):
+        return False
+    guess = guess_of(table.digest)
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(
+            f"**Guessed** from names and values: outcome **{plain(roles.outcome())}**, "
+            f"groups of **{plain(roles.sensitive_feature)}**. Is that right?"
+        )
+        with st.container(horizontal=True, gap="xsmall"):
+            if st.button("Looks right", icon=":material/check:", type="primary"):
+                sure = roles.model_copy(update={"guessed": False})
+                change_roles(table, sure, table.subgroups)
+            for candidate in guess.outcomes if guess else ():
+                _runner_up(table, roles, candidate, roles.sensitive_feature)
+            for candidate in guess.sensitive if guess else ():
+                _runner_up(table, roles, candidate, roles.target)
+    return True
+
+
+def _runner_up(table: OpenTable, roles: Roles, candidate: Candidate, kept: str) -> None:
+    """Draw the button that takes a column beside ``kept`` where it is another one."""
+    column, is_outcome = candidate.column, kept == roles.sensitive_feature
+    if column in (roles.target, roles.sensitive_feature):
+        return
+    role = "Outcome" if is_outcome else "Groups"
+    if st.button(
+        plain(f"{role}: {column}"),
+        help=plain(f"Also likely: {', '.join(candidate.reasons)}."),
+        key=f"guess {role} {column} {table.key}",
+    ):
+        pair = (column, kept) if is_outcome else (kept, column)
+        try:
+            changed = guess_rest(store().table(table.digest), *pair)
+        except ValueError as error:
+            problem(f"{column} was not chosen", error)
+        else:
+            change_roles(table, changed, Subgroups(columns=changed.subgroup_columns))
 
 
 def discard_edits(table: OpenTable) -> None:

@@ -7,7 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from fairdash._wording import plural
-from fairdash.datasets import Roles, Subgroups, common_labels, count_values
+from fairdash.datasets import (
+    Roles,
+    Subgroups,
+    common_labels,
+    count_values,
+    guess_groups,
+)
 from fairdash.metrics import BaseRates
 
 _MOST_GROUPS = 30
@@ -26,10 +32,9 @@ def pick_groups(
 ) -> tuple[dict[str, tuple[str, ...]] | None, tuple[float, ...]]:
     """Draw the groups of a column and return them: values by name, or cut points."""
     same = str(column.name) == roles.sensitive_feature
-    known = roles.groups if same else None
+    known, cuts = (roles.groups, roles.sensitive_cuts) if same else guess_groups(column)
     few = count_values(column, _FEW_VALUES) <= _FEW_VALUES
     if pd.api.types.is_numeric_dtype(column) and not few:
-        cuts = roles.sensitive_cuts if same else ()
         return None, pick_cuts(f"Cut {column.name} at", cuts, f"{key} cuts")
     return _pick_values(common_labels(column)[:_MOST_GROUPS], known, key), ()
 

@@ -15,6 +15,7 @@ from fairdash.datasets import (
     choose_features,
     common_labels,
     features_after,
+    guess_positive,
 )
 from fairdash.ui.data.groups_form import pick_bins, pick_crossing, pick_groups
 from fairdash.ui.data.outcome_form import pick_meaning, pick_positive
@@ -56,7 +57,9 @@ def roles_form(
     target = st.selectbox(
         "Outcome (y)", columns, index=_position(columns, roles.target), key=f"{key} y"
     )
-    positive = pick_positive(frame[target], roles.positive, f"{key} {target}")
+    same = target == roles.target
+    known = roles.positive if same else guess_positive(frame[target])
+    positive = pick_positive(frame[target], known, f"{key} {target}")
     name, meaning = pick_meaning(roles, target, positive, f"{key} {target} {positive}")
     others = [column for column in columns if column != target]
     sensitive = st.selectbox(
@@ -153,6 +156,8 @@ def roles_form(
         min_level_rows=min_level_rows,
         max_levels=max_levels,
     )
+    if roles.guessed and chosen == roles.model_copy(update={"guessed": False}):
+        chosen = roles  # nothing was changed, so it is still a guess
     return Choice(chosen, chosen_subgroups, sizes)
 
 

@@ -14,11 +14,12 @@ from fairdash.datasets import (
     PUBLIC,
     SAMPLES,
     PublicTable,
+    RoleGuess,
     Roles,
     Subgroups,
     Variant,
     fetch_table,
-    guess_roles,
+    rank_roles,
 )
 from fairdash.store import Draft
 from fairdash.ui.widgets.blocks import problem
@@ -83,7 +84,7 @@ def open_table(dataset_id: str | None) -> OpenTable | None:
     known = {table.sha256: table.name for table in store().tables()}
     if digest not in known:
         return None
-    roles = _guessed(digest)
+    roles = first_roles(digest)
     file = (digest, known[digest], title_of(known[digest]))
     return _with_draft(file, roles, Subgroups(columns=roles.subgroup_columns), digest)
 
@@ -105,8 +106,12 @@ def _with_draft(
 
 
 @st.cache_resource(max_entries=8, show_spinner="Guessing roles…")
-def _guessed(digest: str) -> Roles:
-    return first_roles(store().table(digest))
+def guess_of(digest: str) -> RoleGuess | None:
+    """Return the guess for a table with its runners-up, None where there is none."""
+    try:
+        return rank_roles(store().table(digest))
+    except ValueError:
+        return None
 
 
 def sample_cards() -> None:
@@ -140,16 +145,17 @@ def add_sample(name: str) -> str:
     return store().add_dataset(digest, sample.roles, sample.title, sample.subgroups)
 
 
-def first_roles(frame: pd.DataFrame) -> Roles:
+def first_roles(digest: str) -> Roles:
     """Return guessed roles, or some roles to correct when none could be guessed."""
-    try:
-        return guess_roles(frame)
-    except ValueError:
-        first, *features, target = (str(column) for column in frame.columns)
-        choice: dict[str, Any] = {"target": target, "positive": "1"}
-        return Roles.model_construct(
-            **choice, sensitive_feature=first, features=tuple(features)
-        )
+    guess = guess_of(digest)
+    if guess is not None:
+        return guess.roles
+    names = (str(column) for column in store().table(digest).columns)
+    first, *features, target = names
+    choice: dict[str, Any] = {"target": target, "positive": "1"}
+    return Roles.model_construct(
+        **choice, sensitive_feature=first, features=tuple(features)
+    )
 
 
 def title_of(file: str) -> str:

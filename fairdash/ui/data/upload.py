@@ -247,8 +247,7 @@ def _check_columns(digest: str) -> None:
 
 
 def _open(digest: str, name: str) -> None:
-    with st.spinner("Guessing roles…"):
-        roles = first_roles(store().table(digest))
+    roles = first_roles(digest)
     try:
         data = store().add_dataset(digest, roles, name)
     except ValueError:

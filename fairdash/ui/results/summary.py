@@ -18,10 +18,15 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     )
 
 
-def base_rate_kpis(rates: BaseRates, used: int, read: int) -> list[Kpi]:
-    """Return rows used of those read, base rate, its gap, subgroups estimable."""
+def base_rate_kpis(
+    rates: BaseRates, used: int, read: int, *, guessed: bool
+) -> list[Kpi]:
+    """Return rows used of those read, base rate, its gap, subgroups estimable.
+
+    The gap is a finding: of roles that are only ``guessed`` it is not shown.
+    """
     estimable = rates.local["estimable"]
-    return [
+    kpis = [
         Kpi("Rows used", count(used), f"{percent(used / read)} of the file"),
         Kpi(
             "Base rate P(y = 1)",
@@ -40,6 +45,7 @@ def base_rate_kpis(rates: BaseRates, used: int, read: int) -> list[Kpi]:
             not_estimable(rates.local),
         ),
     ]
+    return [kpi for kpi in kpis if not (guessed and kpi.label == "Gap in base rate")]
 
 
 def not_estimable(local: pd.DataFrame) -> str:

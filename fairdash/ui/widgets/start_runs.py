@@ -19,7 +19,8 @@ _AUDIT = "audited run"
 
 
 def keep_dataset(table: OpenTable, roles: Roles, subgroups: Subgroups) -> str:
-    """Keep the roles of a table and return the id of the data set."""
+    """Keep the roles of a table, confirmed now, and return the id of the data set."""
+    roles = roles.model_copy(update={"guessed": False})
     data = store().add_dataset(table.digest, roles, table.name, subgroups)
     store().drop_draft(table.place)
     return data
