@@ -1,6 +1,7 @@
 """Read a file of any kind into a table, or say what is wrong with it."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from fairdash.datasets.reading.format import TableFormat, sniff
 from fairdash.datasets.reading.parquet import ParquetRows, ParquetSink, load_table
 from fairdash.datasets.reading.records import ExcelSheet, JsonRecords
 from fairdash.datasets.reading.source import Source, unpacked
+
+MOST_COLUMNS = 10_000
 
 
 def read_table(
@@ -60,8 +63,9 @@ def read_table(
     Raises
     ------
     ValueError
-        If the file is empty, has no columns or no rows, cannot be read, has a row with
-        too many or too few cells, or two different columns of one name.
+        If the file is empty, has no columns, more than 10,000 or no rows, cannot be
+        read, has a row with too many or too few cells, or two different columns of one
+        name.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
@@ -154,6 +158,11 @@ def _read(
         if not rows.header:
             message = f"{original.name} has no columns; choose a file with columns."
             raise ValueError(message)
+        if len(rows.header) > MOST_COLUMNS:
+            raise ValueError(
+                f"{original.name} has {len(rows.header):,} columns, more than "
+                f"{MOST_COLUMNS:,}; keep those that are needed."
+            )
         names = unique_names(rows.header)
         copies = Copies(rows.header, original.name)
 
@@ -197,16 +206,15 @@ def _copy(batches: Callable[[], Iterator[Any]], names: list[str], sink: Sink) ->
 
 def unique_names(header: list[str]) -> list[str]:
     """Return a name for every column: ``Unnamed: 0``, ``age``, ``age.1``."""
-    names: list[str] = []
-    taken = set(header)
+    names: dict[str, None] = {}
+    taken, copies = set(header), Counter[str]()
     for position, name in enumerate(header):
-        name = name or f"Unnamed: {position}"
-        unique, copies = name, 0
-        while unique in names or (copies and unique in taken):
-            copies += 1
-            unique = f"{name}.{copies}"
-        names.append(unique)
-    return names
+        name = unique = name or f"Unnamed: {position}"
+        while unique in names or (copies[name] and unique in taken):
+            copies[name] += 1
+            unique = f"{name}.{copies[name]}"
+        names[unique] = None
+    return list(names)
 
 
 class Copies:
@@ -222,10 +230,13 @@ class Copies:
 
     def __init__(self, header: list[str], file: str) -> None:
         self._header, self._file = header, file
+        first: dict[str, int] = {}
+        for position, name in enumerate(header):
+            first.setdefault(name, position)
         self._pairs = [
-            (header.index(name), position)
+            (first[name], position)
             for position, name in enumerate(header)
-            if name and header.index(name) < position
+            if name and first[name] < position
         ]
         self._different: set[tuple[int, int]] = set()
 

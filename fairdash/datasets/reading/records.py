@@ -5,6 +5,7 @@ import io
 import json
 import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -15,7 +16,8 @@ import pyarrow as pa
 from fairdash.datasets.reading.cells import MISSING
 from fairdash.datasets.reading.source import ZIP_ERRORS, SeveralTablesError, Source
 
-BATCH_ROWS = 50_000
+BATCH_ROWS, BATCH_CELLS = 50_000, 1_000_000
+MOST_SHEET_ROWS = 1 << 20  # of Excel: a row is numbered, so a gap may have no end
 CHARACTERS = 1 << 20
 LONGEST_RECORD = 1 << 24  # characters; more is a record that never ends
 
@@ -33,7 +35,8 @@ class Records(ABC):
     def batches(self) -> Iterator[Any]:
         """Yield the rows from the first on; every column is text."""
         rows = self._rows()
-        while part := list(islice(rows, BATCH_ROWS)):
+        n_rows = min(BATCH_ROWS, max(1, BATCH_CELLS // len(self.header)))
+        while part := list(islice(rows, n_rows)):
             columns = zip(*part, strict=True)
             arrays = [pa.array(map(_cell, c), pa.string()) for c in columns]
             names = [str(position) for position in range(len(self.header))]
@@ -102,7 +105,7 @@ class ExcelSheet(Records):
 def _filled(sheet: Any) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a sheet that have a cell with a value."""
     sheet.reset_dimensions()  # what the file says of its size is often wrong
-    for row in sheet.iter_rows(values_only=True):
+    for row in sheet.iter_rows(max_row=MOST_SHEET_ROWS, values_only=True):
         if any(cell is not None for cell in row):
             yield row
 
@@ -189,8 +192,7 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a record, or raise where a key comes twice."""
     record = dict(pairs)
     if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise ValueError(f"A record has {twice!r} twice; rename one of them.")
     return record
 

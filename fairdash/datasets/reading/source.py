@@ -15,6 +15,8 @@ from typing import IO, BinaryIO
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 WORKBOOK = "xl/workbook.xml"
+SHEETS = "xl/worksheets/"  # read row by row; all else of a workbook is kept in memory
+MOST_BESIDE = 128 << 20  # bytes of what is kept
 # what zipfile raises on a damaged archive, a method it lacks or a password it needs
 ZIP_ERRORS = (
     zipfile.BadZipFile,
@@ -132,9 +134,18 @@ def _is_workbook(source: Source, head: bytes) -> bool:
         return False
     with source.open() as file:
         try:
-            return WORKBOOK in zipfile.ZipFile(file).namelist()
+            sizes = {i.filename: i.file_size for i in zipfile.ZipFile(file).infolist()}
         except ZIP_ERRORS:
             return False
+    if WORKBOOK not in sizes:
+        return False
+    beside = sum(n for name, n in sizes.items() if not name.startswith(SHEETS))
+    if sum(sizes.values()) > MOST_UNPACKED or beside > MOST_BESIDE:
+        raise ValueError(
+            f"{source.name} unpacks to more than {MOST_UNPACKED >> 30} GiB, or to more "
+            f"than {MOST_BESIDE >> 20} MiB of texts; save the table as CSV."
+        )
+    return True
 
 
 def _gunzip(source: Source, path: Path) -> Source:
