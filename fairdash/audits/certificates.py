@@ -195,17 +195,17 @@ def certify_decisions(
         When a noisy group has no rows with an outcome of the constraint, or nothing is
         known of it.
     """
-    asked = question._asdict()
+    terms = question._asdict()
     parts, largest, known = [], [], []
     for seed, rows in enumerate(seeds):
         on = noise.on(rows.where)
         known.append(on)
         noisy = noise.noisy[rows.where].astype(str)
         given = (rows.y, rows.decided, noisy)
-        found = {"noisy": violations(*given, **asked)}
+        found = {"noisy": violations(*given, **terms)}
         balls = on.within(radius)
         if balls is not None:
-            found["ball"] = tv_certificate(*given, balls, **asked)
+            found["ball"] = tv_certificate(*given, balls, **terms)
         if on.matrix is not None:
             found["soft"] = soft_certificate(
                 *given,
@@ -213,11 +213,11 @@ def certify_decisions(
                 least=on.least,
                 most=on.most,
                 true_groups=list(on.matrix.columns),
-                **asked,
+                **terms,
             )
         if noise.true is not None:
             true = noise.true[rows.where].astype(str)
-            found["true"] = violations(rows.y, rows.decided, true, **asked)
+            found["true"] = violations(rows.y, rows.decided, true, **terms)
         parts += [one.assign(kind=kind, seed=seed) for kind, one in found.items()]
         largest.append(_largest(found))
     return Certificate(

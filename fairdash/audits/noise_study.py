@@ -23,14 +23,14 @@ def study_spec(
     data: DataSource, dataset: Dataset, question: Question, subgroups: Subgroups
 ) -> SweepSpec:
     """Return the study: each method knows the noise that its groups were given."""
-    asked = question._asdict()
+    terms = question._asdict()
     grids = [
         MethodGrid(method=UNCONSTRAINED),
-        MethodGrid(method="noisy_naive", params={**asked, "simulated_noise": 0.0}),
+        MethodGrid(method="noisy_naive", params={**terms, "simulated_noise": 0.0}),
     ]
     for level in study_levels(dataset):
         for method, knows in ASSUMED.items():
-            params = {**asked, "simulated_noise": level}
+            params = {**terms, "simulated_noise": level}
             if knows:
                 params[knows] = level
             grids.append(MethodGrid(method=method, params=params))
@@ -134,8 +134,8 @@ def _belongs(trial: TrialRecord, question: Question) -> bool:
     if trial.method not in ASSUMED:
         return False
     knows, params = ASSUMED[trial.method], trial.params
-    asked = question._asdict()
-    if any(params.get(name) != value for name, value in asked.items()):
+    terms = question._asdict()
+    if any(params.get(name) != value for name, value in terms.items()):
         return False
     return knows is None or params[knows] == params["simulated_noise"]
 
@@ -146,10 +146,10 @@ def _measured(
     """Return error and largest violations on the test rows of a seed."""
     groups = np.asarray(dataset.sensitive_features, dtype=object)
     noisy = simulate_noise(groups, level, random_state=seed)[rows.where]
-    asked, given = question._asdict(), (rows.y, rows.decided)
-    true = violations(*given, groups[rows.where], **asked)
+    terms, given = question._asdict(), (rows.y, rows.decided)
+    true = violations(*given, groups[rows.where], **terms)
     return {
         "true": float(true["violation"].max()),
-        "noisy": float(violations(*given, noisy, **asked)["violation"].max()),
+        "noisy": float(violations(*given, noisy, **terms)["violation"].max()),
         "error": float(np.mean(rows.decided != rows.y)),
     }

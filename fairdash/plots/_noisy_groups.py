@@ -252,8 +252,8 @@ def plot_noise_study(table: pd.DataFrame) -> Picture:
     step = _BESIDE * float(table["level"].max() - table["level"].min())
     marks = zip(methods, model_marks(roles), strict=True)
     for i, (name, (colour, symbol)) in enumerate(marks):
-        mine = table[table["method"] == name].sort_values("level")
-        label, levels = str(mine["label"].iloc[0]), mine["level"].tolist()
+        part = table[table["method"] == name].sort_values("level")
+        label, levels = str(part["label"].iloc[0]), part["level"].tolist()
         shift = step * (i - (len(methods) - 1) / 2)
         for axis, column in zip(_AXES, panels, strict=True):
             data.append(
@@ -263,16 +263,16 @@ def plot_noise_study(table: pd.DataFrame) -> Picture:
                     "name": label,
                     "legendgroup": name,
                     "showlegend": axis == "",
-                    "x": numbers(mine["level"] + shift),
+                    "x": numbers(part["level"] + shift),
                     "customdata": levels,
-                    "y": numbers(mine[column]),
+                    "y": numbers(part[column]),
                     "xaxis": f"x{axis}",
                     "yaxis": f"y{axis}",
                     "line": {"color": colour, "width": 2},
                     "marker": {"color": colour, "symbol": symbol, "size": 9},
                     "error_y": {
                         "type": "data",
-                        "array": numbers(mine[f"{column}_sd"]),
+                        "array": numbers(part[f"{column}_sd"]),
                         "color": fade(colour, 0.55),
                         "thickness": 2,
                         "width": 0,

@@ -172,13 +172,13 @@ class AscentInBall:
         self._base = np.zeros((m, n + 2), np.float32)
         self._counts = np.zeros((m, n + 2), np.float32)
         self._counts[:, :n] = rows.counts
-        for j, mine in enumerate(rows.groups):
-            self._base[j, mine] = 1 / sizes[j]
+        for j, part in enumerate(rows.groups):
+            self._base[j, part] = 1 / sizes[j]
             self._base[j, n] = 1 / sizes[j]
             self._counts[j, n] = sizes[j] - inside[j]
             self._counts[j, n + 1] = (sizes.sum() - inside.sum()) - self._counts[j, n]
         # decrease takes place where the group has mass: its rows and those beyond
-        self._own = [np.append(np.arange(n)[mine], n) for mine in rows.groups]
+        self._own = [np.append(np.arange(n)[part], n) for part in rows.groups]
         self._p = np.repeat(self._base[None], k, axis=0)
         self._level = np.zeros((k, m), np.float32)  # of the increase, as last found
         self._adam = Adam((k, m, n), rate[:, None, None])

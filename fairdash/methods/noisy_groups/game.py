@@ -115,8 +115,8 @@ def compress(
         (where,) = np.nonzero(side.rows(y[first]))
         span = slice(int(where[0]), int(where[-1]) + 1)
         ends = np.searchsorted(codes[first][span], np.arange(len(groups) + 1))
-        mine = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
-        parts.append(SideRows(side, span, often[span], mine, sizes))
+        part = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
+        parts.append(SideRows(side, span, often[span], part, sizes))
     return Rows(
         X=np.column_stack([features[first], np.ones(len(first), np.float32)]),
         sign=np.where(y[first] == 1, 1, -1).astype(np.float32),
@@ -300,13 +300,13 @@ def slopes(
     gap = np.empty_like(multiplier)
     start = 0
     for side, opponent in zip(rows.sides, opponents, strict=True):
-        mine = slice(start, start := start + opponent.n_groups)
-        here, force = multiplier[:, mine], np.float32(side.side.sign)
+        part = slice(start, start := start + opponent.n_groups)
+        here, force = multiplier[:, part], np.float32(side.side.sign)
         phi_side = phi[:, side.span]
         signed = phi_side if side.side.sign > 0 else -phi_side
         answer = opponent.answer(np.maximum(signed, -1), phi_side > 0, here)
         overall, bend = _overall(signed, side.counts / side.counts.sum())
-        gap[:, mine] = 1 + overall + answer.mean
+        gap[:, part] = 1 + overall + answer.mean
         bend *= here.sum(axis=1, keepdims=True)
         bend += answer.pull * (signed > -1)
         slope[:, side.span] += force * bend

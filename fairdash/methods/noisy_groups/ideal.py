@@ -282,8 +282,8 @@ def _climb(
     """Let the memberships of all sides take their step."""
     start = 0
     for side, climber in zip(rows.sides, climbers, strict=True):
-        mine = multiplier[:, start : start + climber.n_groups]
+        part = multiplier[:, start : start + climber.n_groups]
         start += climber.n_groups
         here = phi[:, side.span]
         signed = here if side.side.sign > 0 else -here
-        climber.climb(np.maximum(signed, -1), here > 0, mine)
+        climber.climb(np.maximum(signed, -1), here > 0, part)

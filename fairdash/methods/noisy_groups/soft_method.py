@@ -182,9 +182,9 @@ class SoftOpponent(ABC):
         mean = (cells.total[..., None] * w).sum(axis=(1, 2)) / whole
         coefficient = np.einsum("kncj,kj->knc", w, multiplier / whole)
         pull = np.empty_like(v)
-        for group, mine in enumerate(self._rows.groups):
+        for group, part in enumerate(self._rows.groups):
             no, yes = coefficient[:, group, :1], coefficient[:, group, 1:]
-            pull[:, mine] = no + (yes - no) * decided[:, mine]
+            pull[:, part] = no + (yes - no) * decided[:, part]
         pull *= self._rows.counts / self._rows.sizes.sum()
         return Answer(mean, pull)
 
@@ -193,14 +193,14 @@ class SoftOpponent(ABC):
         cut = np.minimum(v, CLIP)
         shape = (len(v), len(self._rows.groups), 2)
         size, total, short = (np.empty(shape, np.float32) for _ in range(3))
-        for group, mine in enumerate(self._rows.groups):
-            share = self._rows.counts[mine] / self._rows.sizes.sum()
-            yes = decided[:, mine] * share
+        for group, part in enumerate(self._rows.groups):
+            share = self._rows.counts[part] / self._rows.sizes.sum()
+            yes = decided[:, part] * share
             size[:, group, 1] = yes.sum(axis=1)
             size[:, group, 0] = share.sum() - size[:, group, 1]
             for values, sums in ((v, total), (cut, short)):
-                sums[:, group, 1] = (values[:, mine] * yes).sum(axis=1)
-                sums[:, group, 0] = by_model(values[:, mine], share) - sums[:, group, 1]
+                sums[:, group, 1] = (values[:, part] * yes).sum(axis=1)
+                sums[:, group, 0] = by_model(values[:, part], share) - sums[:, group, 1]
         return Cells(size, total, short)
 
     def shares(self, cells: Cells) -> Float32:

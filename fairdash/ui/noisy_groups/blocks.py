@@ -109,8 +109,8 @@ def show_certificates(
     left, right = columns
     numbers = st.container()
     model, noise, question = chosen.model, chosen.noise, chosen.question
-    assert model is not None, "asked for before"
-    assert noise is not None, "asked for before"
+    assert model is not None, "the page shows this only with a model and noise"
+    assert noise is not None, "the page shows this only with a model and noise"
     alike = [other for other in models if _same_rows(other, model)]
     shown = {model.id, *[one.id for one in alike if one is not model][: MOST - 1]}
     curve = _curve(model.sources, dataset_id, noise.key, question, noise)

@@ -1,4 +1,4 @@
-"""Controls of Noisy groups: a model, where noise comes from, what is asked."""
+"""Controls of Noisy groups: a model, where noise comes from, the question."""
 
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
@@ -124,7 +124,7 @@ def pick_noise(
     Raises
     ------
     ValueError
-        When the noise cannot be as asked, or scores cannot be read.
+        When the noise cannot be as chosen, or scores cannot be read.
     """
     with controls(5):
         first, second, third, fourth, last = (st.container() for _ in range(5))

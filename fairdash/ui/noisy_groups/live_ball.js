@@ -1,5 +1,5 @@
 // A radius that follows the hand: what the server computed for every stop is drawn.
-const ANSWER_MS = 2000 // until the server has repeated what it was told on release
+const ANSWER_MS = 2000 // until the server has answered a release
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(3)
@@ -62,8 +62,8 @@ export default function ({ data, parentElement, setStateValue }) {
   state.data = data
   state.input.max = data.radii.at(-1)
   if (fresh) state.input.value = data.start
-  // until the server repeats what it was told on release, it speaks of a radius before
-  if (data.start === state.told) state.until = 0
+  // until the server answers a release, it speaks of the radius before
+  if (data.start === state.released) state.until = 0
   else if (!state.held && Date.now() >= state.until) state.input.value = data.start
   state.input.onpointerdown = () => { state.held = true }
   state.input.onpointerup = () => { state.held = false }
@@ -72,9 +72,9 @@ export default function ({ data, parentElement, setStateValue }) {
   }
   state.input.onchange = () => {
     state.held = false
-    state.told = +state.input.value
+    state.released = +state.input.value
     state.until = Date.now() + ANSWER_MS
-    setStateValue("radius", state.told)
+    setStateValue("radius", state.released)
   }
   redraw(state)
   return () => clearTimeout(state.speech)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from itertools import product
 
 import numpy as np
 import pytest
@@ -124,29 +123,6 @@ def test_random_draws_pass_what_the_exact_certificate_fails(data):
     assert not model.constant_
     assert model.feasible_
     assert table["worst_violation"].max() > 0.05
-
-
-AXES = {
-    NoisyGroupsNaive: {"slack": (0.0, 0.1), "multiplier_rate": (0.2, 1.0)},
-    NoisyGroupsDRO: {"tv_radius": (0.05, 0.2), "adversary_rate": (0.001, 0.05)},
-    NoisyGroupsSoft: {"noise_level": (0.1, 0.25), "learning_rate": (0.02, 0.1)},
-}
-
-
-@pytest.mark.parametrize("cls", list(AXES))
-def test_a_model_in_a_stack_equals_the_model_alone(cls, data, monkeypatch):
-    X, y, groups = data
-    values = product(*AXES[cls].values())
-    points = [dict(zip(AXES[cls], value, strict=True)) for value in values]
-    # before rounding decides between two opponents; afterwards paths may part
-    settings = {"max_iter": 25, "random_state": 0}
-    module = __import__("fairdash.methods.noisy_groups.estimators", fromlist=["x"])
-    monkeypatch.setattr(module, "TOGETHER", 3)
-    together = cls(**settings).fit_many(points, X, y, sensitive_features=groups)
-    for point, model in zip(points, together, strict=True):
-        alone = cls(**settings, **point).fit(X, y, sensitive_features=groups)
-        np.testing.assert_allclose(model.coef_, alone.coef_, atol=2e-3)
-        assert model.violation_ == pytest.approx(alone.violation_, abs=2e-3)
 
 
 def test_simulated_noise_is_training_on_the_simulated_groups(data):
