@@ -1,6 +1,8 @@
 """A stored sweep: rows of earlier versions, cards, sentences, models that join."""
 
 import re
+import tarfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from toys import ROLES, people_csv
 
-from fairdash.datasets import Subgroups
+from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
+from fairdash.metrics import decision_status
 from fairdash.results import (
     StoredSweep,
     agreement_words,
@@ -29,6 +32,7 @@ from fairdash.ui.sweep.controls import _nearest, labels, read_point, words
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 GRID = {"fairness_weight": (0.5, 2.0), "tau": (0.1, 0.6)}
+OLDER_HOME = Path(__file__).parents[1] / "store" / "older_home.tar.gz"
 SHARE = st.integers(0, 8).map(lambda value: value / 8)
 
 
@@ -260,3 +264,23 @@ def test_the_table_to_certify_counts_test_rows_of_models_on_the_front(store, run
         assert gaps.max() == pytest.approx(row["test_worst_1_di"])
     choice = choose_certified(sweep, limits={PARITY: 0.9, "worst_1_di": 0.9})
     assert choice.model in set(table["model"])
+
+
+def test_a_run_of_an_older_home_folder_opens_with_its_rows_marked(home):
+    with tarfile.open(OLDER_HOME) as archive:
+        archive.extractall(home, filter="data")
+    store = open_store()
+    (run,) = store.runs()
+    snapshot = store.snapshot(run.id)
+    assert "validation_constant" not in snapshot.table()
+    result = StoredSweep.of(store, snapshot).result
+    assert result.labels == ["Unconstrained", "ROAD λ 2 τ 0.3"]
+    dataset = store.dataset(run.dataset_id)
+    for key, constant in zip(
+        result.rows["key"], result.rows["test_constant"], strict=True
+    ):
+        test = split(dataset, 0).test
+        chosen = store.artifact(key).scores()[test] > 0.5
+        (status,) = decision_status(dataset.y[test], chosen.astype(int))["status"]
+        assert constant == (status != "")
+    store.close()
