@@ -34,29 +34,23 @@ start = ui.store().dataset_record(view.data).subgroups
 def local_fairness():
     """Draw everything that follows the controls."""
     facts = st.container()
-    chosen = ui.pick_models(models, plots.MOST_MODELS, run_id=view.run, key=view.data)
+    chosen = ui.pick_models(models, plots.MOST_MODELS, run_id=view.run)
     with ui.controls(3):
         bar = st.container(), st.container()
         options = ui.more("Subgroups")
-    subgroups = ui.subgroup_form(
-        dataset, start, f"{view.data} local", bar=bar, options=options
-    )
+    subgroups = ui.subgroup_form(dataset, start, bar=bar, options=options)
     with options:
-        seed = ui.pick_seed(chosen, f"{view.data} local")
-        k = ui.pick_k(f"{view.data} local")
+        compared = ui.pick_seed(chosen)
+        k = ui.pick_k()
         upright = st.toggle("Upright, as in the paper", key=f"{view.data} upright")
     try:
-        result = results.local_result(
-            ui.store(),
-            [ui.of_seed(model, seed) for model in chosen],
-            view.data,
-            subgroups,
-        )
+        result = results.local_result(ui.store(), compared, view.data, subgroups)
     except ValueError as error:
         ui.problem("These subgroups cannot be made", error)
         return
     with facts:
         ui.context(*result.facts(dataset.name, subgroups))
+        ui.verdict(result.verdict(dataset.group_names, dataset.roles.outcome()))
     ui.kpi_row(result.kpis(k))
     ui.figure(
         plots.plot_local_di(
@@ -73,6 +67,7 @@ def local_fairness():
         table_config=ui.decimals(result.cells),
         key="local di",
     )
+    ui.offer_missing_seeds(compared, view.data)
     ui.heading(f"Subgroups of {result.label} by gap")
     ranked = result.ranked(dataset.group_names)
     st.dataframe(

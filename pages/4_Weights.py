@@ -53,11 +53,7 @@ def show_weights():
     with second:
         share = weights.pick_share(view.data)
     subgroups = ui.subgroup_form(
-        dataset,
-        start,
-        f"{view.data} local",  # what was chosen there holds here
-        bar=(options, options),
-        options=options,
+        dataset, start, bar=(options, options), options=options
     )
     with facts:
         ui.context(*chosen.facts(dataset.name))

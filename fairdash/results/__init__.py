@@ -29,9 +29,12 @@ from fairdash.results.evaluation import (
 )
 from fairdash.results.local import LocalResult, local_result
 from fairdash.results.models import (
+    Comparison,
     Setting,
     beside_plain,
     known_models,
+    missing_seeds,
+    on_shared_seeds,
     reference_of,
     same_model,
     settings,
@@ -83,6 +86,7 @@ from fairdash.results.weighting import (
 __all__ = [
     "CONSTRAINTS",
     "EVERYBODY",
+    "Comparison",
     "ExpectedCost",
     "LocalResult",
     "Outcome",
@@ -111,12 +115,14 @@ __all__ = [
     "main_trials",
     "methods_of",
     "metrics_by_setting",
+    "missing_seeds",
     "model_in_question",
     "models_in_training",
     "models_of",
     "n_workers",
     "nearest_limits",
     "notable",
+    "on_shared_seeds",
     "opened_on",
     "outcome",
     "paired_changes",

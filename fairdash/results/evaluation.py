@@ -13,11 +13,19 @@ import pandas as pd
 
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
-from fairdash.metrics import compare, evaluate, noise_floor, summarise_seeds
+from fairdash.metrics import (
+    compare,
+    decision_status,
+    evaluate,
+    noise_floor,
+    summarise_seeds,
+)
 from fairdash.results.models import Setting
 from fairdash.results.rows import rows_of
 from fairdash.store import Store
 
+MOST_SEEDS = 0.5  # share of seeds beyond which a model counts as constant
+DECIDES = ""
 _INTERVAL = {"_low": ", low", "_high": ", high"}
 _NAMES = {
     "label": "Model",
@@ -43,7 +51,8 @@ def metrics_by_setting(
     """Return one row per setting: its metrics on test rows, averaged over seeds.
 
     Columns: label, method, colour_role, n_seeds and those of
-    `fairdash.metrics.summarise_seeds` over `fairdash.metrics.evaluate`.
+    `fairdash.metrics.summarise_seeds` over `fairdash.metrics.evaluate`; ``constant`` is
+    the share of seeds in which a model decides alike for everyone, or nearly so.
     """
     rows = [
         {
@@ -110,6 +119,9 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
             columns[f"{name}_sd"] = f"{title}, sd"
     present = [name for name in columns if name in table]
     shown = table[present].rename(columns=columns)
+    if (table["constant"] > MOST_SEEDS).any():
+        marks = (table["constant"] > MOST_SEEDS).map({True: "constant", False: ""})
+        shown.insert(1, "Decides", marks)
     return shown.astype({"Seeds": int, "Test rows": int})
 
 
@@ -119,7 +131,8 @@ def _evaluated(
 ) -> dict[str, Any]:
     rows = rows_of(store, dataset_id, seed, subgroups)
     table = evaluate(rows.y, rows.scores(key), **rows.groups)
-    return dict(table.iloc[0])
+    status = decision_status(rows.y, rows.predictions(key))["status"].iloc[0]
+    return {**table.iloc[0], "constant": float(status != DECIDES)}
 
 
 @lru_cache(maxsize=5000)

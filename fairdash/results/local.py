@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import pandas as pd
 
@@ -10,11 +11,12 @@ from fairdash._wording import Kpi, change, interval, number, plural
 from fairdash.datasets import Subgroups
 from fairdash.metrics import local_di, mean_local_di
 from fairdash.results.evaluation import (
+    MOST_SEEDS,
     chance_worst,
     metrics_by_setting,
     paired_changes,
 )
-from fairdash.results.models import Setting, share_seed
+from fairdash.results.models import Setting, on_shared_seeds
 from fairdash.results.rows import rows_of
 from fairdash.store import Store
 
@@ -38,6 +40,8 @@ class LocalResult:
         Worst-1-DI of the model looked at by chance, 95th percentile.
     changes : DataFrame or None
         Paired changes against the first model, if there is one on the same rows.
+    note : str
+        Which seeds are compared, where models have different ones.
     """
 
     label: str
@@ -45,6 +49,17 @@ class LocalResult:
     models: pd.DataFrame
     chance: float
     changes: pd.DataFrame | None
+    note: str = ""
+
+    @property
+    def row(self) -> "pd.Series[Any]":
+        """The metrics of the model looked at."""
+        return self.models[self.models["label"] == self.label].iloc[0]
+
+    @property
+    def n_seeds(self) -> int:
+        """Number of seeds that numbers are means over."""
+        return int(self.row["n_seeds"])
 
     @property
     def own(self) -> pd.DataFrame:
@@ -58,50 +73,107 @@ class LocalResult:
         return self.cells[self.cells["subgroup"].isin(largest)]
 
     def ranked(self, groups: Sequence[str]) -> pd.DataFrame:
-        """Return the subgroups of the model looked at, the widest gap first."""
+        """Return the subgroups of the model looked at, the widest gap first.
+
+        Over several seeds all columns are means. The mean gap is then at least the gap
+        between mean rates, and larger where seeds disagree on who is ahead; so both
+        stand in the table.
+        """
         names = {"subgroup": "Subgroup", "local_di": "Local DI"}
         names |= {"ci_low": "Low", "ci_high": "High", "n": "Rows"}
         names |= {f"rate_{name}": f"P(ŷ = 1) {name}" for name in groups}
         names |= {f"n_{name}": f"Rows {name}" for name in groups}
-        if self.own["n_seeds"].max() > 1:
-            names |= {"local_di_sd": "± over seeds", "n_seeds": "Seeds"}
+        table = self.own
+        if self.n_seeds > 1:
+            rates = table[[f"rate_{name}" for name in groups]]
+            apart = rates.max(axis=1, skipna=False) - rates.min(axis=1, skipna=False)
+            table = table.assign(apart=apart)
+            names |= {"apart": "Gap of mean rates", "local_di_sd": "± over seeds"}
+            names["n_seeds"] = "Seeds"
         names["reason"] = "Not estimable"
-        table = self.own.sort_values("local_di", ascending=False)[list(names)]
+        table = table.sort_values("local_di", ascending=False)[list(names)]
         return table.rename(columns=names)
+
+    def verdict(self, groups: Sequence[str], outcome: str) -> str:
+        """Return in one sentence who is worse off, where, by how much and how surely.
+
+        Parameters
+        ----------
+        groups : sequence of str
+        outcome : str
+            What is predicted, such as "approved = yes".
+        """
+        if self.row["constant"] > MOST_SEEDS:
+            return (
+                f"{self.label} decides alike for everyone, or nearly so: gaps between "
+                "groups say nothing of it."
+            )
+        known = self.own[self.own["estimable"]]
+        if known.empty:
+            return "No subgroup is estimable: choose wider ones or a smaller size."
+        worst = known.nlargest(1, "local_di").iloc[0]
+        rows = "test rows"
+        if self.n_seeds > 1:
+            rows = f"mean of {self.n_seeds} seeds, test rows"
+        if not worst["local_di"] > self.chance:
+            return (
+                f"No gap in a subgroup exceeds what chance alone shows: the largest, "
+                f"{_points(worst['local_di'])}, is not above the "
+                f"{_points(self.chance)} that a fair model stays below in 95% of cases "
+                f"({rows})."
+            )
+        rates = {name: float(worst[f"rate_{name}"]) for name in groups}
+        lower, higher = (
+            min(groups, key=rates.__getitem__),
+            max(groups, key=rates.__getitem__),
+        )
+        apart = rates[higher] - rates[lower]
+        if apart < worst["ci_low"]:
+            return (
+                f"In {worst['subgroup']} groups are {_points(worst['local_di'])} apart "
+                f"by {self.label}, but seeds disagree on who is ahead ({rows})."
+            )
+        ends = f"{100 * worst['ci_low']:.0f} to {100 * worst['ci_high']:.0f}"
+        return (
+            f"In {worst['subgroup']}, {self.label} predicts {outcome} {_points(apart)} "
+            f"less often for {lower} than for {higher} ({ends}; {rows})."
+        )
 
     def facts(self, name: str, subgroups: Subgroups) -> tuple[str, ...]:
         """Return the context line: data set, rows, subgroups, seeds."""
-        row = self.models[self.models["label"] == self.label].iloc[0]
+        row = self.row
         crossed = " × ".join(subgroups.columns) or "all rows"
         return (
             name,
             plural(round(row["n"]), "test row"),
             f"subgroups {crossed}",
-            plural(int(row["n_seeds"]), "seed"),
+            plural(self.n_seeds, "seed"),
         )
 
     def caption(self) -> str:
         """Say what is drawn: statistic, rows, seeds, dashes and grey."""
-        row = self.models[self.models["label"] == self.label].iloc[0]
-        n_seeds = int(row["n_seeds"])
-        seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
+        seeds = "one seed"
+        if self.n_seeds > 1:
+            seeds = f"mean over {self.n_seeds} seeds of the gap in each"
         total, drawn = self.own["subgroup"].nunique(), self.shown["subgroup"].nunique()
         part = "" if drawn == total else f", the {drawn} largest of {total}"
-        return (
-            f"Local DI by subgroup{part} on {plural(round(row['n']), 'test row')}, "
-            f"{seeds}, 95% Newcombe intervals. Dashed: global DI. Grey: what a fair "
-            "model of this size shows by chance."
+        rows = plural(round(self.row["n"]), "test row")
+        text = (
+            f"Local DI by subgroup{part} on {rows}, {seeds}, 95% Newcombe intervals. "
+            "Dashed: global DI. Grey: what a fair model of this size shows by chance."
         )
+        return " ".join(filter(None, [text, self.note]))
 
     def kpis(self, k: int) -> list[Kpi]:
         """Return Worst-k-DI, global DI, what chance shows, subgroups estimable."""
-        row = self.models[self.models["label"] == self.label].iloc[0]
+        row = self.row
         estimable = self.own["estimable"]
         worst = self._number("worst_1_di", self._label("Worst-1-DI"), row)
         if k > 1:
             mean = number(float(row[f"worst_{k}_di"]))
             name = self._label(f"Worst-{k}-DI")
-            worst = Kpi(name, mean, f"mean of the {k} largest")
+            largest = f"the {k} largest"
+            worst = Kpi(name, mean, f"mean of {self._each(largest)}")
         return [
             worst,
             self._number(
@@ -121,6 +193,9 @@ class LocalResult:
             ),
         ]
 
+    def _each(self, words: str) -> str:
+        return f"each seed's {words}" if self.n_seeds > 1 else words
+
     def _label(self, name: str) -> str:
         """Add the method, if it fits on a card."""
         longer = f"{name}, {self.label.split()[0]}"
@@ -128,6 +203,8 @@ class LocalResult:
 
     def _number(self, metric: str, label: str, row: "pd.Series[float]") -> Kpi:
         note = interval(row[f"{metric}_low"], row[f"{metric}_high"])
+        if metric == "worst_1_di" and self.n_seeds > 1:
+            note = " · ".join(filter(None, [note, f"mean of {self._each('largest')}"]))
         value = number(row[metric])
         if self.changes is None:
             return Kpi(label, value, note)
@@ -140,7 +217,7 @@ class LocalResult:
 def local_result(
     store: Store, models: Sequence[Setting], dataset_id: str, subgroups: Subgroups
 ) -> LocalResult:
-    """Evaluate models by subgroup on the test rows of their seeds.
+    """Evaluate models by subgroup on the test rows of the seeds that all of them have.
 
     Parameters
     ----------
@@ -150,6 +227,8 @@ def local_result(
     dataset_id : str
     subgroups : Subgroups
     """
+    compared = on_shared_seeds(models)
+    models = compared.models
     first, main = models[0], models[-1]
     tables = [
         mean_local_di(
@@ -161,7 +240,7 @@ def local_result(
         for model in models
     ]
     changes = None
-    if main is not first and share_seed(main, first):
+    if main is not first:
         changes = paired_changes(store, main, first, dataset_id, subgroups)
     return LocalResult(
         main.label,
@@ -169,7 +248,13 @@ def local_result(
         metrics_by_setting(store, models, dataset_id, subgroups),
         chance_worst(store, main, dataset_id, subgroups),
         changes,
+        compared.note(),
     )
+
+
+def _points(gap: float) -> str:
+    n = round(100 * gap)
+    return f"{n} point" if n == 1 else f"{n} points"
 
 
 @lru_cache(maxsize=5000)

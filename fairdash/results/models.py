@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fairdash._wording import listing
 from fairdash.methods import CATALOG, Param
 from fairdash.store import Store, TrialRecord
-from fairdash.sweep import BASELINE, INITIALISATION, model_label
+from fairdash.sweep import BASELINE, INITIALISATION, SweepSpec, model_label
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,84 @@ def reference_of(model: Setting, models: Sequence[Setting]) -> Setting | None:
     )
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Models on the seeds that all of them have.
+
+    Models are compared on shared seeds only: each seed has test rows of its own, so
+    means over other seeds would differ by more than the models do.
+
+    Attributes
+    ----------
+    models : tuple of Setting
+        With the trials of the shared seeds alone, in the order given.
+    seeds : tuple of int
+        The shared seeds.
+    lacking : tuple of Setting
+        Models, as given, that lack a seed which another one has.
+    excluded : tuple of Setting
+        Models that share no seed with the others.
+    """
+
+    models: tuple[Setting, ...]
+    seeds: tuple[int, ...]
+    lacking: tuple[Setting, ...]
+    excluded: tuple[Setting, ...]
+
+    def note(self) -> str:
+        """Say which seeds are compared and who lacks the others; nothing if all do."""
+        parts = []
+        kept = [model for model in self.lacking if model not in self.excluded]
+        if kept:
+            names = listing(dict.fromkeys(model.label for model in kept))
+            parts.append(f"Compared on {_seeds(self.seeds)}: {names} has no others.")
+        elif self.lacking:
+            parts.append(f"Compared on {_seeds(self.seeds)}.")
+        if self.excluded:
+            names = listing(model.label for model in self.excluded)
+            parts.append(f"Excluded, no seed in common: {names}.")
+        return " ".join(parts)
+
+
+def on_shared_seeds(models: Sequence[Setting]) -> Comparison:
+    """Return models on the seeds that all have; the one rule of comparing them.
+
+    If no seed is common to all, models that share none with the last one, and with
+    those kept before them, are excluded, from the back.
+    """
+    seeds, kept = models[-1].seeds, []
+    common = frozenset.intersection(*(model.seeds for model in models))
+    for model in reversed(models):
+        if common or not seeds.isdisjoint(model.seeds):
+            seeds &= model.seeds
+            kept.append(model)
+    every = frozenset().union(*(model.seeds for model in models))
+    return Comparison(
+        tuple(model.on(seeds) for model in reversed(kept)),
+        tuple(sorted(seeds)),
+        tuple(model for model in models if model.seeds != every),
+        tuple(model for model in models if model not in kept),
+    )
+
+
+def missing_seeds(store: Store, models: Sequence[Setting]) -> SweepSpec | None:
+    """Return what to train so that all models have the seeds of any of them.
+
+    None when they do. What was trained before keeps its key, so it is not trained anew.
+    """
+    lacking = on_shared_seeds(models).lacking
+    if not lacking:
+        return None
+    run = store.run_of(lacking[0].trials[0].key)
+    grids = [
+        {"method": model.method, "params": model.trials[0].params} for model in lacking
+    ]
+    every = frozenset().union(*(model.seeds for model in models))
+    changes = {"methods": grids, "seeds": sorted(every), "initialisations": 1}
+    spec = SweepSpec.of_run(run.spec).model_dump(mode="json")
+    return SweepSpec.model_validate({**spec, **changes, "equal_models": False})
+
+
 def beside_plain(model: Setting, models: Sequence[Setting]) -> list[Setting]:
     """Return a model after the one to compare it with, if there is one.
 
@@ -127,6 +206,11 @@ def beside_plain(model: Setting, models: Sequence[Setting]) -> list[Setting]:
     )
     plain = reference_of(model, models) or next(weightless, None)
     return [model] if plain in (None, model) else [plain, model]
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    noun = "seed" if len(seeds) == 1 else "seeds"
+    return f"{noun} {listing(map(str, seeds))}"
 
 
 def _canonical(trial: TrialRecord) -> str:

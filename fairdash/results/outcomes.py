@@ -15,7 +15,7 @@ from fairdash.results.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
-from fairdash.results.models import Setting, settings, share_seed
+from fairdash.results.models import Setting, on_shared_seeds, settings, share_seed
 from fairdash.results.rows import trained_on
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE
@@ -105,7 +105,13 @@ def outcome(store: Store, snapshot: Snapshot) -> Outcome:
     """Evaluate a run with finished models under the subgroups of its data set."""
     dataset_id = snapshot.run.dataset_id
     subgroups = store.dataset_record(dataset_id).subgroups
-    chosen = shown_settings(store, snapshot, _MOST)
+    shown = shown_settings(store, snapshot, _MOST)
+    main, _ = _pair(shown)
+    others = [model for model in shown if model is not main]
+    compared = on_shared_seeds([*others, main])
+    *others, main = compared.models
+    order = {model.id: place for place, model in enumerate(shown)}
+    chosen = sorted([*others, main], key=lambda model: order[model.id])
     main, reference = _pair(chosen)
     changes = None
     if reference is not None:
@@ -120,7 +126,7 @@ def outcome(store: Store, snapshot: Snapshot) -> Outcome:
         row=table[table["label"] == main.label].to_dict("records")[0],
         changes=changes,
         chance=chance_worst(store, main, dataset_id, subgroups),
-        notes=" ".join(filter(None, [trained, fewer])),
+        notes=" ".join(filter(None, [compared.note(), trained, fewer])),
     )
 
 

@@ -27,13 +27,14 @@ from fairdash.ui.widgets.blocks import (
     kpi_row,
     more,
     problem,
+    verdict,
 )
 from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.frame import View, exists, open_page, page
 from fairdash.ui.widgets.pick_models import (
     by_interest,
     known_models,
-    of_seed,
+    offer_missing_seeds,
     pick_k,
     pick_models,
     pick_seed,
@@ -73,7 +74,7 @@ __all__ = [
     "kpi_row",
     "more",
     "number",
-    "of_seed",
+    "offer_missing_seeds",
     "open_page",
     "page",
     "percent",
@@ -97,4 +98,5 @@ __all__ = [
     "train_rows_input",
     "upload_scores",
     "uploads",
+    "verdict",
 ]

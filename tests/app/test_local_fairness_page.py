@@ -120,7 +120,7 @@ def test_table_1_of_the_paper_is_a_preset(visit, run_id):
     assert len(ranked(page)) > wide
 
 
-def test_one_model_has_no_change_and_none_means_the_first(visit, run_id):
+def test_one_model_has_no_change_and_none_means_those_of_the_run(visit, run_id):
     page = visit("Local fairness", run=run_id)
     assert page.metric[0].delta
     widget(page, "button_group", "Models").set_value(["Unconstrained"]).run()
@@ -128,7 +128,7 @@ def test_one_model_has_no_change_and_none_means_the_first(visit, run_id):
     assert not page.metric[0].delta
     widget(page, "button_group", "Models").set_value([]).run()
     assert not page.exception
-    assert "Subgroups of Unconstrained by gap" in words(page)
+    assert page.metric[0].delta
 
 
 def test_upright_is_an_option(visit, run_id):
@@ -189,3 +189,36 @@ def test_a_sweep_opens_on_the_plain_model_and_the_one_its_page_opens_on(
         page = visit(name, run=run)
         assert not page.exception
         assert widget(page, "selectbox", "Model").value == label
+
+
+def test_a_reload_and_a_link_show_the_same_page(visit, run_id):
+    page = visit("Local fairness", run=run_id)
+    widget(page, "selectbox", "Seed").set_value(1).run()
+    widget(page, "button_group", "Worst k").set_value(2).run()
+    widget(page, "button_group", "Models").set_value(["Unconstrained"]).run()
+    widget(page, "multiselect", "Columns").set_value(["branch", "age"]).run()
+    widget(page, "select_slider", "Age band").set_value(20.0).run()
+    widget(page, "select_slider", "Smallest subgroup").set_value(10).run()
+    assert not page.exception
+    again = visit("Local fairness", **page.query_params)
+    assert not again.exception
+    assert numbers(again) == numbers(page)
+    assert "Worst-2-DI" in " ".join(numbers(again))
+    assert again.query_params == page.query_params
+    pd.testing.assert_frame_equal(ranked(again), ranked(page))
+    weights = visit("Weights", **page.query_params)
+    assert "seed 1" in words(weights)
+    assert widget(weights, "multiselect", "Columns").value == ["branch", "age"]
+
+
+def test_the_page_opens_with_its_verdict_and_one_set_of_numbers(visit, run_id):
+    page = visit("Local fairness", run=run_id, seed="0")
+    verdict = page.markdown[0].value
+    table = ranked(page)
+    worst = table.iloc[0]
+    assert numbers(page)["Worst-1-DI, ROAD"] == f"{worst['Local DI']:.3f}"
+    if "exceeds what chance" in verdict:
+        assert worst["Local DI"] <= float(numbers(page)["Worst-1-DI by chance"]) + 5e-4
+    else:
+        assert f"{100 * worst['Local DI']:.0f} point" in verdict
+        assert f"In {worst['Subgroup']}" in verdict

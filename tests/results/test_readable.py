@@ -4,9 +4,10 @@ from fairdash.metrics import evaluate, summarise_seeds
 from fairdash.results import readable
 
 
-def rows(seeds):
+def rows(seeds, constant=0.0):
     """Rows of a model on several seeds, as pages average them."""
     one = evaluate([0, 1, 1, 0], [0.2, 0.8, 0.4, 0.1], sensitive_features=list("abab"))
+    one["constant"] = constant
     return summarise_seeds(
         pd.concat([one.assign(label="ROAD", seed=seed) for seed in range(seeds)]),
         "label",
@@ -29,3 +30,8 @@ def test_every_metric_has_its_name_and_interval_and_one_seed_no_spread():
 
 def test_several_seeds_show_their_spread():
     assert readable(rows(3)).loc[0, "Accuracy, sd"] == 0
+
+
+def test_a_model_that_does_not_decide_has_a_status():
+    assert readable(rows(1, constant=1.0)).loc[0, "Decides"] == "constant"
+    assert "Decides" not in readable(rows(1))

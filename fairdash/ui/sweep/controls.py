@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash.methods import CATALOG
-from fairdash.results import StoredSweep, beside_plain, known_models
+from fairdash.results import StoredSweep, known_models
 from fairdash.sweep import TAU, WEIGHT, Judge, Point, Scalar, SweepResult
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import controls, more
@@ -160,11 +160,7 @@ def hand_over(sweep: StoredSweep, place: int) -> None:
     keys = {trial.key for trial in sweep.trials_at(place)}
     model = next(m for m in known if not keys.isdisjoint(t.key for t in m.trials))
     if selection().model != model.id:
-        choose(model=model.id, scores=None)
-    # pages that do not read the selection yet
-    compared = [one.label for one in beside_plain(model, known)]
-    st.session_state[f"{data} {run} models"] = compared
-    st.session_state[f"{data} {run} weighted"] = model.label
+        choose(model=model.id, models=(), scores=None)
 
 
 def move(grid: SweepResult, method: str, change: Mapping[str, Scalar]) -> None:

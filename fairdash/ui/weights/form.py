@@ -12,6 +12,7 @@ from fairdash.results import (
     model_in_question,
     reference_of,
 )
+from fairdash.ui.selection import bound
 from fairdash.ui.widgets.state import store
 
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
@@ -26,17 +27,24 @@ def pick_weighted(
 ) -> Weighted:
     """Draw the choice of a model and of one of its seeds."""
     labels = {model.label: model for model in weighted}
-    label: str = st.selectbox(
+    named = {model.id: model.label for model in weighted}
+    first = weighted[model_in_question(store(), weighted, run_id)].label
+    label = st.selectbox(
         "Model",
         list(labels),
-        index=model_in_question(store(), weighted, run_id),
-        key=f"{dataset_id} {run_id} weighted",
+        **bound(
+            "model",
+            first,
+            among=labels,
+            shown=lambda model: named.get(model, first),
+            meant=lambda label: labels[label].id,
+        ),
     )
     chosen = labels[label]
     seeds = {trial.seed: trial for trial in chosen.trials}
     seed = next(iter(seeds))
     if len(seeds) > 1:
-        seed = st.selectbox("Seed", list(seeds), key=f"{dataset_id} weights seed")
+        seed = st.selectbox("Seed", list(seeds), **bound("seed", seed, among=seeds))
     plain = reference_of(chosen, models)
     others = {trial.seed: trial for trial in plain.trials} if plain else {}
     trial = seeds[seed]

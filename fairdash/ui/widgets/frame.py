@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,7 @@ from fairdash import APP_FOLDER
 from fairdash._wording import clock_time
 from fairdash.store import DatasetRecord, RunRecord
 from fairdash.sweep import unsupported_methods
-from fairdash.ui.selection import recall
+from fairdash.ui.selection import Selection, recall, selection, write
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import freeze_imports, store
 from fairdash.ui.widgets.theme_watch import theme_watch
@@ -87,7 +87,7 @@ def page(
     if not missing:
         run, data = _agree(run, data, pick)
         recall(run)
-    _menu({} if missing else {"run": run, "data": data})
+    _menu(Selection() if missing else selection())
     corner = _title_row(question, pick, None if missing else {"run": run, "data": data})
     if missing:
         what, title = missing
@@ -102,10 +102,15 @@ def page(
     return View(run, data, corner)
 
 
-def open_page(path: str, **selection: str | None) -> None:
-    """Go to the page at ``path`` with ``run=`` and ``data=`` in its address."""
-    chosen = {name: value for name, value in selection.items() if value}
-    st.switch_page(path, query_params=chosen)
+def open_page(
+    path: str, run: str | None = None, data: str | None = None, **more: str
+) -> None:
+    """Go to the page at ``path`` with a run and a data set in its address.
+
+    What else is chosen goes along as far as it is of them.
+    """
+    chosen = selection().of_run(run, data) if run or data else Selection()
+    st.switch_page(path, query_params={**_carried(chosen), **more})
 
 
 def exists(path: str) -> bool:
@@ -173,8 +178,15 @@ def _agree(
     return run, data
 
 
-def _menu(selection: dict[str, str | None]) -> None:
-    keep = {name: value for name, value in selection.items() if value}
+def _carried(chosen: Selection) -> dict[str, str | list[str]]:
+    """Return the address of a selection on another page."""
+    if chosen.method is None:  # what the address names beside is of this page alone
+        chosen = replace(chosen, point=())
+    return chosen.address()
+
+
+def _menu(chosen: Selection) -> None:
+    keep = _carried(chosen)
     with st.sidebar:
         for head, links in _MENU.items():
             present = {path: link for path, link in links.items() if exists(path)}
@@ -195,7 +207,7 @@ def _menu(selection: dict[str, str | None]) -> None:
 
 
 def _title_row(
-    question: str, pick: str | None, selection: dict[str, str | None] | None
+    question: str, pick: str | None, shown: dict[str, str | None] | None
 ) -> DeltaGenerator:
     with st.container(
         horizontal=True,
@@ -211,9 +223,9 @@ def _title_row(
             gap="xsmall",
             wrap=False,
         )
-    if pick and selection is not None:
+    if pick and shown is not None:
         with corner:
-            _picker(pick, selection[pick])
+            _picker(pick, shown[pick])
     return corner
 
 
@@ -239,8 +251,9 @@ def _picker(kind: str, current: str | None) -> None:
     if chosen == _ANOTHER:
         open_page("pages/1_Data.py")
     if chosen is not None and chosen != current:
-        st.query_params.clear()
-        st.query_params[kind] = chosen
+        run = chosen if kind == "run" else None
+        data = store().run(run).dataset_id if run else chosen
+        write(selection().of_run(run, data))
         st.rerun()
 
 

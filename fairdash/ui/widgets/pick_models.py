@@ -1,16 +1,18 @@
 """The models of a data set, over all its runs, and how a reader picks among them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import streamlit as st
 
 from fairdash import results
 from fairdash._wording import plural
+from fairdash.jobs import submit
 from fairdash.results import Setting
+from fairdash.ui.selection import bound, selection
+from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
-MEAN = -1  # instead of a seed
+_MEAN = -1  # instead of a seed
 _MOST_PILLS = 8
 
 
@@ -25,36 +27,38 @@ def by_interest(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
 
 
 def pick_models(
-    models: Sequence[Setting], most: int, *, run_id: str | None, key: str
+    models: Sequence[Setting], most: int, *, run_id: str | None
 ) -> list[Setting]:
     """Draw the choice of up to ``most`` models and return them in fixed order.
 
-    At first those of ``run_id``; of a sweep the plain model and the one it opens on.
+    At first those of ``run_id``; of a sweep the plain model and the one it opens on. A
+    model that another page chose stands beside the plain one.
     """
-    labels = [model.label for model in models]
-    first = [model.label for model in results.models_of(store(), models, run_id)][:most]
+    labels = {model.label: model for model in models}
+    named = {model.id: model.label for model in models}
+    first = results.models_of(store(), models, run_id)
+    looked_at = [model for model in models if model.id == selection().model]
+    if looked_at:
+        first = results.beside_plain(looked_at[0], models)
+    tied = bound(
+        "models",
+        [model.label for model in first][:most],
+        shown=lambda ids: [named[one] for one in ids if one in named],
+        meant=lambda chosen: tuple(labels[label].id for label in chosen),
+    )
     words = f"At most {most}. Numbers are of the last, changes against the first."
-    name = f"{key} {run_id} models"
     if len(models) <= _MOST_PILLS:
         chosen = st.pills(
             "Models",
-            labels,
+            list(labels),
             selection_mode="multi",
-            default=first,
             wrap=True,
             help=words,
-            key=name,
-            persist_state="session",
+            **tied,
         )
     else:
         chosen = st.multiselect(
-            "Models",
-            labels,
-            default=first,
-            max_selections=most,
-            help=words,
-            key=name,
-            persist_state="session",
+            "Models", list(labels), max_selections=most, help=words, **tied
         )
     picked = [model for model in models if model.label in chosen]
     if len(picked) > most:
@@ -62,37 +66,56 @@ def pick_models(
     return picked[:most] or list(models[:1])
 
 
-def pick_seed(models: Sequence[Setting], key: str) -> int:
-    """Draw the choice of a seed that all models have, or of the mean over seeds."""
-    seeds = sorted(set.intersection(*({t.seed for t in m.trials} for m in models)))
+def offer_missing_seeds(models: Sequence[Setting], data: str) -> None:
+    """Offer to train the seeds that some of the models compared lack, if any."""
+    spec = results.missing_seeds(store(), models)
+    if spec is not None and st.button(
+        "Train the missing seeds",
+        icon=":material/play_arrow:",
+        help="So that all of these models are compared on all seeds.",
+    ):
+        run = submit(store(), spec, name=f"{spec.data.name} · missing seeds")
+        open_page("pages/2_Train.py", run=run, data=data)
+
+
+def pick_seed(models: Sequence[Setting]) -> list[Setting]:
+    """Draw the choice of a seed that all models have, or of the mean over seeds.
+
+    Returns
+    -------
+    list of Setting
+        The models, with the trials of that seed alone if one was chosen.
+    """
+    seeds = sorted(frozenset.intersection(*(model.seeds for model in models)))
     if len(seeds) < 2:
-        return MEAN
-    names = {MEAN: f"Mean over {plural(len(seeds), 'seed')}"}
+        return list(models)
+    names = {_MEAN: f"Mean over {plural(len(seeds), 'seed')}"}
     names |= {seed: f"Seed {seed}" for seed in seeds}
-    return st.selectbox(
+    seed = st.selectbox(
         "Seed",
         list(names),
         format_func=names.__getitem__,
         help="Each seed has test rows of its own.",
-        key=f"{key} seed",
+        **bound(
+            "seed",
+            _MEAN,
+            among=names,
+            meant=lambda seed: None if seed == _MEAN else seed,
+        ),
     )
+    if seed == _MEAN:
+        return list(models)
+    return [model.on(frozenset({seed})) for model in models]
 
 
-def pick_k(key: str) -> int:
+def pick_k() -> int:
     """Draw the choice of how many gaps Worst-k-DI averages."""
+    options = [1, 2, 3]
     k: int = st.segmented_control(
         "Worst k",
-        [1, 2, 3],
-        default=1,
+        options,
         required=True,
         help="Mean of the k largest gaps: less noisy than the largest alone.",
-        key=f"{key} k",
+        **bound("k", 1, among=options),
     )
     return k
-
-
-def of_seed(model: Setting, seed: int) -> Setting:
-    """Return the model with the trials of one seed alone, or all for the mean."""
-    if seed == MEAN:
-        return model
-    return replace(model, trials=tuple(t for t in model.trials if t.seed == seed))

@@ -1,6 +1,8 @@
 """Controls that say which subgroups to look at; a change never retrains."""
 
 import math
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -8,17 +10,20 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash.datasets import Dataset, Subgroups, road_table_1
+from fairdash.ui.selection import bound, selection
+
+Change = Callable[[Subgroups, Any], Subgroups]  # by what a widget shows
 
 _SIZES = (10, 20, 30, 50, 100, 200, 500)
 _AGE_WIDTHS = (5.0, 10.0, 15.0, 20.0)
 _OWN = "Own choice"
 _TABLE_1 = "ROAD paper, Table 1"
+_EVERYBODY = 4  # definitions of Table 1 that are not of one gender
 
 
 def subgroup_form(
     dataset: Dataset,
     start: Subgroups,
-    key: str,
     *,
     bar: tuple[DeltaGenerator, DeltaGenerator],
     options: DeltaGenerator,
@@ -30,89 +35,161 @@ def subgroup_form(
     dataset : Dataset
     start : Subgroups
         What is filled in.
-    key : str
-        Identity of the form; another key fills it in anew.
     bar : two containers
         Where bin width and smallest size go.
     options : container
         Where columns and presets go: a popover.
     """
     frame = dataset.frame
+    names = [str(name) for name in frame.columns if name != dataset.roles.target]
+    current = selection().subgroups or start
+    if not set(current.columns) <= set(names):
+        current = start
+
+    def part(name: str, value: Any, change: Change) -> dict[str, Any]:
+        """Tie a widget to one part of the definition."""
+
+        def changed(chosen: Any) -> Subgroups:
+            return change(selection().subgroups or current, chosen)
+
+        return bound("subgroups", value, shown=lambda _: value, meant=changed, key=name)
+
     with options:
-        preset = _preset(frame, key)
-        columns = list(start.columns)
-        if preset is None:
-            columns = st.multiselect(
+        preset = _preset(frame, current, start, part)
+        if not preset:
+            st.multiselect(
                 "Columns",
-                [str(name) for name in frame.columns if name != dataset.roles.target],
-                default=columns,
+                names,
                 max_selections=4,
                 help="Crossed with one another. None: all rows are one subgroup.",
-                key=f"{key} columns",
-                persist_state="session",
+                **part(
+                    "columns",
+                    list(current.columns),
+                    partial(_with_columns, start),
+                ),
             )
-    binned = [name for name in columns if _has_bins(frame[name])] if not preset else []
-    widths = {}
+    columns = [] if preset else current.columns
+    binned = [name for name in columns if _has_bins(frame[name])]
     for place, name in zip([bar[0], *[options] * 4], binned, strict=False):
         with place:
-            chosen = name in start.cuts or name in start.quantiles
-            without = "as chosen" if chosen else "auto"
-            widths[name] = _width(frame[name], start.widths.get(name), without, key)
+            as_chosen = name in start.cuts or name in start.quantiles
+            without = "as chosen" if as_chosen else "auto"
+            width = current.widths.get(name)
+            st.select_slider(
+                f"{name.capitalize()} band",
+                [None, *sorted({*_widths(frame[name]), width or 0.0} - {0.0})],
+                format_func=partial(_width_name, without),
+                **part(f"width {name}", width, partial(_with_width, start, name)),
+            )
     with bar[1]:
-        smallest = st.select_slider(
+        st.select_slider(
             "Smallest subgroup",
-            sorted({*_SIZES, start.min_size}),
-            value=start.min_size,
+            sorted({*_SIZES, start.min_size, current.min_size}),
             help="Gaps of subgroups with fewer rows are not estimated.",
-            key=f"{key} smallest",
-            persist_state="session",
+            **part(
+                "smallest",
+                current.min_size,
+                lambda now, size: now.model_copy(update={"min_size": size}),
+            ),
         )
-    if preset is not None:
-        return preset.model_copy(update={"min_size": smallest})
-    kept = {name for name in columns if not widths.get(name)}
-    return Subgroups(
-        columns=tuple(columns),
-        widths={name: width for name, width in widths.items() if width},
-        quantiles={name: n for name, n in start.quantiles.items() if name in kept},
-        cuts={name: points for name, points in start.cuts.items() if name in kept},
-        edges=start.edges,
-        where=start.where,
-        min_size=smallest,
-    )
+    return current
 
 
-def _preset(frame: pd.DataFrame, key: str) -> Subgroups | None:
-    """Draw the choice of a definition of Table 1, where age and gender are known."""
+def _width_name(without: str, width: float | None) -> str:
+    return without if width is None else f"{width:g}"
+
+
+def _with_columns(
+    start: Subgroups, current: Subgroups, columns: Sequence[str]
+) -> Subgroups:
+    """Return the subgroups of other columns; a new one is cut as at the start."""
+    ways = {}
+    for way in ("widths", "quantiles", "cuts"):
+        known = {
+            name: cut
+            for name, cut in getattr(start, way).items()
+            if name not in current.columns
+        }
+        cuts = known | getattr(current, way)
+        ways[way] = {name: cuts[name] for name in columns if name in cuts}
+    return current.model_copy(update={"columns": tuple(columns), **ways})
+
+
+def _with_width(
+    start: Subgroups, name: str, current: Subgroups, width: float | None
+) -> Subgroups:
+    """Return the subgroups with a number cut in bins of a width, or as at the start."""
+    ways: dict[str, dict[str, Any]] = {}
+    for way in ("quantiles", "cuts"):
+        ways[way] = {k: v for k, v in getattr(current, way).items() if k != name}
+        if width is None and name in getattr(start, way):
+            ways[way][name] = getattr(start, way)[name]
+    ways["widths"] = {k: v for k, v in current.widths.items() if k != name}
+    if width is not None:
+        ways["widths"][name] = width
+    return current.model_copy(update=ways)
+
+
+def _preset(
+    frame: pd.DataFrame,
+    current: Subgroups,
+    start: Subgroups,
+    part: Callable[[str, Any, Change], dict[str, Any]],
+) -> bool:
+    """Draw the choice of a definition of Table 1, where age and gender are known.
+
+    Returns whether one is chosen.
+    """
     ages = [str(name) for name in frame.columns if _has_bins(frame[name])]
     pairs = [str(name) for name in frame.columns if frame[name].nunique() == 2]
     if not ages or not pairs:
-        return None
-    kind = st.segmented_control(
-        "Definition", [_OWN, _TABLE_1], default=_OWN, required=True, key=f"{key} kind"
-    )
-    if kind == _OWN:
-        return None
-    age = st.selectbox("Age", ages, index=_likely(ages, "age"), key=f"{key} age")
-    gender = st.selectbox(
-        "Gender", pairs, index=_likely(pairs, "sex", "gender"), key=f"{key} gender"
-    )
-    known = road_table_1(age, gender, frame)
-    return known[st.selectbox("Subgroups", list(known), key=f"{key} preset")]
+        return False
+    age, gender = ages[_likely(ages, "age")], pairs[_likely(pairs, "sex", "gender")]
+    size = {"min_size": current.min_size}
 
+    def table_1(age: str, gender: str) -> dict[str, Subgroups]:
+        known = road_table_1(age, gender, frame)
+        return {name: one.model_copy(update=size) for name, one in known.items()}
 
-def _width(
-    column: "pd.Series[Any]", start: float | None, without: str, key: str
-) -> float | None:
-    """Draw the bin width of a number; None, called ``without``, sets no width."""
-    known = {*_widths(column), start or 0.0} - {0.0}
-    return st.select_slider(
-        f"{str(column.name).capitalize()} band",
-        [None, *sorted(known)],
-        value=start,
-        format_func=lambda width: without if width is None else f"{width:g}",
-        key=f"{key} width {column.name}",
-        persist_state="session",
+    def at(age: str, gender: str, place: int) -> Subgroups:
+        return list(table_1(age, gender).values())[place]
+
+    if current.columns and current.columns[0] in ages:
+        age = current.columns[0]
+    gender = next((name for name in current.where if name in pairs), gender)
+    known = table_1(age, gender)
+    chosen = [name for name, one in known.items() if one == current]
+    st.segmented_control(
+        "Definition",
+        [_OWN, _TABLE_1],
+        required=True,
+        **part(
+            "kind",
+            _TABLE_1 if chosen else _OWN,
+            lambda _, kind: (
+                at(age, gender, 0)
+                if kind == _TABLE_1
+                else start.model_copy(update=size)
+            ),
+        ),
     )
+    if not chosen:
+        return False
+    place = list(known).index(chosen[0])
+    # everybody is of no gender, so another column of genders goes on to its first
+    of_gender = place if place >= _EVERYBODY else place + _EVERYBODY
+    st.selectbox("Age", ages, **part("age", age, lambda _, age: at(age, gender, place)))
+    st.selectbox(
+        "Gender",
+        pairs,
+        **part("gender", gender, lambda _, gender: at(age, gender, of_gender)),
+    )
+    st.selectbox(
+        "Subgroups",
+        list(known),
+        **part("preset", chosen[0], lambda _, name: known[name]),
+    )
+    return True
 
 
 def _widths(column: "pd.Series[Any]") -> list[float]:

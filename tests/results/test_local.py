@@ -1,0 +1,185 @@
+"""Local results: shared seeds, tables that add up, one sentence that holds."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import ROLES, people_csv
+
+from fairdash import ui
+from fairdash.datasets import Subgroups, split
+from fairdash.jobs import submit
+from fairdash.results import (
+    LocalResult,
+    Setting,
+    known_models,
+    local_result,
+    missing_seeds,
+    on_shared_seeds,
+    settings,
+)
+from fairdash.sweep import MethodGrid, SweepSpec, expand
+from fairdash.ui import start_training
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+SUBGROUPS = Subgroups(columns=("branch",), min_size=20)
+shares = st.floats(0, 1).map(lambda share: round(share, 3))
+
+
+@pytest.fixture
+def dataset_id(inline):
+    table = ui.store().add_table(people_csv(), "people.csv")
+    return ui.store().add_dataset(table, ROLES, "People", SUBGROUPS)
+
+
+@pytest.fixture
+def models(dataset_id):
+    """The baseline trained with three seeds, then ROAD swept with one."""
+    start_training(dataset_id, MethodGrid(method="unconstrained", params=QUICK), 3)
+    grid = {"method": "road", "params": {**QUICK, "fairness_weight": [1.0, 3.0]}}
+    table = ui.store().dataset_record(dataset_id).table_sha256
+    spec = {"data": {"table": table, "roles": ROLES, "name": "People"}}
+    submit(ui.store(), SweepSpec.model_validate({**spec, "methods": [grid]}))
+    return known_models(ui.store(), dataset_id)
+
+
+def setting(label, *seeds):
+    trials = [SimpleNamespace(seed=seed, key=f"{label} {seed}") for seed in seeds]
+    return Setting("road", label, tuple(trials))
+
+
+def test_models_are_compared_on_the_seeds_that_all_have(models, dataset_id):
+    plain, *_, road = models
+    assert (plain.seeds, road.seeds) == ({0, 1, 2}, {0})
+    found = local_result(ui.store(), [plain, road], dataset_id, SUBGROUPS)
+    assert found.models["n_seeds"].tolist() == [1, 1]
+    assert found.note == f"Compared on seed 0: {road.label} has no others."
+    assert found.note in found.caption()
+    alone = local_result(
+        ui.store(), [plain.on(frozenset({0})), road], dataset_id, SUBGROUPS
+    )
+    pd.testing.assert_frame_equal(found.cells, alone.cells)
+    pd.testing.assert_frame_equal(found.models, alone.models)
+
+
+def test_what_is_missing_is_trained_beside_what_is_there(models, dataset_id):
+    plain, *_, road = models
+    spec = missing_seeds(ui.store(), [plain, road])
+    trials = expand(spec, ui.store().dataset(dataset_id).key)
+    assert {trial.key for trial in road.trials} < {trial.key for trial in trials}
+    submit(ui.store(), spec)
+    again = {m.id: m for m in known_models(ui.store(), dataset_id)}
+    assert again[road.id].seeds == {0, 1, 2}
+    assert missing_seeds(ui.store(), [again[plain.id], again[road.id]]) is None
+
+
+def test_who_shares_no_seed_is_excluded_and_named():
+    found = on_shared_seeds([setting("A", 3), setting("B", 0, 1), setting("C", 0)])
+    assert [model.label for model in found.models] == ["B", "C"]
+    assert found.seeds == (0,)
+    assert found.note().endswith("Excluded, no seed in common: A.")
+    same = on_shared_seeds([setting("A", 0, 1), setting("B", 0, 1)])
+    assert (same.note(), same.seeds) == ("", (0, 1))
+
+
+def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
+    run = start_training(dataset_id, MethodGrid(method="road", params=QUICK), 3)
+    road, _ = settings(ui.store().snapshot(run).trials)
+    dataset = ui.store().dataset(dataset_id)
+    found = local_result(ui.store(), [road], dataset_id, SUBGROUPS)
+    ranked = found.ranked(dataset.group_names).set_index("Subgroup")
+    labels = SUBGROUPS.label(dataset.frame)
+    rates, worst = {}, []
+    for trial in road.trials:
+        where = split(dataset, trial.seed).test
+        rows = pd.DataFrame(
+            {
+                "subgroup": labels.iloc[where].to_numpy(),
+                "group": dataset.sensitive_features[where],
+                "decided": ui.store().artifact(trial.key).scores()[where] > 0.5,
+            }
+        )
+        table = rows.pivot_table("decided", "subgroup", "group", observed=True)
+        rates[trial.seed] = table.assign(gap=table.max(axis=1) - table.min(axis=1))
+        worst.append(rates[trial.seed]["gap"].max())
+    mean = pd.concat(rates.values()).groupby(level=0, observed=True).mean()
+    names = [f"P(ŷ = 1) {name}" for name in dataset.group_names]
+    for subgroup, row in ranked.iterrows():
+        assert row["Local DI"] == pytest.approx(mean.loc[subgroup, "gap"])
+        assert row[names].tolist() == pytest.approx(
+            mean.loc[subgroup, list(dataset.group_names)].tolist()
+        )
+        apart = np.ptp(row[names].astype(float))
+        assert row["Gap of mean rates"] == pytest.approx(apart)
+    first, *_ = found.kpis(1)
+    assert first.value == f"{np.mean(worst):.3f}"
+    assert first.note.endswith("mean of each seed's largest")
+    assert "mean over 3 seeds of the gap in each" in found.caption()
+
+
+@st.composite
+def results(draw):
+    """Tables of one model over one or three seeds, of two or three groups."""
+    groups = ["a", "b", "c"][: draw(st.integers(2, 3))]
+    rows = []
+    for name in ("north", "south", "west")[: draw(st.integers(1, 3))]:
+        rates = {f"rate_{group}": draw(shares) for group in groups}
+        gap = max(rates.values()) - min(rates.values())
+        low, high = max(0.0, gap - 0.1), min(1.0, gap + 0.1)
+        row = {"subgroup": name, "label": "ROAD", "local_di": gap, **rates}
+        rows.append(
+            row | {"ci_low": low, "ci_high": high, "estimable": draw(st.booleans())}
+        )
+    constant = draw(st.sampled_from([0.0, 0.0, 0.0, 1.0]))
+    model = {"label": "ROAD", "n_seeds": draw(st.sampled_from([1, 3]))}
+    table = pd.DataFrame([model | {"constant": constant}])
+    return groups, LocalResult("ROAD", pd.DataFrame(rows), table, draw(shares), None)
+
+
+@given(results())
+def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
+    groups, found = case
+    words = found.verdict(groups, "approved = yes")
+    known = found.cells[found.cells["estimable"]]
+    if found.row["constant"]:
+        assert "decides alike" in words
+        return
+    if known.empty:
+        assert words.startswith("No subgroup is estimable")
+        return
+    assert "test rows" in words
+    assert ("mean of 3 seeds" in words) == (found.n_seeds == 3)
+    largest = known["local_di"].max()
+    points = [int(n) for n in re.findall(r"(\d+) points?\b", words)]
+    if largest <= found.chance:
+        assert words.startswith("No gap in a subgroup exceeds what chance alone shows")
+        assert points[0] == pytest.approx(100 * largest, abs=0.51)
+        assert points[1] == pytest.approx(100 * found.chance, abs=0.51)
+        return
+    said = re.fullmatch(
+        r"In (\w+), ROAD predicts approved = yes (\d+) points? less often for (\w) "
+        r"than for (\w) \((\d+) to (\d+); .*\)\.",
+        words,
+    )
+    subgroup, amount, lower, higher, low, high = said.groups()
+    row = known.set_index("subgroup").loc[subgroup]
+    assert row["local_di"] == largest
+    assert row[f"rate_{lower}"] == min(row[f"rate_{group}"] for group in groups)
+    assert row[f"rate_{higher}"] == max(row[f"rate_{group}"] for group in groups)
+    assert int(amount) == pytest.approx(100 * largest, abs=0.51)
+    assert int(low) == pytest.approx(100 * row["ci_low"], abs=0.51)
+    assert int(high) == pytest.approx(100 * row["ci_high"], abs=0.51)
+
+
+def test_seeds_that_disagree_on_who_is_ahead_are_not_given_a_direction():
+    cells = {"subgroup": "north", "label": "ROAD", "local_di": 0.3, "ci_low": 0.2}
+    cells |= {"ci_high": 0.4, "estimable": True, "rate_a": 0.5, "rate_b": 0.52}
+    table = pd.DataFrame([{"label": "ROAD", "n_seeds": 2, "constant": 0.0}])
+    found = LocalResult("ROAD", pd.DataFrame([cells]), table, 0.1, None)
+    words = found.verdict(["a", "b"], "approved = yes")
+    assert "30 points apart" in words
+    assert "seeds disagree on who is ahead" in words
