@@ -17,6 +17,7 @@ SEEDS = 3
 UNCONSTRAINED = "hinge"
 ASSUMED = {"noisy_naive": None, "noisy_dro": "tv_radius", "noisy_soft": "noise_level"}
 MEASURES = ["true", "noisy", "error"]
+APART = ["tpr", "fpr"]
 
 
 def study_spec(
@@ -94,8 +95,9 @@ def study_table(
     DataFrame
         method, label, colour_role, level, n_seeds, and largest violations on the
         ``true`` and ``noisy`` groups of the test rows, their ``error``, each with
-        ``_sd``, and ``decide``, how many of the seeds' models decide. The unconstrained
-        model has one row at every level.
+        ``_sd``, and ``decide``, how many of the seeds' models decide. Under equalized
+        odds ``tpr`` and ``fpr`` have the part of each rate in ``true``. The
+        unconstrained model has one row at every level.
     """
     levels = study_levels(dataset)
     rows = []
@@ -108,9 +110,11 @@ def study_table(
             found = _measured(decisions, dataset, trial.seed, level, question)
             able = not decisions.status
             rows.append({"method": trial.method, "level": level, **found, "able": able})
-    table = pd.DataFrame(rows, columns=["method", "level", *MEASURES, "able"])
+    apart = APART if question.constraints == "equalized_odds" else []
+    measures = [*MEASURES, *apart]
+    table = pd.DataFrame(rows, columns=["method", "level", *measures, "able"])
     grouped_all = table.groupby(["method", "level"], sort=False)
-    grouped = grouped_all[MEASURES]
+    grouped = grouped_all[measures]
     spread = grouped.std().fillna(0.0).add_suffix("_sd")
     result = grouped.mean().join(spread).join(grouped.size().rename("n_seeds"))
     result = result.join(grouped_all["able"].sum().rename("decide")).reset_index()
@@ -148,7 +152,9 @@ def _measured(
     noisy = simulate_noise(groups, level, random_state=seed)[rows.where]
     terms, given = question._asdict(), (rows.y, rows.decided)
     true = violations(*given, groups[rows.where], **terms)
+    apart = true.groupby("rate")["violation"].max().to_dict()
     return {
+        **{str(rate): float(most) for rate, most in apart.items()},
         "true": float(true["violation"].max()),
         "noisy": float(violations(*given, noisy, **terms)["violation"].max()),
         "error": float(np.mean(rows.decided != rows.y)),

@@ -27,7 +27,14 @@ _CHECKS = (
     ("soft", "exact, soft", "triangle-up-open", "#000008"),
 )
 _LEVEL = "share of wrong groups"
-_AXES = ("", "2", "3")
+# columns of the study; where both rates are compared they stand apart
+_PANELS = {
+    "true": "violation, true groups",
+    "tpr": "violation of the true positive rate, true groups",
+    "fpr": "violation of the false positive rate, true groups",
+    "noisy": "violation, noisy groups",
+    "error": "error",
+}
 _BESIDE = 0.012  # of the width, between the bars of two methods at the same level
 
 
@@ -240,9 +247,13 @@ def plot_noise_study(table: pd.DataFrame) -> Picture:
     table : DataFrame
         method, label, colour_role, level and, with ``_sd`` over seeds, ``true``,
         ``noisy`` and ``error``; ``n_seeds``, and ``decide``, how many of them decide.
+        With ``tpr`` and ``fpr`` the violations on true groups are drawn apart.
     """
-    panels = ("true", "noisy", "error")
-    heads = ("violation, true groups", "violation, noisy groups", "error")
+    panels = [name for name in _PANELS if name in table]
+    if "tpr" in panels:
+        panels.remove("true")
+    n = len(panels)
+    axes = [str(i) if i > 1 else "" for i in range(1, n + 1)]
     methods = list(dict.fromkeys(table["method"]))
     roles = [
         str(table.loc[table["method"] == name, "colour_role"].iloc[0])
@@ -255,7 +266,7 @@ def plot_noise_study(table: pd.DataFrame) -> Picture:
         part = table[table["method"] == name].sort_values("level")
         label, levels = str(part["label"].iloc[0]), part["level"].tolist()
         shift = step * (i - (len(methods) - 1) / 2)
-        for axis, column in zip(_AXES, panels, strict=True):
+        for axis, column in zip(axes, panels, strict=True):
             data.append(
                 {
                     "type": "scatter",
@@ -282,27 +293,27 @@ def plot_noise_study(table: pd.DataFrame) -> Picture:
                 }
             )
     layout: Spec = {
-        "shapes": [_zero_line("y"), _zero_line("y", "2")],
+        "shapes": [_zero_line("y", axis) for axis in axes[:-1]],
         "annotations": [],
     }
-    for i, (axis, head) in enumerate(zip(_AXES, heads, strict=True)):
-        top = 1 - i / 3
+    for i, (axis, column) in enumerate(zip(axes, panels, strict=True)):
+        top = 1 - i / n
         layout[f"xaxis{axis}"] = {
             "anchor": f"y{axis}",
-            "title": _LEVEL if i == 2 else "",
+            "title": _LEVEL if i == n - 1 else "",
             "tickformat": ".1~%",
             "nticks": 6,
-            "showticklabels": i == 2,
+            "showticklabels": i == n - 1,
         }
         layout[f"yaxis{axis}"] = {
             "anchor": f"x{axis}",
-            "domain": [top - 0.28, top - 0.05],
+            "domain": [top - 0.84 / n, top - 0.15 / n],
             "nticks": 5,
-            "tickformat": ".1~%" if axis == "3" else "",
+            "tickformat": ".1~%" if column == "error" else "",
         }
         layout["annotations"].append(
             text(
-                head,
+                _PANELS[column],
                 xref="paper",
                 yref=f"y{axis} domain",
                 x=0,
@@ -322,7 +333,7 @@ def plot_noise_study(table: pd.DataFrame) -> Picture:
         )
     seeds = plural(int(table["n_seeds"].max()), "seed")
     return Picture(
-        finish(data, layout, height=620, top=44, legend=True),
+        finish(data, layout, height=20 + 200 * n, top=44, legend=True),
         _study_headline(table),
         f"Largest violation on true groups against noise. {'; '.join(lines)}.",
         table,

@@ -237,6 +237,15 @@ def test_the_study_trains_every_approach_and_shows_it_against_the_noise(
     assert table.loc[("Naive", 0.0), "n_seeds"] == 2
     assert {"Hinge", "Naive", "DRO", "Soft"} == set(table.index.get_level_values(0))
     assert table.loc[("DRO", 0.2), "true"] == pytest.approx(by_hand(dataset_id))
+    odds = noise_study.study_table(
+        store,
+        store.dataset(dataset_id),
+        [trial for trial in trials if trial.method == "hinge"],
+        noise_study.Question("equalized_odds", 0.05),
+    )
+    hinge = table.loc["Hinge"].reset_index()
+    np.testing.assert_allclose(odds["tpr"], hinge["true"])
+    assert (odds["true"] >= odds[["tpr", "fpr"]].max(axis=1) - 1e-12).all()
 
 
 def by_hand(dataset_id):

@@ -167,3 +167,14 @@ def test_the_study_counts_approaches_that_decide_at_the_most_noise(found):
     else:
         few = {0: "none", len(able): "all"}.get(broken, str(broken))
         assert f"noise {few} of {len(able)} approaches break" in words
+
+
+def test_rates_of_equalized_odds_stand_apart(study):
+    both = study.assign(tpr=study["true"], fpr=-0.2, tpr_sd=0.0, fpr_sd=0.0)
+    figure = plots.plot_noise_study(both).figure
+    assert len(figure.data) == 8
+    heads = [note.text for note in figure.layout.annotations]
+    assert heads[0].startswith("violation of the true positive rate")
+    assert heads[1].startswith("violation of the false positive rate")
+    assert [trace.y[0] for trace in figure.data if trace.yaxis == "y2"] == [-0.2, -0.2]
+    assert len(figure.layout.shapes) == 3
