@@ -168,7 +168,7 @@ def test_assumed_noise_leaves_true_groups_unknown_and_has_limits(
     widget(page, "selectbox", "Noise").select("Assumed").run()
     assert not page.exception
     assert numbers(page)["On true groups"] == "not known"
-    assert "with 95% confidence" in words(page)
+    assert "95% confidence" in words(page)
     _, n = np.unique(ui.store().dataset(dataset_id).group, return_counts=True)
     most = float(np.floor(1000 * largest_noise(n / n.sum()).max()) / 1000)
     for name in ("here", "there"):
