@@ -392,3 +392,20 @@ def test_all_rows_and_not_a_sample_say_whether_a_column_tells_the_group(wrong, t
     assert encodes_group(column, group) is told
     noise = pd.Series(np.random.default_rng(1).permutation(column.to_numpy()))
     assert not encodes_group(noise, group)
+
+
+@pytest.mark.parametrize("column", ["granted", "income"])
+def test_missing_values_that_differ_between_groups_are_a_finding(people, roles, column):
+    rng = np.random.default_rng(0)
+    alike = people[column].mask(rng.random(len(people)) < 0.1)
+    found = check_table(people.assign(**{column: alike}), roles)
+    assert "missing by group" not in set(found["check"])
+    women = people["sex"] == "Female"
+    gone = women & (rng.random(len(people)) < 0.3)
+    table = people.assign(**{column: people[column].mask(gone)})
+    row = finding(table, roles, "missing by group")
+    assert row["severity"] == "warning"
+    assert row["column"] == column
+    assert row["rows"] == gone.sum()
+    share = gone.sum() / women.sum()
+    assert f"in {share:.0%} of the rows of 'Female' and in 0%" in row["message"]

@@ -5,19 +5,27 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import chi2_contingency
 
 from fairdash.datasets._columns import count_codes, example_rows
 from fairdash.datasets._dataset import Dataset
 from fairdash.datasets._problems import FEATURE_ERRORS, Problem, error, find_errors
 from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Remedy, Roles
-from fairdash.datasets._rows import UsedRows, has_row_rule, repeated_rows, row_reasons
+from fairdash.datasets._rows import (
+    UsedRows,
+    group_codes,
+    has_row_rule,
+    repeated_rows,
+    row_reasons,
+)
 from fairdash.datasets._subgroups import Subgroups
 from fairdash.datasets.checks.features import feature_findings
 from fairdash.datasets.checks.leakage import encodes_group, proxy_findings
 from fairdash.datasets.checks.values import value_findings
 
 MANY_REPEATS = 0.01
+UNEQUAL, CHANCE = 0.05, 0.01  # difference of shares that is a finding, and its p
 SEVERITIES = ("error", "warning", "note")
 FEW_ROWS = 50
 FEW_IN_CELL = 10
@@ -147,9 +155,44 @@ def _find(frame: pd.DataFrame, roles: Roles, subgroups: Subgroups) -> Iterator[P
     yield from value_findings(used, roles)
     yield from proxy_findings(used, roles, names)
     yield from group_findings(used, roles)
+    yield from _missing_by_group(frame, roles)
     yield from _repeated_rows(frame, roles, flags)
     yield from _excluded_rows(reasons, len(frame))
     yield from subgroup_findings(used, subgroups)
+
+
+def _missing_by_group(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Yield columns that are missing in some groups more often than in others.
+
+    Beyond chance, by a chi-squared test at 1 %, and by 5 points or more.
+    """
+    group, names = group_codes(frame, roles)
+    known = group >= 0
+    n = np.bincount(group[known], minlength=len(names))
+    for column in (roles.target, *roles.features):
+        missing = frame[column].isna().to_numpy()
+        counts = np.bincount(group[known], weights=missing[known], minlength=len(n))
+        rows = np.stack([counts, n - counts])[:, n > 0]
+        if rows.shape[1] < 2 or not rows.sum(axis=1).all():
+            continue
+        shares = rows[0] / rows.sum(axis=0)
+        if np.ptp(shares) < UNEQUAL or chi2_contingency(rows).pvalue >= CHANCE:
+            continue
+        present = [name for name, size in zip(names, n, strict=True) if size]
+        most, least = int(shares.argmax()), int(shares.argmin())
+        what = "outcome" if column == roles.target else "feature"
+        yield Problem(
+            "warning",
+            "missing by group",
+            column,
+            int(missing.sum()),
+            example_rows(missing),
+            f"The {what} {column!r} is missing in {shares[most]:.0%} of the rows of "
+            f"{present[most]!r} and in {shares[least]:.0%} of those of "
+            f"{present[least]!r}, more than chance explains.",
+            "Find out why: excluded rows or filled-in values change one group more "
+            "than the other.",
+        )
 
 
 def _repeated_rows(
