@@ -7,6 +7,7 @@ from typing import Any
 
 from fairdash.methods.adversarial import (
     BROAD,
+    FAD,
     ROAD,
     AdversarialDebiasing,
     Unconstrained,
@@ -53,6 +54,7 @@ __all__ = [
     "CACHED_ROWS",
     "CATALOG",
     "CLP",
+    "FAD",
     "ROAD",
     "AdversarialDebiasing",
     "CovarianceConstraint",

@@ -4,7 +4,7 @@ Forms, the command line, sweeps, the documentation's table and the estimator che
 made from these entries. A new method is one file, with its entry, and one line here.
 """
 
-from fairdash.methods.adversarial import broad, road, unconstrained, zhang
+from fairdash.methods.adversarial import broad, fad, road, unconstrained, zhang
 from fairdash.methods.classical import hardt, linear, plain, reductions
 from fairdash.methods.individual import clp, sensei
 from fairdash.methods.log_loss import fair_log_loss
@@ -14,6 +14,7 @@ METHODS = (
     unconstrained.METHOD,
     linear.LOGISTIC,
     zhang.METHOD,
+    fad.METHOD,
     road.METHOD,
     broad.METHOD,
     fair_log_loss.METHOD,

@@ -19,6 +19,7 @@ GROUPS = ("#000001", "#000002", "#000003", "#000004")
 METHODS = {
     "unconstrained": ("#000005", "square"),
     "adversarial": ("#000006", "triangle-up"),
+    "fad": ("#000006", "triangle-down"),
     "broad": ("#000007", "diamond"),
     "road": ("#000008", "circle"),
     "logistic": ("#000009", "pentagon"),

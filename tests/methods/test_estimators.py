@@ -15,6 +15,7 @@ from fairdash.methods import (
     BROAD,
     CATALOG,
     CLP,
+    FAD,
     ROAD,
     AdversarialDebiasing,
     CovarianceConstraint,
@@ -151,6 +152,10 @@ class PlainIdeal(AlternatingGroups, NoisyGroupsIdeal):
     pass
 
 
+class PlainFAD(AlternatingGroups, FAD):
+    pass
+
+
 class PlainROAD(AlternatingGroups, ROAD):
     pass
 
@@ -164,6 +169,7 @@ CHECKED = [
     PlainLogistic(),
     PlainUnconstrained(batch_size=32),
     PlainAdversarial(batch_size=32),
+    PlainFAD(batch_size=32),
     PlainROAD(batch_size=32),
     PlainBROAD(batch_size=32),
     PlainFairLogLoss(),

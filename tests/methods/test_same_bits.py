@@ -7,6 +7,7 @@ import torch
 from fairdash.methods import (
     BROAD,
     CLP,
+    FAD,
     ROAD,
     AdversarialDebiasing,
     NoisyGroupsDRO,
@@ -35,6 +36,8 @@ CASES = [
     (Plain, {}, "one-hot", 2),
     (AdversarialDebiasing, {}, "dense", 2),
     (AdversarialDebiasing, {"constraints": "equalized_odds"}, "mixed", 3),
+    (FAD, {}, "mixed", 2),
+    (FAD, {"constraints": "equalized_odds"}, "dense", 3),
     (ROAD, {}, "dense", 2),
     (ROAD, {"constraints": "equalized_odds"}, "mixed", 3),
     (ROAD, {"normalisation": "global"}, "one-hot", 5),

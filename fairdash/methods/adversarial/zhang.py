@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class AdversarialTrainer:
     """Predictor f against adversary g, with weights r on the rows: here r = 1.
 
-    ROAD and BROAD differ in ``fit_ratio`` alone.
+    ROAD and BROAD differ in ``fit_ratio`` alone, FAD in what g reads.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class AdversarialTrainer:
         )
         self.adversary = StackedNetwork(
             (
-                1 + self.knows_target,
+                self.width_read(first) + self.knows_target,
                 *hidden_layers(first.adversary_layers),
                 1 if n_groups == 2 else n_groups,
             ),
@@ -69,6 +69,10 @@ class AdversarialTrainer:
             learning_rate=first.learning_rate,
             device=device,
         )
+
+    def width_read(self, model: Any) -> int:
+        """Return how many numbers of f the adversary reads."""
+        return 1
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Move adversary, weights and predictor in turn; return their losses."""

@@ -101,9 +101,17 @@ class StackedNetwork:
         self._activations, _ = self._buffers_for(inputs.shape[-2])
         return self._run(inputs, self._activations)
 
-    def backward(self, gradient: Tensor) -> None:
-        """Set the parameters' gradient, given that of a loss in the last outputs."""
-        for layer, delta in self._deltas(gradient):
+    @property
+    def hidden(self) -> Tensor:
+        """Last hidden layer of the rows that ``forward`` took, a buffer of its own."""
+        return self._activations[-2]
+
+    def backward(self, gradient: Tensor, *, at_hidden: Tensor | None = None) -> None:
+        """Set the parameters' gradient, given that of a loss in the last outputs.
+
+        ``at_hidden`` is the gradient of what else depends on ``hidden``.
+        """
+        for layer, delta in self._deltas(gradient, at_hidden):
             gradients(
                 self._activations[layer - 1] if layer else self._inputs,
                 delta,
@@ -156,7 +164,9 @@ class StackedNetwork:
                 )
                 tensor.copy_(draw.expand_as(tensor))
 
-    def _deltas(self, gradient: Tensor) -> Iterator[tuple[int, Tensor]]:
+    def _deltas(
+        self, gradient: Tensor, at_hidden: Tensor | None = None
+    ) -> Iterator[tuple[int, Tensor]]:
         """Yield (layer, gradient in its pre-activation) from the last to the first."""
         delta = gradient
         _, scratch = self._buffers_for(gradient.shape[1])
@@ -165,6 +175,8 @@ class StackedNetwork:
             if layer:
                 into = scratch[layer - 1]
                 product(delta, self.weights[layer].mT, out=into)
+                if at_hidden is not None and layer == len(self.weights) - 1:
+                    into += at_hidden
                 delta = torch.ops.aten.threshold_backward.grad_input(
                     into, self._activations[layer - 1], 0, grad_input=into
                 )
