@@ -21,7 +21,7 @@ from fairdash.datasets import (
 from fairdash.methods import CATALOG, Network, Scorer, scorer_of
 from fairdash.metrics import FairMetric, FreeRange, flip_columns
 from fairdash.store import Store, TrialRecord
-from fairdash.sweep import SweepSpec, trial_key
+from fairdash.sweep import ENCODED_ALIKE, SweepSpec, trial_key
 
 Float = NDArray[np.float64]
 Scaling = Literal["standard", "minmax"]
@@ -248,17 +248,22 @@ def encoding_of(
     Raises
     ------
     ValueError
-        When the model was trained by an earlier version: its key says so.
+        When the model was trained by a version that encoded otherwise: its key says
+        so.
     """
-    key = trial_key(
-        method=trial.method,
-        params=trial.params,
-        seed=trial.seed,
-        data=dataset.key,
-        scaling=spec.scaling,
-        train_rows=spec.train_rows,
-    )
-    if key != trial.key:
+    keys = {
+        trial_key(
+            method=trial.method,
+            params=trial.params,
+            seed=trial.seed,
+            data=dataset.key,
+            scaling=spec.scaling,
+            train_rows=spec.train_rows,
+            version=version,
+        )
+        for version in ENCODED_ALIKE
+    }
+    if trial.key not in keys:
         raise ValueError(
             "This model was trained by an earlier version, so its features cannot be "
             "encoded as they were; train it again."

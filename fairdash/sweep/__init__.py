@@ -24,6 +24,7 @@ from fairdash.sweep._grids import (
 )
 from fairdash.sweep._monitor import summarise_ratio
 from fairdash.sweep._plan import (
+    ENCODED_ALIKE,
     INITIALISATION,
     RESULTS_VERSION,
     Stack,
@@ -62,6 +63,7 @@ from fairdash.sweep._train import TrialResult, train_stack
 __all__ = [
     "AXES",
     "BASELINE",
+    "ENCODED_ALIKE",
     "INITIALISATION",
     "PAPER",
     "PARITY",

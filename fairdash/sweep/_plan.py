@@ -14,6 +14,7 @@ from fairdash.methods import CACHED_ROWS, CATALOG, Device, Param
 from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec
 
 RESULTS_VERSION = 3  # raise it when the same settings train another model than before
+ENCODED_ALIKE = (2, 3)  # versions whose features were split and encoded as now
 MAX_MODELS = {"cpu": 32, "cuda": 1024}  # of a stack, for it is what a crash can lose
 USUAL_FEATURES = 32  # when only the order of stacks counts
 PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)
@@ -95,14 +96,19 @@ def n_initialisations(spec: SweepSpec) -> dict[str, int]:
     }
 
 
-def trial_key(*, train_rows: int | None = None, **question: Any) -> str:
+def trial_key(
+    *,
+    train_rows: int | None = None,
+    version: int = RESULTS_VERSION,
+    **question: Any,
+) -> str:
     """Return the identity of a trial: a hash of canonical JSON, never of an object.
 
     Training on all rows is no part of the question: keys are older than the choice.
     """
     if train_rows is not None:
         question["train_rows"] = train_rows
-    return _hash_of({**question, "version": RESULTS_VERSION})
+    return _hash_of({**question, "version": version})
 
 
 def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:

@@ -7,7 +7,7 @@ import pytest
 from toys import ROLES, people
 
 from fairdash.store import open_store
-from fairdash.sweep import SweepSpec, expand
+from fairdash.sweep import SweepSpec, trial_key
 
 # 120 applicants of `toys.people`, two models of two epochs each, a draft of roles
 ARCHIVE = Path(__file__).parent / "older_home.tar.gz"
@@ -48,9 +48,13 @@ def test_its_data_set_and_its_draft_are_read(store):
     assert store.draft(record.id).subgroups.columns == ("branch",)
 
 
-def test_the_same_settings_are_found_and_not_trained_again(store):
+def test_its_models_are_known_by_the_keys_of_their_version(store):
     (run,) = store.runs()
     spec = SweepSpec.model_validate(run.spec)
-    asked = expand(spec, store.dataset(run.dataset_id).key)
-    kept = store.snapshot(run.id).trials
-    assert [trial.key for trial in asked] == [trial.key for trial in kept]
+    data = store.dataset(run.dataset_id).key
+    for trial in store.snapshot(run.id).trials:
+        question = {"method": trial.method, "params": trial.params, "seed": trial.seed}
+        question |= {"data": data, "scaling": spec.scaling}
+        assert trial_key(**question, version=2) == trial.key
+        # what is asked today trains other bits, so it is another trial
+        assert trial_key(**question) != trial.key
