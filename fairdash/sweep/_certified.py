@@ -6,6 +6,7 @@ rows; whether the limits hold is tested on rows that had no part in that.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 from math import ceil, inf
 from typing import Any
@@ -110,6 +111,7 @@ def choose_certified(
     return CertifiedChoice(chosen, found, needed)
 
 
+@lru_cache(maxsize=4096)  # a page asks the same again at every move
 def gap_p_value(positives: tuple[int, int], n: tuple[int, int], limit: float) -> float:
     r"""Return the p-value of :math:`H: p_1 - p_0 \ge \text{limit}`.
 
