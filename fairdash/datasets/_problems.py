@@ -21,6 +21,7 @@ from fairdash.datasets._rows import group_codes, outcomes, used_rows
 
 # errors of single features, which leave the rest of the table usable
 FEATURE_ERRORS = {"identifier", "infinite values", "equals the target"}
+MANY_VALUES = 10  # of a number that is cut rather than sorted by its values
 MOST_GROUPS = 20  # beyond these no figure can be read, and gaps are those of chance
 INFINITE = ("inf", "-inf")
 
@@ -136,6 +137,17 @@ def _target_errors(target: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
             )
         return
     _, labels = label_codes(target)
+    if is_number(target) and len(labels) > MANY_VALUES:
+        yield error(
+            "target not binary",
+            roles.target,
+            f"The outcome {roles.target!r} has {len(labels):,} values, from "
+            f"{target.min():g} to {target.max():g}, where two are needed.",
+            f"Choose above which value it is positive, such as > {target.median():g} "
+            "(Positive if).",
+            len(target),
+        )
+        return
     counts = count_labels(target)
     strict = isinstance(roles.positive, str)
     wanted = {roles.positive} if strict else set(roles.positive)

@@ -300,6 +300,10 @@ def test_missing_groups_are_left_out_or_a_group_of_their_own(people, roles):
     [
         ({"target": "job", "positive": ("farm", "mine")}, "positive value 'mine'"),
         ({"target": "job", "positive": ("farm", "shop", "office")}, "Every row has"),
+        (
+            {"target": "income", "positive": "1"},
+            r"has 400 values, from .* positive, such as > \d+.*\(Positive if\)",
+        ),
         ({"target": "job", "positive": Cut(value=1)}, "cut as a number but holds text"),
         ({"target": "income", "positive": Cut(value=1e9)}, "0 of 400 rows have"),
         ({"sensitive_feature": "job", "sensitive_cuts": (1,)}, "cut as a number"),
