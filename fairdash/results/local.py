@@ -135,8 +135,8 @@ class LocalResult:
             )
         ends = f"{100 * worst['ci_low']:.0f} to {100 * worst['ci_high']:.0f}"
         return (
-            f"In {worst['subgroup']}, {self.label} predicts {outcome} {_points(apart)} "
-            f"less often for {lower} than for {higher} ({ends}; {rows})."
+            f"In {worst['subgroup']}, {self.label} predicts “{outcome}” "
+            f"{_points(apart)} less often for {lower} than for {higher} ({ends}; {rows})."
         )
 
     def facts(self, name: str, subgroups: Subgroups) -> tuple[str, ...]:
@@ -205,6 +205,8 @@ class LocalResult:
         note = interval(row[f"{metric}_low"], row[f"{metric}_high"])
         if metric == "worst_1_di" and self.n_seeds > 1:
             note = " · ".join(filter(None, [note, f"mean of {self._each('largest')}"]))
+        if metric == "demographic_parity_difference":
+            note = f"demographic parity difference (DI) · {note}"
         value = number(row[metric])
         if self.changes is None:
             return Kpi(label, value, note)

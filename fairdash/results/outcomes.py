@@ -72,6 +72,8 @@ class Outcome:
                 if paired[name]["low"] > 0 or paired[name]["high"] < 0:
                     good = difference * better > 0
             note = ends or "not estimable"
+            if label == "DI":
+                note = f"demographic parity difference (DI) · {note}"
             items.append(Kpi(label, style(self.row[name]), note, delta=chip, good=good))
         return [*items, chance_kpi(self.chance)]
 

@@ -161,7 +161,7 @@ def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
         assert points[1] == pytest.approx(100 * found.chance, abs=0.51)
         return
     said = re.fullmatch(
-        r"In (\w+), ROAD predicts approved = yes (\d+) points? less often for (\w) "
+        r"In (\w+), ROAD predicts “approved = yes” (\d+) points? less often for (\w) "
         r"than for (\w) \((\d+) to (\d+); .*\)\.",
         words,
     )

@@ -12,6 +12,7 @@ from fairdash.metrics import BaseRates
 from fairdash.results import (
     chance_worst,
     metrics_by_setting,
+    readable,
     run_table,
     seconds_left,
     settings,
@@ -83,6 +84,7 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
     figure(
         plots.plot_overview(table, title=run.name, chance=chance),
         caption=f"{plural(rows, 'test row')}, {plural(seeds, 'seed')}, 95% intervals.",
+        table=readable(table),
         key="latest",
     )
 
