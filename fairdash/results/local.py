@@ -136,7 +136,8 @@ class LocalResult:
         ends = f"{100 * worst['ci_low']:.0f} to {100 * worst['ci_high']:.0f}"
         return (
             f"In {worst['subgroup']}, {self.label} predicts “{outcome}” "
-            f"{_points(apart)} less often for {lower} than for {higher} ({ends}; {rows})."
+            f"{_points(apart)} less often for {lower} than for {higher} "
+            f"({ends}; {rows})."
         )
 
     def facts(self, name: str, subgroups: Subgroups) -> tuple[str, ...]:
