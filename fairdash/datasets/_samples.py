@@ -111,7 +111,7 @@ SAMPLES: dict[str, Sample] = {
         ),
         subgroups=Subgroups(columns=("age",), widths={"age": 5}),
         planted="Loan officers marked down women under 30, most of all after a career "
-        "break: 27 % were approved where a fair rule approves 59 %.",
+        "break: 27% were approved where a fair rule approves 59%.",
         n_rows=9_000,
         planted_rows=_young,
     ),
@@ -137,7 +137,7 @@ SAMPLES: dict[str, Sample] = {
         ),
         subgroups=Subgroups(columns=("site",)),
         planted="Interviewers at the North depot scored Asian and Black candidates 2.2 "
-        "points too low: 13 % were hired where fair scores hire 42 %.",
+        "points too low: 13% were hired where fair scores hire 42%.",
         n_rows=8_000,
         planted_rows=_north_depot,
     ),
@@ -166,7 +166,7 @@ SAMPLES: dict[str, Sample] = {
         ),
         subgroups=Subgroups(columns=("clinic", "age"), widths={"age": 10}),
         planted="Community clinics gave Black and Asian patients of 65 to 74 almost no "
-        "home visits: 66 % came back where equal care brings back 34 %.",
+        "home visits: 66% came back where equal care brings back 34%.",
         n_rows=12_000,
         planted_rows=_old_at_community_clinic,
     ),

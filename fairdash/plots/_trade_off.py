@@ -125,7 +125,7 @@ def _trade_off_headline(setting: Spec, rows: str) -> str:
     way = "costs" if accuracy < 0 else "gains"
     price = f"{way} {abs(100 * accuracy):.1f} pt accuracy"
     if not _clear(setting, _ORDER[0]):
-        price = "accuracy is not clearly changed"
+        price = "accuracy change not clear"
     return fitting(
         f"{rows.capitalize()} rows: the ramp {takes}, {price}",
         f"{rows.capitalize()}: the ramp {takes}, {price}",

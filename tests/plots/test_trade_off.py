@@ -73,7 +73,7 @@ def test_every_method_is_a_mark_and_the_ramp_a_line():
         (
             (-0.02, -0.03, 0.01),
             (-0.1, -0.2, -0.05),
-            "Test: the ramp takes 0.100 off DI, accuracy is not clearly changed",
+            "Test rows: the ramp takes 0.100 off DI, accuracy change not clear",
         ),
         (
             (-0.02, -0.03, 0.01),
