@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from fairdash import plots, ui
+from fairdash import plots, results, ui
 from fairdash.datasets import readable_checks
-from fairdash.ui import data, results
+from fairdash.ui import data
 
 HOW = """
 Each row is a subgroup. A dot is the share of a group's rows in which the outcome is

@@ -43,6 +43,7 @@ from fairdash.results.models import (
     told_apart,
 )
 from fairdash.results.outcomes import Outcome, outcome
+from fairdash.results.rates import base_rate_kpis, base_rates, not_estimable
 from fairdash.results.rows import (
     Rows,
     part_sizes,
@@ -98,6 +99,8 @@ __all__ = [
     "Truncation",
     "Weighted",
     "agreement_words",
+    "base_rate_kpis",
+    "base_rates",
     "beside_plain",
     "both_parts",
     "by_interest",
@@ -121,6 +124,7 @@ __all__ = [
     "models_of",
     "n_workers",
     "nearest_limits",
+    "not_estimable",
     "notable",
     "on_shared_seeds",
     "opened_on",

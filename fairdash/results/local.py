@@ -17,6 +17,7 @@ from fairdash.results.evaluation import (
     paired_changes,
 )
 from fairdash.results.models import Setting, on_shared_seeds
+from fairdash.results.rates import not_estimable
 from fairdash.results.rows import rows_of
 from fairdash.store import Store
 
@@ -266,12 +267,3 @@ def _local(
 ) -> pd.DataFrame:
     rows = rows_of(store, dataset_id, seed, subgroups)
     return local_di(rows.predictions(key), **rows.groups)
-
-
-def not_estimable(local: pd.DataFrame) -> str:
-    """Return why some subgroups have no gap: "1 too small, 1 lack a group"."""
-    reasons = local.loc[~local["estimable"], "reason"]
-    small = int(reasons.str.fullmatch(r"[\d,]+ rows?").sum())
-    facts = [f"{small} too small" if small else ""]
-    facts += [f"{len(reasons) - small} lack a group" if len(reasons) > small else ""]
-    return ", ".join(fact for fact in facts if fact) or "all of them"

@@ -22,9 +22,9 @@ from fairdash.datasets import (
     undo_remedy,
 )
 from fairdash.metrics import BaseRates
+from fairdash.results import base_rates
 from fairdash.store import Draft
 from fairdash.ui.data.table import OpenTable, guess_of
-from fairdash.ui.results.summary import base_rates
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store

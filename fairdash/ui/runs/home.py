@@ -10,6 +10,7 @@ from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import wake
 from fairdash.metrics import BaseRates
 from fairdash.results import (
+    base_rates,
     chance_worst,
     metrics_by_setting,
     readable,
@@ -18,7 +19,6 @@ from fairdash.results import (
     settings,
 )
 from fairdash.store import RunRecord
-from fairdash.ui.results.summary import base_rates
 from fairdash.ui.runs.list import run_columns
 from fairdash.ui.widgets.blocks import figure, heading
 from fairdash.ui.widgets.frame import open_page

@@ -4,7 +4,7 @@ import pytest
 from toys import ROLES, people
 
 from fairdash.datasets import Subgroups, make_dataset
-from fairdash.ui.results import base_rates, not_estimable
+from fairdash.results import base_rates, not_estimable
 
 
 @pytest.fixture
