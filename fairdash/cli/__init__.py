@@ -25,8 +25,8 @@ app.command()(certify)
 app.add_typer(data, name="data")
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"fairdash {__version__}")
         raise typer.Exit
 

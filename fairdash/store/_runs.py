@@ -72,14 +72,14 @@ class RunStore:
             }
             for trial in trials
         ]
-        asked = [
+        queued = [
             {"run_id": run_id, "key": key, "position": position, "status": "queued"}
             for position, key in enumerate(dict.fromkeys(t.key for t in trials))
         ]
         with self._database.writing() as connection:
             connection.execute(sa.insert(RUNS), run)
             self._database.upsert(connection, TRIALS, known)
-            connection.execute(sa.insert(RUN_TRIALS), asked)
+            connection.execute(sa.insert(RUN_TRIALS), queued)
         return run_id
 
     def runs(self, dataset_id: str | None = None) -> list[RunRecord]:
@@ -115,8 +115,8 @@ class RunStore:
         ValueError
             When no run did.
         """
-        asked = sa.select(RUN_TRIALS.c.run_id).where(RUN_TRIALS.c.key == key)
-        query = RUN_RECORDS.where(RUNS.c.id.in_(asked))
+        runs = sa.select(RUN_TRIALS.c.run_id).where(RUN_TRIALS.c.key == key)
+        query = RUN_RECORDS.where(RUNS.c.id.in_(runs))
         found = self._run_records(query.order_by(RUNS.c.created.desc()))
         if not found:
             raise ValueError(f"No run asked for the trial {key!r} in {self._home}.")
@@ -257,8 +257,8 @@ class RunStore:
             .order_by(RUN_TRIALS.c.position)
         )
         with self._database.reading() as connection:
-            asked = RUN_RECORDS.where(RUNS.c.id == run_id)
-            run = connection.execute(asked).mappings().first()
+            query_run = RUN_RECORDS.where(RUNS.c.id == run_id)
+            run = connection.execute(query_run).mappings().first()
             trials = connection.execute(query).all()
         if run is None:
             raise ValueError(f"There is no run {run_id!r} in {self._home}.")
@@ -302,15 +302,15 @@ def _summary(connection: sa.Connection, run_id: str) -> list[dict[str, Any]]:
     trials = connection.execute(query).all()
     summary = []
     for method in dict.fromkeys(trial.method for trial in trials):
-        mine = [trial for trial in trials if trial.method == method]
-        rows = [json.loads(trial.row) for trial in mine if trial.row]
+        members = [trial for trial in trials if trial.method == method]
+        rows = [json.loads(trial.row) for trial in members if trial.row]
         means = {
             name: sum(row[name] for row in rows) / len(rows)
             for name in (rows[0] if rows else ())
             if name.startswith("test_")
         }
-        failed = sum(trial.status == "failed" for trial in mine)
-        counts = {"trials": len(mine), "finished": len(rows), "failed": failed}
+        failed = sum(trial.status == "failed" for trial in members)
+        counts = {"trials": len(members), "finished": len(rows), "failed": failed}
         summary.append({"method": method, **counts, **means})
     return summary
 
