@@ -313,10 +313,12 @@ def _as_outcome(column: Column, n_columns: int, few_pairs: bool) -> Candidate | 
 
     Two values say little where many columns have two: ``few_pairs`` tells.
     """
-    if column.dummy or (not column.number and column.n_values > MOST_CLASSES):
+    named = strength(column.name, OUTCOME_WORDS)
+    if column.dummy and named < STRONG:
+        return None
+    if not column.number and column.n_values > MOST_CLASSES:
         return None
     reasons: list[tuple[float, str]] = []
-    named = strength(column.name, OUTCOME_WORDS)
     if column.number and column.n_values > MOST_CLASSES and says(column.name, EVENTS):
         named /= 2  # the day it happened, or how often
     if named:
@@ -359,7 +361,8 @@ def _as_sensitive(column: Column) -> Candidate | None:
         reasons.append((0.3, "in words"))
     against = 2.0 * (column.derived and column.number)
     against += 1.0 * column.numbered
-    against += 3.0 * (column.second < RARE) + (column.second < 2 * RARE)
+    if column.n_values <= MOST_GROUPS:
+        against += 3.0 * (column.second < RARE) + (column.second < 2 * RARE)
     against += 2.0 * (column.missing > 0.5)
     against += 0.5 * strength(column.name, OUTCOME_WORDS) * (column.sensitive < 5)
     return _candidate(column, reasons, against)
