@@ -11,13 +11,14 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
 from fairdash._validation import explain_invalid
 from fairdash.datasets import SAMPLES, Dataset, Roles, Subgroups, split
-from fairdash.methods import CATALOG, Effort
+from fairdash.methods import CATALOG, Effort, Param
 
 Scalar = int | float | str
 # planes of earlier versions: one network approximated all settings of a method
@@ -81,7 +82,8 @@ class MethodGrid(_Frozen):
     params : dict
         A value, or the list of values to try, by name. A list may also be given as
         ``{linear: [0, 5, 20]}`` or ``{log: [0.1, 10, 5]}``: first, last and number of
-        values. The other parameters are at the method's defaults for ``effort``.
+        values; or as ``{number: 5}``, over the range and axis that the method declares.
+        The other parameters are at the method's defaults for ``effort``.
     effort : {"fast", "paper"}
         Length of training: quick, or as in the method's paper.
     """
@@ -104,13 +106,24 @@ class MethodGrid(_Frozen):
 
     @field_validator("params", mode="before")
     @classmethod
-    def _spell_out(cls, given: Any) -> Any:
+    def _spell_out(cls, given: Any, known: ValidationInfo) -> Any:
         if not isinstance(given, dict):
             return given
+        method = CATALOG.get(known.data.get("method", ""))
+        declared = {one.name: one for one in method.params} if method else {}
         return {
-            name: _values(name, axis) if isinstance(axis, dict) else axis
+            name: _values(name, _ranged(axis, declared.get(name)))
+            if isinstance(axis, dict)
+            else axis
             for name, axis in given.items()
         }
+
+
+def _ranged(axis: dict[str, Any], declared: Param | None) -> dict[str, Any]:
+    """Return ``{number: n}`` as n values over the parameter's own range and axis."""
+    if axis.keys() != {"number"} or declared is None or declared.kind != "float":
+        return axis
+    return {declared.axis: [declared.low, declared.high, axis["number"]]}
 
 
 def _values(name: str, axis: dict[str, Any]) -> tuple[float, ...]:

@@ -145,6 +145,12 @@ def test_a_sweep_trains_its_grid_and_writes_it_as_a_script(toy, tmp_path):
     assert "boldness" in text
 
 
+def test_a_sweep_takes_the_range_and_axis_that_are_declared(toy):
+    grid = {"method": "toy", "params": {"boldness": {"number": 3}}}
+    (found,) = specification("people.csv", methods=[grid]).methods
+    assert found.params["boldness"] == pytest.approx((0.1, 0.5**0.5, 5.0), rel=1e-5)
+
+
 def test_the_command_line_trains_it(toy, home, tmp_path):
     (tmp_path / "people.csv").write_bytes(people_csv())
     grid = {"method": "toy", "params": {"boldness": [0.5, 2.0]}}
