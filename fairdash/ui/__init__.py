@@ -39,13 +39,19 @@ from fairdash.ui.widgets.pick_models import (
     pick_models,
     pick_seed,
 )
-from fairdash.ui.widgets.poll import follow
 from fairdash.ui.widgets.score_source import post_sources, score_columns, scored
 from fairdash.ui.widgets.score_upload import upload_scores, uploads
-from fairdash.ui.widgets.start_runs import keep_dataset, start_audit, start_training
+from fairdash.ui.widgets.start_runs import (
+    LARGE,
+    audit_note,
+    keep_dataset,
+    start_audit,
+    start_training,
+    train_rows_input,
+)
 from fairdash.ui.widgets.state import freeze_imports, store
 from fairdash.ui.widgets.subgroup_form import subgroup_form
-from fairdash.ui.widgets.train_rows import LARGE, audit_note, train_rows_input
+from fairdash.ui.widgets.watch import follow
 
 __all__ = [
     "LARGE",

@@ -16,9 +16,9 @@ FAST = {"n_epochs": 2, "batch_size": 128}
 @pytest.fixture
 def large(monkeypatch, dataset_id):
     """Applicants of whom 360 are trained on, where 300 are many already."""
-    monkeypatch.setattr("fairdash.ui.widgets.train_rows.LARGE", 300)
-    monkeypatch.setattr("fairdash.ui.widgets.train_rows._LEAST", 10)
-    for form in ("train.run_view", "sweep.form", "widgets.train_rows"):
+    monkeypatch.setattr("fairdash.ui.widgets.start_runs.LARGE", 300)
+    monkeypatch.setattr("fairdash.ui.widgets.start_runs._LEAST", 10)
+    for form in ("train.run_view", "sweep.form", "widgets.start_runs"):
         monkeypatch.setattr(f"fairdash.ui.{form}.PROPOSED", 100)
     return dataset_id
 

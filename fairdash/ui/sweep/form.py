@@ -21,9 +21,8 @@ from fairdash.sweep import (
 )
 from fairdash.ui.widgets.blocks import controls, more, problem
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.start_runs import source
+from fairdash.ui.widgets.start_runs import PROPOSED, source, train_rows_input
 from fairdash.ui.widgets.state import store
-from fairdash.ui.widgets.train_rows import PROPOSED, train_rows_input
 
 SWEEP = "pages/5_Sweep.py"
 _MOST_MODELS = 5_000

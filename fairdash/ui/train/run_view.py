@@ -25,9 +25,8 @@ from fairdash.ui.train.constraints import show_truncation, show_violations
 from fairdash.ui.widgets.blocks import code_tabs, figure, kpi_row, problem
 from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.frame import View, exists, open_page
-from fairdash.ui.widgets.start_runs import finish_audit
+from fairdash.ui.widgets.start_runs import PROPOSED, finish_audit
 from fairdash.ui.widgets.state import store
-from fairdash.ui.widgets.train_rows import PROPOSED
 from fairdash.ui.widgets.watch import show_curves, show_progress
 
 _DEFAULT = "road"

@@ -1,21 +1,25 @@
-"""Put a data set to work: keep its roles, train the model everything is held to."""
+"""Put a data set to work: how many rows, the model everything is held to."""
 
 import streamlit as st
 
-from fairdash.datasets import SAMPLES, Roles, Subgroups
+from fairdash._wording import count
+from fairdash.datasets import FRACTIONS, SAMPLES, Roles, Subgroups
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
-from fairdash.results import single_values
+from fairdash.results import part_sizes, rows_used, single_values, trained_on
 from fairdash.store import DatasetRecord, Snapshot
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.widgets.frame import exists, open_page
 from fairdash.ui.widgets.state import store
-from fairdash.ui.widgets.train_rows import audit_rows
 
 _WHERE = "pages/3_Local_fairness.py"
 _TRAIN = "pages/2_Train.py"
 _AUDIT = "audited run"
+LARGE = 200_000  # training rows beyond which a subsample is offered
+PROPOSED = 100_000
+_LEAST = 1_000
+_STEP = 50_000
 
 
 def keep_dataset(table: OpenTable, roles: Roles, subgroups: Subgroups) -> str:
@@ -108,3 +112,53 @@ def source(record: DatasetRecord) -> DataSource:
         if sample.path.name == record.table_name:
             known = {"sample": name}
     return DataSource(**known, roles=record.roles, name=record.name)
+
+
+def audit_rows(dataset_id: str) -> int | None:
+    """Return how many rows an audit trains on: `PROPOSED` of more than `LARGE`."""
+    return PROPOSED if part_sizes(store(), dataset_id)[0] > LARGE else None
+
+
+def audit_note(n_rows: int) -> str:
+    """Return what an audit does with data of so many rows, where it is not all."""
+    n_train = round(n_rows * FRACTIONS[0])
+    if n_train <= LARGE:
+        return ""
+    return f"Trains on {count(PROPOSED)} of {count(n_train)} training rows."
+
+
+def train_rows_input(dataset_id: str, key: str, *, start: int | None) -> int | None:
+    """Draw the choice where there are more than `LARGE` training rows.
+
+    Parameters
+    ----------
+    dataset_id : str
+    key : str
+        Identity of the form.
+    start : int or None
+        What is filled in, `PROPOSED` at first; None for all rows.
+
+    Returns
+    -------
+    int or None
+        How many rows to draw; None to train on all.
+    """
+    n_train, _, _ = part_sizes(store(), dataset_id)
+    if n_train <= LARGE:
+        return None
+    chosen = st.number_input(
+        "Training rows",
+        _LEAST,
+        n_train,
+        rows_used(store(), dataset_id, start),
+        _STEP,
+        help="Fewer rows train faster. They are drawn anew for every seed.",
+        key=f"{key} training rows",
+        persist_state="session",
+        width=260,
+    )
+    train_rows = chosen if chosen < n_train else None
+    st.caption(
+        trained_on(store(), dataset_id, train_rows) or "Trained on all training rows."
+    )
+    return train_rows

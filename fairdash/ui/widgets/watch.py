@@ -1,12 +1,13 @@
-"""A run while it trains: how far it is, curves on validation rows, weights."""
+"""A run while it goes on elsewhere: redrawn, how far it is, curves, weights."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from fairdash import plots
 from fairdash._wording import Kpi, number, percent, plural, time_left
-from fairdash.jobs import cancel, engine_waits_for
+from fairdash.jobs import cancel, engine_waits_for, wake
 from fairdash.methods import CATALOG
 from fairdash.results import curves, main_trials, seconds_left, series, weights
 from fairdash.store import Snapshot, TrialRecord
@@ -29,6 +30,7 @@ _RATIO_HOW = """
 How the weights *r* of the training rows are distributed. *r* says where the method
 looks: above 1 the adversary's doubt counts for more. In each group the mean is 1.
 """
+_INTERVAL = "1s"
 
 
 def show_progress(snapshot: Snapshot) -> None:
@@ -116,3 +118,30 @@ def _progress_text(snapshot: Snapshot) -> list[str]:
         f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
         time_left(left) if left is not None else "",
     ]
+
+
+def follow(run_id: str, draw: Callable[[Snapshot], None]) -> None:
+    """Redraw once a second until the run has ended, then rerun the page once.
+
+    One flat fragment: nested ones with an interval crash. Every poll also sees to it
+    that the engine lives, so a run survives the loss of its host.
+
+    Parameters
+    ----------
+    run_id : str
+    draw : callable
+        Receives the snapshot of the run and draws it, from one read transaction.
+    """
+    over = store().run(run_id).over
+    interval = None if over else os.environ.get("FAIRDASH_POLL", _INTERVAL)
+
+    @st.fragment(run_every=interval)
+    def poll() -> None:
+        snapshot = store().snapshot(run_id)
+        draw(snapshot)
+        if not snapshot.run.over:
+            wake(store())
+        elif not over:
+            st.rerun()
+
+    poll()
