@@ -27,7 +27,13 @@ from fairdash.results.evaluation import (
     paired_changes,
     readable,
 )
-from fairdash.results.local import LocalResult, local_result
+from fairdash.results.local import (
+    LocalResult,
+    base_rate_kpis,
+    base_rates,
+    local_result,
+    not_estimable,
+)
 from fairdash.results.models import (
     Comparison,
     Setting,
@@ -43,7 +49,6 @@ from fairdash.results.models import (
     told_apart,
 )
 from fairdash.results.outcomes import Outcome, outcome
-from fairdash.results.rates import base_rate_kpis, base_rates, not_estimable
 from fairdash.results.rows import (
     Rows,
     part_sizes,
@@ -52,7 +57,6 @@ from fairdash.results.rows import (
     rows_used,
     trained_on,
 )
-from fairdash.results.runs import methods_of, run_table
 from fairdash.results.sweeps import (
     RatioByTau,
     StoredSweep,
@@ -69,6 +73,8 @@ from fairdash.results.sweeps import (
 from fairdash.results.training import (
     curves,
     main_trials,
+    methods_of,
+    run_table,
     runtime,
     seconds_left,
     series,

@@ -1,4 +1,4 @@
-"""What Local fairness shows: tables of local DI under the subgroups asked for."""
+"""Subgroups of a data set and of models: base rates, local DI, and who is worse off."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from fairdash._wording import Kpi, change, interval, number, plural
-from fairdash.datasets import Subgroups
-from fairdash.metrics import local_di, mean_local_di
+from fairdash import metrics
+from fairdash._wording import Kpi, change, count, interval, number, percent, plural
+from fairdash.datasets import Dataset, Subgroups
+from fairdash.metrics import BaseRates, local_di, mean_local_di
 from fairdash.results.evaluation import (
     MOST_SEEDS,
     chance_worst,
@@ -17,7 +18,6 @@ from fairdash.results.evaluation import (
     paired_changes,
 )
 from fairdash.results.models import Setting, on_shared_seeds
-from fairdash.results.rates import not_estimable
 from fairdash.results.rows import rows_of
 from fairdash.store import Store
 
@@ -267,3 +267,52 @@ def _local(
 ) -> pd.DataFrame:
     rows = rows_of(store, dataset_id, seed, subgroups)
     return local_di(rows.predictions(key), **rows.groups)
+
+
+def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
+    """Return the base rates of a data set under ``subgroups``."""
+    return metrics.base_rates(
+        dataset.y,
+        sensitive_features=dataset.groups,
+        subgroups=subgroups.label(dataset.frame),
+        min_size=subgroups.min_size,
+    )
+
+
+def base_rate_kpis(
+    rates: BaseRates, used: int, read: int, *, guessed: bool
+) -> list[Kpi]:
+    """Return rows used of those read, base rate, its gap, subgroups estimable.
+
+    The gap is a finding: of roles that are only ``guessed`` it is not shown.
+    """
+    estimable = rates.local["estimable"]
+    kpis = [
+        Kpi("Rows used", count(used), f"{percent(used / read)} of the file"),
+        Kpi(
+            "Base rate P(y = 1)",
+            percent(rates.rate),
+            f"95% {interval(rates.low, rates.high, percent)}",
+        ),
+        Kpi(
+            "Gap in base rate",
+            number(rates.gap),
+            f"95% {interval(rates.gap_low, rates.gap_high)}",
+            help="Largest minus smallest base rate of the groups.",
+        ),
+        Kpi(
+            "Subgroups estimable",
+            f"{estimable.sum()} of {len(estimable)}",
+            not_estimable(rates.local),
+        ),
+    ]
+    return [kpi for kpi in kpis if not (guessed and kpi.label == "Gap in base rate")]
+
+
+def not_estimable(local: pd.DataFrame) -> str:
+    """Return why some subgroups have no gap: "1 too small, 1 lack a group"."""
+    reasons = local.loc[~local["estimable"], "reason"]
+    small = int(reasons.str.fullmatch(r"[\d,]+ rows?").sum())
+    facts = [f"{small} too small" if small else ""]
+    facts += [f"{len(reasons) - small} lack a group" if len(reasons) > small else ""]
+    return ", ".join(fact for fact in facts if fact) or "all of them"

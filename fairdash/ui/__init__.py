@@ -39,8 +39,13 @@ from fairdash.ui.widgets.pick_models import (
     pick_models,
     pick_seed,
 )
-from fairdash.ui.widgets.score_source import post_sources, score_columns, scored
-from fairdash.ui.widgets.score_upload import upload_scores, uploads
+from fairdash.ui.widgets.scores import (
+    post_sources,
+    score_columns,
+    scored,
+    upload_scores,
+    uploads,
+)
 from fairdash.ui.widgets.start_runs import (
     LARGE,
     audit_note,

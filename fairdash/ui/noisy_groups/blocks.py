@@ -27,9 +27,9 @@ from fairdash.jobs import submit
 from fairdash.ui.noisy_groups.form import Candidate, Chosen, decisions_of
 from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, kpi_row, problem
+from fairdash.ui.widgets.components import live_component
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.live_component import live_component
-from fairdash.ui.widgets.score_source import Source
+from fairdash.ui.widgets.scores import Source
 from fairdash.ui.widgets.start_runs import source
 from fairdash.ui.widgets.state import store
 

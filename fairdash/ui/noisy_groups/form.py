@@ -21,14 +21,14 @@ from fairdash.postprocessing import read_margins
 from fairdash.results import by_interest, known_models, opened_on
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import controls, more
-from fairdash.ui.widgets.score_source import (
+from fairdash.ui.widgets.scores import (
     Source,
     Upload,
     post_sources,
     read_upload,
     score_columns,
+    scores_form,
 )
-from fairdash.ui.widgets.score_upload import scores_form
 from fairdash.ui.widgets.state import store
 
 SOURCES = {

@@ -22,7 +22,7 @@ from fairdash.postprocessing import (
     impossibility_bound,
 )
 from fairdash.ui.selection import selection
-from fairdash.ui.widgets.score_source import Scored, Source, scored
+from fairdash.ui.widgets.scores import Scored, Source, scored
 from fairdash.ui.widgets.state import store
 
 HAND = "hand"  # the target rate is what the slider says

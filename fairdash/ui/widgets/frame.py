@@ -15,8 +15,8 @@ from fairdash.store import DatasetRecord, RunRecord
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import Selection, recall, selection, write
 from fairdash.ui.widgets.blocks import problem
+from fairdash.ui.widgets.components import theme_watch
 from fairdash.ui.widgets.state import freeze_imports, store
-from fairdash.ui.widgets.theme_watch import theme_watch
 
 _HERE = Path(__file__).parent
 _MENU: dict[str, dict[str, tuple[str, str]]] = {
