@@ -19,9 +19,9 @@ from sklearn.linear_model import LogisticRegression
 from fairdash.methods import (
     FairLogLoss,
     Reductions,
-    _newton,
     fair_log_loss_multiplier,
 )
+from fairdash.methods.log_loss import saddle
 from fairdash.methods.log_loss.truncation import play
 
 ALPHA = 0.005
@@ -61,7 +61,7 @@ def lbfgs(X, y, group):
 
 def nested(fit):
     """Fit without joint steps: theta is minimised for every multiplier."""
-    with patch.object(_newton, "_together", lambda here, *limits: (here, 0)):
+    with patch.object(saddle, "_together", lambda here, *limits: (here, 0)):
         return fit()
 
 
