@@ -99,16 +99,18 @@ def n_initialisations(spec: SweepSpec) -> dict[str, int]:
 def trial_key(
     *,
     train_rows: int | None = None,
-    version: int = RESULTS_VERSION,
+    version: int | None = None,
     **question: Any,
 ) -> str:
     """Return the identity of a trial: a hash of canonical JSON, never of an object.
 
     Training on all rows is no part of the question: keys are older than the choice.
+    ``version`` is that of results, by default today's.
     """
     if train_rows is not None:
         question["train_rows"] = train_rows
-    return _hash_of({**question, "version": version})
+    question["version"] = RESULTS_VERSION if version is None else version
+    return _hash_of(question)
 
 
 def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
