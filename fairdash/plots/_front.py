@@ -1,5 +1,7 @@
 """The front of a sweep: what accuracy costs in fairness, method by method."""
 
+import math
+
 import pandas as pd
 
 from fairdash._wording import fitting, listing, number, percent
@@ -123,7 +125,7 @@ def front_picture(
         _headline(models, limit, judge),
         _description(models, axes),
         models.drop(columns=["colour_role", "line"]),
-        _caption(models, judge, n_seeds, constants=constants),
+        _caption(models, judge, n_seeds, constants=constants, chance=chance),
     )
 
 
@@ -166,7 +168,9 @@ def _description(models: pd.DataFrame, axes: tuple[str, str]) -> str:
     return f"Fronts of {names}. {'; '.join(parts)}."
 
 
-def _caption(models: pd.DataFrame, judge: str, n_seeds: int, *, constants: bool) -> str:
+def _caption(
+    models: pd.DataFrame, judge: str, n_seeds: int, *, constants: bool, chance: float
+) -> str:
     drawn = "One seed"
     if n_seeds > 1:
         drawn = f"Means of {n_seeds} seeds, bars: ± 1 sd over seeds, dots: single runs"
@@ -174,6 +178,8 @@ def _caption(models: pd.DataFrame, judge: str, n_seeds: int, *, constants: bool)
     if judge == "test":
         chosen = "chosen on the test rows drawn, as in the paper"
     words = f"{drawn}, on test rows. Filled: fronts {chosen}. Open: over the limit."
+    if math.isfinite(chance):
+        words += f" Grey: what chance alone shows of {models['label'].iloc[0]}."
     n_constant = int(models["constant"].sum())
     if n_constant:
         shown = "crosses" if constants else "not drawn"

@@ -24,6 +24,10 @@ from fairdash.results.models import Setting
 from fairdash.results.rows import rows_of
 from fairdash.store import Store
 
+DI_HELP = (
+    "Demographic parity difference: the largest minus the smallest rate of positive "
+    "predictions of the groups, over all test rows. 0 is fair."
+)
 MOST_SEEDS = 0.5  # share of seeds beyond which a model counts as constant
 DECIDES = ""
 _INTERVAL = {"_low": ", low", "_high": ", high"}

@@ -12,6 +12,7 @@ from fairdash._wording import Kpi, change, count, interval, number, percent, plu
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import BaseRates, local_di, mean_local_di
 from fairdash.results.evaluation import (
+    DI_HELP,
     MOST_SEEDS,
     chance_worst,
     metrics_by_setting,
@@ -162,7 +163,8 @@ class LocalResult:
         rows = plural(round(self.row["n"]), "test row")
         text = (
             f"Local DI by subgroup{part} on {rows}, {seeds}, 95% Newcombe intervals. "
-            "Dashed: global DI. Grey: what a fair model of this size shows by chance."
+            "Dashed: global demographic parity difference (DI). Grey: what a fair "
+            "model of this size shows by chance."
         )
         return " ".join(filter(None, [text, self.note]))
 
@@ -207,15 +209,15 @@ class LocalResult:
         note = interval(row[f"{metric}_low"], row[f"{metric}_high"])
         if metric == "worst_1_di" and self.n_seeds > 1:
             note = " · ".join(filter(None, [note, f"mean of {self._each('largest')}"]))
-        if metric == "demographic_parity_difference":
-            note = f"demographic parity difference (DI) · {note}"
+        about = DI_HELP if metric == "demographic_parity_difference" else None
         value = number(row[metric])
         if self.changes is None:
-            return Kpi(label, value, note)
+            return Kpi(label, value, note, help=about)
         paired = self.changes[self.changes["metric"] == metric].iloc[0]
         clear = bool(paired["low"] > 0 or paired["high"] < 0)
         good = bool(paired["difference"] < 0) if clear else None
-        return Kpi(label, value, note, delta=change(paired["difference"]), good=good)
+        chip = change(paired["difference"])
+        return Kpi(label, value, note, delta=chip, good=good, help=about)
 
 
 def local_result(

@@ -11,6 +11,7 @@ from fairdash._wording import Kpi, change, interval, number, percent, plural, po
 from fairdash.methods import CATALOG
 from fairdash.results.choices import shown_settings
 from fairdash.results.evaluation import (
+    DI_HELP,
     chance_worst,
     metrics_by_setting,
     paired_changes,
@@ -71,10 +72,9 @@ class Outcome:
                 chip = delta(difference)
                 if paired[name]["low"] > 0 or paired[name]["high"] < 0:
                     good = difference * better > 0
-            note = ends or "not estimable"
-            if label == "DI":
-                note = f"demographic parity difference (DI) · {note}"
-            items.append(Kpi(label, style(self.row[name]), note, delta=chip, good=good))
+            note, value = ends or "not estimable", style(self.row[name])
+            about = DI_HELP if label == "DI" else None
+            items.append(Kpi(label, value, note, delta=chip, good=good, help=about))
         return [*items, chance_kpi(self.chance)]
 
     def caption(self) -> str:
@@ -82,7 +82,7 @@ class Outcome:
         n_seeds = int(self.row["n_seeds"])
         seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
         rows = plural(round(self.row["n"]), "test row")
-        text = f"{rows}, {seeds}, 95% intervals."
+        text = f"{rows}, {seeds}, 95% intervals. DI: demographic parity difference."
         if self.changes is not None:
             entries = self.changes.set_index("metric").to_dict("index")
             worst = entries["worst_1_di"]

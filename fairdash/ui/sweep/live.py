@@ -118,7 +118,7 @@ def draw_inside(sweep: StoredSweep, asked: Controls) -> None:
             "chance": _finite(sweep.chance),
             "top": round(1.05 * max(filter(math.isfinite, ends)), _DIGITS),
             "caption": "Local DI on test rows, 95% intervals. Dashed: the gap over all "
-            "rows. Grey: what a fair model shows by chance.",
+            f"rows. Grey: what chance alone shows of {sweep.result.labels[0]}.",
             "ratioCaption": "r of the training rows, first seed; mean 1 by group.",
             "settings": {
                 str(place): _inside(sweep, place, by_place[place], groups)
