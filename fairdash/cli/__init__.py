@@ -12,8 +12,6 @@ from fairdash.cli._data import data
 from fairdash.cli._run import run, sweep
 from fairdash.cli._serve import serve, worker
 
-__all__ = ["app"]
-
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("app")(serve)
 app.command()(run)

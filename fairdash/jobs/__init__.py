@@ -15,21 +15,6 @@ from fairdash.jobs._submit import cancel, queue, run_open, submit, wake
 if TYPE_CHECKING:
     from fairdash.jobs._remote import serve_worker
 
-__all__ = [
-    "Lease",
-    "attach",
-    "cancel",
-    "engine_lives",
-    "engine_waits_for",
-    "ensure_engine",
-    "queue",
-    "run_open",
-    "serve_worker",
-    "submit",
-    "use_scheduler",
-    "wake",
-]
-
 
 def __getattr__(name: str) -> Any:
     """Load what needs Dask only when it is asked for: pages live without it."""

@@ -5,40 +5,28 @@ Nothing here loads torch before a network trains.
 
 from typing import Any
 
-from fairdash.methods.adversarial import (
-    BROAD,
-    FAD,
-    ROAD,
-    AdversarialDebiasing,
-    Unconstrained,
-    WideNetwork,
-)
+from fairdash.methods.adversarial.broad import BROAD
+from fairdash.methods.adversarial.fad import FAD
+from fairdash.methods.adversarial.road import ROAD
+from fairdash.methods.adversarial.unconstrained import Unconstrained, WideNetwork
+from fairdash.methods.adversarial.zhang import AdversarialDebiasing
 from fairdash.methods.catalog import CATALOG
-from fairdash.methods.classical import (
+from fairdash.methods.classical.hardt import HardtLogistic
+from fairdash.methods.classical.linear import (
     CovarianceConstraint,
-    GridReductions,
-    HardtLogistic,
     Logistic,
     LogisticCV,
-    NearestNeighbours,
-    RandomForest,
-    Reductions,
     Reweighing,
 )
-from fairdash.methods.declare import Device, Effort, Method, Param
-from fairdash.methods.individual import CLP, SenSeI, SenSR
-from fairdash.methods.log_loss import (
-    FairLogLoss,
-    FairLogLossCV,
-    TruncatedLogistic,
-    fair_log_loss_multiplier,
-)
-from fairdash.methods.network import (
-    CACHED_ROWS,
-    StackView,
-    n_multiplied_columns,
-    training_device,
-)
+from fairdash.methods.classical.plain import NearestNeighbours, RandomForest
+from fairdash.methods.classical.reductions import GridReductions, Reductions
+from fairdash.methods.declare import Device, Effort, Param
+from fairdash.methods.individual.clp import CLP
+from fairdash.methods.individual.sensei import SenSeI, SenSR
+from fairdash.methods.log_loss.fair_log_loss import FairLogLoss, FairLogLossCV
+from fairdash.methods.log_loss.multipliers import fair_log_loss_multiplier
+from fairdash.methods.log_loss.truncation import TruncatedLogistic
+from fairdash.methods.network import CACHED_ROWS, n_multiplied_columns, training_device
 from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO
 from fairdash.methods.noisy_groups.estimators import (
     NoisyGroupsNaive,
@@ -48,48 +36,6 @@ from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
 from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
 from fairdash.methods.plain_network import Network
 from fairdash.methods.scorers import Scorer, scorer_of
-
-__all__ = [
-    "BROAD",
-    "CACHED_ROWS",
-    "CATALOG",
-    "CLP",
-    "FAD",
-    "ROAD",
-    "AdversarialDebiasing",
-    "CovarianceConstraint",
-    "Device",
-    "Effort",
-    "FairLogLoss",
-    "FairLogLossCV",
-    "GridReductions",
-    "HardtLogistic",
-    "Logistic",
-    "LogisticCV",
-    "Method",
-    "NearestNeighbours",
-    "Network",
-    "NoisyGroupsDRO",
-    "NoisyGroupsIdeal",
-    "NoisyGroupsNaive",
-    "NoisyGroupsSoft",
-    "NoisyGroupsUnconstrained",
-    "Param",
-    "RandomForest",
-    "Reductions",
-    "Reweighing",
-    "Scorer",
-    "SenSR",
-    "SenSeI",
-    "StackView",
-    "TruncatedLogistic",
-    "Unconstrained",
-    "WideNetwork",
-    "fair_log_loss_multiplier",
-    "n_multiplied_columns",
-    "scorer_of",
-    "training_device",
-]
 
 
 def __getattr__(name: str) -> Any:

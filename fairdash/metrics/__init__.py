@@ -4,7 +4,7 @@ Predictions ``y_pred`` are 0/1, ``scores`` are probabilities of the positive out
 and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
-from fairdash.metrics.group.chance import NoiseFloor, compare, noise_floor
+from fairdash.metrics.group.chance import compare, noise_floor
 from fairdash.metrics.group.evaluate import decision_status, evaluate
 from fairdash.metrics.group.intervals import (
     gap_interval,
@@ -51,7 +51,6 @@ from fairdash.metrics.individual.counterfactual import (
     flip_columns,
     prediction_consistency,
     recall_gaps,
-    same_prediction,
 )
 from fairdash.metrics.individual.directions import (
     columns_of,
@@ -64,65 +63,6 @@ from fairdash.metrics.individual.directions import (
 from fairdash.metrics.individual.fair_metric import FairMetric, fair_distance
 from fairdash.metrics.individual.worst_case import (
     FreeRange,
-    WorstCase,
     output_distance,
     worst_case,
 )
-
-__all__ = [
-    "MEASURES",
-    "SCORE_MEASURES",
-    "BaseRates",
-    "Correlation",
-    "DIFCertificate",
-    "FairMetric",
-    "FreeRange",
-    "LocalCells",
-    "LossRatio",
-    "NoiseFloor",
-    "WorstCase",
-    "base_rates",
-    "columns_of",
-    "comparable_directions",
-    "compare",
-    "ctf_score",
-    "decision_status",
-    "demographic_parity_difference",
-    "demographic_parity_ratio",
-    "dif_certificate",
-    "effective_rows",
-    "equal_opportunity_difference",
-    "equalized_odds_difference",
-    "evaluate",
-    "expected_violations",
-    "explore",
-    "fair_distance",
-    "flip_columns",
-    "free_sensitivity",
-    "gap_interval",
-    "group_directions",
-    "group_rates",
-    "ignore_columns",
-    "local_cells",
-    "local_di",
-    "loss_ratio",
-    "mean_local_di",
-    "measure_by_group",
-    "newcombe_interval",
-    "noise_floor",
-    "output_distance",
-    "pair_tables",
-    "prediction_consistency",
-    "ratio_by_subgroup",
-    "ratio_correlation",
-    "ratio_quantiles",
-    "recall_gaps",
-    "same_prediction",
-    "subgroup_rates",
-    "summarise_seeds",
-    "top_rows",
-    "traits",
-    "wilson_interval",
-    "worst_case",
-    "worst_k_di",
-]

@@ -6,21 +6,9 @@ theme; ``resolve`` swaps them for files.
 """
 
 from fairdash.plots._base_rates import plot_base_rates
-from fairdash.plots._front import (
-    METRICS,
-    drawn_models,
-    front_picture,
-    metric_words,
-)
-from fairdash.plots._grid import (
-    by_tau_picture,
-    grid_picture,
-    ratio_by_tau_picture,
-)
-from fairdash.plots._individual import (
-    plot_consistency,
-    plot_fair_metric,
-)
+from fairdash.plots._front import METRICS, drawn_models, front_picture
+from fairdash.plots._grid import by_tau_picture, grid_picture, ratio_by_tau_picture
+from fairdash.plots._individual import plot_consistency, plot_fair_metric
 from fairdash.plots._local import MOST_MODELS, local_finding, plot_local_di
 from fairdash.plots._models import plot_comparison, plot_overview
 from fairdash.plots._noisy_groups import (
@@ -29,12 +17,7 @@ from fairdash.plots._noisy_groups import (
     plot_noise_study,
 )
 from fairdash.plots._picture import Picture
-from fairdash.plots._theme import (
-    CONFIG,
-    group_colours_of,
-    method_colour_of,
-    resolve,
-)
+from fairdash.plots._theme import CONFIG, group_colours_of, method_colour_of, resolve
 from fairdash.plots._trade_off import (
     corrections_picture,
     ramp_picture,
@@ -54,43 +37,3 @@ from fairdash.plots._weights import (
     plot_ratio_by_epoch,
     plot_traits,
 )
-
-__all__ = [
-    "CONFIG",
-    "METRICS",
-    "MOST_MODELS",
-    "Picture",
-    "by_tau_picture",
-    "corrections_picture",
-    "describe_ratio_histogram",
-    "drawn_models",
-    "front_picture",
-    "grid_picture",
-    "group_colours_of",
-    "local_finding",
-    "method_colour_of",
-    "metric_words",
-    "plot_base_rates",
-    "plot_certificates",
-    "plot_comparison",
-    "plot_confusion",
-    "plot_consistency",
-    "plot_fair_metric",
-    "plot_local_di",
-    "plot_noise_study",
-    "plot_overview",
-    "plot_players",
-    "plot_ratio_against_di",
-    "plot_ratio_by_epoch",
-    "plot_ratio_histogram",
-    "plot_training",
-    "plot_traits",
-    "plot_truncation",
-    "plot_violations",
-    "ramp_picture",
-    "ratio_by_tau_picture",
-    "ratio_finding",
-    "resolve",
-    "trade_off_picture",
-    "training_finding",
-]

@@ -5,14 +5,13 @@ probability of a positive decision as a function of the score. Scores are margin
 2p - 1 in [-1, 1], or probabilities with ``score_type="probability"``.
 """
 
-from fairdash.postprocessing.base import PostProcessor, Report
+from fairdash.postprocessing.base import Report
 from fairdash.postprocessing.baselines import (
     HardtThreshold,
     RejectOption,
     ShiftInference,
 )
 from fairdash.postprocessing.bounds import (
-    ExcessRisk,
     Impossibility,
     excess_risk_bound,
     group_shares,
@@ -28,7 +27,7 @@ from fairdash.postprocessing.comparison import (
     LocalCorrections,
     trade_off_table,
 )
-from fairdash.postprocessing.covariance import NO_SUBGROUP, CellScores, CovarianceRamp
+from fairdash.postprocessing.covariance import NO_SUBGROUP, CovarianceRamp
 from fairdash.postprocessing.inputs import (
     ScoreType,
     as_margins,
@@ -38,23 +37,16 @@ from fairdash.postprocessing.inputs import (
     read_margins,
 )
 from fairdash.postprocessing.kernels import (
-    CovarianceScores,
     SortedScores,
     covariance_threshold,
     ramp_threshold,
 )
 from fairdash.postprocessing.outcome import (
-    LocalRates,
     changed_decisions,
     expected_local_di,
     expected_outcome,
 )
-from fairdash.postprocessing.ramp import (
-    GammaChoice,
-    RampPreview,
-    RampThreshold,
-    choose_gamma,
-)
+from fairdash.postprocessing.ramp import RampPreview, RampThreshold, choose_gamma
 from fairdash.postprocessing.rows import (
     ScoredRows,
     SplitScores,
@@ -62,62 +54,4 @@ from fairdash.postprocessing.rows import (
     score_columns,
 )
 from fairdash.postprocessing.rules import Rule, Thresholds, apply_thresholds
-from fairdash.postprocessing.target_rate import (
-    ByOutcome,
-    balanced_rate,
-    by_outcome,
-    most_accurate_rate,
-)
-
-__all__ = [
-    "BEFORE",
-    "COVARIANCE",
-    "CROSSED",
-    "NO_SUBGROUP",
-    "RAMP",
-    "ByOutcome",
-    "CellScores",
-    "CovarianceRamp",
-    "CovarianceScores",
-    "ExcessRisk",
-    "FittedBaselines",
-    "GammaChoice",
-    "HardtThreshold",
-    "Impossibility",
-    "LocalComparison",
-    "LocalCorrections",
-    "LocalRates",
-    "PostProcessor",
-    "RampPreview",
-    "RampThreshold",
-    "RejectOption",
-    "Report",
-    "Rule",
-    "ScoreType",
-    "ScoredRows",
-    "ShiftInference",
-    "SortedScores",
-    "SplitScores",
-    "TableScores",
-    "Thresholds",
-    "apply_thresholds",
-    "as_margins",
-    "balanced_rate",
-    "by_outcome",
-    "changed_decisions",
-    "choose_gamma",
-    "covariance_threshold",
-    "cross",
-    "excess_risk_bound",
-    "expected_local_di",
-    "expected_outcome",
-    "fill_missing",
-    "group_shares",
-    "guess_score_type",
-    "impossibility_bound",
-    "most_accurate_rate",
-    "ramp_threshold",
-    "read_margins",
-    "score_columns",
-    "trade_off_table",
-]
+from fairdash.postprocessing.target_rate import by_outcome, most_accurate_rate

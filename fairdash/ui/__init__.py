@@ -15,7 +15,6 @@ from fairdash._wording import (
     points,
     time_left,
 )
-from fairdash.results import reference_of
 from fairdash.ui.widgets.blocks import (
     context,
     controls,
@@ -30,7 +29,7 @@ from fairdash.ui.widgets.blocks import (
     verdict,
 )
 from fairdash.ui.widgets.downloads import table_download
-from fairdash.ui.widgets.frame import View, exists, open_page, page
+from fairdash.ui.widgets.frame import exists, open_page, page
 from fairdash.ui.widgets.pick_models import (
     by_interest,
     known_models,
@@ -57,57 +56,3 @@ from fairdash.ui.widgets.start_runs import (
 from fairdash.ui.widgets.state import freeze_imports, store
 from fairdash.ui.widgets.subgroup_form import subgroup_form
 from fairdash.ui.widgets.watch import follow
-
-__all__ = [
-    "LARGE",
-    "UNDEFINED",
-    "Kpi",
-    "View",
-    "ago",
-    "audit_note",
-    "by_interest",
-    "change",
-    "context",
-    "controls",
-    "count",
-    "decimals",
-    "duration",
-    "empty",
-    "exists",
-    "figure",
-    "follow",
-    "form_beside",
-    "freeze_imports",
-    "heading",
-    "interval",
-    "keep_dataset",
-    "known_models",
-    "kpi_row",
-    "more",
-    "number",
-    "offer_missing_seeds",
-    "open_page",
-    "page",
-    "percent",
-    "pick_k",
-    "pick_models",
-    "pick_seed",
-    "plain",
-    "plural",
-    "points",
-    "post_sources",
-    "problem",
-    "reference_of",
-    "score_columns",
-    "scored",
-    "start_audit",
-    "start_training",
-    "store",
-    "subgroup_form",
-    "table_download",
-    "time_left",
-    "train_rows_input",
-    "upload_scores",
-    "uploads",
-    "verdict",
-]

@@ -12,21 +12,3 @@ from fairdash.methods.network.planning import CACHED_ROWS, training_device
 from fairdash.methods.network.sparse import n_multiplied_columns, product
 from fairdash.methods.network.stacked import LANES, Adam, StackedNetwork
 from fairdash.methods.network.training import Batch, StackView
-
-__all__ = [
-    "CACHED_ROWS",
-    "LANES",
-    "Adam",
-    "Batch",
-    "Groups",
-    "StackView",
-    "StackedClassifier",
-    "StackedNetwork",
-    "binary_cross_entropy",
-    "group_cross_entropy",
-    "group_slope",
-    "n_multiplied_columns",
-    "product",
-    "sigmoid",
-    "training_device",
-]

@@ -14,7 +14,6 @@ from fairdash.methods.noisy_groups.certificate import (
     violations,
 )
 from fairdash.methods.noisy_groups.noise import (
-    NoiseEstimate,
     estimate_noise,
     largest_noise,
     reach,
@@ -39,32 +38,3 @@ from fairdash.methods.noisy_groups.tv import (
     tv_ball_max,
     tv_ball_ratio_max,
 )
-
-__all__ = [
-    "NoiseEstimate",
-    "best_candidate",
-    "cell_probabilities",
-    "choose_model",
-    "estimate_noise",
-    "joint_soft_max",
-    "largest_noise",
-    "project_simplex",
-    "project_tv_ball",
-    "reach",
-    "robust_rates",
-    "share_limits",
-    "shares_on_rows",
-    "simulate_noise",
-    "soft_certificate",
-    "soft_group_max",
-    "soft_group_rates",
-    "symmetric_limits",
-    "symmetric_noise",
-    "tv_ball_max",
-    "tv_ball_ratio_max",
-    "tv_bounds",
-    "tv_certificate",
-    "tv_curve",
-    "violation_bound",
-    "violations",
-]

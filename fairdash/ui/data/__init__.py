@@ -14,35 +14,5 @@ from fairdash.ui.data.draft import (
 )
 from fairdash.ui.data.groups_form import show_sizes
 from fairdash.ui.data.roles_form import roles_form
-from fairdash.ui.data.table import (
-    OpenTable,
-    add_sample,
-    open_table,
-    public_cards,
-    sample_cards,
-)
+from fairdash.ui.data.table import add_sample, open_table, public_cards, sample_cards
 from fairdash.ui.data.upload import choose_table, how_read, reread
-
-__all__ = [
-    "OpenTable",
-    "add_sample",
-    "check_panel",
-    "choose_table",
-    "column_editor",
-    "delete_button",
-    "discard_edits",
-    "edited_checks",
-    "edited_dataset",
-    "edited_rates",
-    "guess_notice",
-    "how_read",
-    "keep_edits",
-    "open_table",
-    "prepared_table",
-    "preview",
-    "public_cards",
-    "reread",
-    "roles_form",
-    "sample_cards",
-    "show_sizes",
-]

@@ -11,19 +11,3 @@ from fairdash.ui.individual.view import (
     show_metric,
     show_numbers,
 )
-
-__all__ = [
-    "audit_facts",
-    "audits_of",
-    "metric_of",
-    "model_of",
-    "people_of",
-    "pick_compared",
-    "pick_individual",
-    "show_certificate",
-    "show_consistency",
-    "show_metric",
-    "show_numbers",
-    "show_people",
-    "what_if",
-]

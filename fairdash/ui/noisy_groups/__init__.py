@@ -7,12 +7,3 @@ from fairdash.ui.noisy_groups.blocks import (
     show_study,
 )
 from fairdash.ui.noisy_groups.form import certifiable, pick_noise
-
-__all__ = [
-    "certifiable",
-    "noisy_facts",
-    "pick_noise",
-    "show_certificates",
-    "show_noise",
-    "show_study",
-]

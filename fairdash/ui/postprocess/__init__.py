@@ -12,19 +12,3 @@ from fairdash.ui.postprocess.report import (
     ramps_of,
     trade_off,
 )
-
-__all__ = [
-    "apply_to_file",
-    "baselines",
-    "changed_by_group",
-    "fit_ramp",
-    "live_ramp",
-    "local_before_after",
-    "pick_gamma",
-    "pick_post",
-    "post_bounds",
-    "post_downloads",
-    "post_kpis",
-    "ramps_of",
-    "trade_off",
-]

@@ -2,10 +2,3 @@
 
 from fairdash.ui.runs.home import first_look, latest_result, recent_runs
 from fairdash.ui.runs.list import run_list
-
-__all__ = [
-    "first_look",
-    "latest_result",
-    "recent_runs",
-    "run_list",
-]

@@ -2,10 +2,3 @@
 
 from fairdash.ui.sweep.form import sweep_form
 from fairdash.ui.sweep.page import show_finished_sweep, show_growing_sweep, sweep_facts
-
-__all__ = [
-    "show_finished_sweep",
-    "show_growing_sweep",
-    "sweep_facts",
-    "sweep_form",
-]

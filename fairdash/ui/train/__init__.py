@@ -8,12 +8,3 @@ from fairdash.ui.train.run_view import (
     show_run,
     training_facts,
 )
-
-__all__ = [
-    "asked",
-    "estimate",
-    "export_run",
-    "method_form",
-    "show_run",
-    "training_facts",
-]
