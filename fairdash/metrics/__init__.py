@@ -5,6 +5,7 @@ and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
 from fairdash.metrics.group.chance import compare, noise_floor
+from fairdash.metrics.group.estimates import MEASURES, SCORE_MEASURES
 from fairdash.metrics.group.evaluate import decision_status, evaluate
 from fairdash.metrics.group.intervals import (
     gap_interval,
@@ -20,7 +21,17 @@ from fairdash.metrics.group.local import (
     subgroup_rates,
     worst_k_di,
 )
-from fairdash.metrics.group.measures import MEASURES, SCORE_MEASURES, measure_by_group
+from fairdash.metrics.group.local_measures import (
+    LocalMeasure,
+    local_measure,
+    local_noise_floor,
+)
+from fairdash.metrics.group.measures import (
+    best_off,
+    better_when,
+    measure_by_group,
+    measure_gaps,
+)
 from fairdash.metrics.group.rates import (
     demographic_parity_difference,
     demographic_parity_ratio,

@@ -77,14 +77,14 @@ def noise_floor(
     rows = local.cells.rows[local.estimable]
     positives = local.cells.count(predictions[None])[0][local.estimable].sum(axis=1)
     rng = np.random.default_rng(random_state)
-    drawn = _hand_out(positives, rows, n_permutations, rng)
+    drawn = hand_out(positives, rows, n_permutations, rng)
     samples = mean_of_largest(spread(divide(drawn, rows)), k)
     return NoiseFloor(
         float(samples.mean()), float(np.quantile(samples, quantile)), samples
     )
 
 
-def _hand_out(
+def hand_out(
     positives: Counts, rows: Counts, times: int, rng: np.random.Generator
 ) -> Counts:
     """Draw (times, subgroups, groups) positives, one group after the other."""

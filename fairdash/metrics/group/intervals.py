@@ -1,6 +1,8 @@
 """Intervals of a proportion, of a difference, and of the largest absolute gap."""
 
 import itertools
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +12,16 @@ from fairdash.metrics.group.counting import divide
 
 Array = NDArray[np.float64]
 Bounds = tuple[Array, Array]
+Ends = Callable[[Array], Bounds]
 Sample = tuple[Array, Array]  # positives and n
+
+
+class Interval(NamedTuple):
+    """Values with the ends of their intervals."""
+
+    value: Array
+    low: Array
+    high: Array
 
 
 def check_confidence(confidence: float) -> None:
@@ -45,7 +56,9 @@ def wilson_interval(
     inference. JASA 22, 209-212.
     """
     check_confidence(confidence)
-    return _wilson(_rate(positives, n), np.asarray(n, np.float64), _normal(confidence))
+    return wilson_ends(
+        _rate(positives, n), np.asarray(n, np.float64), normal_quantile(confidence)
+    )
 
 
 def newcombe_interval(
@@ -81,7 +94,7 @@ def newcombe_interval(
         np.asarray(positives_reference, np.float64),
         np.asarray(n_reference, np.float64),
     )
-    return _newcombe(first, second, _normal(confidence))
+    return _newcombe(first, second, normal_quantile(confidence))
 
 
 def gap_interval(
@@ -128,19 +141,127 @@ def gap_interval(
     positives, n = np.broadcast_arrays(
         np.asarray(positives, dtype=np.float64), np.asarray(n, dtype=np.float64)
     )
-    pairs = np.array(list(itertools.combinations(range(n.shape[-1]), 2))).T
-    first, second = ((positives[..., side], n[..., side]) for side in pairs)
+    rate = _rate(positives, n)
+    return largest_gap(
+        rate, lambda z: wilson_ends(rate, n, z), confidence=confidence, axes=axes
+    )
+
+
+def largest_gap(
+    value: Array,
+    ends: Ends,
+    *,
+    confidence: float,
+    axes: int = 1,
+    most: float = 1.0,
+    reference: int | None = None,
+) -> Bounds:
+    r"""Interval of the largest absolute difference between values of groups.
+
+    :func:`gap_interval` of any estimates: a difference has the interval
+
+    .. math::
+
+        v_1 - v_2 - \sqrt{(v_1 - l_1)^2 + (u_2 - v_2)^2}
+        \quad\text{to}\quad
+        v_1 - v_2 + \sqrt{(u_1 - v_1)^2 + (v_2 - l_2)^2}
+
+    of the two intervals :math:`(l_i, u_i)`, which is Newcombe's of rates and the usual
+    one of means.
+
+    Parameters
+    ----------
+    value : float64 array of shape (..., groups) or (..., subgroups, groups)
+        NaN is excluded from the maximum.
+    ends : function from normal quantiles to the two ends of each value
+    confidence : float
+    axes : {1, 2}, default=1
+    most : float, default=1.0
+        The largest difference there can be.
+    reference : int, optional
+        A group: only differences from it count.
+
+    Returns
+    -------
+    low, high : float64 arrays of the leading shape; NaN where no pair is defined
+
+    References
+    ----------
+    G. Y. Zou and A. Donner (2008), Construction of confidence limits about effect
+    measures: a general approach. Stat. Med. 27, 1693-1702.
+    """
+    n_groups = value.shape[-1]
+    pairs = [
+        pair
+        for pair in itertools.combinations(range(n_groups), 2)
+        if reference is None or reference in pair
+    ]
+    first, second = np.array(pairs).T
     over = tuple(range(-axes, 0))
-    defined = ~np.isnan(_rate(*first) - _rate(*second))
+    defined = ~np.isnan(value[..., first] - value[..., second])
     comparisons = np.maximum(defined.sum(axis=over, keepdims=True), 1)
-    low, high = _newcombe(first, second, _normal(1 - (1 - confidence) / comparisons))
+
+    def differences(z: Array) -> Bounds:
+        low, high = ends(z)
+        one, other = (
+            Interval(value[..., side], low[..., side], high[..., side])
+            for side in (first, second)
+        )
+        return difference_of(one, other)
+
+    low, high = differences(normal_quantile(1 - (1 - confidence) / comparisons))
     lows = np.maximum(np.maximum(low, -high), 0)
-    low, high = _newcombe(first, second, _normal(confidence))
-    highs = np.minimum(np.maximum(-low, high), 1)
+    low, high = differences(normal_quantile(confidence))
+    highs = np.minimum(np.maximum(-low, high), most)
     return _largest(lows, defined, over), _largest(highs, defined, over)
 
 
-def _normal(confidence: ArrayLike) -> Array:
+def difference_of(one: Interval, other: Interval) -> Bounds:
+    """Return the ends of the difference of two independent estimates."""
+    down = np.hypot(one.value - one.low, other.high - other.value)
+    up = np.hypot(one.high - one.value, other.value - other.low)
+    difference = one.value - other.value
+    return difference - down, difference + up
+
+
+def ratio_of(one: Interval, other: Interval) -> Bounds:
+    r"""Return the ends of the ratio of two independent estimates that are not negative.
+
+    With intervals :math:`(l_i, u_i)` of values :math:`v_i` the lower end is
+
+    .. math::
+
+        \frac{v_1 v_2 - \sqrt{v_1^2 v_2^2 - l_1 u_2 (2 v_1 - l_1) (2 v_2 - u_2)}}
+        {u_2 (2 v_2 - u_2)} ,
+
+    computed without cancelling, and the upper one likewise with :math:`u_1, l_2` and a
+    plus. NaN where the second
+    value is 0, infinite at the top where its interval reaches 0.
+
+    References
+    ----------
+    A. Donner and G. Y. Zou (2012), Closed-form confidence intervals for functions of
+    the normal mean and standard deviation. Stat. Methods Med. Res. 21, 347-359.
+    """
+    product = one.value * other.value
+
+    def parabola(value: Array, end: Array) -> Array:
+        return end * (2 * value - end)
+
+    def root(a: Array, b: Array) -> Array:
+        return product + np.sqrt(np.maximum(product**2 - a * b, 0))
+
+    low1, high1 = parabola(one.value, one.low), parabola(one.value, one.high)
+    low2, high2 = parabola(other.value, other.low), parabola(other.value, other.high)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = np.where(one.value == 0, 0.0, low1 / root(low1, high2))
+        high = np.where(other.low > 0, root(high1, low2) / low2, np.inf)
+    undefined = ~(other.value > 0) | np.isnan(one.value)
+    return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
+
+
+def normal_quantile(confidence: ArrayLike) -> Array:
+    """Return the two-sided quantile of the normal distribution, 1.96 at .95."""
     return np.asarray(ndtri((1 + np.asarray(confidence)) / 2))
 
 
@@ -148,7 +269,8 @@ def _rate(positives: ArrayLike, n: ArrayLike) -> Array:
     return divide(np.asarray(positives, np.float64), np.asarray(n, np.float64))
 
 
-def _wilson(rate: Array, n: Array, z: Array) -> Bounds:
+def wilson_ends(rate: Array, n: Array, z: Array) -> Bounds:
+    """Return Wilson's interval of rates of ``n`` rows at normal quantiles ``z``."""
     shrunk = z**2 / np.where(n == 0, np.nan, n)
     centre = (rate + shrunk / 2) / (1 + shrunk)
     half = np.sqrt(shrunk * rate * (1 - rate) + shrunk**2 / 4) / (1 + shrunk)
@@ -159,12 +281,12 @@ def _wilson(rate: Array, n: Array, z: Array) -> Bounds:
 
 
 def _newcombe(first: Sample, second: Sample, z: Array) -> Bounds:
-    rate1, rate2 = _rate(*first), _rate(*second)
-    low1, high1 = _wilson(rate1, first[1], z)
-    low2, high2 = _wilson(rate2, second[1], z)
-    down = np.hypot(rate1 - low1, high2 - rate2)
-    up = np.hypot(high1 - rate1, rate2 - low2)
-    return rate1 - rate2 - down, rate1 - rate2 + up
+    rates = (_rate(*first), _rate(*second))
+    one, other = (
+        Interval(rate, *wilson_ends(rate, sample[1], z))
+        for rate, sample in zip(rates, (first, second), strict=True)
+    )
+    return difference_of(one, other)
 
 
 def _largest(ends: Array, defined: NDArray[np.bool_], over: tuple[int, ...]) -> Array:

@@ -1,6 +1,7 @@
 """Local DI: gaps within subgroups, of predictions and of outcomes."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -81,7 +82,7 @@ def local_cells(
     named = subgroup_codes(subgroups, groups.codes)
     shape = (len(named.names), len(groups.names))
     cells = Cells((named.codes, groups.codes), shape)
-    reasons = tuple(_reason(rows, groups.names, min_size) for rows in cells.rows)
+    reasons = tuple(reason_of(rows, groups.names, min_size) for rows in cells.rows)
     return LocalCells(named.names, groups.names, named.codes, cells, reasons)
 
 
@@ -204,14 +205,20 @@ def mean_of_largest(gaps: Counts, k: int) -> Counts:
     return np.where(np.isneginf(largest), np.nan, largest)
 
 
-def _reason(rows: Counts, groups: tuple[str, ...], min_size: int) -> str:
-    if rows.sum() < min_size:
-        count = int(rows.sum())
-        return f"{count} row" if count == 1 else f"{count:,} rows"
+def reason_of(
+    rows: NDArray[Any], groups: tuple[str, ...], min_size: int, support: str = ""
+) -> str:
+    """Say why rows by group are not enough for a gap; "" where they are.
+
+    ``support`` tells which rows these are, such as "with outcome 1".
+    """
+    total, kind = int(rows.sum()), f" {support}".rstrip()
+    if total < min_size:
+        return f"{total} row{kind}" if total == 1 else f"{total:,} rows{kind}"
     if (rows > 0).sum() == 1:
-        return "one group only"
+        return f"one group only{kind}"
     absent = [name for name, count in zip(groups, rows, strict=True) if count == 0]
-    return f"no {' or '.join(absent)} rows" if absent else ""
+    return f"no {' or '.join(absent)} rows{kind}" if absent else ""
 
 
 def _table(local: LocalCells, positives: Counts, confidence: float) -> pd.DataFrame:

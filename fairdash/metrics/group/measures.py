@@ -6,56 +6,19 @@ weights :math:`w` the share is weighted and the interval is Wilson's at the effe
 number of rows :math:`(\sum w)^2 / \sum w^2` (Kish 1965, section 8.2).
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
-
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit, ndtri
-from scipy.stats import rankdata
-from sklearn.utils import check_consistent_length
+from numpy.typing import ArrayLike
 
 from fairdash._validation import check_one_of
-from fairdash.metrics.group.counting import (
-    binary_vector,
-    group_codes,
-    probability_models,
+from fairdash.metrics.group.counting import divide, group_codes
+from fairdash.metrics.group.estimates import Array, Measured
+from fairdash.metrics.group.intervals import (
+    Interval,
+    check_confidence,
+    difference_of,
+    ratio_of,
 )
-from fairdash.metrics.group.intervals import check_confidence, wilson_interval
-
-Array = NDArray[np.float64]
-
-
-class Estimate(NamedTuple):
-    """A value with the ends of its interval; NaN where undefined."""
-
-    value: float
-    low: float
-    high: float
-
-
-_UNDEFINED = Estimate(np.nan, np.nan, np.nan)
-
-
-class Rate(NamedTuple):
-    """The share of rows with some property among the rows a rate is about."""
-
-    about: Callable[[Array, Array], NDArray[np.bool_]]
-    counted: Callable[[Array, Array], NDArray[np.bool_]]
-    needs_outcome: bool = True
-
-
-_RATES = {
-    "selection_rate": Rate(lambda y, d: d >= 0, lambda y, d: d == 1, False),
-    "true_positive_rate": Rate(lambda y, d: y == 1, lambda y, d: d == 1),
-    "false_positive_rate": Rate(lambda y, d: y == 0, lambda y, d: d == 1),
-    "false_negative_rate": Rate(lambda y, d: y == 1, lambda y, d: d == 0),
-    "precision": Rate(lambda y, d: d == 1, lambda y, d: y == 1),
-    "accuracy": Rate(lambda y, d: d >= 0, lambda y, d: d == y),
-}
-MEASURES = (*_RATES, "calibration", "brier", "auc")
-SCORE_MEASURES = ("calibration", "brier", "auc")
 
 
 def measure_by_group(
@@ -113,134 +76,112 @@ def measure_by_group(
     under two or more correlated receiver operating characteristic curves. Biometrics
     44, 837-845.
     """
-    check_one_of("measure", measure, MEASURES)
     check_confidence(confidence)
-    scored = measure in SCORE_MEASURES
-    predicted = (
-        probability_models("y_pred", y_pred)[0]
-        if scored
-        else binary_vector("y_pred", y_pred)
-    ).astype(np.float64)
-    groups = group_codes(sensitive_features, predicted)
-    if y_true is None:
-        if scored or _RATES[measure].needs_outcome:
-            raise ValueError(f"`y_true` is needed for {measure!r}.")
-        outcome = np.zeros(len(predicted))
-    else:
-        outcome = binary_vector("y_true", y_true).astype(np.float64)
-    check_consistent_length(outcome, predicted)
-    weight = _weights(sample_weight, predicted)
-    rows = []
-    for code, name in enumerate(groups.names):
-        own = groups.codes == code
-        y, p, w = outcome[own], predicted[own], weight[own]
-        if scored:
-            n = len(y)
-            estimate = _SCORES[measure](y, p, w, confidence)
-        else:
-            about = _RATES[measure].about(y, p)
-            n = int(about.sum())
-            counted = _RATES[measure].counted(y, p)[about]
-            estimate = _share(counted, w[about], confidence)
-        rows.append((name, *estimate, n))
-    return pd.DataFrame(rows, columns=["group", "value", "ci_low", "ci_high", "n"])
-
-
-def _weights(sample_weight: ArrayLike | None, like: Array) -> Array:
-    if sample_weight is None:
-        return np.ones(len(like))
-    weight = np.asarray(sample_weight, np.float64)
-    if weight.shape != like.shape:
-        message = f"`sample_weight` must have one entry per row, {len(like):,}, got"
-        raise ValueError(f"{message} shape {weight.shape}.")
-    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    if len(wrong):
-        first = wrong[0]
-        raise ValueError(
-            f"`sample_weight` must be finite and not negative; {len(wrong)} entries "
-            f"are not, the first is {weight[first]} in row {first}."
-        )
-    return weight
-
-
-def _effective(weight: Array) -> float:
-    """Return Kish's effective number of rows, 0 where nothing weighs."""
-    squares = float(weight @ weight)
-    return float(weight.sum()) ** 2 / squares if squares else 0.0
-
-
-def _share(counted: NDArray[np.bool_], weight: Array, confidence: float) -> Estimate:
-    n = _effective(weight)
-    if not n:
-        return _UNDEFINED
-    value = float(weight @ counted / weight.sum())
-    low, high = wilson_interval(value * n, n, confidence=confidence)
-    return Estimate(value, float(low), float(high))
-
-
-def _mean(values: Array, weight: Array, confidence: float) -> Estimate:
-    """Return a weighted mean with its normal interval."""
-    n = _effective(weight)
-    if not n:
-        return _UNDEFINED
-    share = weight / weight.sum()
-    value = float(share @ values)
-    if n <= 1:
-        return Estimate(value, np.nan, np.nan)
-    variance = float(share @ (values - value) ** 2) / (n - 1)
-    half = _normal(confidence) * np.sqrt(variance)
-    return Estimate(value, value - half, value + half)
-
-
-def _calibration(y: Array, p: Array, weight: Array, confidence: float) -> Estimate:
-    return _mean(p - y, weight, confidence)
-
-
-def _brier(y: Array, p: Array, weight: Array, confidence: float) -> Estimate:
-    value, low, high = _mean((p - y) ** 2, weight, confidence)
-    return Estimate(value, max(low, 0.0), high)
-
-
-def _auc(y: Array, p: Array, weight: Array, confidence: float) -> Estimate:
-    """Return the area under the ROC curve; its variance is DeLong's."""
-    ones, zeros = (y == side for side in (1, 0))
-    w1, w0 = weight[ones], weight[zeros]
-    n1, n0 = _effective(w1), _effective(w0)
-    if not n1 or not n0:
-        return _UNDEFINED
-    # share of the other outcome's weight below each row, half of ties
-    above = _placement(p[ones], p[zeros], w0)
-    below = 1 - _placement(p[zeros], p[ones], w1)
-    value = float(w1 @ above / w1.sum())
-    if n1 <= 1 or n0 <= 1 or not 0 < value < 1:
-        return Estimate(value, np.nan, np.nan)
-    variance = sum(
-        float(w @ (place - value) ** 2 / w.sum()) / (n - 1)
-        for w, place, n in ((w1, above, n1), (w0, below, n0))
+    measured = Measured.of(measure, y_true, y_pred, sample_weight)
+    groups = group_codes(sensitive_features, measured.y)
+    found = measured.estimate(groups.codes, len(groups.names))
+    value, low, high = found.interval(confidence)
+    return pd.DataFrame(
+        {
+            "group": list(groups.names),
+            "value": value,
+            "ci_low": low,
+            "ci_high": high,
+            "n": found.n,
+        }
     )
-    half = _normal(confidence) * np.sqrt(variance) / (value * (1 - value))
-    low, high = expit([logit(value) - half, logit(value) + half])
-    return Estimate(value, float(low), float(high))
 
 
-def _placement(values: Array, others: Array, weight: Array) -> Array:
-    """Return the share of ``others`` below each value, counting half of ties."""
-    if (weight == weight[0]).all():
-        joint = rankdata(np.concatenate([values, others]))[: len(values)]
-        return np.asarray((joint - rankdata(values)) / len(others))
-    order = np.argsort(others)
-    mass = np.concatenate([[0.0], np.cumsum(weight[order])])
-    ends = (np.searchsorted(others[order], values, side) for side in ("left", "right"))
-    left, right = ends
-    return np.asarray((mass[left] + mass[right]) / 2 / mass[-1])
+def measure_gaps(
+    measure: str,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    reference: str | None = None,
+    favourable: bool = True,
+    sample_weight: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    r"""Return how far every group is from a reference group, with signs.
+
+    Parameters
+    ----------
+    measure, y_true, y_pred, sensitive_features, sample_weight, confidence
+        As in :func:`measure_by_group`.
+    reference : str, optional
+        Name of a group; without it the group that is best off, see
+        :func:`better_when`.
+    favourable : bool, default=True
+        Whether a positive decision is good for the person; decides who is best off.
+
+    Returns
+    -------
+    DataFrame, one row per other group: group, reference, value, reference_value,
+    difference (value - reference_value), ci_low, ci_high, ratio (value /
+    reference_value; four fifths is the rule of thumb for selection rates), ratio_low,
+    ratio_high, n. Intervals of two independent estimates combine as Newcombe's do;
+    those of a best group chosen from the same rows are not corrected for the choice. A
+    ratio with 0, and that of ``calibration``, which has signs, is NaN.
+
+    Raises
+    ------
+    ValueError
+        As :func:`measure_by_group`, and when ``reference`` is no group.
+    """
+    check_confidence(confidence)
+    measured = Measured.of(measure, y_true, y_pred, sample_weight)
+    groups = group_codes(sensitive_features, measured.y)
+    found = measured.estimate(groups.codes, len(groups.names))
+    if reference is not None:
+        check_one_of("reference", reference, groups.names)
+        place = groups.names.index(reference)
+    else:
+        place = best_off(measure, found.value, favourable=favourable)
+    others = np.array([k for k in range(len(groups.names)) if k != place])
+    every = found.interval(confidence)
+    one = Interval(*(part[others] for part in every))
+    other = Interval(*(np.full(len(others), part[place]) for part in every))
+    low, high = difference_of(one, other)
+    signed = found.kind == "mean"
+    ratio = divide(one.value, other.value)
+    ratio_low, ratio_high = ratio_of(one, other)
+    nothing = np.full(len(others), np.nan)
+    return pd.DataFrame(
+        {
+            "group": [groups.names[k] for k in others],
+            "reference": groups.names[place],
+            "value": one.value,
+            "reference_value": other.value,
+            "difference": one.value - other.value,
+            "ci_low": low,
+            "ci_high": high,
+            "ratio": nothing if signed else ratio,
+            "ratio_low": nothing if signed else ratio_low,
+            "ratio_high": nothing if signed else ratio_high,
+            "n": found.n[others],
+        }
+    )
 
 
-def _normal(confidence: float) -> float:
-    return float(ndtri((1 + confidence) / 2))
+def better_when(measure: str, *, favourable: bool = True) -> str:
+    """Return for whom a measure is good news: where it is "high" or "low".
+
+    With a favourable positive decision a group is better off with more of it, deserved
+    or not: high selection, true positive and false positive rate and scores that are
+    too high, low false negative rate; with an unfavourable one the other way round.
+    High precision, accuracy and AUC and a low Brier score are better in either case.
+    """
+    if measure in ("precision", "accuracy", "auc"):
+        return "high"
+    if measure == "brier":
+        return "low"
+    return "high" if favourable != (measure == "false_negative_rate") else "low"
 
 
-_SCORES: dict[str, Callable[[Array, Array, Array, float], Any]] = {
-    "calibration": _calibration,
-    "brier": _brier,
-    "auc": _auc,
-}
+def best_off(measure: str, value: Array, *, favourable: bool = True) -> int:
+    """Return the place of the group that is best off, the first if none is known."""
+    if np.isnan(value).all():
+        return 0
+    high = better_when(measure, favourable=favourable) == "high"
+    return int(np.nanargmax(value) if high else np.nanargmin(value))

@@ -1,0 +1,286 @@
+"""Rates, means and areas in the cells of a table, with what intervals follow from."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+from scipy.stats import rankdata
+from sklearn.utils import check_consistent_length
+
+from fairdash._validation import check_one_of
+from fairdash.metrics.group.counting import binary_vector, divide, probability_models
+from fairdash.metrics.group.intervals import (
+    Bounds,
+    Interval,
+    normal_quantile,
+    wilson_ends,
+)
+
+Array = NDArray[np.float64]
+
+
+class Rate(NamedTuple):
+    """The share of rows with some property among the rows a rate is about.
+
+    Attributes
+    ----------
+    about, counted : function
+        Of outcomes and decisions, 0 or 1.
+    support : str
+        The rows it is about, in words.
+    """
+
+    about: Callable[[Array, Array], NDArray[np.bool_]]
+    counted: Callable[[Array, Array], NDArray[np.bool_]]
+    support: str = ""
+    needs_outcome: bool = True
+
+
+RATES = {
+    "selection_rate": Rate(lambda y, d: d >= 0, lambda y, d: d == 1, "", False),
+    "true_positive_rate": Rate(
+        lambda y, d: y == 1, lambda y, d: d == 1, "with outcome 1"
+    ),
+    "false_positive_rate": Rate(
+        lambda y, d: y == 0, lambda y, d: d == 1, "with outcome 0"
+    ),
+    "false_negative_rate": Rate(
+        lambda y, d: y == 1, lambda y, d: d == 0, "with outcome 1"
+    ),
+    "precision": Rate(lambda y, d: d == 1, lambda y, d: y == 1, "with decision 1"),
+    "accuracy": Rate(lambda y, d: d >= 0, lambda y, d: d == y),
+}
+MEASURES = (*RATES, "calibration", "brier", "auc")
+SCORE_MEASURES = ("calibration", "brier", "auc")
+_OUTCOMES, _DECISIONS = np.array([[0, 0], [1, 1]]), np.array([[0, 1], [0, 1]])
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """A measure in some cells, with what its intervals follow from.
+
+    Attributes
+    ----------
+    value : float64 array
+        NaN where nothing supports it.
+    n : int64 array
+        Rows that the measure is about.
+    effective : float64 array
+        Their effective number, Kish's where rows have weights; of an area
+        :math:`n_1 n_0 / (n_1 + n_0)`.
+    error : float64 array
+        Standard error.
+    kind : {"rate", "mean", "square", "area"}
+        Which interval: Wilson, normal, normal from 0 on, normal on the logit scale.
+    """
+
+    value: Array
+    n: NDArray[np.int64]
+    effective: Array
+    error: Array
+    kind: str
+
+    @property
+    def most(self) -> float:
+        """The largest difference there can be."""
+        return 2.0 if self.kind == "mean" else 1.0
+
+    def reshape(self, *shape: int) -> "Estimates":
+        """Return the same cells in another shape."""
+        return replace(
+            self,
+            value=self.value.reshape(shape),
+            n=self.n.reshape(shape),
+            effective=self.effective.reshape(shape),
+            error=self.error.reshape(shape),
+        )
+
+    def where(self, kept: NDArray[np.bool_]) -> "Estimates":
+        """Return the estimates, NaN where not ``kept``."""
+        return replace(self, value=np.where(kept, self.value, np.nan))
+
+    def ends(self, z: Array) -> Bounds:
+        """Return the ends of the intervals at normal quantiles ``z``."""
+        if self.kind == "rate":
+            return wilson_ends(self.value, self.effective, z)
+        half = z * self.error
+        if self.kind == "area":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                half = half / (self.value * (1 - self.value))
+            middle = logit(np.where(np.isfinite(half), self.value, np.nan))
+            return expit(middle - half), expit(middle + half)
+        low = self.value - half
+        return np.maximum(low, 0) if self.kind == "square" else low, self.value + half
+
+    def interval(self, confidence: float) -> Interval:
+        """Return the values with their intervals."""
+        return Interval(self.value, *self.ends(normal_quantile(confidence)))
+
+
+class Measured(NamedTuple):
+    """Outcomes, decisions or scores and weights of the same rows, checked."""
+
+    measure: str
+    y: Array
+    predicted: Array
+    weight: Array | None
+
+    @classmethod
+    def of(
+        cls,
+        measure: str,
+        y_true: ArrayLike | None,
+        y_pred: ArrayLike,
+        sample_weight: ArrayLike | None,
+    ) -> "Measured":
+        """Check what a measure is computed from; see `measure_by_group`."""
+        check_one_of("measure", measure, MEASURES)
+        scored = measure in SCORE_MEASURES
+        read = probability_models if scored else binary_vector
+        predicted = np.atleast_2d(read("y_pred", y_pred))[0].astype(np.float64)
+        if y_true is None:
+            if scored or RATES[measure].needs_outcome:
+                raise ValueError(f"`y_true` is needed for {measure!r}.")
+            y = np.zeros(len(predicted))
+        else:
+            y = binary_vector("y_true", y_true).astype(np.float64)
+        check_consistent_length(y, predicted)
+        return cls(measure, y, predicted, _weights(sample_weight, predicted))
+
+    def estimate(self, cell: NDArray[np.int64], n_cells: int) -> Estimates:
+        """Return the measure in every cell; rows of a negative cell are in none."""
+        inside = cell >= 0
+        rows = self if inside.all() else self._at(inside)
+        cell = cell[inside] if rows is not self else cell
+        if self.measure in RATES:
+            return rows._rates(cell, n_cells)
+        if self.measure == "auc":
+            return rows._areas(cell, n_cells)
+        off = rows.predicted - rows.y
+        if self.measure == "calibration":
+            return _means(off, rows.weight, cell, n_cells, "mean")
+        return _means(off**2, rows.weight, cell, n_cells, "square")
+
+    def _at(self, where: NDArray[np.bool_] | NDArray[np.int64]) -> "Measured":
+        weight = None if self.weight is None else self.weight[where]
+        return Measured(self.measure, self.y[where], self.predicted[where], weight)
+
+    def _rates(self, cell: NDArray[np.int64], n_cells: int) -> Estimates:
+        rate = RATES[self.measure]
+        place = cell * 4 + (2 * self.y + self.predicted).astype(np.int64)
+        about = rate.about(_OUTCOMES, _DECISIONS)
+        counted = about & rate.counted(_OUTCOMES, _DECISIONS)
+
+        def total(weight: Array | None, of: NDArray[np.bool_]) -> Array:
+            sums = np.bincount(place, weight, 4 * n_cells).astype(np.float64)
+            found: Array = sums.reshape(n_cells, 4)[:, of.ravel()].sum(axis=1)
+            return found
+
+        rows = effective = whole = total(None, about)
+        if self.weight is not None:
+            whole = total(self.weight, about)
+            effective = divide(whole**2, total(self.weight**2, about))
+        value = divide(total(self.weight, counted), whole)
+        error = np.sqrt(divide(value * (1 - value), effective))
+        return Estimates(value, rows.astype(np.int64), effective, error, "rate")
+
+    def _areas(self, cell: NDArray[np.int64], n_cells: int) -> Estimates:
+        found = np.full((3, n_cells), np.nan)
+        rows = np.bincount(cell, minlength=n_cells)
+        for number, own in _sorted_cells(cell, rows):
+            found[:, number] = _area(self._at(own))
+        value, effective, error = found
+        return Estimates(value, rows, effective, error, "area")
+
+
+def support_words(measure: str) -> str:
+    """Return which rows a measure is about: "with outcome 1"; "" for all."""
+    return RATES[measure].support if measure in RATES else ""
+
+
+def _weights(sample_weight: ArrayLike | None, like: Array) -> Array | None:
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, np.float64)
+    if weight.shape != like.shape:
+        message = f"`sample_weight` must have one entry per row, {len(like):,}, got"
+        raise ValueError(f"{message} shape {weight.shape}.")
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(wrong):
+        first = wrong[0]
+        raise ValueError(
+            f"`sample_weight` must be finite and not negative; {len(wrong)} entries "
+            f"are not, the first is {weight[first]} in row {first}."
+        )
+    return weight
+
+
+def _means(
+    values: Array,
+    weight: Array | None,
+    cell: NDArray[np.int64],
+    n_cells: int,
+    kind: str,
+) -> Estimates:
+    """Return weighted means with their standard errors."""
+    rows = np.bincount(cell, minlength=n_cells)
+    heavy = np.ones(len(values)) if weight is None else weight
+    whole = np.bincount(cell, heavy, n_cells)
+    effective = divide(whole**2, np.bincount(cell, heavy**2, n_cells))
+    value = divide(np.bincount(cell, heavy * values, n_cells), whole)
+    off = heavy * (values - value[cell]) ** 2
+    variance = divide(np.bincount(cell, off, n_cells), whole)
+    several = np.where(effective > 1, effective - 1, np.nan)
+    return Estimates(value, rows, effective, np.sqrt(variance / several), kind)
+
+
+def _sorted_cells(
+    cell: NDArray[np.int64], rows: NDArray[np.int64]
+) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield every cell with rows and the places of these."""
+    order = np.argsort(cell, kind="stable")
+    starts = np.cumsum(rows) - rows
+    for number in np.flatnonzero(rows):
+        yield int(number), order[starts[number] : starts[number] + rows[number]]
+
+
+def _area(rows: Measured) -> tuple[float, float, float]:
+    """Return the area under the ROC curve, effective rows, DeLong's standard error."""
+    weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
+    ones, zeros = (rows.y == side for side in (1, 0))
+    w1, w0 = weight[ones], weight[zeros]
+    n1, n0 = _effective(w1), _effective(w0)
+    if not n1 or not n0:
+        return np.nan, 0.0, np.nan
+    p1, p0 = rows.predicted[ones], rows.predicted[zeros]
+    # share of the other outcome's weight below each row, half of ties
+    above, below = _placement(p1, p0, w0), 1 - _placement(p0, p1, w1)
+    value = float(w1 @ above / w1.sum())
+    if n1 <= 1 or n0 <= 1 or not 0 < value < 1:
+        return value, n1 * n0 / (n1 + n0), np.nan
+    variance = sum(
+        float(w @ (place - value) ** 2 / w.sum()) / (n - 1)
+        for w, place, n in ((w1, above, n1), (w0, below, n0))
+    )
+    return value, n1 * n0 / (n1 + n0), float(np.sqrt(variance))
+
+
+def _effective(weight: Array) -> float:
+    """Return Kish's effective number of rows, 0 where nothing weighs."""
+    squares = float(weight @ weight)
+    return float(weight.sum()) ** 2 / squares if squares else 0.0
+
+
+def _placement(values: Array, others: Array, weight: Array) -> Array:
+    """Return the share of ``others`` below each value, counting half of ties."""
+    if (weight == weight[0]).all():
+        joint = rankdata(np.concatenate([values, others]))[: len(values)]
+        return np.asarray((joint - rankdata(values)) / len(others))
+    order = np.argsort(others)
+    mass = np.concatenate([[0.0], np.cumsum(weight[order])])
+    ends = (np.searchsorted(others[order], values, side) for side in ("left", "right"))
+    left, right = ends
+    return np.asarray((mass[left] + mass[right]) / 2 / mass[-1])

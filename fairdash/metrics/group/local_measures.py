@@ -1,0 +1,297 @@
+"""Any measure inside subgroups: its gaps, and what chance alone makes of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash._validation import check_one_of, check_whole
+from fairdash.metrics.group.chance import NoiseFloor, hand_out
+from fairdash.metrics.group.counting import divide, group_codes, spread
+from fairdash.metrics.group.estimates import (
+    Array,
+    Estimates,
+    Measured,
+    support_words,
+)
+from fairdash.metrics.group.intervals import (
+    Interval,
+    check_confidence,
+    largest_gap,
+    normal_quantile,
+    ratio_of,
+)
+from fairdash.metrics.group.local import (
+    LocalCells,
+    local_cells,
+    mean_of_largest,
+    reason_of,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalMeasure:
+    """A measure of one model by subgroup and group.
+
+    Attributes
+    ----------
+    measured : Measured
+    cells : LocalCells
+    group : int64 array of shape (n_rows,)
+    values : Estimates of shape (subgroups, groups)
+    reasons : tuple of str
+        Why a subgroup is not estimable; empty where it is.
+    """
+
+    measured: Measured
+    cells: LocalCells
+    group: NDArray[np.int64]
+    values: Estimates
+    reasons: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        measure: str,
+        y_true: ArrayLike | None,
+        y_pred: ArrayLike,
+        *,
+        sensitive_features: ArrayLike,
+        subgroups: ArrayLike,
+        min_size: int = 50,
+        sample_weight: ArrayLike | None = None,
+    ) -> "LocalMeasure":
+        """Compute a measure in all cells; see `local_measure`."""
+        measured = Measured.of(measure, y_true, y_pred, sample_weight)
+        cells = local_cells(
+            sensitive_features=sensitive_features,
+            subgroups=subgroups,
+            min_size=min_size,
+        )
+        group = group_codes(sensitive_features, measured.y).codes
+        shape = len(cells.subgroups), len(cells.groups)
+        place = np.where(cells.codes >= 0, cells.codes * shape[1] + group, -1)
+        values = measured.estimate(place, shape[0] * shape[1]).reshape(*shape)
+        words = support_words(measure)
+        reasons = tuple(
+            known or reason_of(rows, cells.groups, min_size, words) or undefined
+            for known, rows, undefined in zip(
+                cells.reasons, values.n, _undefined(values, cells.groups), strict=True
+            )
+        )
+        return cls(measured, cells, group, values, reasons)
+
+    @property
+    def estimable(self) -> NDArray[np.bool_]:
+        """Whether the gap of each subgroup is reported."""
+        return np.array([reason == "" for reason in self.reasons], dtype=bool)
+
+    def reported(self) -> Estimates:
+        """Return the estimates, NaN in subgroups that are not estimable."""
+        return self.values.where(self.estimable[:, None])
+
+    def gaps(self, reference: str | None = None) -> Array:
+        """Return the largest difference inside every subgroup, NaN undefined."""
+        value = self.reported().value
+        place = self._place(reference)
+        if place is None:
+            return spread(value)
+        gap: Array = np.abs(value - value[:, [place]]).max(axis=1)
+        return gap
+
+    def worst(self, k: int = 1, *, confidence: float = 0.95) -> Interval:
+        """Return the mean of the k largest gaps; its interval for k = 1, else NaN."""
+        largest = mean_of_largest(self.gaps(), k)
+        low = high = np.array(np.nan)
+        if k == 1:
+            kept = self.reported()
+            low, high = largest_gap(
+                kept.value, kept.ends, confidence=confidence, axes=2, most=kept.most
+            )
+        return Interval(largest, low, high)
+
+    def table(
+        self, *, confidence: float = 0.95, reference: str | None = None
+    ) -> pd.DataFrame:
+        """Return the table of `local_measure`."""
+        kept, place = self.reported(), self._place(reference)
+        low, high = largest_gap(
+            kept.value,
+            kept.ends,
+            confidence=confidence,
+            most=kept.most,
+            reference=place,
+        )
+        names, n = self.cells.groups, self.values.n
+        ratio = self._ratio(kept, confidence)
+        return pd.DataFrame(
+            {
+                "subgroup": list(self.cells.subgroups),
+                "n": n.sum(axis=1),
+                **{f"n_{name}": n[:, k] for k, name in enumerate(names)},
+                **{
+                    f"value_{name}": self.values.value[:, k]
+                    for k, name in enumerate(names)
+                },
+                "gap": self.gaps(reference),
+                "ci_low": low,
+                "ci_high": high,
+                "ratio": ratio.value,
+                "ratio_low": ratio.low,
+                "ratio_high": ratio.high,
+                "estimable": self.estimable,
+                "reason": list(self.reasons),
+            }
+        )
+
+    def noise_floor(
+        self, *, k: int = 1, n_permutations: int = 1000, random_state: int | None = 0
+    ) -> NoiseFloor:
+        """Return what `local_noise_floor` returns."""
+        rng = np.random.default_rng(random_state)
+        kept, own = self.estimable, self.values
+        if own.kind == "rate" and self.measured.weight is None:
+            positives = np.rint(own.value * own.n)[kept].sum(axis=1)
+            rows = own.n[kept].astype(np.float64)
+            gaps = spread(divide(hand_out(positives, rows, n_permutations, rng), rows))
+        else:
+            whole = self.measured.estimate(self.cells.codes, len(kept))
+            fewer = divide(whole.effective[:, None], own.effective)
+            error = (whole.error[:, None] * np.sqrt(fewer))[kept]
+            gaps = spread(rng.standard_normal((n_permutations, *error.shape)) * error)
+        samples = mean_of_largest(gaps, k)
+        return NoiseFloor(
+            float(samples.mean()), float(np.quantile(samples, 0.95)), samples
+        )
+
+    def _place(self, reference: str | None) -> int | None:
+        if reference is None:
+            return None
+        check_one_of("reference", reference, self.cells.groups)
+        return self.cells.groups.index(reference)
+
+    def _ratio(self, kept: Estimates, confidence: float) -> Interval:
+        """Return the smallest over the largest value, with its interval.
+
+        Of more than two groups the quantile is Bonferroni's over the pairs, since the
+        pair was chosen by its values.
+        """
+        n_groups = kept.value.shape[1]
+        if kept.kind == "mean":
+            return Interval(*np.full((3, len(kept.value)), np.nan))
+        pairs = n_groups * (n_groups - 1) // 2
+        every = Interval(
+            kept.value, *kept.ends(normal_quantile(1 - (1 - confidence) / pairs))
+        )
+        rows = np.arange(len(kept.value))
+        least, most = (
+            Interval(*(part[rows, pick(kept.value, axis=1)] for part in every))
+            for pick in (np.argmin, np.argmax)
+        )
+        low, high = ratio_of(least, most)
+        return Interval(divide(least.value, most.value), low, np.minimum(high, 1))
+
+
+def local_measure(
+    measure: str,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    subgroups: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    min_size: int = 50,
+    confidence: float = 0.95,
+    reference: str | None = None,
+) -> pd.DataFrame:
+    r"""Gap between the groups' values of a measure inside every subgroup.
+
+    .. math:: \max_s m(s, g) - \min_s m(s, g)
+
+    for the measure m of the rows of group s in subgroup g; of the selection rate this
+    is :func:`local_di`.
+
+    Parameters
+    ----------
+    measure, y_true, y_pred, sample_weight
+        As in :func:`measure_by_group`.
+    sensitive_features : array-like of shape (n_rows,)
+    subgroups : array-like of shape (n_rows,)
+        Label of every row; missing means none. Categories keep their order.
+    min_size : int, default=50
+        Subgroups with fewer rows that the measure is about are not estimable.
+    confidence : float, default=0.95
+        Of the folded interval of the largest difference, see :func:`gap_interval`: the
+        intervals of two groups combine as Newcombe's do (Zou and Donner 2008).
+    reference : str, optional
+        A group: the gap is the largest difference from it.
+
+    Returns
+    -------
+    DataFrame, one row per subgroup: subgroup, n and ``n_<group>`` (rows that the
+    measure is about), ``value_<group>``, gap, ci_low, ci_high, ratio (smallest over
+    largest value; NaN for ``calibration``), ratio_low, ratio_high, estimable, reason
+    (such as "11 rows with outcome 1"). Where not estimable gap, ratio and their
+    intervals are NaN.
+
+    Raises
+    ------
+    ValueError
+        As :func:`measure_by_group`, and when ``reference`` is no group.
+    """
+    check_confidence(confidence)
+    return LocalMeasure.of(
+        measure,
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        subgroups=subgroups,
+        min_size=min_size,
+        sample_weight=sample_weight,
+    ).table(confidence=confidence, reference=reference)
+
+
+def local_noise_floor(
+    measure: str,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    subgroups: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    min_size: int = 50,
+    k: int = 1,
+    n_permutations: int = 1000,
+    random_state: int | None = 0,
+) -> NoiseFloor:
+    """Largest gaps of a measure after shuffling groups within subgroups.
+
+    Of a rate without weights, groups are shuffled among the rows it is about, as in
+    :func:`noise_floor`. Else the cells of a subgroup get independent normal errors, of
+    its pooled standard error scaled to their effective rows, which has the variance
+    that shuffling would give to differences of means.
+
+    Returns
+    -------
+    NoiseFloor; NaN if fewer than ``k`` subgroups are estimable
+    """
+    check_whole("n_permutations", n_permutations, at_least=1)
+    return LocalMeasure.of(
+        measure,
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        subgroups=subgroups,
+        min_size=min_size,
+        sample_weight=sample_weight,
+    ).noise_floor(k=k, n_permutations=n_permutations, random_state=random_state)
+
+
+def _undefined(values: Estimates, groups: tuple[str, ...]) -> list[str]:
+    """Name the groups of every subgroup that have rows and yet no value."""
+    reasons = []
+    for row in np.isnan(values.value):
+        names = [name for name, missing in zip(groups, row, strict=True) if missing]
+        reasons.append(f"undefined for {' and '.join(names)}" if names else "")
+    return reasons

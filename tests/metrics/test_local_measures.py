@@ -1,0 +1,235 @@
+"""Any measure inside subgroups, held to every group and subgroup taken alone."""
+
+import fairlearn.metrics as fairlearn
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from peers import OTHERS, table
+
+from fairdash.metrics import (
+    MEASURES,
+    SCORE_MEASURES,
+    LocalMeasure,
+    better_when,
+    local_di,
+    local_measure,
+    local_noise_floor,
+    measure_by_group,
+    measure_gaps,
+    newcombe_interval,
+    noise_floor,
+    worst_k_di,
+)
+
+
+def rows(n=1500, groups=3, seed=0):
+    y, p, group, weight = table(n, groups, seed)
+    part = np.random.default_rng(seed + 1).choice(["north", "south", "west"], n)
+    return y, p, group, weight, part
+
+
+def given_to(measure, p):
+    return p if measure in SCORE_MEASURES else (p > 0.5).astype(int)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_cells_are_those_of_fairlearn_within_the_subgroups(measure, weighted):
+    y, p, group, weight, part = rows()
+    pred = given_to(measure, p)
+    extra = {"sample_params": {"sample_weight": weight}} if weighted else {}
+    frame = fairlearn.MetricFrame(
+        metrics=OTHERS[measure],
+        y_true=y,
+        y_pred=pred,
+        sensitive_features=group,
+        control_features=part,
+        **extra,
+    )
+    ours = local_measure(
+        measure,
+        y,
+        pred,
+        sensitive_features=group,
+        subgroups=part,
+        sample_weight=weight if weighted else None,
+    ).set_index("subgroup")
+    for (name, cell), value in frame.by_group.items():
+        assert ours.loc[name, f"value_{cell}"] == pytest.approx(value, abs=1e-12)
+    np.testing.assert_allclose(ours["gap"], frame.difference(), atol=1e-12)
+    inside = (ours["ci_low"] <= ours["gap"]) & (ours["gap"] <= ours["ci_high"])
+    assert inside.all()
+    if measure != "calibration":
+        np.testing.assert_allclose(ours["ratio"], frame.ratio(), atol=1e-12)
+        inside = ours["ratio_low"] < ours["ratio"]
+        assert (inside & (ours["ratio"] <= ours["ratio_high"])).all()
+
+
+def test_of_the_selection_rate_it_is_local_di():
+    _, p, group, _, part = rows(700, seed=3)
+    pred = (p > 0.6).astype(int)
+    asked = {"sensitive_features": group, "subgroups": part, "min_size": 230}
+    ours = local_measure("selection_rate", None, pred, **asked)
+    theirs = local_di(pred, **asked)
+    assert 0 < theirs["estimable"].sum() < len(theirs)
+    renamed = theirs.rename(columns=lambda name: name.replace("rate_", "value_"))
+    renamed = renamed.rename(columns={"local_di": "gap"})
+    pd.testing.assert_frame_equal(ours[renamed.columns.tolist()], renamed)
+    whole = LocalMeasure.of("selection_rate", None, pred, **asked)
+    assert whole.worst().value == worst_k_di(theirs)
+    by_chance = local_noise_floor("selection_rate", None, pred, **asked)
+    np.testing.assert_array_equal(by_chance.samples, noise_floor(pred, **asked).samples)
+
+
+def test_what_has_no_support_is_not_estimable_and_says_why():
+    y = np.r_[np.ones(30), np.zeros(90)]
+    part = np.r_[["a"] * 60, ["b"] * 60]
+    group = np.tile(["x", "y"], 60)
+    group[:30] = "x"
+    asked = {"sensitive_features": group, "subgroups": part, "min_size": 40}
+    pred = np.arange(120) % 3 == 0
+    found = local_measure("false_negative_rate", y, pred, **asked)
+    assert found["reason"].tolist() == [
+        "30 rows with outcome 1",
+        "0 rows with outcome 1",
+    ]
+    asked["min_size"] = 20
+    found = local_measure("false_negative_rate", y, pred, **asked)
+    assert found["reason"].tolist() == [
+        "one group only with outcome 1",
+        "0 rows with outcome 1",
+    ]
+    assert found[["gap", "ci_low", "ci_high", "ratio"]].isna().all(axis=None)
+    found = local_measure("auc", y, pred, **asked)
+    assert found["reason"].tolist() == ["undefined for y", "undefined for x and y"]
+
+
+@pytest.mark.parametrize("measure", ["false_positive_rate", "brier", "auc"])
+def test_a_reference_group_sets_which_gaps_count(measure):
+    y, p, group, _, part = rows(seed=5)
+    pred = given_to(measure, p)
+    asked = {"sensitive_features": group, "subgroups": part}
+    free = local_measure(measure, y, pred, **asked)
+    held = local_measure(measure, y, pred, reference="g1", **asked)
+    values = held[[f"value_g{k}" for k in range(3)]].to_numpy()
+    expected = np.abs(values - values[:, [1]]).max(axis=1)
+    np.testing.assert_allclose(held["gap"], expected)
+    assert (held["gap"] <= free["gap"]).all()
+    assert (held["ci_low"] <= held["gap"]).all()
+    with pytest.raises(ValueError, match="`reference` must be one of"):
+        local_measure(measure, y, pred, reference="g9", **asked)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_gaps_are_signed_and_named(measure):
+    y, p, group, weight, _ = rows(seed=7)
+    pred = given_to(measure, p)
+    asked = {"sensitive_features": group, "sample_weight": weight}
+    by_group = measure_by_group(measure, y, pred, **asked).set_index("group")["value"]
+    gaps = measure_gaps(measure, y, pred, favourable=False, **asked)
+    best = (
+        by_group.idxmax()
+        if better_when(measure, favourable=False) == "high"
+        else by_group.idxmin()
+    )
+    assert (gaps["reference"] == best).all()
+    assert set(gaps["group"]) == set(by_group.index) - {best}
+    other = by_group[gaps["group"]].to_numpy()
+    np.testing.assert_allclose(gaps["difference"], other - by_group[best])
+    held = measure_gaps(measure, y, pred, reference="g0", **asked)
+    back = measure_gaps(measure, y, pred, reference="g1", **asked)
+    np.testing.assert_allclose(
+        held.set_index("group").loc["g1", ["difference", "ci_low", "ci_high"]],
+        -back.set_index("group")
+        .loc["g0", ["difference", "ci_high", "ci_low"]]
+        .to_numpy(float),
+    )
+    if measure != "calibration":
+        ours = held.set_index("group").loc["g1", ["ratio", "ratio_low", "ratio_high"]]
+        theirs = back.set_index("group").loc["g0", ["ratio", "ratio_high", "ratio_low"]]
+        np.testing.assert_allclose(ours, 1 / theirs.to_numpy(float))
+
+
+def test_the_gap_of_a_rate_has_newcombes_interval():
+    y, p, group, _, _ = rows(groups=2)
+    pred = (p > 0.5).astype(int)
+    gap = measure_gaps(
+        "true_positive_rate", y, pred, sensitive_features=group, reference="g0"
+    ).iloc[0]
+    counts = [
+        (pred[(y == 1) & (group == name)].sum(), ((y == 1) & (group == name)).sum())
+        for name in ("g1", "g0")
+    ]
+    low, high = newcombe_interval(*counts[0], *counts[1])
+    assert (gap["ci_low"], gap["ci_high"]) == pytest.approx((low, high))
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 10_000))
+@settings(max_examples=40)
+def test_a_ratio_with_nothing_is_undefined_or_unbounded(ones, others, seed):
+    pred = np.r_[np.arange(12) < ones, np.arange(12) < others].astype(int)
+    group = np.repeat(["a", "b"], 12)
+    order = np.random.default_rng(seed).permutation(24)
+    gap = measure_gaps(
+        "selection_rate",
+        None,
+        pred[order],
+        sensitive_features=group[order],
+        reference="b",
+    ).iloc[0]
+    ends = gap[["ratio_low", "ratio_high"]].to_numpy(float)
+    if others == 0:
+        assert np.isnan([gap["ratio"], *ends]).all()
+        return
+    assert ends[0] <= gap["ratio"] + 1e-12
+    assert gap["ratio"] <= ends[1] + 1e-12
+    assert np.isfinite(ends).all()
+
+
+def test_the_interval_of_a_ratio_covers_what_it_should():
+    rng = np.random.default_rng(2)
+    inside = []
+    for _ in range(800):
+        pred = np.r_[rng.random(80) < 0.3, rng.random(120) < 0.5].astype(int)
+        gap = measure_gaps(
+            "selection_rate",
+            None,
+            pred,
+            sensitive_features=np.repeat(["a", "b"], [80, 120]),
+            reference="b",
+        ).iloc[0]
+        inside.append(gap["ratio_low"] <= 0.6 <= gap["ratio_high"])
+    assert 0.93 <= np.mean(inside) <= 0.975
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "calibration", "brier", "auc"])
+def test_chance_is_what_shuffling_groups_gives(measure):
+    y, p, group, _, part = rows(900, groups=3, seed=11)
+    pred = given_to(measure, p)
+    rng = np.random.default_rng(0)
+    drawn = []
+    for _ in range(250):
+        shuffled = group.copy()
+        for name in np.unique(part):
+            own = part == name
+            shuffled[own] = rng.permutation(group[own])
+        drawn.append(
+            local_measure(
+                measure, y, pred, sensitive_features=shuffled, subgroups=part
+            )["gap"].max()
+        )
+    ours = local_noise_floor(measure, y, pred, sensitive_features=group, subgroups=part)
+    assert ours.mean == pytest.approx(np.mean(drawn), rel=0.06)
+    assert ours.quantile == pytest.approx(np.quantile(drawn, 0.95), rel=0.12)
+
+
+@pytest.mark.parametrize("measure", ["false_positive_rate", "brier"])
+def test_equal_weights_make_nearly_the_same_chance(measure):
+    y, p, group, weight, part = rows(2000)
+    pred = given_to(measure, p)
+    asked = {"sensitive_features": group, "subgroups": part}
+    plain = local_noise_floor(measure, y, pred, **asked)
+    alike = local_noise_floor(measure, y, pred, sample_weight=0 * weight + 2, **asked)
+    assert alike.quantile == pytest.approx(plain.quantile, rel=0.1)
