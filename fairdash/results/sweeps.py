@@ -115,6 +115,13 @@ class StoredSweep:
         """Return the trials of a setting, one a seed."""
         return tuple(self.trials[key] for key in self.result.keys(place).values())
 
+    def model(self, place: int) -> str | None:
+        """Return the id by which other pages know the model of a setting.
+
+        None when no seed has finished its first initialisation.
+        """
+        return next((model.id for model in settings(self.trials_at(place))), None)
+
     @cached_property
     def subgroups(self) -> Subgroups:
         """The subgroups the run was measured under."""

@@ -10,7 +10,8 @@ second window and a link that was sent all show the same page. A page does three
   and before a page that is opened with it.
 
 None means not chosen: the page then shows its own default, which depends on nothing but
-the run and the data set. Links of the menu carry the whole selection along.
+the run and the data set. Links of the menu carry the whole selection along, and
+`arrive` adds what was chosen after the menu was drawn.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +22,8 @@ import streamlit as st
 
 from fairdash.datasets import Subgroups
 
-_LATEST = "latest selection"  # of this session
+_LATEST = "latest selection"  # of this session, as an address
+_MENU = "menu drawn"  # by which page, and the address of its links
 Point = tuple[tuple[str, str], ...]
 
 
@@ -118,15 +120,15 @@ class Selection:
     person: int | None = None
 
     @classmethod
-    def parse(cls, told: Mapping[str, Iterable[str]]) -> "Selection":
+    def parse(cls, address: Mapping[str, Iterable[str]]) -> "Selection":
         """Return the selection that an address states, by name a list of texts.
 
-        Names that are no field are the coordinates of `point`.
+        Beside a method, names that are no field are the coordinates of `point`.
         """
         known = {field.name: field.type for field in fields(cls)}
         chosen: dict[str, Any] = {}
         point = []
-        for name, texts in told.items():
+        for name, texts in address.items():
             values = tuple(text for text in texts if text)
             if not values:
                 continue
@@ -136,17 +138,19 @@ class Selection:
                 value = _READ.get(str(known[name]), _last)(values)
                 if value is not None:
                     chosen[name] = value
-        return cls(**chosen, point=tuple(sorted(point)))
+        if "method" in chosen:
+            chosen["point"] = tuple(sorted(point))
+        return cls(**chosen)
 
     def address(self) -> dict[str, str | list[str]]:
         """Return what `parse` reads this selection from."""
-        told: dict[str, str | list[str]] = {}
+        address: dict[str, str | list[str]] = {}
         for field in fields(self):
             value = getattr(self, field.name)
             if value is None or value == () or field.name == "point":
                 continue
-            told[field.name] = _write(value)
-        return told | dict(self.point)
+            address[field.name] = _write(value)
+        return address | dict(self.point)
 
     def of_run(self, run: str | None, data: str | None) -> "Selection":
         """Return the selection after another run or data set was picked.
@@ -167,29 +171,34 @@ class Selection:
 
 def selection() -> Selection:
     """Return what the address of the page states."""
-    told = st.query_params
-    return Selection.parse({name: told.get_all(name) for name in told})
+    return Selection.parse(_here())
 
 
 def write(chosen: Selection) -> None:
     """Make ``chosen`` the address of the page, whole."""
-    told = chosen.address()
-    st.session_state[_LATEST] = told
-    here = {name: st.query_params.get_all(name) for name in st.query_params}
-    if {name: [v] if isinstance(v, str) else v for name, v in told.items()} != here:
-        st.query_params.from_dict(told)
+    address = chosen.address()
+    st.session_state[_LATEST] = _lists(address)
+    if st.session_state[_LATEST] != _here():
+        st.query_params.from_dict(address)
 
 
-def recall(run: str | None) -> None:
-    """Go on with what this session last chose for a run, where the address says less.
+def arrive(page: str) -> None:
+    """Go on with what this session chose last, where the menu it came by is older.
 
-    A link in the menu was drawn before the last choices inside a fragment.
+    Links are drawn with a whole page. What is chosen afterwards, inside a fragment, is
+    not in them; it is in no address but that of the page left.
     """
-    latest = st.session_state.get(_LATEST, {})
-    if run is None or latest.get("run") != run:
-        return
-    if set(st.query_params) <= {"run", "data"}:
-        st.query_params.update(latest)
+    drawn_by, menu = st.session_state.get(_MENU, (page, {}))
+    if drawn_by != page and menu == _here():
+        write(Selection.parse(st.session_state[_LATEST]))
+
+
+def menu_address(page: str) -> dict[str, str | list[str]]:
+    """Return the address of the links that ``page`` draws: the whole selection."""
+    address = selection().address()
+    st.session_state[_LATEST] = _lists(address)
+    st.session_state[_MENU] = page, _lists(address)
+    return address
 
 
 def choose(**changes: Any) -> Selection:
@@ -237,6 +246,14 @@ def bound(
         choose(**{field: meant(st.session_state[name])})
 
     return {"key": name, "on_change": moved}
+
+
+def _here() -> dict[str, list[str]]:
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def _lists(address: Mapping[str, str | list[str]]) -> dict[str, list[str]]:
+    return {name: [v] if isinstance(v, str) else v for name, v in address.items()}
 
 
 def _last(values: tuple[str, ...]) -> str:

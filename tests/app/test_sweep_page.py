@@ -7,6 +7,7 @@ from reading import numbers as read_numbers
 from fairdash import ui
 from fairdash.datasets import split
 from fairdash.jobs import submit
+from fairdash.results import known_models
 from fairdash.sweep import (
     SweepSpec,
     expand,
@@ -110,6 +111,19 @@ def test_a_finished_sweep_shows_the_numbers_of_the_setting_in_the_address(
         assert at.items() <= page.query_params.items()
         assert figures(page) == 4
         assert "of 10 keep DI within 0.5 on validation rows" in words(page)
+
+
+def test_the_address_names_the_model_of_the_setting_or_of_the_nearest(visit, run_id):
+    known = known_models(ui.store(), ui.store().run(run_id).dataset_id)
+    ids = {model.label: model.id for model in known}
+    for weight, tau, label in (("4", "0.1", "4 τ 0.1"), ("1.25", "0.6", "0.5 τ 0.6")):
+        at = {"method": "road", "fairness_weight": weight, "tau": tau}
+        page = visit("Sweep", run=run_id, **at, model=ids["Unconstrained"])
+        assert page.query_params["model"] == ids[f"ROAD λ {label}"]
+        method = next(w for w in page.selectbox if w.label == "Method")
+        method.set_value("adversarial").run()
+        near = page.query_params["fairness_weight"]
+        assert page.query_params["model"] == ids[f"Zhang λ {near}"]
 
 
 def test_an_address_without_a_setting_gets_the_most_accurate_within_the_limit(

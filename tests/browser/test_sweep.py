@@ -116,6 +116,24 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     page.mouse.up()
     page.wait_for_url(re.compile(rf"fairness_weight={low['fairness_weight']:g}&"))
 
+    # the chosen model stands open on the pages that look at one
+    label = f"ROAD λ {low['fairness_weight']:g} τ {tau:g}"
+    page.get_by_test_id("stSidebar").get_by_text("Weights", exact=True).click()
+    page.get_by_role("heading", name="Which rows carry weight?").wait_for()
+    expect(page.get_by_text(label).first).to_be_visible(timeout=30_000)
+    page.get_by_test_id("stSidebar").get_by_text("Post-process", exact=True).click()
+    scores = page.get_by_role("combobox", name="Scores of")
+    expect(scores).to_have_value(label)
+    for name in ("Individual fairness", "Noisy groups"):
+        page.get_by_test_id("stSidebar").get_by_text(name, exact=True).click()
+        audited = page.get_by_role("combobox", name="Model", exact=True)
+        expect(audited).to_have_value(label)
+    page.get_by_test_id("stSidebar").get_by_text("Sweep", exact=True).click()
+    page.wait_for_url(re.compile(rf"fairness_weight={low['fairness_weight']:g}&"))
+    page.get_by_role("button", name="See where it is unfair").click()
+    page.get_by_role("heading", name="Where is the model unfair?").wait_for()
+    expect(page.get_by_text(re.compile(re.escape(label))).first).to_be_visible()
+
 
 def test_a_setting_released_between_two_ticks_is_trained_and_joins(page, server, home):
     store = open_store(home)

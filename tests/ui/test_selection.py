@@ -12,8 +12,9 @@ selections = st.builds(
     run=st.none() | names,
     models=st.lists(names, max_size=4).map(tuple),
     seed=st.none() | st.integers(0, 99),
+    method=st.just("road"),
     point=st.dictionaries(st.sampled_from(["tau", "fairness_weight"]), names).map(
-        lambda told: tuple(sorted(told.items()))
+        lambda point: tuple(sorted(point.items()))
     ),
     k=st.none() | st.integers(1, 3),
     gamma=st.none() | numbers,
@@ -33,8 +34,8 @@ def test_an_address_states_the_whole_selection(chosen):
 
 
 @given(st.dictionaries(st.sampled_from(["k", "gamma", "subgroups", "seed"]), st.text()))
-def test_a_value_of_another_type_is_dropped_and_the_rest_kept(told):
-    chosen = Selection.parse({"run": ["1"]} | as_lists(told))
+def test_a_value_of_another_type_is_dropped_and_the_rest_kept(address):
+    chosen = Selection.parse({"run": ["1"]} | as_lists(address))
     assert chosen.run == "1"
     assert chosen.k is None or isinstance(chosen.k, int)
     assert chosen.gamma is None or abs(chosen.gamma) < float("inf")
@@ -76,3 +77,37 @@ def test_a_widget_shows_the_address_and_writes_it_back():
         again.query_params[name] = values
     again.run()
     assert (again.radio[0].value, again.slider[0].value) == (2, 0.98)
+
+
+def menu():
+    import streamlit as st
+
+    from fairdash.ui.selection import arrive, choose, menu_address, selection
+
+    page, further = st.session_state["page"], st.session_state["further"]
+    arrive(page)
+    st.caption(str(selection().k))
+    menu_address(page)
+    if further:
+        choose(k=further)  # as inside a fragment: the menu is not drawn again
+
+
+def test_a_link_drawn_before_the_last_choice_leads_to_that_choice():
+    app = AppTest.from_function(menu)
+
+    def show(page, k, further=None):
+        app.session_state["page"], app.session_state["further"] = page, further
+        app.query_params.clear()
+        app.query_params.update({"run": "1", "k": k})
+        app.run()
+        assert not app.exception
+        return app.caption[0].value
+
+    assert show("Sweep", "1", further=2) == "1"
+    assert app.query_params["k"] == "2"
+    assert show("Weights", "1") == "2"  # by the menu
+    assert app.query_params == {"run": "1", "k": "2"}
+    assert show("Weights", "1") == "1"  # Back, or typed
+    assert show("Sweep", "3") == "3"
+    assert show("Sweep", "1", further=2) == "1"
+    assert show("Weights", "3") == "3"  # another link

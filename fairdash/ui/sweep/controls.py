@@ -14,8 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash.methods import CATALOG
-from fairdash.results import StoredSweep, known_models
-from fairdash.sweep import TAU, WEIGHT, Judge, Point, Scalar, SweepResult
+from fairdash.results import StoredSweep
+from fairdash.sweep import TAU, WEIGHT, Judge, Point, Scalar
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import controls, more
 
@@ -93,7 +93,7 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
         corner = st.container()
     with options:
         limit, judge, axes, single, constants = _front_options(sweep)
-    method, point = current(grid, limit)
+    method, point = current(sweep, limit)
     if first is not None:
         widget = f"{sweep.run.id} method"
         st.session_state[widget] = method
@@ -102,16 +102,15 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
             grid.methods,
             format_func=lambda key: CATALOG[key].label,
             key=widget,
-            on_change=lambda: move(grid, st.session_state[widget], {}),
+            on_change=lambda: move(sweep, st.session_state[widget], {}),
         )
     sliders = tuple(point)[:_SLIDERS]
     with options:
         for name in tuple(point)[_SLIDERS:]:
             _other_axis(sweep, method, name, point[name])
     place = sweep.result.place(method, point)
-    near = sweep.result.nearest(method, point, grid.axes(method))
     asked = Controls(
-        near if place is None else place,
+        _shown_place(sweep, method, point),
         place is not None,
         method,
         point,
@@ -125,24 +124,44 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
     return asked, corner
 
 
-def current(grid: SweepResult, limit: float) -> tuple[str, Point]:
-    """Return the method and the point to show: those of the address, else the start."""
+def current(sweep: StoredSweep, limit: float) -> tuple[str, Point]:
+    """Return the method and the point to show: those of the address, else the start.
+
+    The address is told the model they stand for, if it names another or none.
+    """
+    grid = sweep.grid_result
     chosen = selection()
     method = chosen.method or ""
+    point = None
     if method in grid.methods:
         point = read_point(grid.axes(method), dict(chosen.point))
-        if point is not None:
-            return method, point
-    place = grid.start(limit)
-    method, point = str(grid.means["method"].iloc[place]), grid.point(place)
-    go(method, point)
+    if point is None:
+        place = grid.start(limit)
+        method, point = str(grid.means["method"].iloc[place]), grid.point(place)
+    go(sweep, method, point)
     return method, point
 
 
-def go(method: str, point: Mapping[str, Scalar]) -> None:
-    """Make a setting the one of the address."""
-    told = tuple(sorted((name, words(value)) for name, value in point.items()))
-    choose(method=method, point=told)
+def go(sweep: StoredSweep, method: str, point: Mapping[str, Scalar]) -> None:
+    """Make a setting the one of the address, with the model that stands for it.
+
+    All at once: whatever page is opened next looks at that model.
+    """
+    at = tuple(sorted((name, words(value)) for name, value in point.items()))
+    model = sweep.model(_shown_place(sweep, method, dict(point)))
+    if model == selection().model:
+        choose(method=method, point=at)
+    else:
+        choose(method=method, point=at, model=model, models=(), scores=None)
+
+
+def _shown_place(sweep: StoredSweep, method: str, point: Point) -> int:
+    """Return the place of a setting, or of the trained one nearest to it."""
+    place = sweep.result.place(method, point)
+    if place is None:
+        axes = sweep.grid_result.axes(method)
+        place = sweep.result.nearest(method, point, axes)
+    return place
 
 
 def go_to_place(sweep: StoredSweep, place: int) -> None:
@@ -150,67 +169,57 @@ def go_to_place(sweep: StoredSweep, place: int) -> None:
     row = sweep.result.means.iloc[place]
     if row["method"] in sweep.grid_result.methods:
         axes = sweep.grid_result.axes(row["method"])
-        go(row["method"], {name: row[name] for name in axes})
+        go(sweep, row["method"], {name: row[name] for name in axes})
 
 
-def hand_over(sweep: StoredSweep, place: int) -> None:
-    """Let the pages that show one model open on this one."""
-    run, data = sweep.run.id, sweep.run.dataset_id
-    known = known_models(sweep.store, data, run)
-    keys = {trial.key for trial in sweep.trials_at(place)}
-    model = next(m for m in known if not keys.isdisjoint(t.key for t in m.trials))
-    if selection().model != model.id:
-        choose(model=model.id, models=(), scores=None)
-
-
-def move(grid: SweepResult, method: str, change: Mapping[str, Scalar]) -> None:
+def move(sweep: StoredSweep, method: str, change: Mapping[str, Scalar]) -> None:
     """Change some values of the point, in a callback; of another method the nearest."""
-    told = dict(selection().point)
+    chosen = selection()
     point = {
-        name: _nearest(values, told.get(name), exact=method == selection().method)
-        for name, values in grid.axes(method).items()
+        name: _nearest(values, dict(chosen.point).get(name), method == chosen.method)
+        for name, values in sweep.grid_result.axes(method).items()
     } | dict(change)
-    go(method, point)
+    go(sweep, method, point)
 
 
 def read_point(
-    axes: Mapping[str, Sequence[Scalar]], told: Mapping[str, str]
+    axes: Mapping[str, Sequence[Scalar]], texts: Mapping[str, str]
 ) -> Point | None:
-    """Return the values that were told; None unless each lies on its axis.
+    """Return the values that the address states; None unless each lies on its axis.
 
     A number may lie between two values of an axis.
     """
     point: Point = {}
     for name, values in axes.items():
-        value = _value(values, told.get(name))
+        value = _value(values, texts.get(name))
         if value is None:
             return None
         point[name] = value
     return point
 
 
-def _value(values: Sequence[Scalar], told: str | None) -> Scalar | None:
+def _value(values: Sequence[Scalar], text: str | None) -> Scalar | None:
     named = {words(value): value for value in values}
-    if told is None or told in named:
-        return named.get(told or "")
+    if text is None or text in named:
+        return named.get(text or "")
     first, last = values[0], values[-1]
     if not (isinstance(first, float) and isinstance(last, float)):
         return None
     try:
-        value = float(told)
+        value = float(text)
     except ValueError:
         return None
     return value if first <= value <= last else None
 
 
-def _nearest(values: Sequence[Scalar], told: str | None, *, exact: bool) -> Scalar:
-    """Return the value that was told, else the nearest one, else the first."""
-    value = _value(values, told)
+def _nearest(values: Sequence[Scalar], text: str | None, exact: bool) -> Scalar:
+    """Return the value that a text states, else the nearest one, else the first."""
+    value = _value(values, text)
     if value is not None and (exact or value in values):
         return value
     numbers = [one for one in values if not isinstance(one, str)]
     try:
-        wanted = float(told or "")
+        wanted = float(text or "")
     except ValueError:
         return values[0]
     return min(numbers, key=lambda one: abs(one - wanted)) if numbers else values[0]
@@ -229,9 +238,7 @@ def _other_axis(sweep: StoredSweep, method: str, name: str, value: Scalar) -> No
         format_func=shown.__getitem__,
         help=known.help or None,
         key=key,
-        on_change=lambda: move(
-            sweep.grid_result, method, {name: st.session_state[key]}
-        ),
+        on_change=lambda: move(sweep, method, {name: st.session_state[key]}),
     )
 
 

@@ -50,7 +50,7 @@ def draw_sliders(
         if place:
             pairs = zip(asked.sliders, place, strict=True)
             change = {name: value_at(axes[name], float(v)) for name, v in pairs}
-            move(sweep.grid_result, asked.method, change)
+            move(sweep, asked.method, change)
             released()
 
     live_component("live_setting", _HERE)(

@@ -20,7 +20,7 @@ from fairdash.results import (
 )
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES, SweepSpec, model_label
-from fairdash.ui.sweep.controls import Controls, current, hand_over, sweep_controls
+from fairdash.ui.sweep.controls import Controls, current, sweep_controls
 from fairdash.ui.sweep.figures import (
     draw_along_tau,
     draw_front,
@@ -118,7 +118,6 @@ def _follow_training(run: RunRecord) -> None:
 def _explore(sweep: StoredSweep) -> None:
     """Draw all that follows a setting; the browser moves most of it by itself."""
     asked, corner = sweep_controls(sweep)
-    hand_over(sweep, asked.place)
     with corner:
         find_model(sweep, asked)
     submitted = f"{sweep.run.id} submitted"
@@ -145,7 +144,7 @@ def _explore(sweep: StoredSweep) -> None:
 def _train_exactly(sweep: StoredSweep, submitted: str) -> None:
     """Train the setting of the address, unless it is trained or in training."""
     limit = float(sweep.run.spec.get("di_limit", 0.05))
-    method, point = current(sweep.grid_result, limit)
+    method, point = current(sweep, limit)
     if sweep.result.place(method, point) is not None:
         return
     spec = sweep.exact_spec(method, point)

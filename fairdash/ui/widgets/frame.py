@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,7 @@ from fairdash import APP_FOLDER
 from fairdash._wording import clock_time
 from fairdash.store import DatasetRecord, RunRecord
 from fairdash.sweep import unsupported_methods
-from fairdash.ui.selection import Selection, recall, selection, write
+from fairdash.ui.selection import Selection, arrive, menu_address, selection, write
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.components import theme_watch
 from fairdash.ui.widgets.state import freeze_imports, store
@@ -82,12 +82,12 @@ def page(
         layout="wide",
     )
     st.logo(str(_HERE / "logo.svg"), size="large")
+    arrive(name)
     run, data = st.query_params.get("run"), st.query_params.get("data")
     missing = _missing(run, data)
     if not missing:
         run, data = _agree(run, data, pick)
-        recall(run)
-    _menu(Selection() if missing else selection())
+    _menu({} if missing else menu_address(name))
     corner = _title_row(question, pick, None if missing else {"run": run, "data": data})
     if missing:
         what, title = missing
@@ -110,7 +110,7 @@ def open_page(
     What else is chosen goes along as far as it is of them.
     """
     chosen = selection().of_run(run, data) if run or data else Selection()
-    st.switch_page(path, query_params={**_carried(chosen), **more})
+    st.switch_page(path, query_params={**chosen.address(), **more})
 
 
 def exists(path: str) -> bool:
@@ -178,15 +178,7 @@ def _agree(
     return run, data
 
 
-def _carried(chosen: Selection) -> dict[str, str | list[str]]:
-    """Return the address of a selection on another page."""
-    if chosen.method is None:  # what the address names beside is of this page alone
-        chosen = replace(chosen, point=())
-    return chosen.address()
-
-
-def _menu(chosen: Selection) -> None:
-    keep = _carried(chosen)
+def _menu(address: dict[str, str | list[str]]) -> None:
     with st.sidebar:
         for head, links in _MENU.items():
             present = {path: link for path, link in links.items() if exists(path)}
@@ -201,7 +193,7 @@ def _menu(chosen: Selection) -> None:
                         label=label,
                         icon=f":material/{icon}:",
                         width="stretch",
-                        query_params=keep or None,
+                        query_params=address or None,
                     )
         theme_watch()
 
