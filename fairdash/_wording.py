@@ -119,6 +119,11 @@ def fitting(*candidates: str, most: int = 70) -> str:
     return candidates[-1][: most - 1].rstrip() + "…"
 
 
+def floor_words(label: str) -> str:
+    """Say whose floor the grey band of a figure is: a floor is of one model."""
+    return f"Grey: what chance alone shows of {label}."
+
+
 def duration(seconds: float) -> str:
     """Return 4 s, 2 min 8 s or 1 h 5 min."""
     whole = max(1, round(seconds))

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from fairdash._wording import fitting, listing, number, percent
+from fairdash._wording import fitting, floor_words, listing, number, percent
 from fairdash.plots._picture import Picture
 from fairdash.plots._rows import numbers, records
 from fairdash.plots._theme import (
@@ -179,7 +179,7 @@ def _caption(
         chosen = "chosen on the test rows drawn, as in the paper"
     words = f"{drawn}, on test rows. Filled: fronts {chosen}. Open: over the limit."
     if math.isfinite(chance):
-        words += f" Grey: what chance alone shows of {models['label'].iloc[0]}."
+        words += f" {floor_words(models['label'].iloc[0])}"
     n_constant = int(models["constant"].sum())
     if n_constant:
         shown = "crosses" if constants else "not drawn"

@@ -43,7 +43,7 @@ from fairdash.results.models import (
     single_values,
     told_apart,
 )
-from fairdash.results.outcomes import outcome
+from fairdash.results.outcomes import outcome, side_by_side
 from fairdash.results.rows import part_sizes, rows_used, trained_on
 from fairdash.results.sweeps import (
     StoredSweep,

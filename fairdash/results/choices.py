@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from fairdash.results.models import Setting, beside_plain, same_model, settings
+from fairdash.results.models import (
+    Setting,
+    beside_plain,
+    same_model,
+    settings,
+    told_apart,
+    trained_as,
+)
 from fairdash.results.sweeps import is_sweep, sweep_grid
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE
@@ -20,14 +27,22 @@ def notable(store: Store, run_id: str) -> list[Setting]:
     if sweep is None:
         return []
     places = sweep.result.notable(float(run.spec.get("di_limit", 0.05)))
-    return [setting for place in places for setting in settings(sweep.trials_at(place))]
+    how = trained_as(store, run_id)
+    return [one for place in places for one in settings(sweep.trials_at(place), how)]
 
 
 def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]:
-    """Return the settings of a run; of a sweep the plain one and then those of note."""
-    found, first = settings(snapshot.trials), notable(store, snapshot.run.id)
+    """Return the settings of a run; of a sweep the plain one and then those of note.
+
+    Those of one label are told apart.
+    """
+    run = snapshot.run.id
+    found = told_apart(settings(snapshot.trials, trained_as(store, run)))
+    first = [one.id for one in notable(store, run)]
     if first:
-        found = [*(one for one in found if one.method == BASELINE), *first]
+        named = {one.id: one for one in found}
+        plain = [one.id for one in found if one.method == BASELINE]
+        found = [named[one] for one in dict.fromkeys([*plain, *first])]
     return found[:most]
 
 

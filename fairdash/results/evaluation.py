@@ -60,16 +60,18 @@ def metrics_by_setting(
     """
     rows = [
         {
+            "place": place,
             "label": setting.label,
             "method": setting.method,
             "colour_role": CATALOG[setting.method].colour_role,
             "seed": trial.seed,
             **_evaluated(store, trial.key, dataset_id, trial.seed, subgroups),
         }
-        for setting in chosen
+        for place, setting in enumerate(chosen)
         for trial in setting.trials
     ]
-    return summarise_seeds(pd.DataFrame(rows), ["label", "method", "colour_role"])
+    by = ["place", "label", "method", "colour_role"]  # a label may be that of two
+    return summarise_seeds(pd.DataFrame(rows), by).drop(columns="place")
 
 
 def paired_changes(
@@ -99,7 +101,10 @@ def chance_worst(
 ) -> float:
     """Return what Worst-1-DI stays below, in 95 % of cases, by chance alone.
 
-    The 95 % point of the noise floor on test rows, averaged over seeds.
+    The 95 % point of the noise floor on test rows, averaged over seeds. It depends on
+    how many a model accepts in each subgroup, so a floor is of one model: cards and
+    sentences on a model hold its gaps to its own; a band behind several models is that
+    of one of them, named by `fairdash._wording.floor_words`.
     """
     floors = [
         _floor(store, trial.key, dataset_id, trial.seed, subgroups)

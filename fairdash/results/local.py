@@ -8,7 +8,16 @@ from typing import Any
 import pandas as pd
 
 from fairdash import metrics
-from fairdash._wording import Kpi, change, count, interval, number, percent, plural
+from fairdash._wording import (
+    Kpi,
+    change,
+    count,
+    floor_words,
+    interval,
+    number,
+    percent,
+    plural,
+)
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import BaseRates, local_di, mean_local_di
 from fairdash.results.evaluation import (
@@ -163,10 +172,9 @@ class LocalResult:
         rows = plural(round(self.row["n"]), "test row")
         text = (
             f"Local DI by subgroup{part} on {rows}, {seeds}, 95% Newcombe intervals. "
-            "Dashed: global demographic parity difference (DI). Grey: what a fair "
-            "model of this size shows by chance."
+            "Dashed: global demographic parity difference (DI)."
         )
-        return " ".join(filter(None, [text, self.note]))
+        return " ".join(filter(None, [text, floor_words(self.label), self.note]))
 
     def kpis(self, k: int) -> list[Kpi]:
         """Return Worst-k-DI, global DI, what chance shows, subgroups estimable."""

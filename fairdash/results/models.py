@@ -2,14 +2,42 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from fairdash._wording import listing
+from fairdash._wording import listing, plural
 from fairdash.methods import CATALOG, Param
 from fairdash.store import Store, TrialRecord
-from fairdash.sweep import BASELINE, INITIALISATION, SweepSpec, model_label
+from fairdash.sweep import BASELINE, INITIALISATION, SweepSpec, model_label, trial_key
+
+
+class Trained(NamedTuple):
+    """What a run decides of a model beside method, parameters and seed.
+
+    Attributes
+    ----------
+    scaling : str
+    train_rows : int or None
+        Most rows trained on; None for all.
+    now : bool
+        Whether this version of fairdash would train the same model.
+    """
+
+    scaling: str = "standard"
+    train_rows: int | None = None
+    now: bool = True
+
+    def words(self) -> list[str]:
+        """Return what sets it apart from the usual."""
+        words = [] if self.scaling == "standard" else [f"scaling {self.scaling}"]
+        if self.train_rows is not None:
+            words.append(plural(self.train_rows, "training row"))
+        return words if self.now else [*words, "earlier version"]
+
+
+USUAL = Trained()
 
 
 @dataclass(frozen=True)
@@ -23,17 +51,23 @@ class Setting:
     label : str
         "ROAD λ 2.1 τ 0.3".
     trials : tuple of TrialRecord
-        In order of seed.
+        In order of seed, one a seed.
+    trained : Trained
+        The same for all of them: a mean over seeds is of models trained alike.
     """
 
     method: str
     label: str
     trials: tuple[TrialRecord, ...]
+    trained: Trained = USUAL
 
     @property
     def id(self) -> str:
         """Eight hexadecimal digits that name method and parameters in an address."""
-        return hashlib.sha256(_canonical(self.trials[0]).encode()).hexdigest()[:8]
+        text = _canonical(self.trials[0])
+        if self.trained != USUAL:
+            text += json.dumps(self.trained)
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     @property
     def seeds(self) -> frozenset[int]:
@@ -51,25 +85,36 @@ def single_values(params: Mapping[str, Any]) -> dict[str, Any]:
     return {n: v for n, v in params.items() if not isinstance(v, tuple | list)}
 
 
-def settings(trials: Sequence[TrialRecord]) -> list[Setting]:
+def settings(trials: Sequence[TrialRecord], trained: Trained = USUAL) -> list[Setting]:
     """Put the finished trials of the same method and parameters together.
 
     Of several initialisations on one split the first is taken. Methods that earlier
     versions had are excluded.
+
+    Parameters
+    ----------
+    trials : sequence of TrialRecord
+        Of one run, or of runs that train alike.
+    trained : Trained
+        How they all were.
     """
-    alike: dict[str, list[TrialRecord]] = {}
-    for trial in trials:
-        first = INITIALISATION not in trial.params
-        if trial.status == "finished" and trial.method in CATALOG and first:
-            alike.setdefault(_canonical(trial), []).append(trial)
-    return [
-        Setting(
-            members[0].method,
-            model_label(members[0].method, members[0].params),
-            tuple(sorted(members, key=lambda trial: trial.seed)),
-        )
-        for members in alike.values()
-    ]
+    return _together((trained, trial) for trial in trials)
+
+
+@lru_cache(maxsize=2000)
+def trained_as(store: Store, run_id: str) -> Trained:
+    """Return what a run decides of its models beside method, parameters and seed."""
+    run, (first, *_) = store.run(run_id), store.snapshot(run_id, curves=False).trials
+    how = run.spec.get("scaling", "standard"), run.spec.get("train_rows")
+    key = trial_key(
+        method=first.method,
+        params=first.params,
+        seed=first.seed,
+        data=store.dataset(run.dataset_id).key,
+        scaling=how[0],
+        train_rows=how[1],
+    )
+    return Trained(*how, now=key == first.key)
 
 
 def known_models(
@@ -78,22 +123,31 @@ def known_models(
     """Return the settings that were trained on a data set, the baseline first.
 
     Those of ``run_id`` come before those of other runs. The same model in two runs is
-    one model; two that share a label, such as "ROAD λ 1 τ 0.3" at both efforts, are
-    told apart by their effort, or else by the parameters that differ.
+    one model. Runs that trained otherwise, such as on fewer rows, have models of their
+    own. Two that share a label, such as "ROAD λ 1 τ 0.3" at both efforts, are told
+    apart: see `told_apart`.
     """
     runs = sorted(store.runs(dataset_id), key=lambda run: run.id != run_id)
+    return known_models_of(store, [run.id for run in runs])
+
+
+def known_models_of(store: Store, runs: Sequence[str]) -> list[Setting]:
+    """Return the settings of some runs of a data set, as `known_models` does."""
     trials = {
-        trial.key: trial
+        trial.key: (trained_as(store, run), trial)
         for run in runs
-        for trial in store.snapshot(run.id, curves=False).trials
+        for trial in store.snapshot(run, curves=False).trials
     }
-    models = settings(list(trials.values()))
+    models = _together(trials.values())
     models.sort(key=lambda setting: setting.method != BASELINE)
     return told_apart(models)
 
 
 def told_apart(models: Sequence[Setting]) -> list[Setting]:
-    """Return the models, those of one label named by what sets them apart."""
+    """Return the models, those of one label named by what sets them apart.
+
+    That is how they were trained, their effort, or else the parameters that differ.
+    """
     return [_distinct(model, models) for model in models]
 
 
@@ -178,13 +232,17 @@ def missing_seeds(store: Store, models: Sequence[Setting]) -> SweepSpec | None:
     """Return what to train so that all models have the seeds of any of them.
 
     None when they do. What was trained before keeps its key, so it is not trained anew.
+    Of models that were trained otherwise, such as on fewer rows, those that train like
+    the first; none of an earlier version, which cannot be trained again.
     """
-    lacking = on_shared_seeds(models).lacking
+    lacking = [one for one in on_shared_seeds(models).lacking if one.trained.now]
     if not lacking:
         return None
     run = store.run_of(lacking[0].trials[0].key)
     grids = [
-        {"method": model.method, "params": model.trials[0].params} for model in lacking
+        {"method": model.method, "params": model.trials[0].params}
+        for model in lacking
+        if model.trained == lacking[0].trained
     ]
     every = frozenset().union(*(model.seeds for model in models))
     changes = {"methods": grids, "seeds": sorted(every), "initialisations": 1}
@@ -208,6 +266,24 @@ def beside_plain(model: Setting, models: Sequence[Setting]) -> list[Setting]:
     return [model] if plain in (None, model) else [plain, model]
 
 
+def _together(trials: Iterable[tuple[Trained, TrialRecord]]) -> list[Setting]:
+    """Put the finished trials that differ in their seed alone together."""
+    alike: dict[tuple[Trained, str], list[TrialRecord]] = {}
+    for trained, trial in trials:
+        first = INITIALISATION not in trial.params
+        if trial.status == "finished" and trial.method in CATALOG and first:
+            alike.setdefault((trained, _canonical(trial)), []).append(trial)
+    return [
+        Setting(
+            members[0].method,
+            model_label(members[0].method, members[0].params),
+            tuple(sorted(members, key=lambda trial: trial.seed)),
+            trained,
+        )
+        for (trained, _), members in alike.items()
+    ]
+
+
 def _seeds(seeds: Sequence[int]) -> str:
     noun = "seed" if len(seeds) == 1 else "seeds"
     return f"{noun} {listing(map(str, seeds))}"
@@ -221,19 +297,21 @@ def _canonical(trial: TrialRecord) -> str:
 
 def _distinct(model: Setting, models: Sequence[Setting]) -> Setting:
     """Name what sets ``model`` apart from others with its label."""
-    alike = [other for other in models if other.label == model.label]
-    if len(alike) == 1:
-        return model
-    differing = [
-        param
-        for param in CATALOG[model.method].params
-        if len({other.trials[0].params.get(param.name) for other in alike}) > 1
-    ]
-    short = [_short(other, differing) for other in alike]
-    words = _short(model, differing)
-    if len(set(short)) < len(alike):
-        words = _values(model, differing)
-    return replace(model, label=f"{model.label}, {words}")
+    named = [other for other in models if other.label == model.label]
+    alike = [other for other in named if other.trained == model.trained]
+    parts = model.trained.words() if len(alike) < len(named) else []
+    if len(alike) > 1:
+        differing = [
+            param
+            for param in CATALOG[model.method].params
+            if len({other.trials[0].params.get(param.name) for other in alike}) > 1
+        ]
+        short = [_short(other, differing) for other in alike]
+        words = _short(model, differing)
+        if len(set(short)) < len(alike):
+            words = _values(model, differing)
+        parts.append(words)
+    return replace(model, label=", ".join([model.label, *parts]))
 
 
 def _short(model: Setting, differing: Sequence[Param]) -> str:

@@ -16,7 +16,13 @@ from fairdash.results.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
-from fairdash.results.models import Setting, on_shared_seeds, settings, share_seed
+from fairdash.results.models import (
+    Setting,
+    known_models_of,
+    on_shared_seeds,
+    settings,
+    share_seed,
+)
 from fairdash.results.rows import trained_on
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE
@@ -35,6 +41,8 @@ class Outcome:
 
     Attributes
     ----------
+    settings : tuple of Setting
+        The models shown, with all their seeds.
     method : str
         Name of the method that the reader asked for.
     models : DataFrame
@@ -49,6 +57,7 @@ class Outcome:
         Rows trained on and models not shown, where that is not all of them.
     """
 
+    settings: tuple[Setting, ...]
     method: str
     models: pd.DataFrame
     row: Mapping[Any, Any]
@@ -92,6 +101,59 @@ class Outcome:
         return " ".join(filter(None, [text, self.notes]))
 
 
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """Models of several runs on test rows of the seeds that all of them have.
+
+    Attributes
+    ----------
+    settings : tuple of Setting
+        With all their seeds.
+    table : DataFrame
+        `metrics_by_setting` on the shared seeds.
+    notes : str
+        Seeds compared and models not shown, where that is not all of them.
+    """
+
+    settings: tuple[Setting, ...]
+    table: pd.DataFrame
+    notes: str
+
+    def caption(self) -> str:
+        """Say which rows, seeds and models."""
+        rows = plural(round(self.table["n"].iloc[0]), "test row")
+        n_seeds = int(self.table["n_seeds"].iloc[0])
+        seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
+        text = f"{rows}, {seeds}, 95% intervals."
+        return " ".join(filter(None, [text, self.notes]))
+
+
+def side_by_side(store: Store, runs: Sequence[str]) -> SideBySide | None:
+    """Compare the models of runs of one data set; None before the first has finished.
+
+    Of a sweep those to look at first: see `shown_settings`. The same setting in two
+    runs is one model, with the seeds of both.
+    """
+    known = known_models_of(store, runs)
+    first = [
+        trial.key
+        for run in runs
+        for setting in shown_settings(store, store.snapshot(run, curves=False), _MOST)
+        for trial in setting.trials
+    ]
+    chosen = [one for one in known if any(t.key in first for t in one.trials)][:_MOST]
+    if not chosen:
+        return None
+    data = store.run(runs[0]).dataset_id
+    compared = on_shared_seeds(chosen)
+    table = metrics_by_setting(
+        store, compared.models, data, store.dataset_record(data).subgroups
+    )
+    fewer = f"{len(table)} of {len(known)} models." if len(table) < len(known) else ""
+    notes = " ".join(filter(None, [compared.note(), fewer]))
+    return SideBySide(tuple(chosen), table, notes)
+
+
 def chance_kpi(floor: float) -> Kpi:
     """Return the card that says what Worst-1-DI chance alone shows."""
     return Kpi(
@@ -123,6 +185,7 @@ def outcome(store: Store, snapshot: Snapshot) -> Outcome:
     fewer = f"{len(chosen)} of {n_settings} models." if len(chosen) < n_settings else ""
     trained = trained_on(store, dataset_id, snapshot.run.spec.get("train_rows"))
     return Outcome(
+        settings=tuple(shown),
         method=CATALOG[main.method].label,
         models=table,
         row=table[table["label"] == main.label].to_dict("records")[0],

@@ -1,4 +1,4 @@
-from reading import button, figures, labels, words
+from reading import button, drawn, figures, labels, words
 
 from fairdash import ui
 from fairdash.sweep import MethodGrid
@@ -37,3 +37,27 @@ def test_what_was_done_last_is_one_click_away(visit, dataset_id):
     assert page.dataframe[0].value["Run"].tolist() == ["People · ROAD λ 1 τ 0.3"]
     assert figures(page) == 1
     assert "the last result" in words(page)
+
+
+def test_the_last_result_is_of_the_seeds_that_its_models_share(visit, dataset_id):
+    run = start_training(dataset_id, MethodGrid(method="road", params=QUICK), 3)
+    before, store = ui.store().snapshot(run), ui.store()
+    kept = [t for t in before.trials if t.method == "road" or t.seed == 1]
+    part = store.add_run(before.run.spec, kept, "Part", dataset_id)
+    store.set_status(part, "running")
+    for trial in kept:
+        store.put_trial(part, trial.key, row=trial.row, seconds=1.0)
+    store.set_status(part, "finished")
+    page = visit("Home")
+    assert not page.exception
+    (plain, road) = [t for t in kept if t.seed == 1][::-1]
+    if plain.method == "road":
+        plain, road = road, plain
+    marks = {mark["name"]: mark for mark in drawn(page)["data"]}
+    for trial, name in ((plain, "Unconstrained"), (road, "ROAD λ 1 τ 0.3")):
+        assert marks[name]["x"] == [trial.row["test_worst_1_di"]]
+        assert marks[name]["y"] == [trial.row["test_accuracy"]]
+    said = words(page)
+    assert "Compared on seed 1: Unconstrained has no others." in said
+    assert "Grey: what chance alone shows of ROAD λ 1 τ 0.3." in said
+    assert "Train the missing seeds" in labels(page)

@@ -1,6 +1,7 @@
 """Local results: shared seeds, tables that add up, one sentence that holds."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,9 +19,12 @@ from fairdash.results import (
     Setting,
     known_models,
     local_result,
+    metrics_by_setting,
     missing_seeds,
     on_shared_seeds,
+    outcome,
     settings,
+    side_by_side,
 )
 from fairdash.sweep import MethodGrid, SweepSpec, expand
 from fairdash.ui import start_training
@@ -75,6 +79,70 @@ def test_what_is_missing_is_trained_beside_what_is_there(models, dataset_id):
     again = {m.id: m for m in known_models(ui.store(), dataset_id)}
     assert again[road.id].seeds == {0, 1, 2}
     assert missing_seeds(ui.store(), [again[plain.id], again[road.id]]) is None
+
+
+def test_runs_are_compared_on_shared_seeds_and_the_missing_ones_offered(
+    models, dataset_id
+):
+    last = models[-1]
+    found = side_by_side(ui.store(), [run.id for run in ui.store().runs()])
+    assert found.table["n_seeds"].tolist() == [1] * len(found.table)
+    where = split(ui.store().dataset(dataset_id), 0).test
+    y = ui.store().dataset(dataset_id).y[where]
+    for model, (_, row) in zip(found.settings, found.table.iterrows(), strict=True):
+        (key,) = [trial.key for trial in model.trials if trial.seed == 0]
+        decided = ui.store().artifact(key).scores()[where] > 0.5
+        assert row["label"] == model.label
+        assert row["accuracy"] == pytest.approx(np.mean(decided == y))
+    assert "one seed" in found.caption()
+    assert f"Compared on seed 0: {last.label} has no others." in found.caption()
+    spec = missing_seeds(ui.store(), found.settings)
+    assert (spec.seeds, len(spec.methods)) == ((0, 1, 2), len(found.settings) - 1)
+
+
+def test_models_trained_on_fewer_rows_are_models_of_their_own(dataset_id):
+    grid = MethodGrid(method="unconstrained", params=QUICK)
+    start_training(dataset_id, grid, 2)
+    start_training(dataset_id, grid, 1, train_rows=200)
+    full, fewer = sorted(
+        known_models(ui.store(), dataset_id), key=lambda model: len(model.label)
+    )
+    assert [full.label, fewer.label] == [
+        "Unconstrained",
+        "Unconstrained, 200 training rows",
+    ]
+    assert [t.seed for t in full.trials] == [0, 1]
+    assert [t.seed for t in fewer.trials] == [0]
+    assert full.id != fewer.id
+    spec = missing_seeds(ui.store(), [full, fewer])
+    assert (spec.train_rows, spec.seeds) == (200, (0, 1))
+
+
+def test_models_of_an_earlier_version_are_not_averaged_with_those_of_now(
+    dataset_id, monkeypatch
+):
+    grid = MethodGrid(method="unconstrained", params=QUICK)
+    with monkeypatch.context() as earlier:
+        earlier.setattr("fairdash.sweep._plan.RESULTS_VERSION", 2)
+        start_training(dataset_id, grid, 1)
+    start_training(dataset_id, grid, 2)
+    labels = {m.label: m for m in known_models(ui.store(), dataset_id)}
+    before = labels.pop("Unconstrained, earlier version")
+    assert (before.seeds, labels["Unconstrained"].seeds) == ({0}, {0, 1})
+    assert missing_seeds(ui.store(), [before, labels["Unconstrained"]]) is None
+
+
+def test_settings_of_one_label_are_never_averaged(dataset_id):
+    lengths = {"n_epochs": (2, 12), "batch_size": 128}
+    run = start_training(
+        dataset_id, MethodGrid(method="unconstrained", params=lengths), 1
+    )
+    found = outcome(ui.store(), ui.store().snapshot(run))
+    assert found.models["n_seeds"].tolist() == [1, 1]
+    same = [replace(model, label="Same") for model in found.settings]
+    table = metrics_by_setting(ui.store(), same, dataset_id, SUBGROUPS)
+    assert table["auc"].tolist() == found.models["auc"].tolist()
+    assert table["auc"].nunique() == 2
 
 
 def test_who_shares_no_seed_is_excluded_and_named():

@@ -1,18 +1,18 @@
 """What Home shows: the last runs to go on with, or a first look."""
 
+import math
 from collections.abc import Sequence
 
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import plain, plural, time_left
+from fairdash._wording import floor_words, plain, plural, time_left
 from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import wake
 from fairdash.metrics import BaseRates
 from fairdash.results import (
     base_rates,
-    chance_worst,
-    metrics_by_setting,
+    outcome,
     readable,
     run_table,
     seconds_left,
@@ -22,6 +22,7 @@ from fairdash.store import RunRecord
 from fairdash.ui.runs.list import run_columns
 from fairdash.ui.widgets.blocks import figure, heading
 from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.pick_models import offer_missing_seeds
 from fairdash.ui.widgets.state import store
 
 _TRAIN = "pages/2_Train.py"
@@ -75,18 +76,18 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
     if not done:
         return
     run = next((run for run in done if len(run.summary) > 1), done[0])
-    subgroups = store().dataset_record(run.dataset_id).subgroups
-    trials = store().snapshot(run.id, curves=False).trials
-    models = settings(trials)
-    table = metrics_by_setting(store(), models, run.dataset_id, subgroups)
-    chance = chance_worst(store(), models[0], run.dataset_id, subgroups)
-    rows, seeds = round(table["n"].iloc[0]), int(table["n_seeds"].max())
+    snapshot = store().snapshot(run.id, curves=False)
+    if not settings(snapshot.trials):
+        return
+    found = outcome(store(), snapshot)
+    floor = floor_words(found.row["label"]) if math.isfinite(found.chance) else ""
     figure(
-        plots.plot_overview(table, title=run.name, chance=chance),
-        caption=f"{plural(rows, 'test row')}, {plural(seeds, 'seed')}, 95% intervals.",
-        table=readable(table),
+        plots.plot_overview(found.models, title=run.name, chance=found.chance),
+        caption=f"{found.caption()} {floor}",
+        table=readable(found.models),
         key="latest",
     )
+    offer_missing_seeds(found.settings, run.dataset_id)
 
 
 def first_look() -> None:

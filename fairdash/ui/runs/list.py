@@ -12,15 +12,15 @@ from fairdash.jobs import wake
 from fairdash.results import (
     is_sweep,
     methods_of,
-    metrics_by_setting,
     readable,
     run_table,
-    settings,
+    side_by_side,
 )
 from fairdash.store import RunRecord
 from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.pick_models import offer_missing_seeds
 from fairdash.ui.widgets.state import store
 
 _TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
@@ -191,21 +191,13 @@ def _comparison(chosen: Sequence[RunRecord]) -> None:
     if len({run.dataset_id for run in finished}) > 1:
         st.caption("Choose runs of one data set to compare them.")
         return
-    dataset_id = finished[0].dataset_id
-    models = {
-        setting.label: setting
-        for run in finished
-        for setting in settings(store().snapshot(run.id, curves=False).trials)
-    }
-    if not models:
+    found = side_by_side(store(), [run.id for run in finished])
+    if found is None:
         return
-    subgroups = store().dataset_record(dataset_id).subgroups
-    table = metrics_by_setting(store(), list(models.values()), dataset_id, subgroups)
-    rows, seeds = round(table["n"].iloc[0]), table["n_seeds"].max()
     figure(
-        plots.plot_comparison(table),
-        caption=f"{plural(rows, 'test row')}, 95% intervals, up to "
-        f"{plural(int(seeds), 'seed')} a model.",
-        table=readable(table),
+        plots.plot_comparison(found.table),
+        caption=found.caption(),
+        table=readable(found.table),
         key="comparison",
     )
+    offer_missing_seeds(found.settings, finished[0].dataset_id)

@@ -25,6 +25,7 @@ from fairdash.ui.train.constraints import show_truncation, show_violations
 from fairdash.ui.widgets.blocks import code_tabs, figure, kpi_row, problem
 from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.frame import View, exists, open_page
+from fairdash.ui.widgets.pick_models import offer_missing_seeds
 from fairdash.ui.widgets.start_runs import PROPOSED, finish_audit
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.watch import show_curves, show_progress
@@ -145,6 +146,7 @@ def _show_result(snapshot: Snapshot) -> None:
         table=readable(result.models),
         key="comparison",
     )
+    offer_missing_seeds(result.settings, snapshot.run.dataset_id)
 
 
 def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
