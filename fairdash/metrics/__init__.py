@@ -36,7 +36,9 @@ from fairdash.metrics.group.rates import (
     demographic_parity_difference,
     demographic_parity_ratio,
     equal_opportunity_difference,
+    equal_opportunity_ratio,
     equalized_odds_difference,
+    equalized_odds_ratio,
     expected_violations,
     group_rates,
 )

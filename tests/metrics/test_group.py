@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from peers import table
 from sklearn.metrics import accuracy_score, recall_score
 
+from fairdash import metrics
 from fairdash.metrics import (
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -102,3 +104,32 @@ def test_one_group_or_a_missing_group_is_refused():
         group_rates([0, 1], sensitive_features=["a", "a"])
     with pytest.raises(ValueError, match="missing values in 1 rows, first row 1"):
         group_rates([0, 1], sensitive_features=["a", None])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("method", ["between_groups", "to_overall"])
+@pytest.mark.parametrize("groups", [2, 4])
+def test_options_are_those_of_fairlearn(groups, method, weighted):
+    y, p, group, weight = table(groups=groups, seed=groups)
+    pred = (p > 0.55).astype(int)
+    asked = {
+        "sensitive_features": group,
+        "method": method,
+        "sample_weight": weight if weighted else None,
+    }
+    for kind in ("difference", "ratio"):
+        name = f"demographic_parity_{kind}"
+        theirs = getattr(fl, name)(y, pred, **asked)
+        assert getattr(metrics, name)(pred, **asked) == pytest.approx(theirs)
+        name = f"equal_opportunity_{kind}"
+        theirs = getattr(fl, name)(y, pred, **asked)
+        assert getattr(metrics, name)(y, pred, **asked) == pytest.approx(theirs)
+        name = f"equalized_odds_{kind}"
+        for agg in ("worst_case", "mean"):
+            theirs = getattr(fl, name)(y, pred, agg=agg, **asked)
+            ours = getattr(metrics, name)(y, pred, agg=agg, **asked)
+            assert ours == pytest.approx(theirs)
+    with pytest.raises(ValueError, match="`method` must be one of"):
+        metrics.demographic_parity_ratio(pred, sensitive_features=group, method="to")
+    with pytest.raises(ValueError, match="`agg` must be one of"):
+        metrics.equalized_odds_ratio(y, pred, sensitive_features=group, agg="sum")

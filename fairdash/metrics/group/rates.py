@@ -5,7 +5,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
-from fairdash._validation import encode_groups
+from fairdash._validation import check_one_of, encode_groups
 from fairdash.metrics.group.counting import (
     Cells,
     Counts,
@@ -15,8 +15,10 @@ from fairdash.metrics.group.counting import (
     group_codes,
     spread,
 )
+from fairdash.metrics.group.estimates import Measured
 from fairdash.metrics.group.intervals import wilson_interval
 
+_METHODS = ("between_groups", "to_overall")
 _OUTCOMES: dict[str, tuple[tuple[int, ...], ...]] = {
     "demographic_parity": ((0, 1),),
     "equalized_odds": ((1,), (0,)),
@@ -76,38 +78,154 @@ def group_rates(
 
 
 def demographic_parity_difference(
-    y_pred: ArrayLike, *, sensitive_features: ArrayLike
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    method: str = "between_groups",
 ) -> float:
-    """Largest minus smallest rate of positive predictions over the groups ("DI")."""
-    return float(spread(_rates(y_pred, sensitive_features)))
+    """Largest minus smallest rate of positive predictions over the groups ("DI").
+
+    Parameters
+    ----------
+    y_pred : array-like of 0/1, (n_rows,)
+    sensitive_features : array-like of shape (n_rows,)
+    sample_weight : array-like of non-negative numbers, (n_rows,), optional
+    method : {"between_groups", "to_overall"}
+        "to_overall" is the largest distance of a group from the rate of all rows.
+    """
+    rates = _Rates("selection_rate", None, y_pred, sensitive_features, sample_weight)
+    return rates.difference(method)
 
 
 def demographic_parity_ratio(
-    y_pred: ArrayLike, *, sensitive_features: ArrayLike
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    method: str = "between_groups",
 ) -> float:
     """Smallest over largest rate of positive predictions (four-fifths rule).
 
-    NaN if no row is predicted positive.
+    NaN if no row is predicted positive. With ``method="to_overall"`` the smallest ratio
+    of a group's rate and that of all rows, the smaller of the two over the larger.
     """
-    return float(ratio(_rates(y_pred, sensitive_features)))
+    rates = _Rates("selection_rate", None, y_pred, sensitive_features, sample_weight)
+    return rates.ratio(method)
 
 
 def equalized_odds_difference(
-    y_true: ArrayLike, y_pred: ArrayLike, *, sensitive_features: ArrayLike
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    method: str = "between_groups",
+    agg: str = "worst_case",
 ) -> float:
     """Return the larger of the gaps in true and in false positive rate.
 
-    NaN if a group has no positive or no negative row.
+    Their mean with ``agg="mean"``. NaN if a group has no positive or no negative row.
     """
-    gaps = spread(_outcome_rates(y_true, y_pred, sensitive_features))
-    return float(gaps.max())
+    odds = _odds(y_true, y_pred, sensitive_features, sample_weight)
+    gaps = np.array([rates.difference(method) for rates in odds])
+    check_one_of("agg", agg, ("worst_case", "mean"))
+    return float(gaps.max() if agg == "worst_case" else gaps.mean())
+
+
+def equalized_odds_ratio(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    method: str = "between_groups",
+    agg: str = "worst_case",
+) -> float:
+    """Return the smaller of the ratios of true and of false positive rates.
+
+    Their mean with ``agg="mean"``. NaN if a group has no positive or no negative row,
+    or all rates of one outcome are 0.
+    """
+    odds = _odds(y_true, y_pred, sensitive_features, sample_weight)
+    ratios = np.array([rates.ratio(method) for rates in odds])
+    check_one_of("agg", agg, ("worst_case", "mean"))
+    return float(ratios.min() if agg == "worst_case" else ratios.mean())
 
 
 def equal_opportunity_difference(
-    y_true: ArrayLike, y_pred: ArrayLike, *, sensitive_features: ArrayLike
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    method: str = "between_groups",
 ) -> float:
     """Return the gap in true positive rate; NaN if a group has no positive row."""
-    return float(spread(_outcome_rates(y_true, y_pred, sensitive_features)[1]))
+    return _odds(y_true, y_pred, sensitive_features, sample_weight)[1].difference(
+        method
+    )
+
+
+def equal_opportunity_ratio(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    method: str = "between_groups",
+) -> float:
+    """Return the smallest over the largest true positive rate of the groups.
+
+    NaN if a group has no positive row or none is predicted positive.
+    """
+    return _odds(y_true, y_pred, sensitive_features, sample_weight)[1].ratio(method)
+
+
+class _Rates:
+    """A rate in every group and over all rows."""
+
+    def __init__(
+        self,
+        measure: str,
+        y_true: ArrayLike | None,
+        y_pred: ArrayLike,
+        sensitive_features: ArrayLike,
+        sample_weight: ArrayLike | None,
+    ) -> None:
+        measured = Measured.of(measure, y_true, y_pred, sample_weight)
+        groups = group_codes(sensitive_features, measured.y)
+        self.groups = measured.estimate(groups.codes, len(groups.names)).value
+        self.overall = measured.estimate(np.zeros_like(groups.codes), 1).value
+
+    def difference(self, method: str) -> float:
+        """Return the largest distance of groups from each other or from all rows."""
+        check_one_of("method", method, _METHODS)
+        if method == "between_groups":
+            return float(spread(self.groups))
+        return float(np.abs(self.groups - self.overall).max())
+
+    def ratio(self, method: str) -> float:
+        """Return the smallest ratio of groups to each other or to all rows."""
+        check_one_of("method", method, _METHODS)
+        if method == "between_groups":
+            return float(ratio(self.groups))
+        pairs = np.stack(np.broadcast_arrays(self.groups, self.overall), axis=-1)
+        return float(ratio(pairs).min())
+
+
+def _odds(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None,
+) -> tuple[_Rates, _Rates]:
+    """Return the false and the true positive rates."""
+    asked = (y_true, y_pred, sensitive_features, sample_weight)
+    return (
+        _Rates("false_positive_rate", *asked),
+        _Rates("true_positive_rate", *asked),
+    )
 
 
 def ratio(rates: Counts) -> Counts:
@@ -121,20 +239,6 @@ def outcome_rates(
     """Return P(prediction = 1 | y, group) as (models, 2, groups)."""
     cells = Cells((y.astype(np.int64), group), (2, n_groups))
     return divide(cells.count(predictions), cells.rows)
-
-
-def _rates(y_pred: ArrayLike, sensitive_features: ArrayLike) -> Counts:
-    return group_rates(y_pred, sensitive_features=sensitive_features)["rate"].to_numpy()
-
-
-def _outcome_rates(
-    y_true: ArrayLike, y_pred: ArrayLike, sensitive_features: ArrayLike
-) -> Counts:
-    y, predictions = binary_vector("y_true", y_true), binary_vector("y_pred", y_pred)
-    check_consistent_length(y, predictions)
-    groups = group_codes(sensitive_features, predictions)
-    rates = outcome_rates(predictions[None], y, groups.codes, len(groups.names))[0]
-    return np.asarray(rates)
 
 
 def expected_violations(
