@@ -49,7 +49,7 @@ def show_individual():
         compared, others = individual.pick_compared(known, question)
         with st.spinner(f"Comparing {ui.plural(len(compared), 'model')}"):
             audits = individual.audits_of(compared, question, view.data)
-        individual.show_consistency(audits, question.spec, others)
+        individual.show_consistency(audits, question, others)
 
 
 show_individual()

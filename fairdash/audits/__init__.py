@@ -42,6 +42,7 @@ from fairdash.audits.individual_facts import (
     counterparts_caption,
     counterparts_headline,
     individual_kpis,
+    nobody_alike,
     summarise_certificates,
     yardstick_caption,
 )

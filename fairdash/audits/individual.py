@@ -22,7 +22,6 @@ from fairdash.metrics import (
     FairMetric,
     LossRatio,
     ctf_score,
-    decision_status,
     dif_certificate,
     evaluate,
     free_sensitivity,
@@ -78,8 +77,8 @@ def audit_flips(model: AuditedModel, flips: Flips) -> dict[str, float]:
         standard deviation of P(1) over the variants; ``moved``, the mean largest change
         of P(1); ``balanced_accuracy``; ``gap_rms`` and ``gap_max`` of the true positive
         rates of the two outcomes between the groups; ``constant``, 1 for a model that
-        decides alike for everyone or nearly so (`decision_status`); ``n`` people. For
-        every flipped column of few values the same gaps, as ``gap_rms:sex``; people
+        decides alike for everyone or nearly so (`AuditedModel.status`); ``n`` people.
+        For every flipped column of few values the same gaps, as ``gap_rms:sex``; people
         without a value are a group.
 
     Raises
@@ -213,7 +212,6 @@ def _numbers(
     low, high = wilson_interval(round(share * n), n)
     quality = evaluate(y, p[0].clip(0, 1), sensitive_features=groups).iloc[0]
     decided = (p[0] > 0.5).astype(np.int8)
-    status = decision_status(y, decided)["status"].iloc[0]
     return {
         "consistency": share,
         "consistency_low": float(low),
@@ -222,7 +220,7 @@ def _numbers(
         "moved": float(np.abs(p - p[0]).max(0).mean()),
         "balanced_accuracy": float(quality["balanced_accuracy"]),
         **recall_gaps(y, decided, sensitive_features=groups),
-        "constant": float(status != ""),
+        "constant": float(model.status != ""),
         "n": n,
     }
 

@@ -80,12 +80,19 @@ def counterparts_headline(found: Counterparts) -> str:
 def counterparts_caption(found: Counterparts, n_rows: int, seed: int) -> str:
     """Say who was searched, the interval of the headline, and who has nobody."""
     low, high = found.interval
-    none = percent(1 - found.share_found)
     return (
         f"{plural(found.n, 'test row')} of {n_rows:,} searched, seed {seed}; 95% "
-        f"interval {interval(low, high, percent)}. For {none} of them no row of table "
-        f"values lies within ε = {found.radius:g}."
+        f"interval {interval(low, high, percent)}."
+        f"{nobody_alike(found.share_found, found.radius)}"
     )
+
+
+def nobody_alike(share_found: float, radius: float) -> str:
+    """Say of how many people no counterpart was found; nothing where all have one."""
+    if not share_found < 1:
+        return ""
+    none = percent(1 - share_found)
+    return f" For {none} of them no row of table values lies within ε = {radius:g}."
 
 
 def yardstick_caption(yardstick: Yardstick, radius: float) -> str:

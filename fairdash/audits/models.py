@@ -19,7 +19,7 @@ from fairdash.datasets import (
     training_rows,
 )
 from fairdash.methods import CATALOG, Network, Scorer, scorer_of
-from fairdash.metrics import FairMetric, FreeRange, flip_columns
+from fairdash.metrics import FairMetric, FreeRange, decision_status, flip_columns
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import ENCODED_ALIKE, SweepSpec, trial_key
 
@@ -194,6 +194,12 @@ class AuditedModel:
     def network(self) -> Network | None:
         """The model where it has slopes to follow, else None."""
         return self.scorer if isinstance(self.scorer, Network) else None
+
+    @cached_property
+    def status(self) -> str:
+        """What `decision_status` says of all test rows, however few are searched."""
+        decided = (self.scorer.positive(*self.rows.test) > 0.5).astype(np.int8)
+        return str(decision_status(self.rows.y, decided)["status"].iloc[0])
 
     @property
     def why_no_slopes(self) -> str:

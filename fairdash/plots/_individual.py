@@ -196,7 +196,7 @@ def plot_fair_metric(table: pd.DataFrame) -> Picture:
     )
     return Picture(
         drawn,
-        f"{share} of what the features vary in does not count",
+        f"Sensitive directions hold {share} of the features' variance",
         f"Sensitive directions. {listed}.",
         table,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from fairdash.datasets import encode, split
 from fairdash.methods import CATALOG, n_multiplied_columns
 from fairdash.results.rows import rows_used
-from fairdash.store import Store
+from fairdash.store import Store, TrialRecord
 from fairdash.sweep import SweepSpec, expand, makespan, plan, work
 
 _SEEN = 20_000  # rows that tell what columns cost
@@ -84,24 +84,39 @@ def _width(store: Store, dataset_id: str) -> int:
 
 
 def _speed_so_far(store: Store) -> float | None:
-    """Return multiply-adds per second of models trained here, or None before any."""
+    """Return multiply-adds per second of stacks trained here, or None before any.
+
+    The upper quartile: the first stack of a worker waits for its libraries.
+    """
     runs = [run.id for run in store.runs() if run.over][:_LATEST]
     speeds = [speed for run_id in runs for speed in _speeds(store, run_id)]
-    return float(np.median(speeds)) if speeds else None
+    return float(np.quantile(speeds, 0.75)) if speeds else None
 
 
 @lru_cache(maxsize=64)
 def _speeds(store: Store, run_id: str) -> Sequence[float]:
-    """Return the speeds of a run that is over, of networks alone."""
+    """Return the speed of each stack of a run that is over, of networks alone.
+
+    A stack is told by its seconds: every model of it keeps the same share.
+    """
     snapshot = store.snapshot(run_id, curves=False)
     run = snapshot.run
     n_rows, n_features = _size(store, run.dataset_id, run.spec.get("train_rows"))
+    stacks: dict[tuple[str, int, float], list[TrialRecord]] = {}
+    for trial in snapshot.trials:
+        if trial.seconds and trial.method in CATALOG:
+            alike = trial.method, trial.seed, trial.seconds
+            stacks.setdefault(alike, []).append(trial)
     return [
-        work(trial.params, n_rows=n_rows, n_features=n_features) / trial.seconds
-        for trial in snapshot.trials
-        if trial.seconds
-        and trial.method in CATALOG
-        and "n_adversary_steps" in trial.params
+        work(
+            trials[0].params,
+            n_rows=n_rows,
+            n_features=n_features,
+            n_models=len(trials),
+        )
+        / (seconds * len(trials))
+        for (_, _, seconds), trials in stacks.items()
+        if "n_adversary_steps" in trials[0].params
     ]
 
 

@@ -16,12 +16,13 @@ from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec
 RESULTS_VERSION = 3  # raise it when the same settings train another model than before
 ENCODED_ALIKE = (2, 3)  # versions whose features were split and encoded as now
 MAX_MODELS = {"cpu": 32, "cuda": 1024}  # of a stack, for it is what a crash can lose
-USUAL_FEATURES = 32  # when only the order of stacks counts
+USUAL_ROWS, USUAL_FEATURES = 10_000, 32  # when only the order of stacks counts
 PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)
 INITIALISATION = (
     "initialisation"  # in the parameters of a trial, unless it is the first
 )
 STEP = 1_000_000  # between the random states of two initialisations of a seed
+LEAST_STEP = 8e6  # multiply-adds in the time that even the smallest step takes
 EXACT_PASSES = 100  # over the rows, of a method that has no epochs
 
 
@@ -184,14 +185,13 @@ class Stack:
 
     def work(self, *, n_rows: int, n_features: int) -> float:
         """Return about how many multiply-adds the stack takes: see `work`."""
-        one = self.trials[0].params
-        each = work(one, n_rows=n_rows, n_features=n_features)
-        return len(self.trials) * each
+        one, together = self.trials[0].params, len(self.trials)
+        return work(one, n_rows=n_rows, n_features=n_features, n_models=together)
 
     @property
     def length(self) -> float:
         """The work of a stack beside that of other stacks of the same run."""
-        return self.work(n_rows=1, n_features=USUAL_FEATURES)
+        return self.work(n_rows=USUAL_ROWS, n_features=USUAL_FEATURES)
 
     @property
     def points(self) -> list[dict[str, Scalar]]:
@@ -278,12 +278,15 @@ def _fixed(trial: Trial) -> dict[str, Scalar]:
     }
 
 
-def work(params: Mapping[str, Any], *, n_rows: int, n_features: int) -> float:
-    """Return about how many multiply-adds training one model takes.
+def work(
+    params: Mapping[str, Any], *, n_rows: int, n_features: int, n_models: int = 1
+) -> float:
+    """Return about how many multiply-adds training a stack takes.
 
     Counts forward and backward passes of the usual layers: predictor, adversary and
-    ratio network, each with its number of steps. It ranks models and, with a speed
-    measured on a machine, foretells their time.
+    ratio network, each with its number of steps, and `LEAST_STEP` for every step, which
+    all models of a stack share. It ranks stacks and, with a speed measured on a
+    machine, foretells their time.
 
     Parameters
     ----------
@@ -293,16 +296,23 @@ def work(params: Mapping[str, Any], *, n_rows: int, n_features: int) -> float:
         Training rows.
     n_features : int
         Columns after encoding that are multiplied: `n_multiplied_columns`.
+    n_models : int, default=1
+        That train together.
     """
     predictor = _products(n_features, *PREDICTOR)
     if "n_epochs" not in params:
-        return float(EXACT_PASSES * n_rows * n_features)
-    per_row = 3 * predictor
-    per_row += 3 * params.get("n_adversary_steps", 0) * _products(*ADVERSARY)
-    per_row += 3 * params.get("n_ratio_steps", 0) * (predictor + PREDICTOR[0])
+        return float(n_models * EXACT_PASSES * n_rows * n_features)
+    adversary, ratio = (
+        params.get("n_adversary_steps", 0),
+        params.get("n_ratio_steps", 0),
+    )
     search = params.get("n_subspace_steps", 0) + params.get("n_full_steps", 0)
-    per_row += 2 * search * predictor
-    return float(params["n_epochs"] * n_rows * per_row)
+    per_row = 3 * predictor + 3 * adversary * _products(*ADVERSARY)
+    per_row += 3 * ratio * (predictor + PREDICTOR[0]) + 2 * search * predictor
+    n_batches = ceil(n_rows / params.get("batch_size", n_rows))
+    n_steps = n_batches * (1 + adversary + ratio + search)
+    each_epoch = n_models * n_rows * per_row + n_steps * LEAST_STEP
+    return float(params["n_epochs"] * each_epoch)
 
 
 def makespan(seconds: Sequence[float], n_workers: int) -> float:

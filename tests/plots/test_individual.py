@@ -82,7 +82,7 @@ def test_bars_are_shares_of_variance():
     picture = plot_fair_metric(METRIC)
     (bars,) = picture.figure.data
     assert list(bars.x) == [0.1, 0.05]
-    assert picture.headline.startswith("15% of what the features vary in")
+    assert picture.headline.startswith("Sensitive directions hold 15%")
 
 
 @pytest.mark.parametrize("seed", range(40))

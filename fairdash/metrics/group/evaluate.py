@@ -141,14 +141,15 @@ def decision_status(
     r"""Mark models whose decisions say nothing about the outcome.
 
     A model that decides alike for everyone has no gap between groups and is of no use.
-    So is one whose balanced accuracy :math:`b` is within noise of 0.5: with selection
-    rate :math:`q` and :math:`n_1, n_0` rows of either outcome, decisions that are
-    independent of the outcome have
+    So is one whose balanced accuracy :math:`b` is within noise of 0.5: with
+    :math:`n_1, n_0` rows of either outcome, the decisions of a fair coin have
 
-    .. math:: \operatorname{sd}(b) = \tfrac12 \sqrt{q (1 - q) (1/n_1 + 1/n_0)},
+    .. math:: \operatorname{sd}(b) = \tfrac14 \sqrt{1/n_1 + 1/n_0},
 
     and a model is *near constant* when :math:`b - 0.5` is at most
-    :math:`z_{(1 + \text{confidence})/2}` times that.
+    :math:`z_{(1 + \text{confidence})/2}` times that. Decisions that are nearly all the
+    same vary less; against their own spread a model that accepts one in a hundred
+    counts as deciding once a few of these are right.
 
     Parameters
     ----------
@@ -182,7 +183,7 @@ def decision_status(
         recall = predictions[:, y == 1].mean(axis=1, dtype=np.float64)
         false_alarm = predictions[:, y == 0].mean(axis=1, dtype=np.float64)
         balanced = 0.5 + (recall - false_alarm) / 2
-        spread = np.sqrt(rate * (1 - rate) * (1 / positives + 1 / negatives)) / 2
+        spread = np.sqrt(1 / positives + 1 / negatives) / 4
         within_noise = balanced - 0.5 <= ndtri((1 + confidence) / 2) * spread
         status = np.where(within_noise & (status == DECIDES), NEAR_CONSTANT, status)
     return pd.DataFrame(

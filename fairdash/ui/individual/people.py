@@ -76,7 +76,7 @@ def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> Non
     heading("What if this person were different?")
     left, right = st.columns(2, vertical_alignment="bottom")
     names = {
-        row: f"row {row:,} · P(1) {percent(p, 0)} → {percent(q, 0)}"
+        row: f"row {row:,} · P(1) {percent(p)} → {percent(q)}"
         for row, p, q in zip(
             people.index.tolist(), people["before"], people["after"], strict=True
         )
@@ -116,7 +116,7 @@ def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> Non
 
 def _card(rank: int, person: dict[Any, Any]) -> None:
     """Draw one person as "this row, changed so"."""
-    before, after = percent(person["before"], 0), percent(person["after"], 0)
+    before, after = percent(person["before"]), percent(person["after"])
     with st.container(border=True, gap="xsmall", height="stretch"):
         who = f"{rank}. Row {person['row']:,}"
         decision = _decision(person["before"], person["after"])

@@ -6,12 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import percent, plain, plural
+from fairdash._wording import plain, plural
 from fairdash.audits import (
     AuditedModel,
-    FairMetricSpec,
     certificate_kpis,
     individual_kpis,
+    nobody_alike,
     yardstick_caption,
 )
 from fairdash.metrics import FairMetric
@@ -99,15 +99,13 @@ def pick_compared(
     return [question.model, *others[:_AT_ONCE]], waiting
 
 
-def show_consistency(audits: Audits, spec: FairMetricSpec, others: int) -> None:
+def show_consistency(audits: Audits, question: Question, others: int) -> None:
     """Draw balanced accuracy against consistency of models; ``others`` may follow."""
     people, seeds = audit_facts(audits)
-    of = "all" if spec.columns else "a sample"
+    of = "all" if question.spec.columns else "a sample"
     found = audits.table.get("found")
     nobody = (
-        f" Nobody was found alike for {percent(1 - found.iloc[0])} of them."
-        if found is not None
-        else ""
+        "" if found is None else nobody_alike(float(found.iloc[0]), question.radius)
     )
     reasons = _reasons(audits.excluded)
     picture = plots.plot_consistency(audits.table)

@@ -29,9 +29,9 @@ _MOST_MODELS = 5_000
 
 Preset = Literal["quick", "paper", "custom"]
 _PRESETS: dict[Preset, str] = {
-    "quick": "Quick 5 × 5",
-    "paper": "Paper 20 × 10",
-    "custom": "Custom",
+    "quick": "5 × 5",
+    "paper": "20 × 10",
+    "custom": "Own",
 }
 _SCALINGS = {"standard": "mean 0, spread 1", "minmax": "0 to 1"}
 
@@ -45,7 +45,7 @@ def sweep_form(dataset_id: str) -> None:
             format_func=_PRESETS.__getitem__,
             default="quick",
             required=True,
-            help="Values of λ × values of τ.",
+            help="Values of λ × values of τ; 20 × 10 is the ROAD paper's.",
             key=f"{dataset_id} preset",
             persist_state="session",
         )

@@ -8,7 +8,7 @@ from fairdash.methods import CATALOG, Effort, Param
 from fairdash.results import single_values
 from fairdash.sweep import MethodGrid
 
-_FEW = 2  # options that fit side by side in the form's column
+_FITTING = 24  # letters of options that fit side by side in the form's column
 _EFFORTS: dict[Effort, str] = {"fast": "Fast", "paper": "Paper"}
 
 
@@ -99,7 +99,7 @@ def _widget(param: Param, value: Any, identity: str) -> Any:
 
 def _choice(param: Param, value: Any, common: dict[str, Any]) -> Any:
     options, words = list(param.options), param.options.__getitem__
-    if len(options) > _FEW:
+    if sum(map(len, map(words, options))) > _FITTING:
         index = options.index(value)
         return st.selectbox(
             param.title, options, index=index, format_func=words, **common
