@@ -18,6 +18,7 @@ from fairdash.audits.counterparts import (
     search_counterparts,
     worst_counterparts,
 )
+from fairdash.audits.decisions import Audit, audit
 from fairdash.audits.fair_metrics import (
     FairMetricSpec,
     LabelledPairs,

@@ -4,6 +4,7 @@ Predictions ``y_pred`` are 0/1, ``scores`` are probabilities of the positive out
 and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
+from fairdash.metrics.group.calibration import calibration_curve
 from fairdash.metrics.group.chance import compare, noise_floor
 from fairdash.metrics.group.estimates import MEASURES, SCORE_MEASURES
 from fairdash.metrics.group.evaluate import decision_status, evaluate
@@ -51,6 +52,14 @@ from fairdash.metrics.group.weights import (
     ratio_quantiles,
     top_rows,
     traits,
+)
+from fairdash.metrics.group.words import (
+    MEASURE_NAMES,
+    MEASURE_SYMBOLS,
+    gap_ends,
+    gap_sentence,
+    gap_words,
+    whole_points,
 )
 from fairdash.metrics.individual.certificates import (
     DIFCertificate,

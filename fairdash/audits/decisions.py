@@ -1,0 +1,349 @@
+"""Audit decisions or scores of any model: who is worse off, by which measure."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length
+
+from fairdash._validation import check_one_of
+from fairdash._wording import count, number
+from fairdash.datasets import Subgroups
+from fairdash.metrics import (
+    MEASURE_NAMES,
+    MEASURES,
+    SCORE_MEASURES,
+    LocalMeasure,
+    calibration_curve,
+    gap_sentence,
+    measure_by_group,
+    measure_gaps,
+)
+from fairdash.postprocessing import cross
+
+Column = ArrayLike | Hashable
+_PROBABILITIES = ("calibration", "brier")
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What `audit` found.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    by_group : DataFrame
+        measure, group, value, ci_low, ci_high, n; see
+        `fairdash.metrics.measure_by_group`.
+    gaps : DataFrame
+        measure, group, reference, value, reference_value, difference, ci_low, ci_high,
+        ratio, ratio_low, ratio_high, n, clear (whether the interval excludes 0),
+        sentence; see `fairdash.metrics.measure_gaps`.
+    local : DataFrame or None
+        measure, then the table of `fairdash.metrics.local_measure`, then chance: what
+        the largest gap of a model that is fair in every subgroup stays below in 95 % of
+        cases.
+    calibration : DataFrame or None
+        See `fairdash.metrics.calibration_curve`; of scores with outcomes.
+    verdict : str
+        One or two sentences: the largest gap that is clear, and the worst subgroup.
+    """
+
+    n: int
+    by_group: pd.DataFrame
+    gaps: pd.DataFrame
+    local: pd.DataFrame | None
+    calibration: pd.DataFrame | None
+    verdict: str
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Every measure by group: a row per measure, a column per group."""
+        wide = self.by_group.pivot_table(
+            "value", "measure", "group", sort=False, dropna=False, observed=True
+        )
+        known = self.gaps.dropna(subset="difference")
+        size = known["difference"].abs().groupby(known["measure"]).idxmax()
+        widest = known.loc[size].set_index("measure")
+        return wide.assign(
+            gap=widest["difference"], ci_low=widest["ci_low"], ci_high=widest["ci_high"]
+        ).rename_axis(columns=None)
+
+    def __str__(self) -> str:
+        """Return verdict and table as text."""
+        shown = self.table.map(number).to_string()
+        return f"{self.verdict}\n\n{shown}\n{count(self.n)} rows, 95% intervals"
+
+
+def audit(
+    y_true: Column | None,
+    y_pred: Column | None = None,
+    *,
+    scores: Column | None = None,
+    threshold: float | None = None,
+    sensitive_features: Column | Sequence[Column],
+    frame: pd.DataFrame | None = None,
+    subgroups: ArrayLike | Subgroups | Sequence[str] | None = None,
+    measures: Sequence[str] | None = None,
+    sample_weight: Column | None = None,
+    reference: str | None = None,
+    favourable: bool = True,
+    decided: str = "predicted positive",
+    outcome: str = "outcome 1",
+    min_size: int = 50,
+    confidence: float = 0.95,
+) -> Audit:
+    """Measure a model that already exists, by group and inside subgroups.
+
+    Parameters
+    ----------
+    y_true : array-like of 0/1, (n_rows,), or name of a column
+        None where outcomes are unknown: then selection rates alone are compared.
+    y_pred : array-like of 0/1, (n_rows,), or name of a column, optional
+        Decisions; else those of ``scores``.
+    scores : array-like of finite numbers, (n_rows,), or name of a column, optional
+        Probabilities, or other scores such as deciles; these have no Brier score and no
+        calibration in the large, yet a calibration curve and an AUC.
+    threshold : float, optional
+        Scores from it on are positive decisions. Without it those above 1/2, which
+        takes probabilities.
+    sensitive_features : array-like of shape (n_rows,), name of a column, or several
+        The columns of a list of names are crossed.
+    frame : DataFrame, optional
+        That names of columns refer to.
+    subgroups : array-like, Subgroups or list of column names, optional
+        Label of every row, missing for none, or how ``frame`` makes them.
+    measures : sequence of str, optional
+        Of `fairdash.metrics.MEASURES`; by default all that can be computed.
+    sample_weight : array-like, (n_rows,), or name of a column, optional
+    reference : str, optional
+        Group that others are compared with; by default the one that is best off.
+    favourable : bool, default=True
+        Whether a positive decision is good for the person.
+    decided, outcome : str
+        What a positive decision and the positive outcome are, in sentences: "approved",
+        "repayment".
+    min_size : int, default=50
+        Of an estimable subgroup; a `Subgroups` has its own.
+    confidence : float, default=0.95
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    ValueError
+        If neither decisions nor scores are given, a name is no column, lengths differ,
+        scores are not finite, or a measure needs what is not given.
+
+    Examples
+    --------
+    >>> import fairdash
+    >>> found = fairdash.audit(
+    ...     [0, 1, 0, 1, 0, 1] * 50,
+    ...     [0, 1, 1, 1, 0, 0] * 50,
+    ...     sensitive_features=["a", "a", "a", "b", "b", "b"] * 50,
+    ...     measures=["selection_rate"],
+    ... )
+    >>> found.verdict
+    'b are predicted positive 33 points less often than a (22 to 43).'
+    """
+    given = _Given(frame)
+    y = None if y_true is None else given.values("y_true", y_true)
+    raw = None if scores is None else _numbers(given.values("scores", scores))
+    weight = None if sample_weight is None else given.values("weight", sample_weight)
+    if y_pred is not None:
+        pred = given.values("y_pred", y_pred)
+    elif raw is not None:
+        pred = decisions_of(raw, threshold).astype(np.int8)
+    else:
+        raise ValueError("Give decisions as `y_pred`, or `scores`.")
+    groups = given.groups(sensitive_features)
+    check_consistent_length(
+        pred, groups, *(v for v in (y, raw, weight) if v is not None)
+    )
+    asked: dict[str, Any] = {"sensitive_features": groups, "sample_weight": weight}
+    spread: dict[str, Any] = {"confidence": confidence}
+    chosen = _measures(measures, y, raw)
+    predicted = {m: _for_measure(m, pred, raw) for m in chosen}
+    words = {"decided": decided, "outcome": outcome}
+    by_group = [
+        measure_by_group(m, y, predicted[m], **asked, **spread).assign(measure=m)
+        for m in chosen
+    ]
+    compared: dict[str, Any] = {"reference": reference, "favourable": favourable}
+    gaps = pd.concat(
+        [
+            measure_gaps(m, y, predicted[m], **compared, **asked, **spread).assign(
+                measure=m
+            )
+            for m in chosen
+        ],
+        ignore_index=True,
+    )
+    gaps["clear"] = (gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)
+    gaps["sentence"] = [
+        gap_sentence(
+            row["measure"],
+            row["group"],
+            row["reference"],
+            row["difference"],
+            row["ci_low"],
+            row["ci_high"],
+            **words,
+        )
+        for row in gaps.to_dict("records")
+    ]
+    local = None
+    if subgroups is not None:
+        labels, min_size = given.subgroups(subgroups, min_size)
+        inside = {"subgroups": labels, "min_size": min_size, **asked}
+        local = pd.concat(
+            [
+                _local(m, y, predicted[m], confidence, inside).assign(measure=m)
+                for m in chosen
+            ],
+            ignore_index=True,
+        )
+        local = _first("measure", local)
+    curve = None
+    if raw is not None and y is not None:
+        curve = calibration_curve(y, raw, sensitive_features=groups, **spread)
+    return Audit(
+        len(pred),
+        _first("measure", pd.concat(by_group, ignore_index=True)),
+        _first("measure", gaps),
+        local,
+        curve,
+        _verdict(gaps, local),
+    )
+
+
+def decisions_of(
+    scores: NDArray[np.float64], threshold: float | None = None
+) -> NDArray[np.bool_]:
+    """Return which scores are positive decisions: above 1/2, or from a threshold on."""
+    return scores > 0.5 if threshold is None else scores >= threshold
+
+
+def is_probability(scores: NDArray[np.float64]) -> bool:
+    """Tell whether all scores lie between 0 and 1."""
+    return bool(((scores >= 0) & (scores <= 1)).all())
+
+
+class _Given:
+    """Arrays, or names of columns of a table."""
+
+    def __init__(self, frame: pd.DataFrame | None) -> None:
+        self.frame = frame
+
+    def values(self, role: str, given: Any) -> Any:
+        """Return what is given, the column if it is a name."""
+        if not isinstance(given, str):
+            return given if isinstance(given, pd.Categorical) else np.asarray(given)
+        if self.frame is None:
+            raise ValueError(
+                f"`{role}` names column {given!r}; give its table, `frame`."
+            )
+        check_one_of(role, given, [str(name) for name in self.frame])
+        return self.frame[given].array
+
+    def groups(self, given: Any) -> Any:
+        """Return the groups, crossed if several columns are named."""
+        names = [] if self.frame is None else list(self.frame)
+        if isinstance(given, list | tuple) and all(name in names for name in given):
+            columns = [self.values("sensitive_features", name) for name in given]
+            return cross(*columns) if len(columns) > 1 else columns[0]
+        return self.values("sensitive_features", given)
+
+    def subgroups(self, given: Any, min_size: int) -> tuple[Any, int]:
+        """Return the labels of subgroups and the size of the smallest estimable one."""
+        if isinstance(given, list | tuple) and self.frame is not None:
+            names = [str(name) for name in self.frame]
+            if len(given) != len(self.frame) or all(one in names for one in given):
+                for one in given:
+                    check_one_of("subgroups", one, names)
+                given = Subgroups(columns=tuple(given), min_size=min_size)
+        if isinstance(given, Subgroups):
+            if self.frame is None:
+                raise ValueError("`subgroups` name columns; give their table, `frame`.")
+            return given.label(self.frame), given.min_size
+        return self.values("subgroups", given), min_size
+
+
+def _numbers(values: Any) -> NDArray[np.float64]:
+    column = pd.Series(values)
+    numbers: NDArray[np.float64] = pd.to_numeric(column, errors="coerce").to_numpy(
+        np.float64
+    )
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        message = f"`scores` must be finite numbers; {len(wrong)} rows are not, the"
+        first = column.tolist()[wrong[0]]
+        raise ValueError(f"{message} first is {first!r} in row {wrong[0]}.")
+    return numbers
+
+
+def _measures(
+    asked: Sequence[str] | None, y: Any, scores: NDArray[np.float64] | None
+) -> list[str]:
+    """Return the measures asked for, else all that can be computed."""
+    possible = ["selection_rate"]
+    if y is not None:
+        possible = [m for m in MEASURES if m not in SCORE_MEASURES]
+        if scores is not None:
+            likely = is_probability(scores)
+            possible += [m for m in SCORE_MEASURES if likely or m == "auc"]
+    for measure in asked or ():
+        check_one_of("measures", measure, MEASURES)
+        if measure not in possible:
+            need = "`y_true`" if y is None else "`scores`"
+            if y is not None and scores is not None:
+                need = "probabilities, from 0 to 1, as `scores`"
+            raise ValueError(f"{MEASURE_NAMES[measure]} needs {need}.")
+    return list(asked or possible)
+
+
+def _for_measure(measure: str, pred: Any, scores: NDArray[np.float64] | None) -> Any:
+    """Return what a measure is computed from; an AUC needs no more than the order."""
+    if measure not in SCORE_MEASURES or scores is None:
+        return pred
+    if measure in _PROBABILITIES or is_probability(scores):
+        return scores
+    low, high = scores.min(), scores.max()
+    return (scores - low) / (high - low)
+
+
+def _local(
+    measure: str, y: Any, predicted: Any, confidence: float, inside: dict[str, Any]
+) -> pd.DataFrame:
+    found = LocalMeasure.of(measure, y, predicted, **inside)
+    floor = found.noise_floor().quantile if found.estimable.any() else np.nan
+    return found.table(confidence=confidence).assign(chance=floor)
+
+
+def _first(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    return table[[name, *table.columns.drop(name)]]
+
+
+def _verdict(gaps: pd.DataFrame, local: pd.DataFrame | None) -> str:
+    clear = gaps[gaps["clear"] & ~gaps["measure"].isin(("brier", "auc"))]
+    clear = clear if len(clear) else gaps[gaps["clear"]]
+    if len(clear):
+        first = str(clear["sentence"].iloc[clear["difference"].abs().argmax()])
+    else:
+        first = "No gap between groups is clear: every interval reaches 0."
+    if local is None or not local["estimable"].any():
+        return first
+    beyond = local[local["gap"] > local["chance"]]
+    if beyond.empty:
+        return f"{first} No gap inside a subgroup exceeds what chance alone shows."
+    worst = beyond.iloc[(beyond["gap"] - beyond["chance"]).argmax()]
+    name = MEASURE_NAMES[worst["measure"]]
+    inside = f"{name} differs most, against chance, in {worst['subgroup']}: by"
+    return f"{first} {inside} {worst['gap']:.2f}."

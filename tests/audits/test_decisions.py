@@ -1,0 +1,176 @@
+"""`fairdash.audit`: any model, by any measure, with sentences that name who."""
+
+import os
+from pathlib import Path
+
+import fairlearn.metrics as fairlearn
+import numpy as np
+import pandas as pd
+import pytest
+from peers import OTHERS, table
+
+import fairdash
+from fairdash.metrics import (
+    MEASURES,
+    SCORE_MEASURES,
+    local_measure,
+    local_noise_floor,
+    measure_by_group,
+)
+
+DATA = os.environ.get("FAIRDASH_DATA")
+
+
+def rows(n=1500):
+    y, p, group, weight = table(n, groups=3, seed=4)
+    part = np.random.default_rng(9).choice(["north", "south"], n)
+    named = {"y": y, "p": p, "group": group, "weight": weight, "part": part}
+    return pd.DataFrame(named)
+
+
+def test_every_measure_is_that_of_fairlearn_by_names_of_columns():
+    frame = rows()
+    found = fairdash.audit(
+        "y",
+        scores="p",
+        sensitive_features="group",
+        frame=frame,
+        sample_weight="weight",
+        subgroups=["part"],
+    )
+    pred = (frame["p"] > 0.5).astype(int)
+    for measure in MEASURES:
+        theirs = fairlearn.MetricFrame(
+            metrics=OTHERS[measure],
+            y_true=frame["y"],
+            y_pred=frame["p"] if measure in SCORE_MEASURES else pred,
+            sensitive_features=frame["group"],
+            sample_params={"sample_weight": frame["weight"]},
+        )
+        ours = found.table.loc[measure]
+        assert ours[["g0", "g1", "g2"]].tolist() == pytest.approx(
+            theirs.by_group.tolist()
+        )
+        assert abs(ours["gap"]) == pytest.approx(theirs.difference())
+    assert found.n == 1500
+    assert set(found.local["measure"]) == set(MEASURES)
+    asked = {
+        "sensitive_features": frame["group"],
+        "subgroups": frame["part"],
+        "sample_weight": frame["weight"],
+    }
+    own = found.local[found.local["measure"] == "brier"].reset_index(drop=True)
+    expected = local_measure("brier", frame["y"], frame["p"], **asked)
+    pd.testing.assert_frame_equal(own[expected.columns], expected)
+    floor = local_noise_floor("brier", frame["y"], frame["p"], **asked).quantile
+    assert (own["chance"] == floor).all()
+
+
+def test_gaps_are_signed_and_named_as_one_would_say_it():
+    n = 500
+    group = np.repeat(["Women", "men"], n)
+    pred = np.r_[np.arange(n) < 130, np.arange(n) < 250].astype(int)
+    found = fairdash.audit(
+        None, pred, sensitive_features=group, decided="approved", outcome="repayment"
+    )
+    assert (
+        found.verdict == "Women are approved 24 points less often than men (18 to 30)."
+    )
+    row = found.gaps.iloc[0]
+    assert (row["group"], row["reference"], row["clear"]) == ("Women", "men", True)
+    assert row["difference"] == pytest.approx(-0.24)
+    assert row["ratio"] == pytest.approx(0.52)
+    turned = fairdash.audit(None, pred, sensitive_features=group, favourable=False)
+    assert turned.verdict.startswith("men are predicted positive 24 points more often")
+    held = fairdash.audit(None, pred, sensitive_features=group, reference="Women")
+    assert held.gaps["sentence"].tolist() == [turned.verdict]
+
+
+def test_without_a_gap_the_verdict_claims_none():
+    group = np.tile(["a", "b"], 200)
+    pred = np.repeat([0, 1], 200)
+    found = fairdash.audit(None, pred, sensitive_features=group)
+    assert found.verdict.startswith("No gap between groups is clear")
+    assert found.gaps["sentence"].str.contains("−").all()
+
+
+def test_a_score_with_a_threshold_needs_no_probability():
+    frame = rows()
+    score = np.ceil(10 * frame["p"].clip(0.01)).to_numpy()
+    found = fairdash.audit(
+        frame["y"],
+        scores=score,
+        threshold=5,
+        sensitive_features=frame["group"],
+        favourable=False,
+    )
+    assert set(found.by_group["measure"]) == set(MEASURES) - {"brier", "calibration"}
+    expected = measure_by_group(
+        "false_positive_rate",
+        frame["y"],
+        (score >= 5).astype(int),
+        sensitive_features=frame["group"],
+    )
+    own = found.by_group[found.by_group["measure"] == "false_positive_rate"]
+    assert own["value"].tolist() == expected["value"].tolist()
+    curve = found.calibration.set_index(["group", "bin"])
+    inside = (frame["group"] == "g1") & (score == 7)
+    assert curve.loc[("g1", "7"), "n"] == inside.sum()
+    assert curve.loc[("g1", "7"), "rate"] == frame["y"][inside].mean()
+    with pytest.raises(ValueError, match="Brier score needs probabilities"):
+        fairdash.audit(
+            frame["y"],
+            scores=score,
+            threshold=5,
+            sensitive_features=frame["group"],
+            measures=["brier"],
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"y_pred": None}, "Give decisions as `y_pred`, or `scores`"),
+        ({"sensitive_features": "race"}, "`sensitive_features` must be one of"),
+        ({"scores": [0.2, np.nan] * 750}, "the first is nan in row 1"),
+        ({"measures": ["fairness"]}, "`measures` must be one of"),
+        ({"measures": ["auc"]}, "AUC needs `scores`"),
+        ({"y_pred": [0, 1]}, "inconsistent numbers of samples"),
+        ({"subgroups": ["part", "sex"]}, "`subgroups` must be one of"),
+    ],
+)
+def test_what_cannot_be_audited_is_an_error(change, words):
+    frame = rows().assign(d=lambda table: (table["p"] > 0.5).astype(int))
+    asked = {"y_true": "y", "y_pred": "d", "sensitive_features": "group"} | change
+    with pytest.raises(ValueError, match=words):
+        fairdash.audit(frame=frame, **asked)
+
+
+def test_several_columns_are_crossed():
+    frame = rows()
+    found = fairdash.audit(
+        "y", scores="p", sensitive_features=["group", "part"], frame=frame
+    )
+    assert "g0 × north" in set(found.by_group["group"])
+    assert found.by_group["group"].nunique() == 6
+
+
+@pytest.mark.skipif(DATA is None, reason="real tables are not here")
+def test_compas_has_the_error_rates_that_propublica_published():
+    frame = pd.read_csv(Path(DATA) / "raw" / "compas-scores-two-years.csv")
+    frame = frame[frame["race"].isin(["African-American", "Caucasian"])]
+    found = fairdash.audit(
+        "two_year_recid",
+        scores="decile_score",
+        threshold=5,
+        sensitive_features="race",
+        frame=frame,
+        subgroups=["age_cat"],
+        favourable=False,
+    )
+    rates = found.table[["African-American", "Caucasian"]].mul(100).round(2)
+    # https://github.com/propublica/compas-analysis, "Compas Analysis.ipynb"
+    assert rates.loc["false_positive_rate"].tolist() == [44.85, 23.45]
+    assert rates.loc["false_negative_rate"].tolist() == [27.99, 47.72]
+    # "PPV" there: 0.63 and 0.59, the answer of Northpointe
+    assert rates.loc["precision"].tolist() == pytest.approx([63, 59], abs=0.5)
