@@ -24,7 +24,7 @@ from fairdash.jobs import (
     wake,
 )
 from fairdash.store import Snapshot, Store, home_folder, open_store
-from fairdash.sweep import SweepSpec
+from fairdash.sweep import SweepSpec, as_published
 
 POLL_SECONDS = 0.2
 SHOWN = (
@@ -42,6 +42,13 @@ TrainRows = Annotated[
     int | None,
     typer.Option(min=1, help="Train on a stratified subsample; measure all rows."),
 ]
+Published = Annotated[
+    bool,
+    typer.Option(
+        "--published",
+        help="On a public table: as in the paper what the configuration leaves open.",
+    ),
+]
 Inline = Annotated[bool, typer.Option("--inline", help="Train in this process.")]
 
 
@@ -50,6 +57,7 @@ def run(
     out: Out = None,
     name: Name = None,
     train_rows: TrainRows = None,
+    published: Published = False,
     inline: Inline = False,
     home: Home = None,
 ) -> None:
@@ -59,7 +67,15 @@ def run(
     all trials have finished, 1 when one failed or the run was cancelled, 2 when the
     configuration cannot be used.
     """
-    _train(config, home, inline=inline, out=out, name=name, train_rows=train_rows)
+    _train(
+        config,
+        home,
+        inline=inline,
+        out=out,
+        name=name,
+        train_rows=train_rows,
+        published=published,
+    )
 
 
 def sweep(
@@ -77,6 +93,7 @@ def sweep(
     out: Out = None,
     name: Name = None,
     train_rows: TrainRows = None,
+    published: Published = False,
     inline: Inline = False,
     home: Home = None,
 ) -> None:
@@ -86,6 +103,8 @@ def sweep(
     """
     if (config is None) == (resume is None):
         raise refuse(ValueError("Give either a configuration or --resume ID."))
+    if published and resume is not None:
+        raise refuse(ValueError("Give --published with a configuration."))
     if inline and scheduler:
         raise refuse(ValueError("Give either --inline or --scheduler."))
     _train(
@@ -97,6 +116,7 @@ def sweep(
         out=out,
         name=name,
         train_rows=train_rows,
+        published=published,
     )
 
 
@@ -118,11 +138,12 @@ def train(
     out: Path | None,
     name: str | None,
     train_rows: int | None = None,
+    published: bool = False,
 ) -> str:
     """Train a configuration, or what is left of a run, and return the run's status.
 
     Prints the results, and writes all rows to ``out``. ``train_rows`` takes the place
-    of the one in the configuration.
+    of the one in the configuration; ``published`` is `fairdash.sweep.as_published`.
 
     Raises
     ------
@@ -137,6 +158,7 @@ def train(
     if resume is None:
         assert config is not None
         spec = SweepSpec.from_yaml(config)
+        spec = as_published(spec) if published else spec
     else:
         old = store.run(resume)
         spec, name = SweepSpec.of_run(old.spec), name or old.name

@@ -15,6 +15,7 @@ from fairdash.methods.declare import param, vary
 LAYERS = {
     "simple": (),
     "medium": (32,),
+    "wide": (100,),
     "standard": (64, 32),
     "complex": (64, 32, 16),
 }
@@ -46,14 +47,15 @@ def layers(default: str | tuple[int, ...], label: str) -> Any:
         options={
             "simple": "linear",
             "medium": "one hidden layer of 32",
+            "wide": "one hidden layer of 100",
             "standard": "64 and 32",
             "complex": "64, 32 and 16",
         },
         advanced=True,
         check=_check_layers,
         help="Hidden layers; more can follow finer patterns.",
-        doc='Hidden widths, or "simple" (), "medium" (32,), "standard" (64, 32), '
-        '"complex" (64, 32, 16).',
+        doc='Hidden widths, or "simple" (), "medium" (32,), "wide" (100,), '
+        '"standard" (64, 32), "complex" (64, 32, 16).',
         accepts="str or tuple of int",
     )
 

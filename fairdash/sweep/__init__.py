@@ -36,6 +36,13 @@ from fairdash.sweep._plan import (
     trial_key,
     work,
 )
+from fairdash.sweep._published import (
+    PUBLISHED,
+    SCALINGS,
+    Published,
+    as_published,
+    published_for,
+)
 from fairdash.sweep._result import (
     AXES,
     BASELINE,

@@ -8,6 +8,7 @@ import numpy as np
 
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG, Effort
+from fairdash.sweep._published import TAUS, WEIGHTS, published_for
 from fairdash.sweep._result import BASELINE
 from fairdash.sweep._spec import DataSource, MethodGrid, Scalar, SweepSpec
 
@@ -31,11 +32,7 @@ class GridAxes:
 
 
 QUICK = GridAxes((0.5, 1.0, 2.0, 3.5, 5.0), (0.05, 0.1, 0.3, 0.6, 1.0))
-# at τ = 0 all weight goes to one row of a group: the paper's grid starts beyond it
-PAPER = GridAxes(
-    tuple(np.linspace(0, 5, 20).round(2).tolist()),
-    tuple(np.linspace(0.1, 1, 10).round(2).tolist()),
-)
+PAPER = GridAxes(WEIGHTS, TAUS)
 
 
 def swept_methods() -> list[str]:
@@ -67,7 +64,8 @@ def grid_spec(
     initialisations: int = 1,
     equal_models: bool = False,
     shared: Mapping[str, Scalar] | None = None,
-    scaling: Literal["standard", "minmax"] = "standard",
+    published: bool = False,
+    scaling: Literal["standard", "minmax"] | None = None,
     subgroups: Subgroups | None = None,
     train_rows: int | None = None,
 ) -> SweepSpec:
@@ -88,6 +86,10 @@ def grid_spec(
         Splits, of seeds 0, 1, ...
     initialisations : int
         Trainings on each split.
+    published : bool
+        Whether methods, scaling and subgroups are as in the paper on this table, where
+        one gives them: see `published_for`. Then its effort is "paper", and what is
+        given here stands above it.
     equal_models, scaling, subgroups, train_rows
         As in `SweepSpec`.
     shared : mapping of str to value, optional
@@ -99,18 +101,26 @@ def grid_spec(
         When they do not fit the catalog.
     """
     values = {"fairness_weight": axes.weights, "tau": axes.taus}
+    found = {key: published_for(data.roles, key) for key in methods if published}
+    paper = next((one for one in found.values() if one), None)
     grids: list[MethodGrid] = []
     plain: dict[str, MethodGrid] = {}
     for key in methods:
         method = CATALOG[key]
         names = {param.name for param in method.params}
-        fixed = {name: v for name, v in (shared or {}).items() if name in names}
         swept = {
             name: axis for name, axis in values.items() if name in method.stackable()
         }
-        grids.append(MethodGrid(method=key, params={**fixed, **swept}, effort=effort))
-        base = _baseline(method.settings(fixed, effort), effort)
+        known = found.get(key)
+        given = {**(known.params[key] if known else {}), **(shared or {})}
+        fixed: dict[str, Any] = {
+            name: v for name, v in given.items() if name in names - swept.keys()
+        }
+        length = "paper" if known else effort
+        grids.append(MethodGrid(method=key, params={**fixed, **swept}, effort=length))
+        base = _baseline(method.settings(fixed, length), length)
         plain.setdefault(repr(sorted(base.params.items())), base)
+    subgroups = subgroups or (paper.subgroups if paper else None)
     more: dict[str, Any] = {} if subgroups is None else {"subgroups": subgroups}
     return SweepSpec(
         data=data,
@@ -118,7 +128,7 @@ def grid_spec(
         seeds=tuple(range(n_seeds)),
         initialisations=initialisations,
         equal_models=equal_models,
-        scaling=scaling,
+        scaling=scaling or (paper.scaling if paper else "standard"),
         train_rows=train_rows,
         **more,
     )

@@ -1,20 +1,24 @@
 """The form of a sweep: methods, a grid of λ and τ, seeds, and what it will cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import streamlit as st
 
-from fairdash._wording import duration, plural
+from fairdash._wording import duration, plain, plural
+from fairdash.datasets import Roles
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG, Effort
 from fairdash.results import ExpectedCost, expected_cost, n_workers
 from fairdash.sweep import (
     PAPER,
     QUICK,
+    SCALINGS,
     GridAxes,
+    Published,
     SweepSpec,
     grid_spec,
+    published_for,
     shared_params,
     spaced,
     swept_methods,
@@ -33,7 +37,6 @@ _PRESETS: dict[Preset, str] = {
     "paper": "20 × 10",
     "custom": "Own",
 }
-_SCALINGS = {"standard": "mean 0, spread 1", "minmax": "0 to 1"}
 
 
 def sweep_form(dataset_id: str) -> None:
@@ -55,7 +58,9 @@ def sweep_form(dataset_id: str) -> None:
             format_func=str.capitalize,
             default="fast",
             required=True,
-            help="Fast: fewer epochs, larger steps. Paper: the published schedule.",
+            help="Fast: fewer epochs, larger steps. Paper: the published schedule; on "
+            "a public table with the epochs, batches, scaling and subgroups that the "
+            "paper has for it.",
             key=f"{dataset_id} sweep effort",
             persist_state="session",
         )
@@ -94,6 +99,8 @@ def sweep_form(dataset_id: str) -> None:
     if not chosen:
         st.caption("Choose at least one method.")
         return
+    record = store().dataset_record(dataset_id)
+    papers = _published(record.roles, chosen) if effort == "paper" else {}
     with controls(2):
         equal = len(chosen) > 1 and st.toggle(
             "As many models for every method",
@@ -103,9 +110,9 @@ def sweep_form(dataset_id: str) -> None:
             persist_state="session",
         )
         with more("Criterion and networks"):
-            how = _shared(dataset_id, chosen)
+            how = _shared(dataset_id, chosen, papers)
     train_rows = train_rows_input(dataset_id, f"{dataset_id} sweep", start=PROPOSED)
-    record = store().dataset_record(dataset_id)
+    subgroups = next((one.subgroups for one in papers.values()), None)
     try:
         spec = grid_spec(
             source(record),
@@ -115,7 +122,8 @@ def sweep_form(dataset_id: str) -> None:
             n_seeds=n_seeds,
             initialisations=n_starts,
             equal_models=bool(equal),
-            subgroups=record.subgroups,
+            published=bool(papers),
+            subgroups=subgroups or record.subgroups,
             train_rows=train_rows,
             **how,
         )
@@ -126,10 +134,31 @@ def sweep_form(dataset_id: str) -> None:
     _run_row(dataset_id, spec, cost)
 
 
-def _shared(dataset_id: str, methods: Sequence[str]) -> dict[str, Any]:
-    """Draw what several methods can be asked for; return it for `grid_spec`."""
+def _published(roles: Roles, methods: Sequence[str]) -> dict[str, Published]:
+    """Return what papers set on this table by method, and say what that is."""
+    found = {key: published_for(roles, key) for key in methods}
+    papers = {key: one for key, one in found.items() if one}
+    alike: dict[str, list[str]] = {}
+    for key, one in papers.items():
+        alike.setdefault(one.words(key), []).append(CATALOG[key].label)
+    for words, labels in alike.items():
+        st.caption(plain(f"{', '.join(labels)}: {words[0].lower()}{words[1:]}"))
+    return papers
+
+
+def _shared(
+    dataset_id: str, methods: Sequence[str], papers: Mapping[str, Published]
+) -> dict[str, Any]:
+    """Draw what several methods can be asked for; return it for `grid_spec`.
+
+    It starts as the papers have it, else at the defaults.
+    """
     labels = {p.name: p.label for key in methods for p in CATALOG[key].params}
     defaults = {p.name: p.default for key in methods for p in CATALOG[key].params}
+    for key, one in papers.items():
+        defaults |= {n: v for n, v in one.params[key].items() if n in defaults}
+    start = next((one.scaling for one in papers.values()), "standard")
+    place = f"{dataset_id} sweep" + " published" * bool(papers)
     chosen: dict[str, Any] = {}
     for name, options in shared_params(methods).items():
         value = st.selectbox(
@@ -137,18 +166,18 @@ def _shared(dataset_id: str, methods: Sequence[str]) -> dict[str, Any]:
             list(options),
             index=list(options).index(str(defaults[name])),
             format_func=options.__getitem__,
-            key=f"{dataset_id} sweep {name}",
+            key=f"{place} {name}",
             persist_state="session",
         )
         if value != defaults[name]:
             chosen[name] = value
     scaling = st.segmented_control(
         "Numbers scaled to",
-        list(_SCALINGS),
-        format_func=_SCALINGS.__getitem__,
-        default="standard",
+        list(SCALINGS),
+        format_func=SCALINGS.__getitem__,
+        default=start,
         required=True,
-        key=f"{dataset_id} sweep scaling",
+        key=f"{place} scaling",
         persist_state="session",
     )
     return {"shared": chosen, "scaling": scaling}
