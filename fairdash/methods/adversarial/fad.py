@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairdash.methods.adversarial.zhang import AdversarialDebiasing, AdversarialTrainer
 from fairdash.methods.declare import Method
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class FadTrainer(AdversarialTrainer):
     """Predictor f against an adversary g of its last hidden layer."""
 
-    def width_read(self, model: Any) -> int:
+    def width_read(self) -> int:
         """Return the width of f's last hidden layer."""
-        return hidden_layers(model.predictor_layers)[-1]
+        return self.predictor.sizes[-2]
 
     def fit_predictor(
         self, logits: Tensor, slope: Tensor, log_ratio: Tensor | None, batch: Batch

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairdash.methods.adversarial.zhang import AdversarialDebiasing, AdversarialTrainer
 from fairdash.methods.declare import Method, vary
 from fairdash.methods.lazy import torch
-from fairdash.methods.network import Batch, Groups, StackedNetwork
+from fairdash.methods.network import Batch, Groups
 from fairdash.methods.params import (
     FAST,
     NORMALISATION,
     PAPER,
     TAU,
-    hidden_layers,
     layers,
     steps,
 )
@@ -26,17 +25,11 @@ if TYPE_CHECKING:
 class ReweightedTrainer(AdversarialTrainer):
     """Adversarial training with weights of mean one within groups (or overall)."""
 
-    def __init__(
-        self,
-        models: Sequence[Any],
-        rows: Batch,
-        *,
-        seeds: Sequence[int],
-        device: torch.device,
-    ) -> None:
-        super().__init__(models, rows, seeds=seeds, device=device)
-        self.tau = torch.tensor([[float(model.tau)] for model in models], device=device)
-        self.conditional = models[0].normalisation == "conditional"
+    def prepare(self, rows: Batch) -> None:
+        """Make the adversary; keep the settings of the weights."""
+        super().prepare(rows)
+        self.tau = self.each("tau")
+        self.conditional = self.first.normalisation == "conditional"
 
     def normalisation_groups(self, batch: Batch) -> Groups:
         """Return the groups within which r averages to one."""
@@ -48,26 +41,12 @@ class ReweightedTrainer(AdversarialTrainer):
 class RoadTrainer(ReweightedTrainer):
     """Algorithm 1 of the paper: predictor f, adversary g, ratio network r."""
 
-    def __init__(
-        self,
-        models: Sequence[Any],
-        rows: Batch,
-        *,
-        seeds: Sequence[int],
-        device: torch.device,
-    ) -> None:
-        super().__init__(models, rows, seeds=seeds, device=device)
-        first = models[0]
-        self.n_ratio_steps = first.n_ratio_steps
-        inputs = self.ratio_inputs(rows)
-        self.ratio = StackedNetwork(
-            (inputs.shape[1], *hidden_layers(first.ratio_layers), 1),
-            len(models),
-            seed=seeds[2],
-            learning_rate=first.learning_rate,
-            device=device,
-            like=inputs,
-        )
+    def prepare(self, rows: Batch) -> None:
+        """Make the adversary and the ratio network."""
+        super().prepare(rows)
+        inputs, layers = self.ratio_inputs(rows), self.first.ratio_layers
+        width, seed = inputs.shape[1], self.seeds[2]
+        self.ratio = self.network(width, layers, seed=seed, like=inputs)
 
     def fit_ratio(self, group_loss: Tensor, batch: Batch) -> Tensor:
         r"""Let r descend mean(r L_S) + tau mean(r log r), L_S held fixed.
@@ -77,7 +56,7 @@ class RoadTrainer(ReweightedTrainer):
         """
         inputs = self.ratio.prepare(self.ratio_inputs(batch))
         groups = self.normalisation_groups(batch)
-        for _ in range(self.n_ratio_steps):
+        for _ in range(self.first.n_ratio_steps):
             log_ratio = groups.log_weights(self.ratio.forward(inputs)[..., 0])
             ratio = log_ratio.exp()
             cost = ratio * (group_loss + self.tau * (log_ratio + 1))

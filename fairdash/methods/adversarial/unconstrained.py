@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairdash.methods.declare import Method, vary
 from fairdash.methods.network import (
     Batch,
     StackedClassifier,
-    StackedNetwork,
+    Trainer,
     binary_cross_entropy,
 )
-from fairdash.methods.params import FAST, PAPER, PREDICTOR, hidden_layers
+from fairdash.methods.params import FAST, PAPER, PREDICTOR
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor
 
 
-class PlainTrainer:
+class PlainTrainer(Trainer):
     """A predictor on its own, in descent of its cross-entropy."""
-
-    def __init__(
-        self,
-        models: Sequence[Any],
-        rows: Batch,
-        *,
-        seeds: Sequence[int],
-        device: torch.device,
-    ) -> None:
-        first = models[0]
-        self.predictor = StackedNetwork(
-            (rows.X.shape[1], *hidden_layers(first.predictor_layers), 1),
-            len(models),
-            seed=seeds[0],
-            learning_rate=first.learning_rate,
-            device=device,
-            like=rows.X,
-        )
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Move the predictor one step; return its loss, one value per model."""
@@ -47,9 +28,6 @@ class PlainTrainer:
         self.predictor.backward(slope[..., None] / len(batch))
         self.predictor.step()
         return {"loss": loss.mean(1)}
-
-    def ratios(self, rows: Batch) -> None:
-        """Return None: no weights."""
 
 
 class Unconstrained(StackedClassifier):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairdash.methods.declare import Method, vary
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import (
     Batch,
     StackedClassifier,
-    StackedNetwork,
+    Trainer,
     binary_cross_entropy,
     group_cross_entropy,
     group_slope,
@@ -20,7 +20,6 @@ from fairdash.methods.params import (
     FAIRNESS_WEIGHT,
     FAST,
     PAPER,
-    hidden_layers,
     layers,
     steps,
 )
@@ -29,48 +28,24 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class AdversarialTrainer:
+class AdversarialTrainer(Trainer):
     """Predictor f against adversary g, with weights r on the rows: here r = 1.
 
     ROAD and BROAD differ in ``fit_ratio`` alone, FAD in what g reads.
     """
 
-    def __init__(
-        self,
-        models: Sequence[Any],
-        rows: Batch,
-        *,
-        seeds: Sequence[int],
-        device: torch.device,
-    ) -> None:
-        first = models[0]
-        self.knows_target = first.constraints == "equalized_odds"
-        self.n_adversary_steps = first.n_adversary_steps
-        self.fairness_weight = torch.tensor(
-            [[float(model.fairness_weight)] for model in models], device=device
-        )
-        n_groups = rows.groups.n_groups
-        self.predictor = StackedNetwork(
-            (rows.X.shape[1], *hidden_layers(first.predictor_layers), 1),
-            len(models),
-            seed=seeds[0],
-            learning_rate=first.learning_rate,
-            device=device,
-            like=rows.X,
-        )
-        self.adversary = StackedNetwork(
-            (
-                self.width_read(first) + self.knows_target,
-                *hidden_layers(first.adversary_layers),
-                1 if n_groups == 2 else n_groups,
-            ),
-            len(models),
-            seed=seeds[1],
-            learning_rate=first.learning_rate,
-            device=device,
+    def prepare(self, rows: Batch) -> None:
+        """Make the adversary."""
+        self.knows_target = self.first.constraints == "equalized_odds"
+        self.fairness_weight = self.each("fairness_weight")
+        self.adversary = self.network(
+            self.width_read() + self.knows_target,
+            self.first.adversary_layers,
+            rows.groups.n_groups,
+            seed=self.seeds[1],
         )
 
-    def width_read(self, model: Any) -> int:
+    def width_read(self) -> int:
         """Return how many numbers of f the adversary reads."""
         return 1
 
@@ -89,7 +64,7 @@ class AdversarialTrainer:
     def fit_adversary(self, logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """Let g descend mean L_S; return its loss afterwards, row by row, and slope."""
         inputs = self._adversary_inputs(logits, batch)
-        for _ in range(self.n_adversary_steps):
+        for _ in range(self.first.n_adversary_steps):
             outputs = self.adversary.forward(inputs)
             self.adversary.backward(group_slope(outputs, batch.groups) / len(batch))
             self.adversary.step()
@@ -117,10 +92,6 @@ class AdversarialTrainer:
         logits = self.predictor.predict(rows.X)[..., 0]
         outputs = self.adversary.predict(self._adversary_inputs(logits, rows))
         return group_cross_entropy(outputs, rows.groups)[0]
-
-    def ratios(self, rows: Batch) -> Tensor | None:
-        """Return r of all ``rows``; None where the method does not weight rows."""
-        return None
 
     def _adversary_inputs(self, logits: Tensor, batch: Batch) -> Tensor:
         if not self.knows_target:

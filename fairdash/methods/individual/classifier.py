@@ -19,6 +19,7 @@ from fairdash.methods.network import (
     Batch,
     StackedClassifier,
     StackedNetwork,
+    Trainer,
     binary_cross_entropy,
     sigmoid,
 )
@@ -27,7 +28,6 @@ from fairdash.methods.params import (
     FAIRNESS_WEIGHT,
     LEARNING_RATE,
     PAPER,
-    hidden_layers,
 )
 from fairdash.methods.plain_network import Float32
 from fairdash.metrics import FairMetric, group_directions, ignore_columns
@@ -97,30 +97,13 @@ def _share(outputs: Tensor) -> float:
     return 0.25 if outputs.shape[-1] == 1 else 1 / outputs.shape[-1]
 
 
-class PairTrainer:
+class PairTrainer(Trainer):
     """A predictor that can descend its loss at x plus the weighed d_Y of x and x'."""
 
-    def __init__(
-        self,
-        models: Sequence[Any],
-        rows: Batch,
-        *,
-        seeds: Sequence[int],
-        device: torch.device,
-    ) -> None:
-        first = models[0]
-        n_classes = len(first.classes_)
-        self.predictor = StackedNetwork(
-            (
-                rows.X.shape[1],
-                *hidden_layers(first.predictor_layers),
-                1 if n_classes == 2 else n_classes,
-            ),
-            len(models),
-            seed=seeds[0],
-            learning_rate=first.learning_rate,
-            device=device,
-        )
+    def new_predictor(self, rows: Batch) -> StackedNetwork:
+        """Return the networks that predict, with an output for each of many classes."""
+        layers, n_classes = self.first.predictor_layers, len(self.first.classes_)
+        return self.network(rows.X.shape[1], layers, n_classes, seed=self.seeds[0])
 
     def pair_step(
         self, batch: Batch, counterparts: Tensor, weight: Tensor
@@ -140,8 +123,12 @@ class PairTrainer:
         self.predictor.step()
         return losses
 
-    def ratios(self, rows: Batch) -> None:
-        """Return None: no weights."""
+    def share_metric(self, rows: Batch) -> FairMetric:
+        """Return the metric of the training rows, which all models keep."""
+        metric: FairMetric = self.first.fit_metric(rows)
+        for model in self.models:
+            model.fair_metric_ = metric
+        return metric
 
 
 class FairMetricClassifier(StackedClassifier):
@@ -297,16 +284,3 @@ class WeightedPairs(FairMetricClassifier):
         help="How much it counts that people who are alike get the same output.",
         doc="The :math:`\\rho` above; 0 leaves the predictor alone.",
     )
-
-
-def share_metric(models: Sequence[FairMetricClassifier], rows: Batch) -> FairMetric:
-    """Return the metric of the training rows, which all models of a stack keep."""
-    metric = models[0].fit_metric(rows)
-    for model in models:
-        model.fair_metric_ = metric
-    return metric
-
-
-def each(models: Sequence[Any], name: str, device: torch.device) -> Tensor:
-    """Return the setting ``name`` of each model of a stack, (n_models, 1)."""
-    return torch.tensor([[float(getattr(m, name))] for m in models], device=device)

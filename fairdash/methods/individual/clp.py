@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,8 +15,6 @@ from fairdash.methods.individual.classifier import (
     SENSEI_PAPER,
     PairTrainer,
     WeightedPairs,
-    each,
-    share_metric,
 )
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import Batch, Groups
@@ -43,20 +40,13 @@ class PairedBatch(Batch):
 class ClpTrainer(PairTrainer):
     """A predictor whose output is pulled towards that at a random counterfactual."""
 
-    def __init__(
-        self,
-        models: Sequence[Any],
-        rows: Batch,
-        *,
-        seeds: Sequence[int],
-        device: torch.device,
-    ) -> None:
-        super().__init__(models, rows, seeds=seeds, device=device)
-        self.weight = each(models, "fairness_weight", device)
-        self._generator = torch.Generator().manual_seed(seeds[1])
+    def prepare(self, rows: Batch) -> None:
+        """Seed the draws; find the free directions where no counterfactuals are."""
+        self.weight = self.each("fairness_weight")
+        self._generator = torch.Generator().manual_seed(self.seeds[1])
         if not isinstance(rows, PairedBatch):
-            metric = share_metric(models, rows)
-            basis = torch.as_tensor(metric.basis.astype("float32"), device=device)
+            free = self.share_metric(rows).basis.astype("float32")
+            basis = torch.as_tensor(free, device=self.device)
             self.free = basis @ basis.T
 
     def step(self, batch: Batch) -> dict[str, Tensor]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairdash._validation import check_non_negative, check_positive, check_whole
 from fairdash.methods.declare import Method, param
@@ -17,8 +16,6 @@ from fairdash.methods.individual.classifier import (
     PairTrainer,
     TargetLoss,
     WeightedPairs,
-    each,
-    share_metric,
 )
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import Batch
@@ -33,35 +30,27 @@ _count = partial(check_whole, at_least=0)
 class AttackTrainer(PairTrainer):
     """A predictor with the search for counterparts and its multiplier λ."""
 
-    def __init__(
-        self,
-        models: Sequence[Any],
-        rows: Batch,
-        *,
-        seeds: Sequence[int],
-        device: torch.device,
-    ) -> None:
-        super().__init__(models, rows, seeds=seeds, device=device)
-        first = models[0]
+    def prepare(self, rows: Batch) -> None:
+        """Make the search for counterparts."""
+        first = self.first
         self.attack = Attack(
             self.predictor,
-            share_metric(models, rows),
+            self.share_metric(rows),
             n_subspace_steps=first.n_subspace_steps,
             subspace_learning_rate=first.subspace_learning_rate,
             n_full_steps=first.n_full_steps,
             full_learning_rate=first.full_learning_rate,
-            seed=seeds[1],
+            seed=self.seeds[1],
         )
-        self.radius = each(models, "fair_radius", device)
+        self.radius = self.each("fair_radius")
         self.multiplier = torch.full_like(self.radius, first.initial_multiplier)
-        self.multiplier_rate = first.multiplier_learning_rate
 
     def move_multiplier(
         self, distance: Tensor, weight: Tensor | float = 1.0
     ) -> dict[str, Tensor]:
         """Take λ <- max(0, λ - η ρ (ε - mean d_X)); return what a history keeps."""
         mean = distance.mean(1, keepdim=True)
-        change = self.multiplier_rate * weight * (self.radius - mean)
+        change = self.first.multiplier_learning_rate * weight * (self.radius - mean)
         self.multiplier = (self.multiplier - change).clamp(min=0)
         return {
             "distance": mean[:, 0],
@@ -73,16 +62,10 @@ class AttackTrainer(PairTrainer):
 class SenseiTrainer(AttackTrainer):
     """Algorithm 1 of the paper."""
 
-    def __init__(
-        self,
-        models: Sequence[Any],
-        rows: Batch,
-        *,
-        seeds: Sequence[int],
-        device: torch.device,
-    ) -> None:
-        super().__init__(models, rows, seeds=seeds, device=device)
-        self.weight = each(models, "fairness_weight", device)
+    def prepare(self, rows: Batch) -> None:
+        """Make the search for counterparts; keep the weight of fairness."""
+        super().prepare(rows)
+        self.weight = self.each("fairness_weight")
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Find counterparts, move the predictor and λ; return losses."""

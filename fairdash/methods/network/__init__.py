@@ -11,4 +11,4 @@ from fairdash.methods.network.groups import (
 from fairdash.methods.network.planning import CACHED_ROWS, training_device
 from fairdash.methods.network.sparse import n_multiplied_columns, product
 from fairdash.methods.network.stacked import LANES, Adam, StackedNetwork
-from fairdash.methods.network.training import Batch, StackView
+from fairdash.methods.network.training import Batch, StackView, Trainer

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from fairdash.methods.lazy import torch
 from fairdash.methods.network.groups import Groups
 from fairdash.methods.network.stacked import StackedNetwork
+from fairdash.methods.params import hidden_layers
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,18 +36,74 @@ class Batch:
         return Batch(self.X[rows], self.y[rows], self.groups[rows])
 
 
-class Trainer(Protocol):
-    """The networks of a stack and how one minibatch moves them."""
+class Trainer(ABC):
+    """The networks of a stack and how one minibatch moves them.
 
-    predictor: StackedNetwork
+    A subclass makes what it trains beside the predictor in ``prepare``.
 
+    Parameters
+    ----------
+    models : sequence of estimators
+        Alike in all that may not differ within a stack.
+    rows : Batch
+        The training set.
+    seeds : sequence of int
+        Of the predictor, and of what else is drawn.
+    device : torch.device
+    """
+
+    def __init__(
+        self,
+        models: Sequence[Any],
+        rows: Batch,
+        *,
+        seeds: Sequence[int],
+        device: torch.device,
+    ) -> None:
+        self.models, self.first = models, models[0]
+        self.seeds, self.device = seeds, device
+        self.predictor = self.new_predictor(rows)
+        self.prepare(rows)
+
+    def new_predictor(self, rows: Batch) -> StackedNetwork:
+        """Return the networks that predict."""
+        layers = self.first.predictor_layers
+        return self.network(rows.X.shape[1], layers, seed=self.seeds[0], like=rows.X)
+
+    def prepare(self, rows: Batch) -> None:  # noqa: B027 some need nothing else
+        """Make what trains beside the predictor."""
+
+    def network(
+        self,
+        width: int,
+        layers: str | Sequence[int],
+        n_classes: int = 2,
+        *,
+        seed: int,
+        like: Tensor | None = None,
+    ) -> StackedNetwork:
+        """Return a network a model, with one output for two classes."""
+        return StackedNetwork(
+            (width, *hidden_layers(layers), 1 if n_classes == 2 else n_classes),
+            len(self.models),
+            seed=seed,
+            learning_rate=self.first.learning_rate,
+            device=self.device,
+            like=like,
+        )
+
+    def each(self, name: str) -> Tensor:
+        """Return the setting ``name`` of every model, (n_models, 1)."""
+        values = [[float(getattr(model, name))] for model in self.models]
+        return torch.tensor(values, device=self.device)
+
+    @abstractmethod
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Take one step; return each loss by name, one value per model."""
-        ...
 
     def ratios(self, rows: Batch) -> Tensor | None:
         """Return the weights r of ``rows``, (n_models, n_rows); None without any."""
-        ...
+        return None
 
 
 @dataclass
