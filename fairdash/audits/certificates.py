@@ -89,7 +89,6 @@ class Certificate:
 
     Attributes
     ----------
-    label : str
     groups : DataFrame
         One row for each seed, kind ("ball", "soft", "true"), rate and group, as of
         `tv_certificate`, `soft_certificate` and `violations`.

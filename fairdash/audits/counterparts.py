@@ -65,7 +65,6 @@ class Counterparts:
         Of `worst_counterparts`: those with a counterpart.
     places : ndarray of int
         People searched, ascending places among the test rows.
-    radius : float
     """
 
     people: pd.DataFrame

@@ -49,13 +49,7 @@ class UploadedPairs(BaseModel):
 
 
 class LabelledPairs(BaseModel):
-    """Pairs of rows of the data set, each comparable or not.
-
-    Attributes
-    ----------
-    rows : tuple of (int, int)
-    comparable : tuple of bool
-    """
+    """Pairs of rows of the data set, each comparable or not."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -125,9 +125,6 @@ class CertificateSummary:
         Smallest of the largest differences between two people.
     void : bool
         Whether the bound of some seed says nothing.
-    sensitivity : float
-    n_seeds, n_rows : int
-    threshold : float
     """
 
     ratio_low: float

@@ -58,17 +58,13 @@ class AuditRows:
     ----------
     key : str
         Identity: data set, seed, scaling, number of training rows.
-    dataset : Dataset
-    encoder : Encoder
     train : ndarray
         Encoded training rows.
     train_groups : ndarray of str
-    test : Rows
     y : ndarray
         Outcome of the test rows.
     where : ndarray
         Which rows of the data set the test rows are.
-    seed : int
     """
 
     key: str
@@ -181,8 +177,6 @@ class AuditedModel:
         Of the trial.
     method : str
         Key in the catalog.
-    scorer : Scorer
-    rows : AuditRows
     """
 
     key: str

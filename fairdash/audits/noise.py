@@ -37,12 +37,9 @@ class NoisyRows(NamedTuple):
     ----------
     key : str
         Identity, for caches and widgets.
-    name : str
-    frame : DataFrame
     groups : ndarray of str
     taken : frozenset of str
         Columns that are groups, outcome or scores.
-    has_outcome : bool
     """
 
     key: str

@@ -32,7 +32,6 @@ class TableColumn:
 
     Attributes
     ----------
-    name : str
     span : ndarray of int
         Its places among the encoded columns.
     levels : ndarray of shape (m,)

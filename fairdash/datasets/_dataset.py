@@ -23,15 +23,12 @@ class Dataset:
 
     Attributes
     ----------
-    name : str
     frame : DataFrame
         All columns of the rows used as ``roles`` prepare them, with a RangeIndex.
-    roles : Roles
     y : ndarray of int8
         1 where the outcome is positive, see ``roles.positive``.
     group : ndarray of int64
         Index of each row's group in ``group_names``.
-    group_names : tuple of str
     excluded : DataFrame
         Excluded rows, one line per reason and column: ``reason``, ``column``, ``rows``
         and ``example_rows``. A row counts once, under the first reason that applies.
@@ -100,10 +97,6 @@ def make_dataset(
     key : str, default=""
         sha256 of the file the table came from; without it ``Dataset.key`` is computed
         from every value.
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------

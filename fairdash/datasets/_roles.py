@@ -65,7 +65,6 @@ class Cut(BaseModel):
     Attributes
     ----------
     sign : {">", ">=", "<", "<="}
-    value : float
 
     Examples
     --------

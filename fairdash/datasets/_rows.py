@@ -128,7 +128,6 @@ class UsedRows:
         Outcome of each row.
     group : ndarray of int64
         Index of each row's group in ``group_names``.
-    group_names : tuple of str
     """
 
     table: pd.DataFrame

@@ -25,14 +25,10 @@ class Sample:
 
     Attributes
     ----------
-    title : str
-    path : Path
-    roles : Roles
     subgroups : Subgroups
         A definition that shows the planted bias.
     planted : str
         One sentence: where the bias is, how it came about and how large it is.
-    n_rows : int
     planted_rows : callable
         Takes a table and flags the rows of all groups in the planted region, so that
         the gap between groups over these rows is the planted one.
@@ -53,10 +49,6 @@ def load_sample(name: str) -> Dataset:
     Parameters
     ----------
     name : {"loans", "hiring", "readmission"}
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------

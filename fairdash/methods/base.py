@@ -1,14 +1,15 @@
 """How classifiers predict: from their features alone, or with the group as well."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
-from sklearn.base import ClassifierMixin
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import ClassifierMixin, clone
+from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -34,6 +35,84 @@ class BinaryClassifier(CallbackSupportMixin, ClassifierMixin, Declared):
         return tags
 
 
+class ManyClassifier(BinaryClassifier, ABC):
+    """Binary classifier of which many settings train at once, in ``_fit_models``."""
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike) -> Self:
+        """Fit the model; ``sensitive_features`` holds the group of each sample.
+
+        Raises
+        ------
+        ValueError
+            When a parameter is out of range, or a group has no rows that the
+            constraint compares.
+        """
+        self._fit_models([self], X, y, sensitive_features)
+        return self
+
+    @with_callbacks
+    def fit_many(
+        self,
+        points: Iterable[Mapping[str, Any]],
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        sensitive_features: ArrayLike,
+    ) -> list[Self]:
+        """Fit one clone per point, those that can train together at once.
+
+        Parameters
+        ----------
+        points : iterable of dict
+            Parameters of each model, on top of this estimator's own.
+        X, y, sensitive_features
+            As in ``fit``; shared by all models.
+
+        Returns
+        -------
+        list of estimators
+            Fitted, in the order of ``points``; on a CPU each equals the model fitted
+            alone with the same ``random_state``: bit for bit, or where the optimum is
+            unique to the solver's residual.
+        """
+        models = [clone(self).set_params(**point) for point in points]
+        self._fit_models(models, X, y, sensitive_features)
+        return models
+
+    @abstractmethod
+    def _fit_models(
+        self,
+        models: Sequence[Self],
+        X: ArrayLike,
+        y: ArrayLike,
+        sensitive_features: ArrayLike,
+    ) -> None: ...
+
+    def _share(
+        self, models: Iterable[Self], classes: NDArray[Any], groups: NDArray[Any]
+    ) -> None:
+        """Give the models what the training rows told."""
+        for model in models:
+            model.n_features_in_ = self.n_features_in_
+            if hasattr(self, "feature_names_in_"):
+                model.feature_names_in_ = self.feature_names_in_
+            model.classes_, model.groups_ = classes, groups
+
+
+def alike(models: Sequence[Any], free: Sequence[str]) -> list[list[int]]:
+    """Return indices of models by all their parameters except the ``free`` ones."""
+    found: dict[str, list[int]] = {}
+    for i, model in enumerate(models):
+        params = model.get_params(deep=False)
+        fixed = {k: v for k, v in params.items() if k not in free}
+        found.setdefault(repr(sorted(fixed.items())), []).append(i)
+    return list(found.values())
+
+
 class NetworkClassifier(BinaryClassifier):
     """Binary classifier that predicts with ``network_``, by NumPy alone."""
 
@@ -55,6 +134,25 @@ class NetworkClassifier(BinaryClassifier):
         positive = self.decision_function(X) > 0  # first, since it checks the fit
         predicted: NDArray[Any] = self.classes_[positive.astype(int)]
         return predicted
+
+
+class MixtureClassifier(NetworkClassifier):
+    """Binary classifier that decides by one of many linear models, drawn at random."""
+
+    network_: Any
+    _dtype: ClassVar[type[np.floating]] = np.float64  # of the rows it was trained on
+
+    def predict_proba(self, X: ArrayLike) -> Float:
+        """Return the probability of deciding for each class."""
+        check_is_fitted(self, "network_")
+        rows = validate_data(self, X, dtype=self._dtype, reset=False)
+        positive = self.network_.positive(rows)
+        return np.column_stack([1 - positive, positive])
+
+    def decision_function(self, X: ArrayLike) -> Float:
+        """Return how far the probability of ``classes_[1]`` is above one half."""
+        scores: Float = self.predict_proba(X)[:, 1] - 0.5
+        return scores
 
 
 class GroupedClassifier(BinaryClassifier, ABC):

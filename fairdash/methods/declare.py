@@ -236,7 +236,6 @@ class Method:
         One sentence each: what it does; paper and equation.
     colour_role : str
         Which of the fixed colours it has in every figure.
-    params : tuple of Param
     efforts : dict of str to dict
         Training settings by effort, over the estimator's defaults.
     gives_weights : bool

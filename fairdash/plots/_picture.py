@@ -12,7 +12,6 @@ class Picture:
 
     Attributes
     ----------
-    figure : plotly.graph_objects.Figure or dict
     headline : str
         What the figure shows, one sentence of at most 70 characters; a fact that is
         computed from ``table``.

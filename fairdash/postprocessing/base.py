@@ -20,7 +20,6 @@ class Report(NamedTuple):
 
     Attributes
     ----------
-    rows : ScoredRows
     h : ndarray of shape (n,)
         Probability of a positive decision.
     outcome : DataFrame
@@ -42,7 +41,6 @@ class PostProcessor(BaseEstimator):
 
     Attributes
     ----------
-    groups_ : tuple of groups
     rules_ : dict of str to Rule
         Probability of a positive decision as a function of the margin, by group.
     expected_rates_ : dict of group to float
@@ -73,10 +71,6 @@ class PostProcessor(BaseEstimator):
             Needed by methods that look at outcomes.
         sensitive_features : array-like of shape (n,)
             Any number of groups; :func:`cross` makes them from several columns.
-
-        Returns
-        -------
-        self
 
         Raises
         ------

@@ -66,10 +66,6 @@ def excess_risk_bound(
     score_error : float, default=0.0
         Assumed distance of scores from true probabilities.
 
-    Returns
-    -------
-    ExcessRisk
-
     References
     ----------
     I. Alabdulmohsin, M. Lucic (2021), A near-optimal algorithm for debiasing trained
@@ -143,10 +139,6 @@ def impossibility_bound(
         give a lower bound.
     y_pred : array-like of shape (n,)
         Deterministic decisions 0 and 1.
-
-    Returns
-    -------
-    Impossibility
 
     References
     ----------

@@ -42,7 +42,6 @@ class CellScores:
 
     Attributes
     ----------
-    rows : ScoredRows
     subgroup : ndarray of int64, (n,)
         Place of every row's subgroup among ``subgroups``.
     subgroups : tuple of str
@@ -165,10 +164,6 @@ class CovarianceRamp(BaseEstimator):
         subgroups : array-like of shape (n,)
             Rows whose label is missing are left as they are.
         sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
         """
         rows = ScoredRows.read(
             scores,

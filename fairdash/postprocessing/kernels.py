@@ -253,10 +253,6 @@ def covariance_threshold(
         epsilon, the largest absolute covariance; 0.25 allows everything.
     sample_weight : array-like of shape (n,), optional
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     ValueError

@@ -20,7 +20,6 @@ class DecisionSums:
 
     Attributes
     ----------
-    groups : tuple of str
     n, h, squares : ndarray of shape (groups, 2, 2)
         Rows, sum of h and of its square by group, decision before, and outcome.
     has_outcome : bool
@@ -184,7 +183,6 @@ class LocalRates:
 
     Attributes
     ----------
-    local : LocalCells
     cells : ndarray of int64
         Place of every row in the table of subgroups and groups, -1 outside.
     """

@@ -114,10 +114,6 @@ class RampThreshold(PostProcessor):
             Needed by ``target_rate="accuracy"`` alone.
         sensitive_features : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
         """
         rows = ScoredRows.read(
             scores,
@@ -245,7 +241,6 @@ class GammaChoice(NamedTuple):
 
     Attributes
     ----------
-    gamma : float
     table : DataFrame
         gamma, accuracy and demographic_parity_difference of held-out rows.
     """
@@ -275,10 +270,6 @@ def choose_gamma(
         As in :class:`RampThreshold`.
     gammas : sequence of float
         Widths to choose from; of several equally accurate the narrowest is taken.
-
-    Returns
-    -------
-    GammaChoice
     """
     if rows.y is None:
         raise ValueError("`rows` need outcomes: the width is chosen by accuracy.")

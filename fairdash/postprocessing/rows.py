@@ -241,7 +241,6 @@ class SplitScores:
 
     Attributes
     ----------
-    calibration, test : ScoredRows
     calibration_rows, test_rows : ndarray of int64
         Places of these rows in the table.
     """

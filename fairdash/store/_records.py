@@ -64,8 +64,6 @@ class Draft:
 
     Attributes
     ----------
-    roles : Roles
-    subgroups : Subgroups
     version : int
         Rises when they changed elsewhere than in the form that shows them.
     """

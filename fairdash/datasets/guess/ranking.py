@@ -49,7 +49,6 @@ class Candidate:
 
     Attributes
     ----------
-    column : str
     score : float
         Higher is likelier; comparable within one table and one role.
     reasons : tuple of str
@@ -67,8 +66,6 @@ class Column:
 
     Attributes
     ----------
-    name : str
-    number : bool
     n_values : int
         Different values, or some number above `MOST_GROUPS`.
     second : float

@@ -58,10 +58,6 @@ def rank_roles(frame: pd.DataFrame) -> RoleGuess:
     ----------
     frame : DataFrame
 
-    Returns
-    -------
-    RoleGuess
-
     Raises
     ------
     ValueError

@@ -32,10 +32,6 @@ def fetch(
         has their words and counts, such as ``road``, ``propublica`` and ``all`` of
         compas (6,167, 6,172 and 7,214 rows).
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     ValueError
@@ -58,10 +54,6 @@ def fetch_table(
     ----------
     name, data_home, variant
         As of `fetch`.
-
-    Returns
-    -------
-    DataFrame
 
     Raises
     ------

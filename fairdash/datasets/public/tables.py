@@ -53,7 +53,6 @@ class Variant:
     ----------
     rows : str
         Which rows these are, in words.
-    n_rows : int
     keep : callable
         Takes the table and returns these rows of it.
     """
@@ -71,7 +70,6 @@ class PublicTable:
     ----------
     title, url, file : str
         The file at ``url`` is kept under the name ``file``.
-    roles : Roles
     read : callable
         Takes the path of the file and returns the table before any filter.
     variants : mapping of str to Variant

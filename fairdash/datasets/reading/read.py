@@ -81,7 +81,6 @@ class TableFile:
     ----------
     table_format : TableFormat
         How the original file was read.
-    n_rows, n_columns : int
     """
 
     table_format: TableFormat
@@ -107,10 +106,6 @@ def convert_table(
         As of `read_table`.
     path : Path
         The Parquet file to write.
-
-    Returns
-    -------
-    TableFile
 
     Raises
     ------

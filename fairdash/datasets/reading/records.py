@@ -23,12 +23,7 @@ LONGEST_RECORD = 1 << 24  # characters; more is a record that never ends
 
 
 class Records(ABC):
-    """Rows of Python values as text: True, 1.5, 2024-01-31; nothing where empty.
-
-    Attributes
-    ----------
-    header : list of str
-    """
+    """Rows of Python values as text: True, 1.5, 2024-01-31; nothing where empty."""
 
     header: list[str]
 

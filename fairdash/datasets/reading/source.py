@@ -70,7 +70,6 @@ class Source:
 
     Attributes
     ----------
-    content : bytes or Path
     name : str
         What messages call it.
     sheet : str or None

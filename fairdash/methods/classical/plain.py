@@ -25,7 +25,6 @@ class PlainClassifier(OneByOne, NetworkClassifier):
 
     Attributes
     ----------
-    model_ : estimator of scikit-learn
     network_ : Forest or Neighbours
         The same as plain arrays.
     """

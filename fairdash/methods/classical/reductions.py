@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairdash.methods.base import Float, NetworkClassifier
+from fairdash.methods.base import Float, MixtureClassifier
 from fairdash.methods.classical.base import (
     Codes,
     LinearBaseline,
@@ -38,7 +36,7 @@ def _check_share(name: str, value: float) -> None:
         raise ValueError(f"`{name}` must be in [0, 1], got {value!r}.")
 
 
-class Reductions(OneByOne, NetworkClassifier):
+class Reductions(OneByOne, MixtureClassifier):
     r"""Exponentiated gradient: a random choice among logistic regressions.
 
     Attributes
@@ -59,26 +57,12 @@ class Reductions(OneByOne, NetworkClassifier):
     Algorithm 1.
     """
 
-    network_: Any
-
     constraints: str = CLASSIC_CONSTRAINT
     tolerance: float = TOLERANCE
     alpha: float = RIDGE
     max_iter: int = param(
         50, check=at_least_one, doc="Most rounds, each a logistic regression or more."
     )
-
-    def predict_proba(self, X: ArrayLike) -> Float:
-        """Return the probability of deciding for each class."""
-        check_is_fitted(self, "weights_")
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
-        positive = self.network_.positive(rows)
-        return np.column_stack([1 - positive, positive])
-
-    def decision_function(self, X: ArrayLike) -> Float:
-        """Return how far the probability of ``classes_[1]`` is above one half."""
-        scores: Float = self.predict_proba(X)[:, 1] - 0.5
-        return scores
 
     def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
         search = reductions.ExponentiatedGradient(

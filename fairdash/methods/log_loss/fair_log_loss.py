@@ -1,21 +1,19 @@
 """Fair log-loss: logistic regression under a fairness constraint, solved exactly."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import validate_data
 
 from fairdash._validation import check_positive, encode_binary_target, encode_groups
-from fairdash.methods.base import Asked, GroupedClassifier
+from fairdash.methods.base import Asked, GroupedClassifier, ManyClassifier
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.log_loss.multipliers import bounds, scales
 from fairdash.methods.log_loss.saddle import Saddle, solve
@@ -33,7 +31,7 @@ ACCEPTED = 1e-6  # residual above which a fit warns
 CLIP = 1e-7  # probabilities that the log loss tells from 0 and 1
 
 
-class FairLogLoss(GroupedClassifier):
+class FairLogLoss(ManyClassifier, GroupedClassifier):
     r"""Fair log-loss: the robust predictor under a constraint on its probabilities.
 
     A predictor P that meets the constraint plays against a Q that must match the
@@ -90,55 +88,22 @@ class FairLogLoss(GroupedClassifier):
     max_iter: int = param(500, check=at_least_one, doc="Most Newton steps.")
     random_state: Any = NO_RANDOM_STATE
 
-    @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike) -> Self:
-        """Fit the model; ``sensitive_features`` holds the group of each sample.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, or a group has no rows with an outcome
-            that the constraint compares.
-        """
-        self._fit_path([self], X, y, sensitive_features)
-        return self
-
-    @with_callbacks
-    def fit_many(
-        self,
-        points: Iterable[Mapping[str, Any]],
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        sensitive_features: ArrayLike,
-    ) -> list[Self]:
-        """Fit one clone per point; along ``alpha`` each starts where the last ended.
-
-        Returns
-        -------
-        list of FairLogLoss
-            In the order of ``points``; each equals the model fitted alone, since the
-            optimum is unique.
-        """
-        models = [clone(self).set_params(**point) for point in points]
-        alike: dict[str, list[Self]] = {}
-        for model in models:
-            alike.setdefault(model.constraints, []).append(model)
-        for path in alike.values():
-            self._fit_path(path, X, y, sensitive_features)
-        return models
-
-    def approximator_proba(
-        self, X: ArrayLike, *, sensitive_features: ArrayLike
-    ) -> Float:
-        """Return the probabilities of Q, the worst case that P was trained for."""
-        rows, group = self._check_rows(X, sensitive_features)
-        q = self.network_.mixture(self.network_.margins(rows), group).q
-        return np.column_stack([1 - q, q])
-
     def _positive(self, rows: Float, group: NDArray[np.int64]) -> Float:
         network: TruncatedLogistic = self.network_
         return network.positive(rows, group)
+
+    def _fit_models(
+        self,
+        models: Sequence[Self],
+        X: ArrayLike,
+        y: ArrayLike,
+        sensitive_features: ArrayLike,
+    ) -> None:
+        paths: dict[str, list[Self]] = {}
+        for model in models:
+            paths.setdefault(model.constraints, []).append(model)
+        for path in paths.values():
+            self._fit_path(path, X, y, sensitive_features)
 
     def _fit_path(
         self,
@@ -147,6 +112,7 @@ class FairLogLoss(GroupedClassifier):
         y: ArrayLike,
         sensitive_features: ArrayLike,
     ) -> None:
+        """Fit along ``alpha``, each where the last ended."""
         for model in models:
             model._check_params()
         rows: Float
@@ -174,10 +140,7 @@ class FairLogLoss(GroupedClassifier):
             if ask.answer:
                 break
             theta, multiplier = found.theta, found.multiplier
-            model.n_features_in_ = self.n_features_in_
-            if hasattr(self, "feature_names_in_"):
-                model.feature_names_in_ = self.feature_names_in_
-            model.classes_, model.groups_ = classes, groups
+            self._share([model], classes, groups)
             model.coef_, model.intercept_ = theta[None, :-1].copy(), theta[-1:].copy()
             model.multiplier_ = multiplier.copy()
             model.kkt_residual_ = found.residual
@@ -194,7 +157,7 @@ class FairLogLoss(GroupedClassifier):
                     f"after {model.n_iter_} steps; scale the features, or raise "
                     f"`alpha` ({model.alpha:g}) or `max_iter`."
                 )
-                warnings.warn(message, ConvergenceWarning, stacklevel=3)
+                warnings.warn(message, ConvergenceWarning, stacklevel=4)
         root.call_on_fit_task_end(estimator=self, X=X, y=y)
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.callback import CallbackContext, with_callbacks
+from sklearn.callback import CallbackContext
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from fairdash._validation import encode_binary_target, encode_groups
-from fairdash.methods.base import NetworkClassifier
+from fairdash.methods.base import ManyClassifier, NetworkClassifier
 from fairdash.methods.lazy import torch
 from fairdash.methods.network.groups import Groups
 from fairdash.methods.network.planning import find_device, one_thread, plan_stacks
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class StackedClassifier(NetworkClassifier):
+class StackedClassifier(ManyClassifier, NetworkClassifier):
     """Network classifier of which many settings train at once.
 
     On a CPU a model has the same bits whatever it trains beside: products, losses and
@@ -51,40 +50,6 @@ class StackedClassifier(NetworkClassifier):
     learning_rate: float = LEARNING_RATE
     device: str = DEVICE
     random_state: Any = RANDOM_STATE
-
-    @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike) -> Self:
-        """Fit the model; ``sensitive_features`` holds the group of each sample."""
-        self._fit_models([self], X, y, sensitive_features)
-        return self
-
-    @with_callbacks
-    def fit_many(
-        self,
-        points: Iterable[Mapping[str, Any]],
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        sensitive_features: ArrayLike,
-    ) -> list[Self]:
-        """Fit one clone per point, as many as possible in one stack.
-
-        Parameters
-        ----------
-        points : iterable of dict
-            Parameters of each model, on top of this estimator's own.
-        X, y, sensitive_features
-            As in ``fit``; shared by all models.
-
-        Returns
-        -------
-        list of estimators
-            Fitted, in the order of ``points``; on a CPU each equals the model fitted
-            alone with the same ``random_state``, bit for bit.
-        """
-        models = [clone(self).set_params(**point) for point in points]
-        self._fit_models(models, X, y, sensitive_features)
-        return models
 
     def _encode_target(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the classes and the index of each sample's class."""
@@ -106,11 +71,7 @@ class StackedClassifier(NetworkClassifier):
         X, y = validate_data(self, X, y, dtype=np.float32, order="C")
         classes, target = self._encode_target(y)
         groups, codes = encode_groups(sensitive_features, X)
-        for model in models:
-            model.n_features_in_ = self.n_features_in_
-            if hasattr(self, "feature_names_in_"):
-                model.feature_names_in_ = self.feature_names_in_
-            model.classes_, model.groups_ = classes, groups
+        self._share(models, classes, groups)
         stacks = plan_stacks(
             models,
             self._stackable,

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
+from fairdash.methods.base import alike
 from fairdash.methods.declare import Device
 from fairdash.methods.lazy import torch
 from fairdash.methods.params import hidden_layers
@@ -38,13 +39,8 @@ def plan_stacks(
     n_rows, n_features : int
         Of the training set.
     """
-    alike: dict[str, list[int]] = {}
-    for i, model in enumerate(models):
-        params = model.get_params(deep=False)
-        fixed = {k: v for k, v in params.items() if k not in stackable}
-        alike.setdefault(repr(sorted(fixed.items())), []).append(i)
     stacks = []
-    for indices in alike.values():
+    for indices in alike(models, stackable):
         first = models[indices[0]]
         size = stack_size(
             first.get_params(deep=False),

@@ -27,7 +27,6 @@ from fairdash.methods.noisy_groups.noise import (
 )
 from fairdash.methods.noisy_groups.soft import (
     cell_probabilities,
-    joint_soft_max,
     soft_group_max,
     soft_group_rates,
 )

@@ -2,14 +2,13 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.callback import CallbackContext, with_callbacks
+from sklearn.callback import CallbackContext
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
@@ -20,7 +19,7 @@ from fairdash._validation import (
     encode_binary_target,
     encode_groups,
 )
-from fairdash.methods.base import Asked, NetworkClassifier
+from fairdash.methods.base import Asked, ManyClassifier, NetworkClassifier, alike
 from fairdash.methods.declare import Effort, Method, Scalar, param, vary
 from fairdash.methods.noisy_groups.certificate import violations
 from fairdash.methods.noisy_groups.game import (
@@ -56,7 +55,7 @@ EFFORTS: dict[Effort, dict[str, Scalar]] = {
 }
 
 
-class NoisyGroupsClassifier(NetworkClassifier):
+class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
     """Linear classifier under constraints on groups that are known with noise."""
 
     constraints: str = vary(
@@ -111,39 +110,6 @@ class NoisyGroupsClassifier(NetworkClassifier):
         RANDOM_STATE, doc="Of the simulated noise and of random draws."
     )
 
-    @with_callbacks
-    def fit(self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike) -> Self:
-        """Fit the model; ``sensitive_features`` holds the noisy group of each sample.
-
-        Raises
-        ------
-        ValueError
-            When a parameter is out of range, or a group has no rows that a rate of the
-            constraint is over.
-        """
-        self._fit_models([self], X, y, sensitive_features)
-        return self
-
-    @with_callbacks
-    def fit_many(
-        self,
-        points: Iterable[Mapping[str, Any]],
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        sensitive_features: ArrayLike,
-    ) -> list[Self]:
-        """Fit one clone per point, those that differ in rates or slack in one stack.
-
-        Returns
-        -------
-        list of estimators
-            In the order of ``points``; each equals the model fitted alone, bit for bit.
-        """
-        models = [clone(self).set_params(**point) for point in points]
-        self._fit_models(models, X, y, sensitive_features)
-        return models
-
     def violation(
         self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike
     ) -> float:
@@ -174,22 +140,19 @@ class NoisyGroupsClassifier(NetworkClassifier):
         features, y = validate_data(self, X, y, dtype=np.float32)
         classes, target = encode_binary_target(y)
         groups, _ = encode_groups(sensitive_features, features)
-        stacks = _stacks(models)
         given = np.asarray(sensitive_features)
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        for stack in stacks:
+        for places in alike(models, self._stackable):
+            stack = [models[i] for i in places]
             noisy = given
             if level := stack[0].simulated_noise:
                 seed = check_random_state(stack[0].random_state)
                 noisy = simulate_noise(given, level, random_state=seed)
             codes = np.searchsorted(groups, noisy)
             prior = np.bincount(codes, minlength=len(groups)) / len(codes)
+            self._share(stack, classes, groups)
             for model in stack:
-                model.classes_, model.groups_ = classes, groups
-                model.n_features_in_ = self.n_features_in_
-                if hasattr(self, "feature_names_in_"):
-                    model.feature_names_in_ = self.feature_names_in_
                 model.noisy_prior_ = prior
             self._fit_stack(stack, features, target, codes, root)
         root.call_on_fit_task_end(estimator=self, X=X, y=y)
@@ -408,16 +371,6 @@ def _warn_constant(name: str) -> None:
         "slack."
     )
     warnings.warn(message, ConvergenceWarning, stacklevel=2)
-
-
-def _stacks(models: Sequence[Any]) -> list[list[Any]]:
-    """Put together models that are alike in all that cannot differ within a stack."""
-    alike: dict[str, list[Any]] = {}
-    for model in models:
-        params = model.get_params(deep=False)
-        fixed = {k: v for k, v in params.items() if k not in model._stackable}
-        alike.setdefault(repr(sorted(fixed.items())), []).append(model)
-    return list(alike.values())
 
 
 UNCONSTRAINED = Method.of(

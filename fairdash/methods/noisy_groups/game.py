@@ -28,7 +28,6 @@ class SideRows:
 
     Attributes
     ----------
-    side : Side
     span : slice
         Where they stand among all rows.
     counts : ndarray of shape (n_side,)
@@ -70,7 +69,6 @@ class Rows:
         1 for the positive outcome, -1 for the other.
     share : ndarray of shape (n_distinct,)
         Of all training rows; sums to one.
-    sides : tuple of SideRows
     of_row : ndarray of shape (n_rows,)
         The distinct row that each training row is.
     """

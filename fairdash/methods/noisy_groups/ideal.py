@@ -5,12 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.callback import CallbackContext
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from fairdash._validation import check_non_negative
-from fairdash.methods.base import Asked
+from fairdash.methods.base import Asked, MixtureClassifier
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.certificate import soft_certificate
 from fairdash.methods.noisy_groups.estimators import (
@@ -47,7 +47,7 @@ DESCENT_STEPS = 10  # of Adam for one approximate best response of the model
 PENALTY = 10.0  # R' = B' / gamma of the paper, whose constants are not known in advance
 
 
-class NoisyGroupsIdeal(NoisyGroupsClassifier):
+class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
     r"""Constraints under soft memberships, by Algorithms 1 and 3: a mixture of models.
 
     In each of T rounds the model responds to the multipliers in Q steps against
@@ -76,7 +76,7 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
     Wang et al. (NeurIPS 2020), Algorithms 1 and 3, Theorems 4 and 5.
     """
 
-    network_: Any
+    _dtype = np.float32
 
     noise_level: float = NOISE_LEVEL
     group_given_noisy: Any = GROUP_GIVEN_NOISY
@@ -115,18 +115,6 @@ class NoisyGroupsIdeal(NoisyGroupsClassifier):
         help="By how much memberships may miss the known shares.",
         doc="The :math:`\\tau` above, at least 0.",
     )
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of deciding for each class."""
-        check_is_fitted(self, "coefs_")
-        rows = validate_data(self, X, dtype=np.float32, reset=False)
-        positive = self.network_.positive(rows)
-        return np.column_stack([1 - positive, positive])
-
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return how far the probability of ``classes_[1]`` is above one half."""
-        scores: NDArray[np.float64] = self.predict_proba(X)[:, 1] - 0.5
-        return scores
 
     def violation(
         self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike

@@ -74,58 +74,6 @@ def soft_group_max(
     return float((taken * np.take_along_axis(values, order, 1)).sum())
 
 
-def joint_soft_max(
-    h: ArrayLike,
-    cell_probability: ArrayLike,
-    group_given_noisy: ArrayLike,
-    weights: ArrayLike,
-) -> tuple[float, Float]:
-    r"""Return the largest weighted sum over all groups at once, and the memberships.
-
-    .. math::
-
-        \max_w \sum_j c_j \sum_{k, c} P(\hat G = k, c)\, h_c\, w_{kcj} \quad
-        \text{subject also to} \quad \sum_j w_{kcj} = 1
-
-    A transport problem per k with the profits :math:`c_j h_c`, which are Monge once
-    cells are sorted by h and groups by c: the north-west corner rule is exact.
-
-    Parameters
-    ----------
-    h, cell_probability, group_given_noisy
-        As in `soft_group_max`.
-    weights : array-like of shape (n_groups,)
-        c, at least 0: in Algorithm 4 the multiplier over P(G = j).
-
-    Returns
-    -------
-    value : float
-    w : ndarray of shape (n_noisy, 4, n_groups)
-        Memberships; in a cell without rows, those of its noisy group.
-    """
-    joint, b = _checked(cell_probability, group_given_noisy)
-    c = np.asarray(weights, dtype=np.float64)
-    if c.shape != (b.shape[1],) or not (c >= 0).all():
-        raise ValueError("`weights` must be one number >= 0 for each true group.")
-    values = np.broadcast_to(np.asarray(h, dtype=np.float64), joint.shape)
-    cells = np.argsort(-values, axis=1, kind="stable")
-    groups = np.argsort(-c, kind="stable")
-    supply = np.cumsum(np.take_along_axis(joint, cells, 1), axis=1)
-    demand = np.cumsum(joint.sum(axis=1, keepdims=True) * b[:, groups], axis=1)
-    # along the diagonal: what cell and group share of the line from 0 to P(k)
-    ends = np.minimum(supply[:, :, None], demand[:, None, :])
-    padded = np.pad(ends, ((0, 0), (1, 0), (1, 0)))
-    shared = np.diff(np.diff(padded, axis=1), axis=2)
-    moved = np.empty_like(shared)
-    np.put_along_axis(moved, cells[:, :, None], shared, axis=1)
-    moved = moved[:, :, np.argsort(groups)]
-    empty = joint == 0
-    w = np.where(
-        empty[..., None], b[:, None, :], moved / np.where(empty, 1, joint)[..., None]
-    )
-    return float((moved * values[:, :, None] * c).sum()), w
-
-
 def soft_ratio_max(
     size: Float, value: Float, rest: Float, low: Float, high: Float
 ) -> tuple[Float, Float]:

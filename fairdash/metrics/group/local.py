@@ -28,7 +28,6 @@ class LocalCells:
 
     Attributes
     ----------
-    subgroups, groups : tuple of str
     codes : int64 array of shape (n_rows,)
         Subgroup of every row, -1 for none.
     cells : Cells of shape (subgroups, groups)
@@ -72,10 +71,6 @@ def local_cells(
         A missing subgroup means that the row belongs to none.
     min_size : int, default=50
         Subgroups with fewer rows are not estimable.
-
-    Returns
-    -------
-    LocalCells
     """
     check_whole("min_size", min_size, at_least=1)
     groups = group_codes(sensitive_features, sensitive_features)
@@ -309,10 +304,6 @@ def base_rates(
         Subgroup of each row, missing where in none.
     min_size : int
         Fewest rows of a subgroup whose gap is estimated.
-
-    Returns
-    -------
-    BaseRates
     """
     whole = group_rates(y, sensitive_features=sensitive_features)
     positives = whole["positives"].to_numpy(float)

@@ -89,7 +89,6 @@ class LossRatio:
         One-sided 95 % lower bound of the mean.
     p_value : float
         Of the hypothesis that the mean ratio is at most ``threshold``.
-    threshold : float
     unfair : bool
         Whether the hypothesis is rejected at 5 %.
     n : int

@@ -159,22 +159,6 @@ class FairMetric:
             }
         )
 
-    def loadings(self) -> pd.DataFrame:
-        """Return direction, column and loading, every direction's largest first."""
-        tables = []
-        for k, label in enumerate(self.labels):
-            order = np.argsort(-np.abs(self.directions[:, k]), kind="stable")
-            tables.append(
-                pd.DataFrame(
-                    {
-                        "direction": label,
-                        "column": np.array(self.feature_names)[order],
-                        "loading": self.directions[order, k],
-                    }
-                )
-            )
-        return pd.concat(tables, ignore_index=True)
-
     @property
     def is_learned(self) -> bool:
         """Whether ``sigma`` was learned as a whole and weighs every column."""

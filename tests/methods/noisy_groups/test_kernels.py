@@ -11,7 +11,6 @@ from scipy.optimize import linprog, minimize
 
 from fairdash.methods.noisy_groups import (
     cell_probabilities,
-    joint_soft_max,
     project_simplex,
     project_tv_ball,
     robust_rates,
@@ -147,31 +146,6 @@ def test_the_soft_maximum_of_a_group_equals_the_linear_program():
         budget = joint.sum(axis=1) * b[:, j]
         exact = lp((joint * h).ravel(), A_eq=mine, b_eq=budget, bounds=(0, 1))
         assert soft_group_max(h, joint, b, j) == pytest.approx(exact, abs=1e-8)
-
-
-def test_the_joint_soft_maximum_equals_the_linear_program():
-    rng = np.random.default_rng(5)
-    for _ in range(PROBLEMS):
-        joint, b = random_soft(rng)
-        (k, m), h = b.shape, rng.normal(size=4)
-        c = rng.random(m) * (rng.random(m) < 0.8)
-        value, w = joint_soft_max(h, joint, b, c)
-        totals = np.zeros((k, m, k, 4, m))
-        for place in np.ndindex(k, m):
-            totals[place][place[0], :, place[1]] = joint[place[0]]
-        simplex = np.kron(np.eye(4 * k), np.ones((1, m)))
-        exact = lp(
-            ((joint * h)[:, :, None] * c).ravel(),
-            A_eq=np.vstack([totals.reshape(k * m, -1), simplex]),
-            b_eq=np.append(
-                (joint.sum(axis=1, keepdims=True) * b).ravel(), [1.0] * 4 * k
-            ),
-            bounds=(0, 1),
-        )
-        assert value == pytest.approx(exact, abs=1e-8)
-        np.testing.assert_allclose(w.sum(axis=2), 1, atol=1e-9)
-        share = joint.sum(axis=1, keepdims=True) * b
-        np.testing.assert_allclose(np.einsum("kc,kcj->kj", joint, w), share, atol=1e-9)
 
 
 def on(joint, cells):
@@ -332,10 +306,6 @@ def test_cells_count_the_rows():
         (
             lambda: soft_group_max([1] * 4, [[0.25] * 4], [[0.5, 0.5]], 2),
             "`group` must be a column",
-        ),
-        (
-            lambda: joint_soft_max([1] * 4, [[0.25] * 4], [[0.5, 0.5]], [1, -1]),
-            "`weights` must be one number >= 0",
         ),
     ],
 )
