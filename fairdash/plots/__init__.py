@@ -1,13 +1,13 @@
 """Finished tables in, Plotly figures out; and what each figure says in words.
 
-Every ``plot_*`` has a ``describe_*`` that returns its alt text and a ``*_finding`` that
-returns the sentence above it. Colours are tokens that Streamlit swaps for the reader's
+Every ``plot_*`` returns a `Picture`: figure, headline, alt text and table, from one
+input. Colours are tokens that Streamlit swaps for the reader's
 theme; ``resolve`` swaps them for files.
 """
 
 from fairdash.plots._base_rates import plot_base_rates
-from fairdash.plots._front import METRICS, drawn_models, front_picture
-from fairdash.plots._grid import by_tau_picture, grid_picture, ratio_by_tau_picture
+from fairdash.plots._front import METRICS, drawn_models, plot_front
+from fairdash.plots._grid import plot_by_tau, plot_grid, plot_ratio_by_tau
 from fairdash.plots._individual import plot_consistency, plot_fair_metric
 from fairdash.plots._local import MOST_MODELS, local_finding, plot_local_di
 from fairdash.plots._models import plot_comparison, plot_overview
@@ -19,9 +19,9 @@ from fairdash.plots._noisy_groups import (
 from fairdash.plots._picture import Picture
 from fairdash.plots._theme import CONFIG, group_colours_of, method_colour_of, resolve
 from fairdash.plots._trade_off import (
-    corrections_picture,
-    ramp_picture,
-    trade_off_picture,
+    plot_corrections,
+    plot_ramps,
+    plot_trade_off,
 )
 from fairdash.plots._training import (
     describe_ratio_histogram,

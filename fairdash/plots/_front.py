@@ -6,15 +6,13 @@ import pandas as pd
 
 from fairdash._wording import fitting, floor_words, listing, number, percent
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import numbers, records
+from fairdash.plots._rows import chance_band, records, scatter, whiskers
 from fairdash.plots._theme import (
-    BAND,
-    METHODS,
-    OTHER_METHOD,
     VEIL,
     Spec,
     fade,
     finish,
+    method_mark,
     text,
 )
 
@@ -43,7 +41,7 @@ def metric_words(metric: str, value: float) -> str:
     return percent(value, 1) if METRICS[metric][1] else number(value)
 
 
-def front_picture(
+def plot_front(
     models: pd.DataFrame | None,
     runs: pd.DataFrame | None = None,
     *,
@@ -114,9 +112,7 @@ def front_picture(
         "annotations": [_knee(row) for row in records(shown[shown["knee"]])],
     }
     if chance == chance:
-        band: Spec = {"type": "rect", "fillcolor": BAND, "line": {"width": 0}}
-        edge = {"x0": 0, "x1": chance, "y0": 0, "y1": 1, "yref": "y domain"}
-        layout["shapes"] = [{**band, **edge, "layer": "below"}]
+        layout["shapes"] = [chance_band(chance)]
         at: Spec = {"x": chance, "y": 0, "yref": "y domain", "xanchor": "right"}
         note = text("chance alone", yanchor="bottom", xshift=-4, **at)
         layout["annotations"].append(note)
@@ -130,7 +126,7 @@ def front_picture(
 
 
 def drawn_models(models: pd.DataFrame, *, constants: bool) -> pd.DataFrame:
-    """Return the rows that `front_picture` draws: without models that do not decide."""
+    """Return the rows that `plot_front` draws: without models that do not decide."""
     return models if constants else models[~models["constant"].astype(bool)]
 
 
@@ -193,94 +189,83 @@ def _marks(mine: pd.DataFrame, axes: tuple[str, str]) -> Spec:
     rows = records(mine)
     sizes = [10 if row["front"] else 7 for row in rows]
     shades = [colour if row["front"] else fade(colour, 0.5) for row in rows]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": rows[0]["method"],
-        "legendgroup": rows[0]["method"],
-        "x": numbers(mine["x"]),
-        "y": numbers(mine["y"]),
-        "text": [_hover(row, axes) for row in rows],
-        "hovertemplate": "%{text}<extra></extra>",
-        "zorder": 3,
-        "marker": {
+    return scatter(
+        mine["x"],
+        mine["y"],
+        mode="markers",
+        name=rows[0]["method"],
+        legendgroup=rows[0]["method"],
+        text=[_hover(row, axes) for row in rows],
+        hovertemplate="%{text}<extra></extra>",
+        zorder=3,
+        marker={
             "size": sizes,
             "color": shades,
             "symbol": [_symbol(symbol, row) for row in rows],
             "opacity": 1,
         },
-        "selected": {"marker": {"opacity": 1}},
-        "unselected": {"marker": {"opacity": 1}},
-        "error_x": _spread(mine, "x", colour),
-        "error_y": _spread(mine, "y", colour),
-    }
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+        error_x=_spread(mine, "x", colour),
+        error_y=_spread(mine, "y", colour),
+    )
 
 
 def _spread(mine: pd.DataFrame, axis: str, colour: str) -> Spec:
     """Return whiskers of one standard deviation, on the front alone."""
     spread = mine[f"{axis}_sd"].where(mine["front"]).fillna(0.0)
-    return {
-        "type": "data",
-        "array": spread.tolist(),
-        "color": fade(colour, 0.45),
-        "thickness": 1.2,
-        "width": 0,
-        "visible": bool((spread > 0).any()),
-    }
+    bars = whiskers(spread, colour=fade(colour, 0.45), thickness=1.2)
+    return bars | {"visible": bool((spread > 0).any())}
 
 
 def _line(front: pd.DataFrame) -> Spec:
     colour, _ = _mark(front)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "legendgroup": front["method"].iloc[0],
-        "showlegend": False,
-        "x": numbers(front["x"]),
-        "y": numbers(front["y"]),
-        "line": {"color": colour, "width": 2, "shape": "hv"},
-        "hoverinfo": "skip",
-        "zorder": 2,
-    }
+    return scatter(
+        front["x"],
+        front["y"],
+        legendgroup=front["method"].iloc[0],
+        showlegend=False,
+        line={"color": colour, "width": 2, "shape": "hv"},
+        hoverinfo="skip",
+        zorder=2,
+    )
 
 
 def _single(method: str, mine: pd.DataFrame) -> Spec:
     colour, _ = _mark(mine)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "legendgroup": method,
-        "showlegend": False,
-        "x": numbers(mine["x"]),
-        "y": numbers(mine["y"]),
-        "marker": {"color": fade(colour, 0.22), "size": 4},
-        "hoverinfo": "skip",
-        "zorder": 1,
-    }
+    return scatter(
+        mine["x"],
+        mine["y"],
+        mode="markers",
+        legendgroup=method,
+        showlegend=False,
+        marker={"color": fade(colour, 0.22), "size": 4},
+        hoverinfo="skip",
+        zorder=1,
+    )
 
 
 def _growing(mine: pd.DataFrame, axes: tuple[str, str], *, named: bool) -> Spec:
     """Return models in training: marks that are still to move, in the legend if new."""
     colour, symbol = _mark(mine)
     method = mine["method"].iloc[0]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": method,
-        "legendgroup": method,
-        "showlegend": named,
-        "x": numbers(mine["x"]),
-        "y": numbers(mine["y"]),
-        "text": [f"{_values(row, axes)}<br>in training" for row in records(mine)],
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": fade(colour, 0.4), "size": 5, "symbol": symbol},
-        "zorder": 1,
-    }
+    return scatter(
+        mine["x"],
+        mine["y"],
+        mode="markers",
+        name=method,
+        legendgroup=method,
+        showlegend=named,
+        text=[f"{_values(row, axes)}<br>in training" for row in records(mine)],
+        hovertemplate="%{text}<extra></extra>",
+        marker={"color": fade(colour, 0.4), "size": 5, "symbol": symbol},
+        zorder=1,
+    )
 
 
 def _knee(row: Spec) -> Spec:
     """Return the word beside the mark where a front bends most."""
-    colour, _ = METHODS.get(row["colour_role"], OTHER_METHOD)
+    colour, _ = method_mark(row["colour_role"])
     arrow: Spec = {"showarrow": True, "arrowhead": 0, "arrowcolor": colour}
     arrow |= {"arrowwidth": 1.2, "ax": 26, "ay": 24, "standoff": 6}
     return text("knee", colour, x=row["x"], y=row["y"], bgcolor=VEIL) | arrow
@@ -293,7 +278,7 @@ def _symbol(symbol: str, row: Spec) -> str:
 
 
 def _mark(mine: pd.DataFrame) -> tuple[str, str]:
-    return METHODS.get(mine["colour_role"].iloc[0], OTHER_METHOD)
+    return method_mark(mine["colour_role"].iloc[0])
 
 
 def _axis(metric: str) -> Spec:

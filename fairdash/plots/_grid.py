@@ -9,14 +9,21 @@ import pandas as pd
 from fairdash._wording import number
 from fairdash.plots._front import GROUND, METRICS, metric_words
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import numbers, records
+from fairdash.plots._rows import (
+    numbers,
+    records,
+    scatter,
+    stairs,
+    upright_line,
+    whiskers,
+)
 from fairdash.plots._theme import INK, MUTED, Spec, fade, finish
 
 _TICKS = 6
 _SHADES = (GROUND[3], GROUND[5], GROUND[7], GROUND[9])
 
 
-def grid_picture(table: pd.DataFrame, *, metric: str) -> Picture:
+def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
     """Draw cells of a metric over λ (across) and τ (up), and where the limit is kept.
 
     Parameters
@@ -59,22 +66,21 @@ def grid_picture(table: pd.DataFrame, *, metric: str) -> Picture:
                 "nticks": 4,
             },
         },
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": column.tolist(),
-            "y": row.tolist(),
-            "text": [
+        scatter(
+            column.tolist(),
+            row.tolist(),
+            mode="markers",
+            text=[
                 f"λ {one['fairness_weight']:g}, τ {one['tau']:g}<br>"
                 f"{title.split(' (')[0]} {metric_words(metric, one['value'])}"
                 + ("<br>decides alike for everyone" if one["constant"] else "")
                 for one in records(table)
             ],
-            "hovertemplate": "%{text}<extra></extra>",
-            "marker": {"size": 16, "opacity": 0, "symbol": "square"},
-            "selected": {"marker": {"opacity": 0}},
-            "unselected": {"marker": {"opacity": 0}},
-        },
+            hovertemplate="%{text}<extra></extra>",
+            marker={"size": 16, "opacity": 0, "symbol": "square"},
+            selected={"marker": {"opacity": 0}},
+            unselected={"marker": {"opacity": 0}},
+        ),
         _edge(within),
         _crosses(row, column, table["constant"].to_numpy(bool)),
     ]
@@ -116,7 +122,7 @@ def _grid_headline(table: pd.DataFrame, metric: str) -> str:
     return f"{name[0].upper()}{name[1:]} runs from {low} to {high} on test rows"
 
 
-def by_tau_picture(table: pd.DataFrame, *, metric: str) -> Picture:
+def plot_by_tau(table: pd.DataFrame, *, metric: str) -> Picture:
     """Draw lines of a metric against τ, one per range of λ, ± one standard deviation.
 
     Parameters
@@ -138,23 +144,18 @@ def by_tau_picture(table: pd.DataFrame, *, metric: str) -> Picture:
     for part, shade in zip(parts, shades, strict=True):
         mine = table[table["part"] == part]
         data.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": part,
-                "x": numbers(mine["tau"]),
-                "y": numbers(mine["mean"]),
-                "line": {"color": shade, "width": 2},
-                "marker": {"size": 6, "color": shade},
-                "error_y": {
-                    "type": "data",
-                    "array": numbers(mine["sd"].fillna(0.0)),
-                    "color": fade(shade, 0.5),
-                    "thickness": 1.2,
-                    "width": 0,
-                },
-                "hovertemplate": f"{part}, τ %{{x:g}}: %{{y:.3f}}<extra></extra>",
-            }
+            scatter(
+                mine["tau"],
+                mine["mean"],
+                mode="lines+markers",
+                name=part,
+                line={"color": shade, "width": 2},
+                marker={"size": 6, "color": shade},
+                error_y=whiskers(
+                    mine["sd"].fillna(0.0), colour=fade(shade, 0.5), thickness=1.2
+                ),
+                hovertemplate=f"{part}, τ %{{x:g}}: %{{y:.3f}}<extra></extra>",
+            )
         )
     title, share = METRICS[metric]
     layout: Spec = {
@@ -180,7 +181,7 @@ def _by_tau_headline(table: pd.DataFrame, metric: str) -> str:
     return f"With the largest λ, τ moves {name} by {span} on test rows"
 
 
-def ratio_by_tau_picture(
+def plot_ratio_by_tau(
     edges: Sequence[float],
     density: Mapping[float, Sequence[float]],
     spread: Mapping[float, float],
@@ -205,23 +206,12 @@ def ratio_by_tau_picture(
     shades = _SHADES[-len(density) :][::-1]
     for (tau, bars), shade in zip(density.items(), shades, strict=True):
         data.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": f"τ {tau:g}",
-                "x": np.repeat(edges, 2).tolist(),
-                "y": [0.0, *np.repeat(bars, 2).tolist(), 0.0],
-                "line": {"color": shade, "width": 2},
-                "hoverinfo": "skip",
-            }
+            stairs(edges, bars, name=f"τ {tau:g}", line={"color": shade, "width": 2})
         )
-    one: Spec = {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1}
     layout: Spec = {
         "xaxis": {"title": "weight r", "nticks": _TICKS},
         "yaxis": {"title": "density", "rangemode": "tozero", "nticks": 4},
-        "shapes": [
-            one | {"yref": "y domain"} | {"line": {"color": MUTED, "dash": "dot"}}
-        ],
+        "shapes": [upright_line(1, color=MUTED, dash="dot")],
     }
     low, high = min(spread), max(spread)
     ends = (
@@ -258,23 +248,15 @@ def _edge(within: Any) -> Spec:
     for i, j in zip(*np.nonzero(within[1:] != within[:-1]), strict=True):
         xs += [j - 0.5, j + 0.5, None]
         ys += [i + 0.5, i + 0.5, None]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": xs,
-        "y": ys,
-        "line": {"color": INK, "width": 2},
-        "hoverinfo": "skip",
-    }
+    return scatter(xs, ys, line={"color": INK, "width": 2}, hoverinfo="skip")
 
 
 def _crosses(row: Any, column: Any, constant: Any) -> Spec:
     """Return a cross in every cell whose model does not decide."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": column[constant].tolist(),
-        "y": row[constant].tolist(),
-        "marker": {"symbol": "x-thin-open", "size": 9, "color": MUTED},
-        "hoverinfo": "skip",
-    }
+    return scatter(
+        column[constant].tolist(),
+        row[constant].tolist(),
+        mode="markers",
+        marker={"symbol": "x-thin-open", "size": 9, "color": MUTED},
+        hoverinfo="skip",
+    )

@@ -4,7 +4,7 @@ import pandas as pd
 
 from fairdash._wording import fitting, percent
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import numbers, records
+from fairdash.plots._rows import numbers, records, scatter, whiskers
 from fairdash.plots._theme import (
     GROUPS,
     INK,
@@ -40,15 +40,14 @@ def plot_consistency(table: pd.DataFrame) -> Picture:
     data = [_method(rows) for _, rows in table.groupby("method", sort=False)]
     ring = table[table["chosen"]]
     data.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": numbers(ring["consistency"]),
-            "y": numbers(ring["balanced_accuracy"]),
-            "marker": {"color": INK, "symbol": "circle-open", "size": 22},
-            "hoverinfo": "skip",
-            "showlegend": False,
-        }
+        scatter(
+            ring["consistency"],
+            ring["balanced_accuracy"],
+            mode="markers",
+            marker={"color": INK, "symbol": "circle-open", "size": 22},
+            hoverinfo="skip",
+            showlegend=False,
+        )
     )
     layout: Spec = {
         "xaxis": {
@@ -73,33 +72,26 @@ def _method(rows: pd.DataFrame) -> Spec:
     spread = ordered["consistency_sd"].where(several)
     above = spread.fillna(ordered["consistency_high"] - ordered["consistency"])
     below = spread.fillna(ordered["consistency"] - ordered["consistency_low"])
-    bar = {"type": "data", "color": fade(colour, 0.45), "thickness": 1.5, "width": 0}
-    return {
-        "type": "scatter",
-        "mode": "lines+markers" if weighed else "markers",
-        "name": str(ordered["method"].iloc[0]),
-        "x": numbers(ordered["consistency"]),
-        "y": numbers(ordered["balanced_accuracy"]),
-        "line": {"color": fade(colour, 0.5), "width": 1.5},
-        "marker": {
+    bars = fade(colour, 0.45)
+    return scatter(
+        ordered["consistency"],
+        ordered["balanced_accuracy"],
+        mode="lines+markers" if weighed else "markers",
+        name=str(ordered["method"].iloc[0]),
+        line={"color": fade(colour, 0.5), "width": 1.5},
+        marker={
             "color": colour,
             "symbol": symbol,
             "size": _sizes(len(ordered)) if weighed else _MARK,
         },
-        "error_x": {
-            **bar,
-            "symmetric": False,
-            "array": numbers(above),
-            "arrayminus": numbers(below),
-        },
-        "error_y": {
-            **bar,
-            "array": numbers(ordered["balanced_accuracy_sd"].where(several).fillna(0)),
-        },
-        "text": [_marked(row) for row in records(ordered)],
-        "hovertemplate": "%{text}<br>consistency %{x:.1%}<br>"
+        error_x=whiskers(above, below, colour=bars),
+        error_y=whiskers(
+            ordered["balanced_accuracy_sd"].where(several).fillna(0), colour=bars
+        ),
+        text=[_marked(row) for row in records(ordered)],
+        hovertemplate="%{text}<br>consistency %{x:.1%}<br>"
         "balanced accuracy %{y:.1%}<extra></extra>",
-    }
+    )
 
 
 def _sizes(n: int) -> list[float]:

@@ -6,6 +6,7 @@ import pandas as pd
 from fairdash._wording import between, fitting, number
 from fairdash.plots._picture import Picture
 from fairdash.plots._rows import (
+    chance_band,
     change_of,
     dashed,
     dots,
@@ -17,7 +18,6 @@ from fairdash.plots._rows import (
     swap,
 )
 from fairdash.plots._theme import (
-    BAND,
     Spec,
     finish,
     group_colours,
@@ -258,20 +258,6 @@ def _chance(
 ) -> tuple[list[Spec], list[Spec]]:
     if np.isnan(chance):
         return [], []
-    edge: Spec = {
-        "x0": 0,
-        "x1": chance,
-        "y0": 0,
-        "y1": 1,
-        "xref": "x",
-        "yref": "y domain",
-    }
-    band: Spec = {
-        "type": "rect",
-        "fillcolor": BAND,
-        "line": {"width": 0},
-        "layer": "below",
-    }
     words = f"by chance {number(chance)}"
     if upright:
         place: Spec = {
@@ -287,4 +273,4 @@ def _chance(
         side: Spec = {"xanchor": "right" if inside else "left"}
         shift = -4 if inside else 4
         note = text(words, x=chance, xref="x", xshift=shift, **side, **place)
-    return [swap({**band, **edge}, upright=upright)], [note]
+    return [swap(chance_band(chance, xref="x"), upright=upright)], [note]

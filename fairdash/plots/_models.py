@@ -5,8 +5,16 @@ import pandas as pd
 
 from fairdash._wording import between, fitting, number, percent, wrap
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import change_of, dots, name_axis, numbers, records
-from fairdash.plots._theme import BAND, INK, Spec, finish, model_marks, text
+from fairdash.plots._rows import (
+    chance_band,
+    change_of,
+    dots,
+    name_axis,
+    numbers,
+    records,
+    whiskers,
+)
+from fairdash.plots._theme import INK, Spec, fade, finish, model_marks, text
 
 PANELS = {
     "accuracy": "Accuracy",
@@ -133,10 +141,10 @@ def plot_overview(
             row["worst_1_di"], *ends, [0.0],
             colour=colour, symbol=symbol, name=name, hovertemplate=words,
         )  # fmt: skip
-        up, down = row["accuracy_high"], row["accuracy_low"]
-        whisker = {"array": numbers(up - row["accuracy"])}
-        whisker |= {"arrayminus": numbers(row["accuracy"] - down)}
-        data.append(spec | {"y": accuracy, "error_y": spec["error_x"] | whisker})
+        up = row["accuracy_high"] - row["accuracy"]
+        down = row["accuracy"] - row["accuracy_low"]
+        bars = whiskers(up, down, colour=fade(colour, 0.55), thickness=2)
+        data.append(spec | {"y": accuracy, "error_y": bars})
     layout: Spec = {
         "xaxis": {
             "title": "Worst-1-DI (← fairer)",
@@ -148,9 +156,7 @@ def plot_overview(
         "yaxis": {"title": "accuracy", "tickformat": ".1~%", "nticks": 6},
     }
     if not np.isnan(chance):
-        band: Spec = {"type": "rect", "fillcolor": BAND, "line": {"width": 0}}
-        edge = {"x0": 0, "x1": chance, "y0": 0, "y1": 1, "yref": "y domain"}
-        layout["shapes"] = [{**band, **edge, "layer": "below"}]
+        layout["shapes"] = [chance_band(chance)]
         at: Spec = {"x": 0, "y": 0, "yref": "y domain", "xanchor": "left"}
         note = text("chance alone", yanchor="bottom", xshift=4, **at)
         layout["annotations"] = [note]

@@ -6,7 +6,7 @@ import pandas as pd
 
 from fairdash._wording import count, fitting, number, percent, plural, wrap
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import numbers, records
+from fairdash.plots._rows import numbers, records, scatter, whiskers
 from fairdash.plots._theme import (
     BELOW_BUTTONS,
     INK,
@@ -54,41 +54,38 @@ def plot_certificates(table: pd.DataFrame) -> Picture:
     low, high = table[kinds].min(axis=1), table[kinds].max(axis=1)
     decides = table["status"] == ""
     data: list[Spec] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [x for a, b in zip(low, high, strict=True) for x in (a, b, None)],
-            "y": [y for place in places for y in (place, place, None)],
-            "line": {"color": fade(MUTED, 0.4), "width": 1},
-            "hoverinfo": "skip",
-            "showlegend": False,
-        }
+        scatter(
+            [x for a, b in zip(low, high, strict=True) for x in (a, b, None)],
+            [y for place in places for y in (place, place, None)],
+            line={"color": fade(MUTED, 0.4), "width": 1},
+            hoverinfo="skip",
+            showlegend=False,
+        )
     ]
     for column, name, symbol, colour in _CHECKS:
         if table[column].notna().any():
             data.append(
-                {
-                    "type": "scatter",
-                    "mode": "markers",
-                    "name": name,
-                    "x": numbers(table[column]),
-                    "y": places,
-                    "cliponaxis": False,
-                    "text": [
+                scatter(
+                    table[column],
+                    places,
+                    mode="markers",
+                    name=name,
+                    cliponaxis=False,
+                    text=[
                         f"{label}<br>{name}: {number(value)}"
                         for label, value in zip(
                             table["label"], table[column], strict=True
                         )
                     ],
-                    "hovertemplate": "%{text}<extra></extra>",
-                    "marker": {
+                    hovertemplate="%{text}<extra></extra>",
+                    marker={
                         "color": colour,
                         "symbol": symbol,
                         "size": 11,
                         "opacity": [1 if one else 0.35 for one in decides],
                         "line": {"width": 2, "color": colour},
                     },
-                }
+                )
             )
     layout: Spec = {
         "xaxis": {
@@ -268,29 +265,24 @@ def plot_noise_study(table: pd.DataFrame) -> Picture:
         shift = step * (i - (len(methods) - 1) / 2)
         for axis, column in zip(axes, panels, strict=True):
             data.append(
-                {
-                    "type": "scatter",
-                    "mode": "lines+markers",
-                    "name": label,
-                    "legendgroup": name,
-                    "showlegend": axis == "",
-                    "x": numbers(part["level"] + shift),
-                    "customdata": levels,
-                    "y": numbers(part[column]),
-                    "xaxis": f"x{axis}",
-                    "yaxis": f"y{axis}",
-                    "line": {"color": colour, "width": 2},
-                    "marker": {"color": colour, "symbol": symbol, "size": 9},
-                    "error_y": {
-                        "type": "data",
-                        "array": numbers(part[f"{column}_sd"]),
-                        "color": fade(colour, 0.55),
-                        "thickness": 2,
-                        "width": 0,
-                    },
-                    "hovertemplate": "%{y:.3f} at %{customdata:.0%}"
+                scatter(
+                    part["level"] + shift,
+                    part[column],
+                    mode="lines+markers",
+                    name=label,
+                    legendgroup=name,
+                    showlegend=axis == "",
+                    customdata=levels,
+                    xaxis=f"x{axis}",
+                    yaxis=f"y{axis}",
+                    line={"color": colour, "width": 2},
+                    marker={"color": colour, "symbol": symbol, "size": 9},
+                    error_y=whiskers(
+                        part[f"{column}_sd"], colour=fade(colour, 0.55), thickness=2
+                    ),
+                    hovertemplate="%{y:.3f} at %{customdata:.0%}"
                     f"<extra>{label}</extra>",
-                }
+                )
             )
     layout: Spec = {
         "shapes": [_zero_line("y", axis) for axis in axes[:-1]],

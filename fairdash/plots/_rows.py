@@ -11,9 +11,51 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import wrap
-from fairdash.plots._theme import PAPER, VEIL, Spec, fade, text
+from fairdash.plots._theme import BAND, PAPER, VEIL, Spec, fade, text
 
 _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
+
+
+def scatter(x: Any, y: Any, *, mode: str = "lines", **more: Any) -> Spec:
+    """Return a trace of lines or marks; lists as they are, columns as plain numbers."""
+    x, y = (at if isinstance(at, list) else numbers(at) for at in (x, y))
+    return {"type": "scatter", "mode": mode, "x": x, "y": y, **more}
+
+
+def band(x: list[Any], low: Any, high: Any, colour: str, **more: Any) -> Spec:
+    """Return the area between two lines over ``x``."""
+    edge = numbers(high) + numbers(low)[::-1]
+    line = {"width": 0}
+    look: Spec = {"fill": "toself", "fillcolor": colour, "line": line}
+    return scatter(x + x[::-1], edge, hoverinfo="skip", **look, **more)
+
+
+def stairs(edges: Any, heights: Any, **more: Any) -> Spec:
+    """Return the outline of a histogram."""
+    y = [0.0, *np.repeat(heights, 2).tolist(), 0.0]
+    return scatter(np.repeat(edges, 2).tolist(), y, hoverinfo="skip", **more)
+
+
+def whiskers(up: Any, down: Any = None, *, colour: str, thickness: float = 1.5) -> Spec:
+    """Return bars around marks, as long on both sides unless ``down`` is given."""
+    spec: Spec = {"type": "data", "array": numbers(up), "width": 0}
+    spec |= {"color": colour, "thickness": thickness}
+    if down is None:
+        return spec
+    return spec | {"symmetric": False, "arrayminus": numbers(down)}
+
+
+def upright_line(at: float, **line: Any) -> Spec:
+    """Return the shape of a line from the bottom of a figure to its top."""
+    ends = {"x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "y domain"}
+    return {"type": "line", "line": line, **ends}
+
+
+def chance_band(chance: float, **more: Any) -> Spec:
+    """Return the grey shape of what chance alone shows, from 0 on along x."""
+    look: Spec = {"type": "rect", "fillcolor": BAND, "line": {"width": 0}}
+    edge = {"x0": 0, "x1": chance, "y0": 0, "y1": 1, "yref": "y domain"}
+    return {**look, **edge, "layer": "below", **more}
 
 
 def positions(names: Sequence[str]) -> list[float]:
@@ -77,45 +119,36 @@ def dots(
     **more: Any,
 ) -> Spec:
     """Return markers with intervals; undefined values leave their row empty."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "legendgroup": name,
-        "x": numbers(value),
-        "y": list(places),
-        "cliponaxis": False,  # a mark at 0 stays whole
-        "marker": {
+    return scatter(
+        value,
+        list(places),
+        mode="markers",
+        name=name,
+        legendgroup=name,
+        cliponaxis=False,  # a mark at 0 stays whole
+        marker={
             "color": colour,
             "symbol": symbol,
             "size": 9,
             "line": {"color": PAPER, "width": 1},
         },
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": numbers(high - value),
-            "arrayminus": numbers(value - low),
-            "color": fade(colour, 0.55),
-            "thickness": 2,
-            "width": 0,
-        },
+        error_x=whiskers(
+            high - value, value - low, colour=fade(colour, 0.55), thickness=2
+        ),
         **more,
-    }
+    )
 
 
 def dashed(at: float, axis: Spec, *, colour: str, name: str, **more: Any) -> Spec:
     """Return a dashed line across all rows, toggled with the marks of ``name``."""
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [at, at],
-        "y": axis["range"],
-        "line": {"color": colour, "width": 1.5, "dash": "dash"},
-        "legendgroup": name,
-        "showlegend": False,
+    return scatter(
+        [at, at],
+        axis["range"],
+        line={"color": colour, "width": 1.5, "dash": "dash"},
+        legendgroup=name,
+        showlegend=False,
         **more,
-    }
+    )
 
 
 def not_estimable(

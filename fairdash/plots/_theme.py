@@ -136,14 +136,19 @@ def group_colours_of(groups: Sequence[str], theme: Theme) -> list[str]:
 
 def method_colour_of(role: str, theme: Theme) -> str:
     """Return the colour of a method in a theme, by its colour role."""
-    return _colour(METHODS.get(role, OTHER_METHOD)[0], theme)
+    return _colour(method_mark(role)[0], theme)
+
+
+def method_mark(role: str) -> tuple[str, str]:
+    """Return colour and symbol of a method, by its colour role."""
+    return METHODS.get(role, OTHER_METHOD)
 
 
 def model_marks(roles: Sequence[str]) -> list[tuple[str, str]]:
     """Return colour and symbol of every model, by the colour role of its method."""
     marks = []
     for i, role in enumerate(roles):
-        colour, symbol = METHODS.get(role, OTHER_METHOD)
+        colour, symbol = method_mark(role)
         earlier = list(roles[:i]).count(role)
         repeat = REPEATS[(earlier - 1) % len(REPEATS)]
         marks.append((colour, repeat if earlier else symbol))

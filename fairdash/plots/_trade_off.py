@@ -9,7 +9,7 @@ import pandas as pd
 from fairdash._wording import between, fitting, number, percent
 from fairdash.plots._local import plot_local_di
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import numbers, records
+from fairdash.plots._rows import records, scatter, whiskers
 from fairdash.plots._theme import INK, Spec, fade, finish
 
 _MARKS = {
@@ -35,7 +35,7 @@ _SAME = 1e-9  # starts of ramps that differ by rounding alone
 _ORDER = ["accuracy", "demographic_parity_difference"]
 
 
-def trade_off_picture(table: pd.DataFrame, *, rows: str) -> Picture:
+def plot_trade_off(table: pd.DataFrame, *, rows: str) -> Picture:
     """One mark per method, the ramp as a line over its tolerances.
 
     Parameters
@@ -64,7 +64,7 @@ def trade_off_picture(table: pd.DataFrame, *, rows: str) -> Picture:
             "text": [f"tolerance {number(v, 2)}" for v in line["tolerance"]],
         },
         {
-            **_points(chosen, INK, "circle-open", 16, whiskers=True),
+            **_points(chosen, INK, "circle-open", 16, intervals=True),
             "name": "Ramp, this setting",
             "text": ["this setting"],
         },
@@ -73,7 +73,7 @@ def trade_off_picture(table: pd.DataFrame, *, rows: str) -> Picture:
         one = table[table["kind"] == kind]
         if len(one):
             label = str(one["label"].iloc[0])
-            mark = _points(one, colour, symbol, 11, whiskers=True)
+            mark = _points(one, colour, symbol, 11, intervals=True)
             data.append({**mark, "name": label, "text": [label]})
     layout: Spec = {
         "xaxis": {
@@ -132,7 +132,7 @@ def _trade_off_headline(setting: Spec, rows: str) -> str:
     )
 
 
-def ramp_picture(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
+def plot_ramps(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
     """Where the ramp of each group starts, for a component that draws the ramps.
 
     Parameters
@@ -173,7 +173,7 @@ def ramp_picture(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Pictur
     )
 
 
-def corrections_picture(
+def plot_corrections(
     cells: pd.DataFrame,
     overall: pd.DataFrame,
     *,
@@ -225,30 +225,24 @@ def _clear(row: Spec, name: str) -> bool:
 
 
 def _points(
-    table: pd.DataFrame, colour: str, symbol: str, size: int, *, whiskers: bool = False
+    table: pd.DataFrame, colour: str, symbol: str, size: int, *, intervals: bool = False
 ) -> Spec:
     x, y = table["demographic_parity_difference"], table["accuracy"]
-    spec: Spec = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": numbers(x),
-        "y": numbers(y),
-        "cliponaxis": False,
-        "marker": {
+    spec: Spec = scatter(
+        x,
+        y,
+        mode="markers",
+        cliponaxis=False,
+        marker={
             "color": colour,
             "symbol": symbol,
             "size": size,
             "line": {"width": 2},
         },
-        "hovertemplate": "%{text}: %{y:.1%} accurate, DI %{x:.3f}<extra></extra>",
-    }
-    if whiskers:
-        thin: Spec = {"type": "data", "symmetric": False, "width": 0, "thickness": 1.5}
-        thin["color"] = fade(colour, 0.45)
+        hovertemplate="%{text}: %{y:.1%} accurate, DI %{x:.3f}<extra></extra>",
+    )
+    if intervals:
         for axis, name, at in (("x", _ORDER[1], x), ("y", _ORDER[0], y)):
-            spec[f"error_{axis}"] = {
-                **thin,
-                "array": numbers(table[f"{name}_high"] - at),
-                "arrayminus": numbers(at - table[f"{name}_low"]),
-            }
+            up, down = table[f"{name}_high"] - at, at - table[f"{name}_low"]
+            spec[f"error_{axis}"] = whiskers(up, down, colour=fade(colour, 0.45))
     return spec

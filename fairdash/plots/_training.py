@@ -10,16 +10,15 @@ from scipy.special import stdtrit
 
 from fairdash._wording import between, fitting, listing, number
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import numbers
+from fairdash.plots._rows import band, scatter, stairs, upright_line
 from fairdash.plots._theme import (
     INK,
-    METHODS,
     MUTED,
-    OTHER_METHOD,
     Spec,
     fade,
     finish,
     group_colours,
+    method_mark,
     text,
 )
 
@@ -53,7 +52,7 @@ def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> P
     Picture: per curve a line, preceded by a band of one standard deviation if there
     is one
     """
-    own = METHODS.get(colour_role, OTHER_METHOD)[0]
+    own = method_mark(colour_role)[0]
     colours = {"loss": own, "validation_loss": INK, "adversary_loss": MUTED}
     drawn = [name for name in _CURVES if name in curves and curves[name].notna().any()]
     two = "adversary_loss" in drawn
@@ -156,24 +155,19 @@ def plot_ratio_histogram(
         density = np.asarray(ratio["density"][name], dtype=np.float64)
         low, *_, high = ratio["quantiles"][name]
         data.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": f"{name} · 5–95% of rows {between(low, high, 1)}",
-                "x": np.repeat(edges, 2).tolist(),
-                "y": [0.0, *np.repeat(density, 2).tolist(), 0.0],
-                "line": {"color": colours[name], "width": 2},
-                "fill": "tozeroy",
-                "fillcolor": fade(colours[name], 0.1),
-                "hoverinfo": "skip",
-            }
+            stairs(
+                edges,
+                density,
+                name=f"{name} · 5–95% of rows {between(low, high, 1)}",
+                line={"color": colours[name], "width": 2},
+                fill="tozeroy",
+                fillcolor=fade(colours[name], 0.1),
+            )
         )
-    one: Spec = {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1}
-    dotted = {"color": MUTED, "width": 1.5, "dash": "dot"}
     layout: Spec = {
         "xaxis": {"title": "weight r", "range": [0, edges[-1]], "nticks": 6},
         "yaxis": {"title": "density", "rangemode": "tozero", "nticks": 4},
-        "shapes": [one | {"yref": "y domain", "line": dotted}],
+        "shapes": [upright_line(1, color=MUTED, width=1.5, dash="dot")],
     }
     quantiles = pd.DataFrame(
         ratio["quantiles"], index=["5%", "25%", "50%", "75%", "95%"]
@@ -209,32 +203,21 @@ def describe_ratio_histogram(ratio: Mapping[str, Any]) -> str:
 
 
 def _line(curves: pd.DataFrame, name: str, colour: str, words: str) -> Spec:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": words,
-        "x": curves["epoch"].tolist(),
-        "y": numbers(curves[name]),
-        "connectgaps": True,  # not every epoch was looked at
-        "line": {"color": colour, "width": 2},
-        "hovertemplate": f"epoch %{{x}}: {words} %{{y:.4f}}<extra></extra>",
-    }
+    return scatter(
+        curves["epoch"].tolist(),
+        curves[name],
+        name=words,
+        connectgaps=True,  # not every epoch was looked at
+        line={"color": colour, "width": 2},
+        hovertemplate=f"epoch %{{x}}: {words} %{{y:.4f}}<extra></extra>",
+    )
 
 
 def _band(curves: pd.DataFrame, name: str, colour: str, words: str) -> Spec:
     known = curves[["epoch", name, f"{name}_sd"]].dropna()
-    epoch, mean, spread = (known[column].to_numpy() for column in known)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": f"{words} ± 1 sd",
-        "x": np.concatenate([epoch, epoch[::-1]]).tolist(),
-        "y": np.concatenate([mean + spread, (mean - spread)[::-1]]).tolist(),
-        "fill": "toself",
-        "fillcolor": fade(colour, 0.15),
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-    }
+    mean, spread = known[name], known[f"{name}_sd"]
+    ends, look = (mean - spread, mean + spread), fade(colour, 0.15)
+    return band(known["epoch"].tolist(), *ends, look, name=f"{words} ± 1 sd")
 
 
 def _direct_labels(ends: list[Spec], curves: pd.DataFrame) -> list[Spec]:

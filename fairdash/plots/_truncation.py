@@ -6,7 +6,7 @@ import pandas as pd
 
 from fairdash._wording import fitting, listing, number
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import numbers, records
+from fairdash.plots._rows import records, scatter, upright_line
 from fairdash.plots._theme import MUTED, Spec, fade, finish, group_colours
 
 _DASHES = ("dash", "solid")  # by outcome, where the constraint tells them apart
@@ -31,33 +31,29 @@ def plot_players(
     Picture: the diagonal, where Q believes P, and a line per group and outcome
     """
     colours = group_colours(groups)
-    diagonal: Spec = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [0, 1],
-        "y": [0, 1],
-        "line": {"color": MUTED, "width": 1.5, "dash": "dot"},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    diagonal: Spec = scatter(
+        [0, 1],
+        [0, 1],
+        line={"color": MUTED, "width": 1.5, "dash": "dot"},
+        hoverinfo="skip",
+        showlegend=False,
+    )
     data: list[Spec] = [diagonal]
     for key, part in curves.groupby(["outcome", "group"], sort=False):
         outcome, group = int(str(key[0])), str(key[1])
         words = f"{group}, {_GIVEN[outcome]}" if outcome >= 0 else group
         data.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": words,
-                "x": numbers(part["p"]),
-                "y": numbers(part["q"]),
-                "line": {
+            scatter(
+                part["p"],
+                part["q"],
+                name=words,
+                line={
                     "color": colours[group],
                     "width": 2,
                     "dash": _DASHES[outcome] if outcome >= 0 else "solid",
                 },
-                "hovertemplate": f"{words}: P %{{x:.2f}}, Q %{{y:.2f}}<extra></extra>",
-            }
+                hovertemplate=f"{words}: P %{{x:.2f}}, Q %{{y:.2f}}<extra></extra>",
+            )
         )
     layout: Spec = {
         "xaxis": {"title": "predictor P", "range": [0, 1], "nticks": 6},
@@ -94,28 +90,18 @@ def plot_truncation(
     for key, part in bars.groupby("group", sort=False):
         group = str(key)
         data.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": group,
-                "x": numbers(part["score"]),
-                "y": numbers(part["share"]),
-                "line": {"color": colours[group], "width": 2, "shape": "hvh"},
-                "fill": "tozeroy",
-                "fillcolor": fade(colours[group], 0.1),
-                "hovertemplate": f"{group}: %{{y:.1%}} of rows<extra></extra>",
-            }
+            scatter(
+                part["score"],
+                part["share"],
+                name=group,
+                line={"color": colours[group], "width": 2, "shape": "hvh"},
+                fill="tozeroy",
+                fillcolor=fade(colours[group], 0.1),
+                hovertemplate=f"{group}: %{{y:.1%}} of rows<extra></extra>",
+            )
         )
     lines: list[Spec] = [
-        {
-            "type": "line",
-            "x0": cut["point"],
-            "x1": cut["point"],
-            "y0": 0,
-            "y1": 1,
-            "yref": "y domain",
-            "line": {"color": colours[cut["group"]], "width": 2, "dash": "dash"},
-        }
+        upright_line(cut["point"], color=colours[cut["group"]], width=2, dash="dash")
         for cut in _cuts(points)
     ]
     layout: Spec = {

@@ -4,7 +4,7 @@ import pandas as pd
 
 from fairdash._wording import fitting, listing, number, percent
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import numbers, records
+from fairdash.plots._rows import records, scatter, whiskers
 from fairdash.plots._theme import (
     BELOW_BUTTONS,
     Spec,
@@ -96,24 +96,18 @@ def _headline(table: pd.DataFrame) -> str:
 def _mark(row: Spec, kind: str, colour: str, symbol: str, *, first: bool) -> Spec:
     error, violation = f"error_{kind}", f"violation_{kind}"
     label = row["label"]
-    spec: Spec = {
-        "type": "scatter",
-        "mode": "markers",
-        "name": label,
-        "legendgroup": label,
-        "showlegend": first,
-        "x": numbers(pd.Series([row[violation]])),
-        "y": numbers(pd.Series([row[error]])),
-        "cliponaxis": False,
-        "marker": {"color": colour, "symbol": symbol, "size": 11},
-        "hovertemplate": f"{label}: %{{y:.1%}} error, violation %{{x:.3f}}"
-        "<extra></extra>",
-    }
-    thin: Spec = {"type": "data", "width": 0, "thickness": 1.5}
-    thin["color"] = fade(colour, 0.45)
+    spec: Spec = scatter(
+        pd.Series([row[violation]]),
+        pd.Series([row[error]]),
+        mode="markers",
+        name=label,
+        legendgroup=label,
+        showlegend=first,
+        cliponaxis=False,
+        marker={"color": colour, "symbol": symbol, "size": 11},
+        hovertemplate=f"{label}: %{{y:.1%}} error, violation %{{x:.3f}}<extra></extra>",
+    )
     for axis, name in (("x", violation), ("y", error)):
-        spec[f"error_{axis}"] = {
-            **thin,
-            "array": numbers(pd.Series([row[f"{name}_sd"]])),
-        }
+        spread = pd.Series([row[f"{name}_sd"]])
+        spec[f"error_{axis}"] = whiskers(spread, colour=fade(colour, 0.45))
     return spec

@@ -7,16 +7,23 @@ import pandas as pd
 
 from fairdash._wording import between, fitting, number, percent, plural
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import dots, name_axis, numbers, records
+from fairdash.plots._rows import (
+    band,
+    dots,
+    name_axis,
+    numbers,
+    records,
+    scatter,
+    whiskers,
+)
 from fairdash.plots._theme import (
     INK,
-    METHODS,
     MUTED,
-    OTHER_METHOD,
     Spec,
     fade,
     finish,
     group_colours,
+    method_mark,
     text,
 )
 
@@ -63,7 +70,7 @@ def plot_ratio_against_di(
     Picture: the dots, then the line if there is one
     """
     shown = table[table["estimable"]]
-    colour = METHODS.get(colour_role, OTHER_METHOD)[0]
+    colour = method_mark(colour_role)[0]
     names = shown["subgroup"].astype(str).tolist()
     spec = dots(
         shown["local_di"], shown["ci_low"], shown["ci_high"], [],
@@ -74,25 +81,22 @@ def plot_ratio_against_di(
         text=[_hover(cell) for cell in records(shown)],
     )  # fmt: skip
     mean = shown["mean_ratio"]
-    ends: Spec = {"array": numbers(shown["ratio_high"] - mean)}
-    ends |= {"arrayminus": numbers(mean - shown["ratio_low"])}
+    up, down = shown["ratio_high"] - mean, mean - shown["ratio_low"]
     spec["y"] = numbers(mean)
     spec["error_x"] = spec["error_x"] | {"color": fade(colour, 0.25)}
-    spec["error_y"] = spec["error_x"] | ends | {"color": fade(colour, 0.55)}
+    spec["error_y"] = whiskers(up, down, colour=fade(colour, 0.55), thickness=2)
     area = np.sqrt(shown["n"] / max(shown["n"].max(), 1))
     spec["marker"] = spec["marker"] | {"size": (_LARGEST * area).clip(8).tolist()}
     data = [spec]
     if not np.isnan(related.slope):
         x = [float(shown["local_di"].min()), float(shown["local_di"].max())]
         data.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "x": x,
-                "y": [related.intercept + related.slope * value for value in x],
-                "line": {"color": INK, "width": 1.5},
-                "hoverinfo": "skip",
-            }
+            scatter(
+                x,
+                [related.intercept + related.slope * value for value in x],
+                line={"color": INK, "width": 1.5},
+                hoverinfo="skip",
+            )
         )
     one: Spec = {"type": "line", "x0": 0, "x1": 1, "y0": 1, "y1": 1}
     one |= {"xref": "x domain", "line": {"color": MUTED, "width": 1, "dash": "dot"}}
@@ -150,19 +154,17 @@ def plot_ratio_by_epoch(table: pd.DataFrame, *, groups: tuple[str, ...]) -> Pict
         left = panel * (width + _GUTTER)
         rows = table[table["group"] == name]
         for low, high, opacity in (("q05", "q95", 0.2), ("q25", "q75", 0.4)):
-            data.append(_band(rows, low, high, fade(colour, opacity)) | {"xaxis": axis})
+            ends, look = (rows[low], rows[high]), fade(colour, opacity)
+            data.append(band(rows["epoch"].tolist(), *ends, look, xaxis=axis))
         data.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": name,
-                "x": rows["epoch"].tolist(),
-                "y": numbers(rows["q50"]),
-                "xaxis": axis,
-                "line": {"color": colour, "width": 2},
-                "hovertemplate": f"{name}, epoch %{{x}}: median %{{y:.2f}}"
-                "<extra></extra>",
-            }
+            scatter(
+                rows["epoch"].tolist(),
+                rows["q50"],
+                name=name,
+                xaxis=axis,
+                line={"color": colour, "width": 2},
+                hovertemplate=f"{name}, epoch %{{x}}: median %{{y:.2f}}<extra></extra>",
+            )
         )
         layout[f"xaxis{axis[1:]}"] = {
             "domain": [left, left + width],
@@ -217,21 +219,20 @@ def plot_traits(
     """
     names = table["trait"].tolist()
     places = [float(i) for i in range(len(names))]
-    colour = METHODS.get(colour_role, OTHER_METHOD)[0]
-    everybody: Spec = {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "all rows",
-        "x": numbers(table["share_all"]),
-        "y": places,
-        "marker": {
+    colour = method_mark(colour_role)[0]
+    everybody: Spec = scatter(
+        table["share_all"],
+        places,
+        mode="markers",
+        name="all rows",
+        marker={
             "symbol": "line-ns",
             "size": 12,
             "line": {"color": INK, "width": 2},
             "color": INK,
         },
-        "hovertemplate": "%{x:.1%} of all rows<extra></extra>",
-    }
+        hovertemplate="%{x:.1%} of all rows<extra></extra>",
+    )
     top = dots(
         table["share_top"], table["ci_low"], table["ci_high"], places,
         colour=colour,
@@ -322,17 +323,3 @@ def _extremes(shown: pd.DataFrame, names: list[str]) -> list[Spec]:
         at["y"] = float(shown["mean_ratio"].iloc[i])
         notes.append(text(names[i], INK, yshift=shift, **at, **place))
     return notes[: len(names)]
-
-
-def _band(rows: pd.DataFrame, low: str, high: str, colour: str) -> Spec:
-    epoch = rows["epoch"].tolist()
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": epoch + epoch[::-1],
-        "y": numbers(rows[high]) + numbers(rows[low])[::-1],
-        "fill": "toself",
-        "fillcolor": colour,
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-    }

@@ -479,7 +479,7 @@ def models_in_training(snapshot: Snapshot) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The ``training`` of `fairdash.plots.front_picture`.
+        The ``training`` of `fairdash.plots.plot_front`.
     """
     rows = []
     for trial in snapshot.trials:

@@ -241,7 +241,7 @@ class SweepResult:
         *,
         single: bool = False,
     ) -> pd.DataFrame:
-        """Return the models of the front's figure, see `fairdash.plots.front_picture`.
+        """Return the models of the front's figure, see `fairdash.plots.plot_front`.
 
         Fronts, knees and the limit are judged on the rows of ``judge``, each method's
         apart; what is drawn are figures on test rows. ``within`` and ``within_test``
@@ -309,7 +309,7 @@ class SweepResult:
     ) -> pd.DataFrame:
         """Return means over λ and τ at other values, by place.
 
-        See `fairdash.plots.grid_picture`; a setting that does not decide on validation
+        See `fairdash.plots.plot_grid`; a setting that does not decide on validation
         rows is ``constant`` and keeps no limit.
         """
         mine = self.at(method, others)

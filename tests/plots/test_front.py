@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.plots import drawn_models, front_picture
+from fairdash.plots import drawn_models, plot_front
 
 AXES = ("worst_1_di", "accuracy")
 
@@ -46,14 +46,14 @@ def runs():
 
 
 def test_the_first_traces_are_the_methods_with_their_rows_in_order(models, runs):
-    figure = front_picture(models, runs).figure
+    figure = plot_front(models, runs).figure
     assert [trace.name for trace in figure.data[:2]] == ["Unconstrained", "ROAD"]
     assert figure.data[1].x == (0.2, 0.1, 0.25)
     assert figure.data[1].y == (0.68, 0.6, 0.6)
 
 
 def test_a_model_over_the_limit_is_open_and_one_on_the_front_is_larger(models, runs):
-    plain, road = front_picture(models, runs).figure.data[:2]
+    plain, road = plot_front(models, runs).figure.data[:2]
     assert plain.marker.symbol[0].endswith("-open")
     assert not any(symbol.endswith("-open") for symbol in road.marker.symbol)
     first, second, third = road.marker.size
@@ -62,31 +62,29 @@ def test_a_model_over_the_limit_is_open_and_one_on_the_front_is_larger(models, r
 
 
 def test_the_line_joins_the_front_as_steps_from_fair_to_accurate(models, runs):
-    (line,) = [
-        t for t in front_picture(models, runs).figure.data if t.line.shape == "hv"
-    ]
+    (line,) = [t for t in plot_front(models, runs).figure.data if t.line.shape == "hv"]
     assert line.x == (0.1, 0.2)
     assert line.y == (0.6, 0.68)
 
 
 def test_whiskers_stand_on_the_front_alone(models, runs):
-    road = front_picture(models, runs).figure.data[1]
+    road = plot_front(models, runs).figure.data[1]
     assert road.error_x.array == (0.01, 0.0, 0.0)
 
 
 def test_the_knee_is_named_beside_its_mark(models, runs):
-    figure = front_picture(models, runs).figure
+    figure = plot_front(models, runs).figure
     (note,) = figure.layout.annotations
     assert (note.text, note.x, note.y) == ("knee", 0.2, 0.68)
     assert "knee of the front" in figure.data[1].text[0]
-    straight = front_picture(models.assign(knee=False), runs).figure
+    straight = plot_front(models.assign(knee=False), runs).figure
     assert not straight.layout.annotations
 
 
 def test_chance_has_a_band(models, runs):
-    figure = front_picture(models, runs, chance=0.08).figure
+    figure = plot_front(models, runs, chance=0.08).figure
     assert figure.layout.shapes[0].x1 == 0.08
-    assert not front_picture(models, runs).figure.layout.shapes
+    assert not plot_front(models, runs).figure.layout.shapes
 
 
 @settings(max_examples=60, deadline=None)
@@ -107,7 +105,7 @@ def test_the_headline_counts_the_models_within_the_limit_on_named_rows(
         label="m", method="ROAD", colour_role="road", x=0.1, y=0.6, x_sd=0.0,
         y_sd=0.0, front=False, line=False, knee=False,
     )  # fmt: skip
-    said = front_picture(table, limit=limit, judge=judge).headline
+    said = plot_front(table, limit=limit, judge=judge).headline
     assert len(said) <= 70
     found = re.fullmatch(
         r"(\d+) of (\d+) keep DI within ([\d.]+) on (\w+) rows"
@@ -122,13 +120,13 @@ def test_the_headline_counts_the_models_within_the_limit_on_named_rows(
 
 
 def test_words_name_the_ends_of_every_front(models):
-    picture = front_picture(models)
+    picture = plot_front(models)
     assert picture.headline == (
         "3 of 4 keep DI within 0.05 on validation rows, 2 on test rows"
     )
     assert "ROAD: 0.100 at 60.0% to 0.200 at 68.0%" in picture.alt
     assert "Unconstrained: no model within the limit" in picture.alt
-    on_test = front_picture(models, judge="test").headline
+    on_test = plot_front(models, judge="test").headline
     assert on_test == "3 of 4 keep DI within 0.05 on test rows, none of Unconstrained"
     assert "within_test" in picture.table
     assert len(picture.table) == 4
@@ -136,7 +134,7 @@ def test_words_name_the_ends_of_every_front(models):
 
 def test_models_that_do_not_decide_are_drawn_on_request_alone(models):
     models["constant"] = [False, False, False, True]
-    hidden, shown = (front_picture(models, constants=c) for c in (False, True))
+    hidden, shown = (plot_front(models, constants=c) for c in (False, True))
     assert hidden.figure.data[1].x == (0.2, 0.1)
     assert "1 model decides alike for everyone, or nearly: not drawn" in hidden.caption
     assert shown.figure.data[1].x == (0.2, 0.1, 0.25)
@@ -150,12 +148,12 @@ def test_models_that_do_not_decide_are_drawn_on_request_alone(models):
 
 def test_models_in_training_are_small_marks_named_if_their_method_is_new(models, runs):
     training = models.iloc[:2].assign(method=["Zhang", "ROAD"])
-    *_, zhang, road = front_picture(models, runs, training=training).figure.data
+    *_, zhang, road = plot_front(models, runs, training=training).figure.data
     assert [(mark.name, mark.showlegend) for mark in (road, zhang)] == [
         ("ROAD", False),
         ("Zhang", True),
     ]
     assert (road.x, road.y) == ((0.2,), (0.68,))
     assert "in training" in road.text[0]
-    alone = front_picture(None, training=training).figure.data
+    alone = plot_front(None, training=training).figure.data
     assert len(alone) == 2

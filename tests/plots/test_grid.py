@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.plots import by_tau_picture, grid_picture, ratio_by_tau_picture
+from fairdash.plots import plot_by_tau, plot_grid, plot_ratio_by_tau
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def table():
 
 
 def test_a_cell_stands_at_its_weight_and_tau_and_a_missing_one_is_empty(table):
-    heat, marks, *_ = grid_picture(table, metric="worst_1_di").figure.data
+    heat, marks, *_ = plot_grid(table, metric="worst_1_di").figure.data
     assert [list(row) for row in heat.z] == [[0.3, 0.1, 0.15], [0.2, None, None]]
     assert list(zip(marks.x, marks.y, strict=True)) == [
         (0, 0), (0, 1), (1, 0), (1, 1), (2, 0),
@@ -33,16 +33,16 @@ def test_a_cell_stands_at_its_weight_and_tau_and_a_missing_one_is_empty(table):
 
 
 def test_a_line_runs_between_cells_within_and_beyond_the_limit(table):
-    edge = grid_picture(table, metric="worst_1_di").figure.data[2]
+    edge = plot_grid(table, metric="worst_1_di").figure.data[2]
     upright = [x for x in edge.x if x is not None]
     assert upright.count(0.5) >= 4  # both rows, between λ 0.5 and 2
 
 
 def test_words_name_the_ends(table):
-    picture = grid_picture(table, metric="worst_1_di")
+    picture = plot_grid(table, metric="worst_1_di")
     assert picture.headline == "Worst-1-DI runs from 0.100 to 0.300 on test rows"
     assert "from 0.100 at λ 2, τ 0.1 to 0.300 at λ 0.5, τ 0.1" in picture.alt
-    empty = grid_picture(table.assign(value=np.nan), metric="accuracy")
+    empty = plot_grid(table.assign(value=np.nan), metric="accuracy")
     assert "undefined" in empty.headline
     assert "undefined" in empty.alt
 
@@ -52,7 +52,7 @@ def test_words_name_the_ends(table):
 def test_the_headline_spans_the_models_that_decide(cells):
     table = pd.DataFrame(cells, columns=["value", "constant"])
     table = table.assign(fairness_weight=np.arange(len(cells)), tau=0.1, within=True)
-    picture = grid_picture(table, metric="worst_1_di")
+    picture = plot_grid(table, metric="worst_1_di")
     values = table.loc[~table["constant"], "value"]
     if values.empty:
         assert picture.headline == "Worst-1-DI is undefined at every setting"
@@ -75,14 +75,14 @@ def test_lines_by_tau_keep_the_order_of_the_weights():
             "sd": [0.01, np.nan, 0.02, 0.02],
         }
     )
-    picture = by_tau_picture(table, metric="worst_1_di")
+    picture = plot_by_tau(table, metric="worst_1_di")
     low, high = picture.figure.data
     assert (low.name, high.name) == ("λ 0–1", "λ 2–4")
     assert low.error_y.array == (0.01, 0.0)
     assert high.y == (0.1, 0.2)
     words = picture.headline
     assert words == "With the largest λ, τ moves Worst-1-DI by 0.100 on test rows"
-    none = by_tau_picture(table.iloc[:0], metric="worst_1_di")
+    none = plot_by_tau(table.iloc[:0], metric="worst_1_di")
     assert none.headline == "Worst-1-DI is undefined at every setting"
 
 
@@ -96,14 +96,14 @@ def test_the_span_said_is_that_of_the_largest_weights(first, last):
         pd.DataFrame({"part": part, "tau": np.arange(len(mean)), "mean": mean})
         for part, mean in (("λ 0–1", first), ("λ 2–4", last))
     ).assign(sd=0.0)
-    said = by_tau_picture(table, metric="worst_1_di").headline
+    said = plot_by_tau(table, metric="worst_1_di").headline
     (span,) = re.findall(r"by ([\d.]+) on", said)
     assert float(span) == pytest.approx(np.ptp(last), abs=5.1e-4)
 
 
 def test_the_distribution_of_r_has_one_line_per_tau():
     density = {0.1: [1.0, 0.0], 0.6: [0.25, 0.75]}
-    picture = ratio_by_tau_picture([0.0, 1.0, 2.0], density, {0.6: 0.2, 0.1: 0.9})
+    picture = plot_ratio_by_tau([0.0, 1.0, 2.0], density, {0.6: 0.2, 0.1: 0.9})
     figure = picture.figure
     assert [trace.name for trace in figure.data] == ["τ 0.1", "τ 0.6"]
     assert figure.data[1].y == (0.0, 0.25, 0.25, 0.75, 0.75, 0.0)

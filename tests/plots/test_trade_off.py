@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from fairdash.plots import (
     Picture,
-    corrections_picture,
     group_colours_of,
-    ramp_picture,
-    trade_off_picture,
+    plot_corrections,
+    plot_ramps,
+    plot_trade_off,
 )
 from fairdash.postprocessing import (
     FittedBaselines,
@@ -45,7 +45,7 @@ def table(accuracy=(-0.02, -0.03, -0.01), gap=(-0.1, -0.2, -0.05)):
 
 
 def test_every_method_is_a_mark_and_the_ramp_a_line():
-    picture = trade_off_picture(table(), rows="validation")
+    picture = plot_trade_off(table(), rows="validation")
     data = picture.figure.data
     assert [trace.name for trace in data] == [
         "Ramp",
@@ -88,7 +88,7 @@ def test_every_method_is_a_mark_and_the_ramp_a_line():
     ],
 )
 def test_a_change_is_named_only_if_it_is_clear(accuracy, gap, words):
-    assert trade_off_picture(table(accuracy, gap), rows="test").headline == words
+    assert plot_trade_off(table(accuracy, gap), rows="test").headline == words
 
 
 def draw(seed):
@@ -109,7 +109,7 @@ def test_the_headline_is_what_the_rows_say(seed, gamma, rate):
         shown = learned
     ramp = RampThreshold(gamma, rate).fit_rows(learned)
     methods = FittedBaselines.fit(learned).table(shown)
-    picture = trade_off_picture(
+    picture = plot_trade_off(
         trade_off_table(ramp.report(shown), ramp.curve(shown), methods), rows="test"
     )
     h = np.clip((shown.margins - ramp.starts_[shown.codes]) / gamma, 0, 1)
@@ -147,7 +147,7 @@ def test_the_headline_is_what_the_rows_say(seed, gamma, rate):
 def test_the_ramp_headline_names_who_starts_last(starts, tolerance, length):
     names = [f"{chr(97 + i)}" * length for i in range(len(starts))]
     groups = pd.DataFrame({"group": names, "start": starts, "rate": 0.5})
-    picture = ramp_picture(groups, tolerance=tolerance, rows="validation")
+    picture = plot_ramps(groups, tolerance=tolerance, rows="validation")
     assert isinstance(picture, Picture)
     assert len(picture.headline) <= 70
     latest = re.search(r"latest for (\w+)", picture.headline)
@@ -183,7 +183,7 @@ def test_the_worst_local_gaps_are_named(values, without_crossed):
     parts = np.array_split(values, len(labels))
     cells = local_cells(dict(zip(labels, parts, strict=True)))
     overall = pd.DataFrame({"label": labels, GAP: 0.1})
-    picture = corrections_picture(
+    picture = plot_corrections(
         cells,
         overall,
         groups=("a", "b"),
@@ -202,7 +202,7 @@ def test_the_worst_local_gaps_are_named(values, without_crossed):
 def test_no_estimable_subgroup_is_said():
     cells = local_cells({label: [np.nan] for label in LABELS})
     overall = pd.DataFrame({"label": list(LABELS), GAP: 0.1})
-    picture = corrections_picture(
+    picture = plot_corrections(
         cells, overall, groups=("a", "b"), excluded=[], rows="validation"
     )
     assert picture.headline == "No subgroup is estimable on validation rows"

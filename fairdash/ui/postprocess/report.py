@@ -17,7 +17,7 @@ from fairdash._wording import (
     points,
 )
 from fairdash.datasets import Subgroups
-from fairdash.plots import Picture, corrections_picture, ramp_picture, trade_off_picture
+from fairdash.plots import Picture, plot_corrections, plot_ramps, plot_trade_off
 from fairdash.postprocessing import trade_off_table
 from fairdash.ui.postprocess.ramp import (
     Choice,
@@ -111,7 +111,7 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
 def ramps_of(ramp: Ramp) -> Picture:
     """Return where ramps start, as the server solved them."""
     setting = ramp.setting
-    return ramp_picture(
+    return plot_ramps(
         ramp.starts(), tolerance=setting["tolerance"], rows=ramp.data.learned
     )
 
@@ -123,7 +123,7 @@ def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> Picture:
     )
     curve = ramp.fitted.curve(ramp.report.rows)
     table = trade_off_table(ramp.report, curve, methods)
-    return trade_off_picture(table, rows=ramp.rows)
+    return plot_trade_off(table, rows=ramp.rows)
 
 
 def local_before_after(
@@ -138,7 +138,7 @@ def local_before_after(
     )
     cells, overall, excluded = corrections.compare(ramp.report.h, ramp.fitted.gamma)
     groups = corrections.reported.rows.names
-    return corrections_picture(
+    return plot_corrections(
         cells, overall, groups=groups, excluded=excluded, rows=ramp.rows
     )
 

@@ -61,7 +61,7 @@ def draw_front(sweep: StoredSweep, asked: Controls) -> None:
     """Draw the front with the chosen model ringed; a click chooses another."""
     result = sweep.result
     models = result.points(asked.axes, asked.limit, asked.judge, single=asked.single)
-    picture = plots.front_picture(
+    picture = plots.plot_front(
         models,
         None if asked.single else result.single_runs(asked.axes),
         axes=asked.axes,
@@ -104,7 +104,7 @@ def draw_grid(sweep: StoredSweep, asked: Controls) -> None:
     seeds = "one seed" if grid.n_seeds == 1 else f"mean of {grid.n_seeds} seeds"
     table = grid.grid(asked.method, asked.others, metric, asked.limit)
     figure(
-        plots.grid_picture(table, metric=metric),
+        plots.plot_grid(table, metric=metric),
         caption=f"{CATALOG[asked.method].label}, {seeds}, test rows. "
         "Line: the DI limit on validation rows. Click a cell to move there.",
         how=_GRID_HOW,
@@ -138,7 +138,7 @@ def draw_along_tau(sweep: StoredSweep, asked: Controls) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         figure(
-            plots.by_tau_picture(grid.by_tau(method, others, _WORST), metric=_WORST),
+            plots.plot_by_tau(grid.by_tau(method, others, _WORST), metric=_WORST),
             caption=f"{model}, test rows; means ± 1 sd by λ.",
             how=_BY_TAU_HOW,
             key=f"{sweep.run.id} by tau",
@@ -149,7 +149,7 @@ def draw_along_tau(sweep: StoredSweep, asked: Controls) -> None:
     largest = grid.axes(method)[WEIGHT][-1]
     with right:
         figure(
-            plots.ratio_by_tau_picture(ratio.edges, ratio.density, ratio.spread),
+            plots.plot_ratio_by_tau(ratio.edges, ratio.density, ratio.spread),
             caption=f"r of the training rows at λ {labels([largest])[0]}, one seed.",
             how=_RATIO_HOW,
             key=f"{sweep.run.id} r by tau",

@@ -77,7 +77,7 @@ def show_growing_sweep(snapshot: Snapshot) -> None:
     if sweep is not None:
         models = sweep.result.points(AXES, limit, "validation")
         runs = sweep.result.single_runs(AXES)
-    picture = plots.front_picture(models, runs, limit=limit, training=training)
+    picture = plots.plot_front(models, runs, limit=limit, training=training)
     figure(picture, caption=_FINISHED, key=f"{run.id} growing")
 
 
