@@ -33,6 +33,7 @@ from fairdash.sweep._plan import (
     makespan,
     n_initialisations,
     plan,
+    trained_grids,
     trial_key,
     work,
 )

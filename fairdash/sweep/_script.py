@@ -8,7 +8,14 @@ from typing import Any
 from fairdash import __version__
 from fairdash.datasets import SAMPLES
 from fairdash.methods import CATALOG
-from fairdash.sweep._plan import STEP, Stack, expand, n_initialisations, plan
+from fairdash.sweep._plan import (
+    STEP,
+    Stack,
+    expand,
+    n_initialisations,
+    plan,
+    trained_grids,
+)
 from fairdash.sweep._spec import DataSource, Scalar, SweepSpec
 
 WIDTH = 88
@@ -77,7 +84,12 @@ models += [(model, model.predict_proba({rows})[:, 1]) for model in fitted]
 def python_script(spec: SweepSpec) -> str:
     """Return a script whose ``results`` hold the figures of ``run_sweep(spec)``."""
     times = n_initialisations(spec)
-    one = {"seeds": spec.seeds[:1], "equal_models": False, "initialisations": 1}
+    one = {
+        "methods": trained_grids(spec),
+        "seeds": spec.seeds[:1],
+        "equal_models": False,
+        "initialisations": 1,
+    }
     trials = expand(spec.model_copy(update=one), dataset_key="")
     stacks = plan(trials, max_models=len(trials))
     stacks.sort(key=lambda stack: trials.index(stack.trials[0]))

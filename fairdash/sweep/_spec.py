@@ -184,9 +184,10 @@ class SweepSpec(_Frozen):
     di_limit : float
         The front is drawn among models whose DI is at most this.
     equal_models : bool
-        Whether methods with fewer settings get more initialisations on the same splits,
-        until all that have an axis have as many models: a front over single runs
-        flatters the method with most.
+        Whether methods with fewer settings get a finer grid, until all that have an
+        axis have as many models: a front over single runs flatters the method with
+        most. One whose axes hold no real numbers gets more initialisations on the same
+        splits.
     train_rows : int, optional
         Most rows to train on, for large data: `fairdash.datasets.subsample` of the
         training rows of each seed. Features are encoded as by all training rows, and

@@ -104,8 +104,8 @@ def sweep_form(dataset_id: str) -> None:
     with controls(2):
         equal = len(chosen) > 1 and st.toggle(
             "As many models for every method",
-            help="Methods with fewer settings are trained from more starts on the same "
-            "splits, so that on a front over single runs none has more chances.",
+            help="Methods with fewer settings get values between those of the grid, so "
+            "that on a front over single runs none has more chances.",
             key=f"{dataset_id} equal",
             persist_state="session",
         )
