@@ -16,19 +16,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from textwrap import fill, indent
 from typing import Any, ClassVar, Literal, Self
 
 from sklearn.base import BaseEstimator
 
-from fairdash._validation import check_one_of
+from fairdash._validation import check_one_of, check_whole
 
 Scalar = str | int | float
 Effort = Literal["fast", "paper"]
 Device = Literal["cpu", "cuda"]
 Kind = Literal["float", "int", "choice", "text"]
 Check = Callable[[str, Any], None]
+at_least_one = partial(check_whole, at_least=1)
 
 
 @dataclass(frozen=True)
@@ -121,13 +123,17 @@ def param(
 ) -> Any:
     """Declare a parameter in the body of a `Declared` class, see `Param`.
 
-    Its name is the attribute's; its kind follows from options and default.
+    Its name is the attribute's; its kind follows from options and default. A whole
+    number goes up by 1, and by default is at least 1.
     """
     kind: Kind = "text"
     if options:
         kind = "choice"
-    elif isinstance(default, int | float):
-        kind = "int" if isinstance(default, int) else "float"
+    elif isinstance(default, int):
+        kind = "int"
+        more = {"low": 1, "step": 1, "check": at_least_one} | more
+    elif isinstance(default, float):
+        kind = "float"
     return Param("", label, kind, default, options=options or {}, **more)
 
 

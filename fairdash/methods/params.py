@@ -19,7 +19,6 @@ LAYERS = {
     "standard": (64, 32),
     "complex": (64, 32, 16),
 }
-at_least_one = partial(check_whole, at_least=1)
 at_least_two = partial(check_whole, at_least=2)
 
 
@@ -65,11 +64,8 @@ def steps(label: str, doc: str) -> Any:
     return param(
         3,
         label,
-        low=1,
         high=50,
-        step=1,
         advanced=True,
-        check=at_least_one,
         help="Steps for every step of the predictor; more is steadier and slower.",
         doc=doc,
     )
@@ -154,11 +150,8 @@ PREDICTOR: Any = layers("standard", "Predictor network")
 EPOCHS: Any = param(
     40,
     "Epochs",
-    low=1,
     high=500,
-    step=1,
     advanced=True,
-    check=at_least_one,
     help="Passes over the training rows.",
 )
 BATCH_SIZE: Any = param(
@@ -168,7 +161,6 @@ BATCH_SIZE: Any = param(
     high=4096,
     step=16,
     advanced=True,
-    check=at_least_one,
     help="Rows a step.",
 )
 LEARNING_RATE: Any = param(

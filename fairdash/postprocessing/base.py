@@ -1,5 +1,6 @@
 """What all post-processing methods share: rules by group, applied or drawn from."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -34,7 +35,7 @@ class Report(NamedTuple):
     changed: pd.DataFrame
 
 
-class PostProcessor(BaseEstimator):
+class PostProcessor(BaseEstimator, ABC):
     """A method whose decisions depend on the score and the group alone.
 
     Subclasses return one rule a group from ``_rules``.
@@ -90,20 +91,24 @@ class PostProcessor(BaseEstimator):
         """Learn the rules on rows that were checked and sorted before."""
         rows.check_score_type(self.score_type)
         rules = self._rules(rows)
-        self.groups_ = rows.group_values
+        self.groups_, self.score_range_ = rows.group_values, rows.score_range
         self.rules_ = dict(zip(rows.names, rules, strict=True))
+        rates = self._rates(rows)
+        self.expected_rates_ = dict(zip(rows.group_values, rates, strict=True))
+        return self
+
+    @abstractmethod
+    def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
+        """Check parameters and return the rule of every group of ``rows``."""
+
+    def _rates(self, rows: ScoredRows) -> list[float]:
+        """Return the share of positive decisions of every group of ``rows``."""
         rates = []
-        for k, rule in enumerate(rules):
+        for k, rule in enumerate(self.rules_.values()):
             own = rows.codes == k
             weight = None if rows.weight is None else rows.weight[own]
             rates.append(float(np.average(rule(rows.margins[own]), weights=weight)))
-        self.expected_rates_ = dict(zip(rows.group_values, rates, strict=True))
-        self.score_range_ = rows.score_range
-        return self
-
-    def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
-        """Check parameters and return the rule of every group of ``rows``."""
-        raise NotImplementedError
+        return rates
 
     def chance(self, rows: ScoredRows) -> Array:
         """Return h, the probability of a positive decision, of rows of known groups."""

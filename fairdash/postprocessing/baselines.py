@@ -86,6 +86,7 @@ class Operating:
         return Rule.steps(jumps, floor)
 
 
+@dataclass(eq=False, repr=False)
 class HardtThreshold(PostProcessor):
     """Group thresholds, randomised between two, that meet a constraint.
 
@@ -111,13 +112,8 @@ class HardtThreshold(PostProcessor):
     learning. NeurIPS.
     """
 
-    def __init__(
-        self,
-        constraints: str = "demographic_parity",
-        score_type: ScoreType = "margin",
-    ) -> None:
-        self.constraints = constraints
-        self.score_type = score_type
+    constraints: str = "demographic_parity"
+    score_type: ScoreType = "margin"
 
     def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
         check_one_of("constraints", self.constraints, CONSTRAINTS)
@@ -190,6 +186,7 @@ def _crossings(rates: Array, heights: Array) -> Array:
     return np.concatenate(found)
 
 
+@dataclass(eq=False, repr=False)
 class RejectOption(PostProcessor):
     """Decide doubtful rows for groups of low rate and against groups of high rate.
 
@@ -218,11 +215,8 @@ class RejectOption(PostProcessor):
     classification. ICDM.
     """
 
-    def __init__(
-        self, width: float | None = None, score_type: ScoreType = "margin"
-    ) -> None:
-        self.width = width
-        self.score_type = score_type
+    width: float | None = None
+    score_type: ScoreType = "margin"
 
     def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
         if self.width is not None:
@@ -259,6 +253,7 @@ def _share_from(group: np.ndarray, threshold: np.ndarray) -> np.ndarray:
     return 1 - np.searchsorted(group, threshold) / len(group)
 
 
+@dataclass(eq=False, repr=False)
 class ShiftInference(PostProcessor):
     r"""Correct the prior of every group to that of all rows, then decide at 1/2.
 
@@ -284,8 +279,7 @@ class ShiftInference(PostProcessor):
     Z. Wang et al. (2020), Towards fairness in visual recognition. CVPR.
     """
 
-    def __init__(self, score_type: ScoreType = "margin") -> None:
-        self.score_type = score_type
+    score_type: ScoreType = "margin"
 
     def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
         positive = (rows.margins + 1) / 2 if rows.y is None else rows.y

@@ -91,6 +91,7 @@ class CellScores:
         return [SortedScores(*pair) for pair in zip(margins, weights, strict=True)]
 
 
+@dataclass(eq=False, repr=False)
 class CovarianceRamp(BaseEstimator):
     r"""Ramps that bound :math:`|\mathrm{Cov}(h, 1_S \mid X_k)|` in every subgroup.
 
@@ -133,17 +134,10 @@ class CovarianceRamp(BaseEstimator):
     machine learning models, appendix E. NeurIPS.
     """
 
-    def __init__(
-        self,
-        gamma: float = 0.1,
-        tolerance: float = 0.0,
-        group: Any = None,
-        score_type: ScoreType = "margin",
-    ) -> None:
-        self.gamma = gamma
-        self.tolerance = tolerance
-        self.group = group
-        self.score_type = score_type
+    gamma: float = 0.1
+    tolerance: float = 0.0
+    group: Any = None
+    score_type: ScoreType = "margin"
 
     def fit(
         self,

@@ -28,6 +28,7 @@ _RATES = np.linspace(0, 1, 65)
 _KNOTS, _BINS = 257, 40
 
 
+@dataclass(eq=False, repr=False)
 class RampThreshold(PostProcessor):
     r"""Randomised thresholds that give all groups the same positive rate.
 
@@ -83,19 +84,11 @@ class RampThreshold(PostProcessor):
     {'a': 0.5, 'b': 0.5}
     """
 
-    def __init__(
-        self,
-        gamma: float = 0.1,
-        target_rate: str | float = "accuracy",
-        tolerance: float = 0.0,
-        center: bool = False,
-        score_type: ScoreType = "margin",
-    ) -> None:
-        self.gamma = gamma
-        self.target_rate = target_rate
-        self.tolerance = tolerance
-        self.center = center
-        self.score_type = score_type
+    gamma: float = 0.1
+    target_rate: str | float = "accuracy"
+    tolerance: float = 0.0
+    center: bool = False
+    score_type: ScoreType = "margin"
 
     def fit(
         self,
@@ -124,9 +117,7 @@ class RampThreshold(PostProcessor):
         )
         return self.fit_rows(rows)
 
-    def fit_rows(self, rows: ScoredRows) -> Self:
-        """Solve the ramp of every group from scores that were sorted before."""
-        rows.check_score_type(self.score_type)
+    def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
         check_positive("gamma", self.gamma)
         check_non_negative("tolerance", self.tolerance)
         if isinstance(self.target_rate, str):
@@ -137,16 +128,12 @@ class RampThreshold(PostProcessor):
             rate = float(self.target_rate)
         self.sample_, self.target_rate_ = rows, rate
         self.starts_ = self._solve(self.tolerance)
-        self.groups_, self.score_range_ = rows.group_values, rows.score_range
         starts = self.starts_.tolist()
         self.thresholds_ = dict(zip(rows.group_values, starts, strict=True))
-        self.rules_ = {
-            name: Rule.ramp(start, self.gamma)
-            for name, start in zip(rows.names, starts, strict=True)
-        }
-        rates = _rates(rows.by_group, self.starts_, self.gamma)
-        self.expected_rates_ = dict(zip(rows.group_values, rates, strict=True))
-        return self
+        return [Rule.ramp(start, self.gamma) for start in starts]
+
+    def _rates(self, rows: ScoredRows) -> list[float]:
+        return _mean_h(rows.by_group, self.starts_, self.gamma)
 
     @property
     def _shift(self) -> float:
@@ -185,7 +172,7 @@ class RampThreshold(PostProcessor):
         Wilson and folded Newcombe)
         """
         if tolerances is None:
-            at_rest = _rates(self.sample_.by_group, -self._shift, self.gamma)
+            at_rest = _mean_h(self.sample_.by_group, -self._shift, self.gamma)
             most = 2 * max(abs(rate - self.target_rate_) for rate in at_rest)
             tolerances = np.linspace(0, max(most, 0.02), _TOLERANCES).tolist()
         rates = []
@@ -226,7 +213,7 @@ class RampThreshold(PostProcessor):
         )
 
 
-def _rates(groups: list[SortedScores], starts: Any, gamma: float) -> list[float]:
+def _mean_h(groups: list[SortedScores], starts: Any, gamma: float) -> list[float]:
     """Return the share of positive decisions of every group."""
     return [
         float(group.mean_h(start, gamma))

@@ -14,7 +14,7 @@ from fairdash.methods.classical.base import (
     ridge_logistic,
 )
 from fairdash.methods.declare import Method, param, vary
-from fairdash.methods.params import RIDGE, at_least_one, at_least_two
+from fairdash.methods.params import RIDGE, at_least_two
 
 CS = (1e-4, 1e-2, 1.0, 1e2, 1e4)
 FIRST, LAST, FACTOR = 1e-1, 1e-10, 10.0  # weights of the barrier, and their ratio
@@ -36,7 +36,7 @@ class Logistic(LinearBaseline):
     """
 
     alpha: float = vary(RIDGE, default=1e-4, low=1e-4, high=1.0, step=1e-4)
-    max_iter: int = param(ITERATIONS, check=at_least_one, doc="Most iterations.")
+    max_iter: int = param(ITERATIONS, doc="Most iterations.")
 
     def _solve(self, X: Float, target: Codes, codes: Codes) -> tuple[Float, float]:
         solver = ridge_logistic(self.alpha, len(X)).set_params(max_iter=self.max_iter)
@@ -62,7 +62,6 @@ class LogisticCV(LinearBaseline):
         "Folds",
         low=2,
         high=20,
-        step=1,
         advanced=True,
         check=at_least_two,
         help="More: slower, and a steadier choice.",

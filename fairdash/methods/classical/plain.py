@@ -14,7 +14,7 @@ from fairdash.methods.base import Float, NetworkClassifier
 from fairdash.methods.classical.base import Codes, OneByOne
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.lazy import ensemble
-from fairdash.methods.params import RANDOM_STATE, at_least_one
+from fairdash.methods.params import RANDOM_STATE
 from fairdash.methods.scorers import Forest, Neighbours, Scorer
 
 
@@ -68,10 +68,7 @@ class RandomForest(PlainClassifier):
     max_depth: int = param(
         10,
         "Depth",
-        low=1,
         high=30,
-        step=1,
-        check=at_least_one,
         help="Deeper trees follow finer patterns.",
     )
     n_estimators: int = param(
@@ -81,7 +78,6 @@ class RandomForest(PlainClassifier):
         high=500,
         step=10,
         advanced=True,
-        check=at_least_one,
         help="More are steadier and slower.",
         doc="Number of trees.",
     )
@@ -123,10 +119,7 @@ class NearestNeighbours(PlainClassifier):
     n_neighbors: int = param(
         10,
         "Neighbours",
-        low=1,
         high=100,
-        step=1,
-        check=at_least_one,
         help="More: smoother scores.",
         doc="Of fewer training rows all are neighbours.",
     )

@@ -18,7 +18,6 @@ from fairdash.methods.params import (
     CLASSIC_CONSTRAINT,
     RIDGE,
     TOLERANCE,
-    at_least_one,
     at_least_two,
 )
 from fairdash.methods.scorers import LinearMixture
@@ -60,9 +59,7 @@ class Reductions(OneByOne, MixtureClassifier):
     constraints: str = CLASSIC_CONSTRAINT
     tolerance: float = TOLERANCE
     alpha: float = RIDGE
-    max_iter: int = param(
-        50, check=at_least_one, doc="Most rounds, each a logistic regression or more."
-    )
+    max_iter: int = param(50, doc="Most rounds, each a logistic regression or more.")
 
     def _learn(self, X: Float, target: Codes, codes: Codes) -> Float:
         search = reductions.ExponentiatedGradient(
@@ -109,7 +106,6 @@ class GridReductions(LinearBaseline):
         "Grid size",
         low=2,
         high=100,
-        step=1,
         advanced=True,
         check=at_least_two,
         help="How many models are fitted.",

@@ -23,7 +23,6 @@ from fairdash.methods.params import (
     NO_RANDOM_STATE,
     RANDOM_STATE,
     RIDGE,
-    at_least_one,
     at_least_two,
 )
 
@@ -85,7 +84,7 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
         "1 / (n alpha).",
     )
     tol: float = param(1e-11, check=check_positive, doc="Residual at which to stop.")
-    max_iter: int = param(500, check=at_least_one, doc="Most Newton steps.")
+    max_iter: int = param(500, doc="Most Newton steps.")
     random_state: Any = NO_RANDOM_STATE
 
     def _positive(self, rows: Float, group: NDArray[np.int64]) -> Float:

@@ -43,7 +43,6 @@ from fairdash.methods.params import (
     LEARNING_RATE,
     NO_RANDOM_STATE,
     RANDOM_STATE,
-    at_least_one,
 )
 from fairdash.methods.plain_network import Network
 
@@ -197,7 +196,6 @@ class GameClassifier(NoisyGroupsClassifier):
         high=3000,
         step=25,
         advanced=True,
-        check=at_least_one,
         help="Passes over the training rows.",
         doc="Full-batch iterations.",
     )

@@ -40,7 +40,6 @@ from fairdash.methods.noisy_groups.soft_method import (
     soft_violations,
 )
 from fairdash.methods.noisy_groups.tv import project_simplex
-from fairdash.methods.params import at_least_one
 from fairdash.methods.scorers import LinearMixture
 
 DESCENT_STEPS = 10  # of Adam for one approximate best response of the model
@@ -86,9 +85,7 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
         letter="T",
         low=2,
         high=200,
-        step=1,
         advanced=True,
-        check=at_least_one,
         help="Steps of the multipliers.",
         doc="T above.",
     )
@@ -96,11 +93,8 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
         10,
         "Responses",
         letter="Q",
-        low=1,
         high=100,
-        step=1,
         advanced=True,
-        check=at_least_one,
         help="Models in each round.",
         doc="Q above.",
     )
