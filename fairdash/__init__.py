@@ -11,7 +11,10 @@ _INSTALLED = Path(__file__).parent / "app"
 #: installed package brings along.
 APP_FOLDER = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[1]
 
-_LAZY = {"audit": "fairdash.audits"}  # names that the package offers, and their room
+_LAZY = {
+    "audit": "fairdash.audits",
+    "load": "fairdash.audits",
+}  # names that the package offers, and their room
 
 
 def __getattr__(name: str) -> Any:

@@ -55,7 +55,6 @@ from fairdash.audits.models import (
     encoding_of,
     read_model,
     rows_of,
-    score_new_rows,
 )
 from fairdash.audits.noise import (
     Noise,
@@ -68,3 +67,4 @@ from fairdash.audits.noise import (
     simulated,
 )
 from fairdash.audits.noise_study import study_spec, study_table, study_trials
+from fairdash.audits.portable import PortableModel, exported, load

@@ -14,7 +14,6 @@ from fairdash.datasets import (
     Dataset,
     Encoder,
     encode,
-    group_labels,
     split,
     training_rows,
 )
@@ -269,35 +268,3 @@ def encoding_of(
             "encoded as they were; train it again."
         )
     return spec.scaling, spec.train_rows
-
-
-def score_new_rows(model: AuditedModel, frame: pd.DataFrame) -> Float:
-    """Return P(1) of rows of another table, encoded as the training rows were.
-
-    Raises
-    ------
-    ValueError
-        When a feature is missing, or, for a model that looks at groups, a row's group
-        is none that it knows.
-    """
-    dataset = model.rows.dataset
-    missing = [name for name in dataset.roles.features if name not in frame]
-    if missing:
-        raise ValueError(
-            f"It has no columns {missing}, which the model needs; add them, or choose "
-            "a column of scores."
-        )
-    group = np.zeros(len(frame), np.int64)
-    if CATALOG[model.method].needs_groups:
-        labels = group_labels(frame, dataset.roles)
-        group = (
-            pd.Index(dataset.group_names).get_indexer(pd.Index(labels)).astype(np.int64)
-        )
-        if (group < 0).any():
-            row = int(np.argmin(group))
-            raise ValueError(
-                f"Column {labels.name!r} has {labels.iloc[row]!r} in row {row + 1}, "
-                f"and the model knows {list(dataset.group_names)} alone. Exclude "
-                "these rows."
-            )
-    return model.scorer.positive(model.rows.encoder.transform(frame), group)

@@ -9,6 +9,7 @@ from fairdash.cli._apply import apply_to_file
 from fairdash.cli._audit import audit_flips
 from fairdash.cli._certify import certify
 from fairdash.cli._data import data
+from fairdash.cli._model import export, predict
 from fairdash.cli._run import run, sweep
 from fairdash.cli._serve import serve, worker
 
@@ -18,6 +19,8 @@ app.command()(run)
 app.command()(sweep)
 app.command()(worker)
 app.command("apply")(apply_to_file)
+app.command()(export)
+app.command()(predict)
 app.command("audit")(audit_flips)
 app.command()(certify)
 app.add_typer(data, name="data")

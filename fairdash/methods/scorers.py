@@ -26,6 +26,10 @@ class Scorer(Protocol):
         """Return P(1) of every row; ``group`` is the index of its group's name."""
         ...
 
+    def arrays(self) -> dict[str, Any]:
+        """Return the parameters by name, ready for a safetensors file."""
+        ...
+
 
 class _Stored:
     """A dataclass of arrays, which are its file."""

@@ -36,12 +36,15 @@ from fairdash.results.models import (
     Setting,
     beside_plain,
     known_models,
+    known_models_of,
     missing_seeds,
     on_shared_seeds,
     reference_of,
+    same_model,
     settings,
     single_values,
     told_apart,
+    trained_as,
 )
 from fairdash.results.outcomes import outcome, side_by_side
 from fairdash.results.rows import part_sizes, rows_used, trained_on

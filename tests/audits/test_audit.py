@@ -8,12 +8,12 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from fairdash.audits import (
+    PortableModel,
     audit_flips,
     audit_run,
     certify,
     encoding_of,
     flip_values,
-    score_new_rows,
 )
 from fairdash.metrics import group_directions
 from fairdash.sweep import SweepSpec
@@ -53,14 +53,15 @@ def test_rows_of_another_table_are_scored_as_those_it_was_trained_with(
     model = model_of(method, KINDS[method])
     kept = store.artifact(model.key).scores()
     frame = dataset.frame.iloc[::-1].reset_index(drop=True)
-    np.testing.assert_allclose(score_new_rows(model, frame), kept[::-1], atol=1e-5)
+    portable = PortableModel.of(model)
+    np.testing.assert_allclose(portable.score(frame), kept[::-1], atol=1e-5)
     feature, group = dataset.roles.features[0], dataset.roles.sensitive_feature
     with pytest.raises(ValueError, match=f"no columns \\['{feature}'\\]"):
-        score_new_rows(model, frame.drop(columns=feature))
+        portable.score(frame.drop(columns=feature))
     odd = frame.assign(**{group: "elsewhere"})
     if method == "hardt":  # looks at groups
         with pytest.raises(ValueError, match="'elsewhere' in row 1"):
-            score_new_rows(model, odd)
+            portable.score(odd)
 
 
 def test_features_are_scaled_and_rows_drawn_as_the_run_asked(store, dataset, model_of):

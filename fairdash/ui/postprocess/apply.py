@@ -8,7 +8,7 @@ import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
 from fairdash._wording import percent, plural
-from fairdash.audits import AuditedModel, read_model, rows_of, score_new_rows
+from fairdash.audits import AuditedModel, PortableModel, read_model, rows_of
 from fairdash.datasets import Subgroups, group_labels, read_table
 from fairdash.postprocessing import (
     COVARIANCE,
@@ -84,7 +84,7 @@ def _decided(
     chosen = st.selectbox("Scores", [*own, *numbers], key="new file score")
     added: dict[str, Any] = {}
     if model is not None and chosen == _BY_MODEL:
-        scores = pd.Series(score_new_rows(model, frame), name=_BY_MODEL)
+        scores = pd.Series(PortableModel.of(model).score(frame), name=_BY_MODEL)
         added["score"], kind = scores, _KINDS[0]
     else:
         scores = frame[chosen]

@@ -7,20 +7,24 @@ from pydantic import ValidationError
 
 from fairdash import plots
 from fairdash._wording import count, duration, plural
+from fairdash.audits import exported
 from fairdash.methods import CATALOG
 from fairdash.results import (
     Setting,
     is_sweep,
+    known_models_of,
     opened_on,
     outcome,
     part_sizes,
     readable,
     runtime,
     single_values,
+    trained_as,
     usual_seconds,
 )
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec, python_script
+from fairdash.ui.selection import selection
 from fairdash.ui.train.constraints import show_truncation, show_violations
 from fairdash.ui.widgets.blocks import code_tabs, figure, kpi_row, problem
 from fairdash.ui.widgets.downloads import table_download
@@ -126,8 +130,32 @@ def export_run(view: View) -> None:
             width="stretch",
             on_click="ignore",
         )
+        _export_model(snapshot)
         st.caption("The same run, to copy")
         code_tabs({"Python": python_script(spec), "YAML": spec.to_yaml()})
+
+
+def _export_model(snapshot: Snapshot) -> None:
+    """Offer the model looked at as a file, unless its version encoded otherwise."""
+    run_id, chosen = snapshot.run.id, selection()
+    known = known_models_of(store(), [run_id])
+    if not known or not trained_as(store(), run_id).now:
+        return
+    here = [one for one in known if one.id == chosen.model]
+    model, seed = (here[0].id, chosen.seed) if here else (None, None)
+    if here and seed not in here[0].seeds:
+        seed = None
+    st.download_button(
+        f"{here[0].label} (model)" if here else "Model (ZIP)",
+        lambda: exported(store(), run_id, model, seed).to_bytes(),
+        file_name="fairdash-model.zip",
+        icon=":material/deployed_code:",
+        type="tertiary",
+        width="stretch",
+        on_click="ignore",
+        help="One trained model: `fairdash.load` and `fairdash predict` score the "
+        "table's own columns with it.",
+    )
 
 
 def _show_result(snapshot: Snapshot) -> None:

@@ -1,0 +1,290 @@
+"""A trained model as one file that reads a table's own columns, anywhere."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Self
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
+from safetensors import SafetensorError
+from safetensors import numpy as safetensors
+
+from fairdash import __version__
+from fairdash.audits.models import AuditedModel, read_model, rows_of
+from fairdash.datasets import Encoder, Roles, group_labels, prepare
+from fairdash.methods import CATALOG, Scorer, scorer_of
+from fairdash.postprocessing import ScoreType, Thresholds
+from fairdash.results import known_models_of, opened_on, same_model
+from fairdash.store import Store, TrialRecord
+from fairdash.sweep import BASELINE, SweepSpec
+
+FORMAT = 1
+CARD, WEIGHTS = "model.json", "model.safetensors"
+LARGEST = 2**30  # bytes of a file in the archive
+_ENCODER = TypeAdapter(Encoder)
+Float = NDArray[np.float64]
+_SCORES: dict[ScoreType, Callable[[Float], Float]] = {
+    "probability": lambda p: p,
+    "margin": lambda p: 2 * p - 1,
+    "decision": lambda p: (p > 0.5).astype(float),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PortableModel:
+    """A trained model with all that it needs to score rows of a new table.
+
+    Attributes
+    ----------
+    scorer : Scorer
+    encoder : Encoder
+        Fitted on the training rows.
+    roles : Roles
+        What the columns mean, and how the table was prepared.
+    groups : tuple of str
+        Names of the groups, in the order in which the model counts them.
+    needs_groups : bool
+        Whether the model looks at the group to predict.
+    thresholds : Thresholds, optional
+        Rules by group that turn its probabilities into decisions.
+    facts : dict
+        Where it comes from: method, parameters, seed, data set, version.
+    """
+
+    scorer: Scorer
+    encoder: Encoder
+    roles: Roles
+    groups: tuple[str, ...]
+    needs_groups: bool = False
+    thresholds: Thresholds | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        model: AuditedModel,
+        trial: TrialRecord | None = None,
+        thresholds: Thresholds | None = None,
+    ) -> Self:
+        """Return a stored model, with the facts of its trial."""
+        dataset, method = model.rows.dataset, CATALOG[model.method]
+        facts: dict[str, Any] = {
+            "method": model.method,
+            "label": method.label,
+            "source": method.source,
+            "seed": model.rows.seed,
+            "outcome": dataset.roles.outcome(),
+            "data": {"name": dataset.name, "key": dataset.key},
+        }
+        if trial is not None:
+            facts |= {"trial": trial.key, "params": dict(trial.params)}
+        return cls(
+            model.scorer,
+            model.rows.encoder,
+            dataset.roles,
+            dataset.group_names,
+            method.needs_groups,
+            thresholds,
+            facts,
+        )
+
+    def score(self, frame: pd.DataFrame) -> Float:
+        """Return P(y = 1) of every row before any thresholds.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            With the columns of the table that the model was trained on, as they stood
+            in its file: they are prepared and read as kinds as then. Further columns,
+            and the outcome, are not looked at.
+
+        Raises
+        ------
+        ValueError
+            When a feature is missing or cannot be read as its kind, or, for a model
+            that looks at groups, a row's group is none that it knows.
+        """
+        return self._score(self._prepared(frame))
+
+    def _score(self, table: pd.DataFrame) -> Float:
+        missing = [name for name in self.roles.features if name not in table]
+        if missing:
+            raise ValueError(
+                f"It has no columns {missing}, which the model needs; add them, or "
+                "choose a column of scores."
+            )
+        codes = np.zeros(len(table), np.int64)
+        if self.needs_groups:
+            codes = pd.Index(self.groups).get_indexer(pd.Index(self._group(table)))
+        return self.scorer.positive(self.encoder.transform(table), codes)
+
+    def predict_proba(self, frame: pd.DataFrame) -> Float:
+        """Return P(0) and P(1) of every row, shape (n_rows, 2); see `score`.
+
+        With thresholds, P(1) is the probability of a positive decision.
+        """
+        table = self._prepared(frame)
+        positive = self._score(table)
+        if self.thresholds is not None:
+            scores = _SCORES[self.thresholds.score_type](positive)
+            labels = self._group(table)
+            positive = self.thresholds.predict_proba(scores, sensitive_features=labels)
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, frame: pd.DataFrame) -> NDArray[np.int8]:
+        """Return 1 where P(1) is above one half, else 0."""
+        decided: NDArray[np.int8] = (self.predict_proba(frame)[:, 1] > 0.5).astype("i1")
+        return decided
+
+    def to_bytes(self) -> bytes:
+        """Return a ZIP of a readable description and the weights as safetensors."""
+        arrays = self.scorer.arrays().items()
+        weights = safetensors.save({n: np.ascontiguousarray(a) for n, a in arrays})
+        card = {
+            "format": FORMAT,
+            "fairdash": __version__,
+            "facts": dict(self.facts),
+            "needs_groups": self.needs_groups,
+            "groups": self.groups,
+            "roles": self.roles.model_dump(mode="json", exclude_defaults=True),
+            "encoder": _ENCODER.dump_python(self.encoder, mode="json"),
+            "thresholds": self.thresholds and json.loads(self.thresholds.to_json()),
+            "sha256": {WEIGHTS: sha256(weights).hexdigest()},
+        }
+        content = BytesIO()
+        with ZipFile(content, "w") as archive:
+            archive.writestr(CARD, json.dumps(card, indent=1, ensure_ascii=False))
+            archive.writestr(WEIGHTS, weights)
+        return content.getvalue()
+
+    def _prepared(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return new rows as the table was prepared, where its columns are there."""
+        present = frame.drop(columns=self.roles.target, errors="ignore")
+        for step in self.roles.preparation:
+            made = step.kind == "date_parts" and f"{step.column} year" in present
+            if step.column in present and not made:
+                present = prepare(present, self._only(preparation=(step,)))
+        types = {n: kind for n, kind in self.roles.types.items() if n in present}
+        return prepare(present, self._only(types=types))
+
+    def _only(self, **steps: Any) -> Roles:
+        return self.roles.model_copy(update={"preparation": (), "types": {}} | steps)
+
+    def _group(self, table: pd.DataFrame) -> "pd.Series[Any]":
+        missing = [n for n in self.roles.sensitive_columns() if n not in table]
+        if missing:
+            raise ValueError(f"It has no column {missing[0]!r}, which tells the group.")
+        labels = group_labels(table, self.roles)
+        unknown = ~labels.isin(self.groups).to_numpy(bool)
+        if unknown.any():
+            row = int(np.argmax(unknown))
+            raise ValueError(
+                f"Column {labels.name!r} has {labels.iloc[row]!r} in row {row + 1}, "
+                f"and the model knows {list(self.groups)} alone. Exclude these rows."
+            )
+        return labels
+
+
+def exported(
+    store: Store, run_id: str, model: str | None = None, seed: int | None = None
+) -> PortableModel:
+    """Return a model of a run to take away.
+
+    Parameters
+    ----------
+    store : Store
+    run_id : str
+    model : str, optional
+        `fairdash.results.Setting.id`, or the beginning of its label; by default the
+        model that a sweep opens on, else the first that is not the plain one.
+    seed : int, optional
+        By default the first.
+
+    Raises
+    ------
+    ValueError
+        When there is no such run, model or seed, or an earlier version kept no more
+        than its scores.
+    """
+    spec = SweepSpec.of_run(store.run(run_id).spec)
+    known = known_models_of(store, [run_id])
+    if model is None:
+        first = opened_on(store, run_id) or next(
+            (one for one in known if one.method != BASELINE), *known[:1]
+        )
+        found = [one for one in known if first and same_model(one, first)]
+    else:
+        found = [one for one in known if one.id == model or one.label.startswith(model)]
+    if not found:
+        names = ", ".join(f"{one.id} ({one.label})" for one in known[:20])
+        asked = f"model {model!r}" if model else "finished model"
+        raise ValueError(f"Run {run_id} has no {asked}. It has: {names or 'none'}.")
+    trials = [t for t in found[0].trials if seed is None or t.seed == seed]
+    if not trials:
+        seeds = sorted(found[0].seeds)
+        raise ValueError(f"{found[0].label} was not trained on seed {seed}: {seeds}.")
+    dataset = store.dataset(store.run(run_id).dataset_id)
+    rows = rows_of(dataset, trials[0], spec)
+    return PortableModel.of(read_model(store, trials[0], rows), trials[0])
+
+
+def load(path: str | Path) -> PortableModel:
+    """Read a model that the app, `fairdash export` or `PortableModel.to_bytes` wrote.
+
+    Nothing in the file can run code; weights that are not those described are refused.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    PortableModel
+        ``predict_proba(frame)`` takes the columns of the table as they stood in its
+        file.
+
+    Raises
+    ------
+    FileNotFoundError
+        When there is no such file.
+    ValueError
+        When it is not such a file, is damaged, or of a later version.
+    """
+    try:
+        with ZipFile(path) as archive:
+            card = json.loads(_member(archive, CARD))
+            weights = _member(archive, WEIGHTS)
+        if card["format"] != FORMAT:
+            raise ValueError(
+                f"its format is {card['format']}, written by fairdash "
+                f"{card.get('fairdash')}; this version reads format {FORMAT}"
+            )
+        if sha256(weights).hexdigest() != card["sha256"][WEIGHTS]:
+            raise ValueError(f"{WEIGHTS} is not what {CARD} describes")
+        thresholds = card["thresholds"]
+        return PortableModel(
+            scorer_of(safetensors.load(weights)),
+            _ENCODER.validate_python(card["encoder"]),
+            Roles.model_validate(card["roles"]),
+            tuple(card["groups"]),
+            card["needs_groups"],
+            thresholds and Thresholds.from_json(json.dumps(thresholds)),
+            card["facts"],
+        )
+    except (BadZipFile, KeyError, TypeError, SafetensorError) as error:
+        raise ValueError(f"{path} is no model of fairdash: {error}.") from error
+    except (ValueError, ValidationError) as error:
+        raise ValueError(f"{path} cannot be used: {error}.") from error
+
+
+def _member(archive: ZipFile, name: str) -> bytes:
+    if archive.getinfo(name).file_size > LARGEST:
+        raise ValueError(f"{name} is larger than {LARGEST // 2**20:,} MiB")
+    return archive.read(name)

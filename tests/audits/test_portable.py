@@ -1,0 +1,118 @@
+import json
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+import pytest
+from toys import ROLES, people_csv
+from typer.testing import CliRunner
+
+import fairdash
+from fairdash.audits import PortableModel, exported
+from fairdash.cli import app
+from fairdash.datasets import read_table
+from fairdash.postprocessing import RampThreshold
+
+KINDS = {
+    "unconstrained": {"n_epochs": 2},
+    "fair_log_loss": {},
+    "hardt": {},
+    "noisy_ideal": {"n_rounds": 3},
+    "forest": {"n_estimators": 3},
+    "neighbours": {},
+}
+
+
+@pytest.mark.parametrize("method", KINDS)
+def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
+    store, dataset, model_of, method, tmp_path
+):
+    model = model_of(method, KINDS[method])
+    path = tmp_path / "model.zip"
+    path.write_bytes(PortableModel.of(model).to_bytes())
+    raw = read_table(people_csv(), name="people.csv").iloc[dataset.row_number]
+    proba = fairdash.load(path).predict_proba(raw)
+    kept = store.artifact(model.key).scores()
+    np.testing.assert_allclose(proba[:, 1], kept, atol=1e-6)
+    np.testing.assert_allclose(proba.sum(1), 1)
+    whole = PortableModel.of(model)
+    np.testing.assert_array_equal(proba, whole.predict_proba(raw))
+    np.testing.assert_array_equal(whole.predict(raw), proba[:, 1] > 0.5)
+
+
+def test_new_rows_are_prepared_and_read_as_the_table_was(store, train):
+    recode = {"kind": "recode", "column": "branch", "changes": {"works": "plant"}}
+    known = ROLES.model_dump(exclude_defaults=True)
+    roles = type(ROLES)(**known, preparation=(recode,), types={"skill": "category"})
+    record = store.datasets()[0]
+    store.add_dataset(record.table_sha256, roles, "Recoded")
+    dataset = store.dataset(store.datasets()[0].id)
+    assert dataset.frame["branch"].isin(["plant"]).any()
+    run = train({"logistic": {}})
+    model = exported(store, run)
+    raw = read_table(people_csv(), name="people.csv")
+    (trial,) = store.snapshot(run).trials
+    kept = store.artifact(trial.key).scores()
+    np.testing.assert_allclose(model.score(raw.iloc[dataset.row_number]), kept, 1e-6)
+    np.testing.assert_allclose(model.score(dataset.frame), kept, 1e-6)
+
+
+def test_thresholds_go_along(model_of, dataset):
+    model = model_of("logistic", {})
+    scores = PortableModel.of(model).score(dataset.frame)
+    groups = dataset.sensitive_features
+    ramp = RampThreshold(0.4, 0.3).fit(2 * scores - 1, sensitive_features=groups)
+    found = PortableModel.of(model, thresholds=ramp.thresholds())
+    wanted = ramp.predict_proba(2 * scores - 1, sensitive_features=groups)
+    got = found.predict_proba(dataset.frame)[:, 1]
+    np.testing.assert_allclose(got, wanted, atol=1e-9)
+    rates = pd.Series(got).groupby(groups).mean()
+    assert rates.max() - rates.min() < 1e-6
+
+
+def changed(path, **facts):
+    with ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    card = json.loads(files["model.json"]) | facts
+    with ZipFile(path, "w") as archive:
+        archive.writestr("model.json", json.dumps(card))
+        archive.writestr("model.safetensors", files["model.safetensors"][:-4] + b"abcd")
+
+
+def test_what_is_no_such_file_or_was_changed_is_refused(model_of, tmp_path):
+    path = tmp_path / "model.zip"
+    path.write_bytes(b"PK nothing")
+    with pytest.raises(ValueError, match="is no model of fairdash"):
+        fairdash.load(path)
+    content = PortableModel.of(model_of("logistic", {})).to_bytes()
+    path.write_bytes(content)
+    changed(path, format=2, fairdash="9.0")
+    with pytest.raises(ValueError, match=r"written by fairdash 9\.0"):
+        fairdash.load(path)
+    path.write_bytes(content)
+    changed(path)
+    with pytest.raises(ValueError, match=r"is not what model\.json describes"):
+        fairdash.load(path)
+
+
+def test_the_shell_exports_a_model_and_scores_a_file(store, train, tmp_path):
+    run = train({"unconstrained": {"n_epochs": 2}, "logistic": {}}, seeds=(0, 1))
+    out, table = tmp_path / "model.zip", tmp_path / "people.csv"
+    table.write_bytes(people_csv())
+
+    def call(*arguments):
+        return CliRunner().invoke(app, list(map(str, arguments)))
+
+    said = call("export", run, "--model", "Logistic", "--seed", 1, "--out", out)
+    assert said.exit_code == 0, said.output
+    assert "Logistic, seed 1" in said.output
+    said = call("predict", out, table, "--out", tmp_path / "scored.csv")
+    assert said.exit_code == 0, said.output
+    scored = pd.read_csv(tmp_path / "scored.csv")["score"]
+    wanted = fairdash.load(out).predict_proba(read_table(table))[:, 1]
+    np.testing.assert_allclose(scored, wanted, atol=1e-12)
+    assert exported(store, run).facts["method"] == "logistic"
+    for wrong in (("--model", "ROAD"), ("--seed", 7)):
+        refused = call("export", run, *wrong, "--out", out)
+        assert refused.exit_code == 2
+        assert "Logistic" in refused.output
