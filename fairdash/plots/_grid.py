@@ -172,13 +172,14 @@ def plot_by_tau(table: pd.DataFrame, *, metric: str) -> Picture:
 
 
 def _by_tau_headline(table: pd.DataFrame, metric: str) -> str:
-    """How far τ moves the metric where λ is largest."""
+    """How far τ moves the metric in the last range of λ that is drawn."""
     name = METRICS[metric][0].split(" (")[0]
     if table.empty:
         return f"{name} is undefined at every setting"
-    last = table[table["part"] == table["part"].iloc[-1]]["mean"]
+    part = table["part"].iloc[-1]
+    last = table[table["part"] == part]["mean"]
     span = metric_words(metric, float(last.max() - last.min()))
-    return f"With the largest λ, τ moves {name} by {span} on test rows"
+    return f"At {part}, τ moves {name} by {span} on test rows"
 
 
 def plot_ratio_by_tau(
@@ -214,9 +215,9 @@ def plot_ratio_by_tau(
         "shapes": [upright_line(1, color=MUTED, dash="dot")],
     }
     low, high = min(spread), max(spread)
-    ends = (
-        f"{number(spread[low], 2)} at τ {low:g}, {number(spread[high], 2)} at {high:g}"
-    )
+    ends = f"{number(spread[low], 2)} at τ {low:g}"
+    if low != high:
+        ends += f", {number(spread[high], 2)} at {high:g}"
     table = pd.DataFrame({"tau": list(spread), "sd": list(spread.values())})
     return Picture(
         finish(data, layout, height=360, legend=True),

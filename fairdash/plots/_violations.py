@@ -15,6 +15,7 @@ from fairdash.plots._theme import (
 )
 
 _PANELS = (("expected", "As probabilities"), ("rounded", "Rounded at one half"))
+_MOST = 0.5  # share of seeds beyond which a model counts as constant
 
 
 def plot_violations(table: pd.DataFrame) -> Picture:
@@ -23,8 +24,9 @@ def plot_violations(table: pd.DataFrame) -> Picture:
     Parameters
     ----------
     table : DataFrame
-        One row per model: label, colour_role, and error and violation, each with the
-        suffixes ``_expected`` and ``_rounded``, as mean, and with ``_sd`` behind.
+        One row per model: label, colour_role, and error, violation and constant (share
+        of seeds in which it says nothing of the outcome), each with the suffixes
+        ``_expected`` and ``_rounded``; of error and violation with ``_sd`` behind.
     """
     marks = model_marks(table["colour_role"].tolist())
     data: list[Spec] = []
@@ -65,7 +67,7 @@ def plot_violations(table: pd.DataFrame) -> Picture:
         f"{row['label']}: error {percent(row['error_expected'], 1)}, violation "
         f"{number(row['violation_expected'])} as probabilities; "
         f"{percent(row['error_rounded'], 1)} and {number(row['violation_rounded'])} "
-        "rounded"
+        f"rounded{_constant_words(row)}"
         for row in records(table)
     ]
     alt = f"Error against violation. {'; '.join(rows)}."
@@ -73,14 +75,25 @@ def plot_violations(table: pd.DataFrame) -> Picture:
 
 
 def _headline(table: pd.DataFrame) -> str:
-    """Say which model violates least before and after rounding."""
-    ranked = [
-        table.dropna(subset=f"violation_{kind}").sort_values(f"violation_{kind}")
+    """Say which model that decides violates least before and after rounding."""
+    if table[[f"violation_{kind}" for kind, _ in _PANELS]].isna().all(axis=None):
+        return "No violation can be told: a group has no rows to compare"
+    able = [
+        table[~(table[f"constant_{kind}"] > _MOST)].dropna(subset=f"violation_{kind}")
         for kind, _ in _PANELS
     ]
-    least = [str(one["label"].iloc[0]) for one in ranked if len(one)]
-    if not least:
-        return "No violation can be told: a group has no rows to compare"
+    least = [
+        str(one.sort_values(f"violation_{kind}")["label"].iloc[0]) if len(one) else ""
+        for one, (kind, _) in zip(able, _PANELS, strict=True)
+    ]
+    if not any(least):
+        return "No model decides: a small violation is no fairness here"
+    if not all(least):
+        when = "before" if least[0] else "after"
+        return fitting(
+            f"Models decide only {when} rounding; least violation: {max(least)}",
+            f"Models decide only {when} rounding",
+        )
     if len(set(least)) == 1:
         return fitting(
             f"Least violation before and after rounding: {least[0]}",
@@ -93,9 +106,20 @@ def _headline(table: pd.DataFrame) -> str:
     )
 
 
+def _constant_words(row: Spec) -> str:
+    """Say where a model says nothing of the outcome."""
+    words = {"expected": "as probabilities", "rounded": "rounded"}
+    kinds = [words[kind] for kind, _ in _PANELS if row[f"constant_{kind}"] > _MOST]
+    return f" (constant {' and '.join(kinds)})" if kinds else ""
+
+
 def _mark(row: Spec, kind: str, colour: str, symbol: str, *, first: bool) -> Spec:
     error, violation = f"error_{kind}", f"violation_{kind}"
     label = row["label"]
+    constant = row[f"constant_{kind}"] > _MOST
+    note = "<br>constant: says nothing of the outcome" if constant else ""
+    words = f"{label}: %{{y:.1%}} error, violation %{{x:.3f}}{note}<extra></extra>"
+    shape = "x-thin-open" if constant else symbol
     spec: Spec = scatter(
         pd.Series([row[violation]]),
         pd.Series([row[error]]),
@@ -104,8 +128,8 @@ def _mark(row: Spec, kind: str, colour: str, symbol: str, *, first: bool) -> Spe
         legendgroup=label,
         showlegend=first,
         cliponaxis=False,
-        marker={"color": colour, "symbol": symbol, "size": 11},
-        hovertemplate=f"{label}: %{{y:.1%}} error, violation %{{x:.3f}}<extra></extra>",
+        marker={"color": colour, "symbol": shape, "size": 11},
+        hovertemplate=words,
     )
     for axis, name in (("x", violation), ("y", error)):
         spread = pd.Series([row[f"{name}_sd"]])

@@ -6,13 +6,15 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.special import expit
+from scipy.stats import norm
 
 from fairdash._wording import number, plural
 from fairdash.datasets import Subgroups, encode, split
 from fairdash.methods import CATALOG, TruncatedLogistic
 from fairdash.metrics import expected_violations
-from fairdash.results.models import Setting
+from fairdash.results.models import Setting, on_shared_seeds
 from fairdash.results.rows import rows_of
 from fairdash.store import Snapshot, Store, TrialRecord
 from fairdash.sweep import SweepSpec
@@ -63,23 +65,36 @@ def constraint_of(models: Sequence[Setting]) -> str:
     return "demographic_parity"
 
 
-def violations(
-    store: Store, models: Sequence[Setting], dataset_id: str, constraint: str
-) -> pd.DataFrame:
-    """Return error and violation of models on test rows, before and after rounding.
+@dataclass(frozen=True, eq=False)
+class Violations:
+    """Error and violation of models on test rows, before and after rounding.
 
     As probabilities the error is the mean distance from the outcome and the violation
     the gap in mean probabilities; rounded, the same of the decisions at one half.
 
-    Returns
-    -------
-    DataFrame
-        One row per model: label, colour_role, splits, error and violation with the
-        suffixes ``_expected`` and ``_rounded``, as mean over seeds and, with ``_sd``
-        behind, their spread.
+    Attributes
+    ----------
+    table : DataFrame
+        One row per model: label, colour_role, splits, error, violation and constant
+        with the suffixes ``_expected`` and ``_rounded``, as mean over seeds and, with
+        ``_sd`` behind, their spread. ``constant`` is the share of seeds in which the
+        decisions, drawn or rounded, say nothing of the outcome: a gap of theirs is no
+        sign of fairness.
+    caption : str
+        Constraint, rows and seeds.
     """
+
+    table: pd.DataFrame
+    caption: str
+
+
+def violations(
+    store: Store, models: Sequence[Setting], dataset_id: str, constraint: str
+) -> Violations:
+    """Return error and violation of models on the seeds that all of them have."""
+    compared = on_shared_seeds(models)
     rows = []
-    for model in models:
+    for model in compared.models:
         splits = pd.DataFrame(
             _measured(store, trial.key, dataset_id, trial.seed, constraint)
             for trial in model.trials
@@ -93,7 +108,13 @@ def violations(
                 **splits.std().add_suffix("_sd"),
             }
         )
-    return pd.DataFrame(rows)
+    n_seeds = len(compared.seeds)
+    spread = "one split, no spread"
+    if n_seeds > 1:
+        spread = f"mean ± standard deviation over {plural(n_seeds, 'split')}"
+    words = f"Test rows, {spread}. {CONSTRAINTS[constraint]}."
+    caption = " ".join(filter(None, [words, compared.note()]))
+    return Violations(pd.DataFrame(rows), caption)
 
 
 def truncation(store: Store, snapshot: Snapshot) -> Truncation | None:
@@ -171,7 +192,24 @@ def _measured(
     gaps = expected_violations(rows.y, p, sensitive_features=groups)
     found = gaps.set_index("constraint").to_dict("index")[constraint]
     error = np.abs(p - rows.y).mean(), np.mean((p > 0.5) != (rows.y == 1))
+    decided = p, (p > 0.5).astype(np.float64)
+    silent = [float(_says_nothing(rows.y, h)) for h in decided]
     return {
         **{f"error_{kind}": float(e) for kind, e in zip(_KINDS, error, strict=True)},
+        **{f"constant_{kind}": s for kind, s in zip(_KINDS, silent, strict=True)},
         **{f"violation_{kind}": float(found[kind]) for kind in _KINDS},
     }
+
+
+def _says_nothing(y: NDArray[np.int8], h: NDArray[np.float64]) -> bool:
+    """Tell whether decisions with chances ``h`` have no balanced accuracy above noise.
+
+    As `fairdash.metrics.decision_status` says of decisions, in expectation.
+    """
+    positive = y == 1
+    n_positive, n_negative = positive.sum(), (~positive).sum()
+    if np.ptp(h) == 0 or not n_positive or not n_negative:
+        return bool(np.ptp(h) == 0)
+    excess = (h[positive].mean() - h[~positive].mean()) / 2
+    noise = np.sqrt(1 / n_positive + 1 / n_negative) / 4
+    return bool(excess <= norm.ppf(0.975) * noise)

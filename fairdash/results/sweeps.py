@@ -1,7 +1,7 @@
 """What a stored sweep found: its rows, and what lies on disk beside them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Self
 
@@ -36,6 +36,9 @@ from fairdash.sweep import (
     unsupported_methods,
 )
 
+CERTIFIED_COLUMNS = (
+    "model", "accuracy", "gap", "subgroup", "group", "n", "positives",
+)  # fmt: skip
 _RATIO_BINS = 40
 _SHOWN_TAUS = 4
 _CARDS = (
@@ -91,17 +94,23 @@ class StoredSweep:
         return cls(store, snapshot.run, SweepResult.of(rows), trials)
 
     def joined_by(self, snapshots: Sequence[Snapshot]) -> "StoredSweep":
-        """Return the sweep with the models of other runs behind its own."""
-        if not snapshots:
-            return self
+        """Return the sweep with the models of other runs behind its own.
+
+        Of those that have all its seeds: one that lacks some joins when it is complete.
+        """
+        seeds = set(self.result.rows["seed"])
         tables = [_rows(self.store, snapshot) for snapshot in snapshots]
+        tables = [one[one["seed"].isin(seeds)] for one in tables if len(one)]
+        tables = [one for one in tables if set(one["seed"]) == seeds]
+        if not tables:
+            return self
         rows = pd.concat([self.result.rows, *tables], ignore_index=True)
         rows = rows.drop_duplicates("key", ignore_index=True)
         further = {trial.key: trial for one in snapshots for trial in one.trials}
         return StoredSweep(
             self.store,
             self.run,
-            SweepResult.of(rows),
+            replace(SweepResult.of(rows), n_others=self.result.n_others),
             further | dict(self.trials),
             self,
         )
@@ -168,11 +177,10 @@ class StoredSweep:
         labels = [self.result.labels[place] for place in mean["model"]]
         return mean.assign(label=labels)
 
-    @cached_property
-    def chance(self) -> float:
-        """What Worst-1-DI of the first model stays below by chance, on test rows."""
-        (first, *_) = settings(self.trials_at(0))
-        return chance_worst(self.store, first, self.run.dataset_id, self.subgroups)
+    def chance(self, place: int = 0) -> float:
+        """Return what Worst-1-DI of a setting stays below by chance, on test rows."""
+        (setting,) = settings(self.trials_at(place))
+        return chance_worst(self.store, setting, self.run.dataset_id, self.subgroups)
 
     def ratio_by_tau(
         self, method: str, others: Mapping[str, Scalar]
@@ -221,18 +229,21 @@ class StoredSweep:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
 
         The models on the front of accuracy against the largest gap, in units of its
-        limit, on validation rows, with the decisions counted on test rows.
+        limit, on validation rows, with the decisions counted on test rows. Of several
+        initialisations the first; no row where none decides.
         """
         rows = self.result.rows
         rows = rows[rows["method"].isin(self.grid_result.methods)]
-        seed = int(rows["seed"].iloc[0])
+        if INITIALISATION in rows:
+            rows = rows[rows[INITIALISATION].fillna(0) == 0]
+        seed = int(self.result.rows["seed"].min())
         rows = rows[(rows["seed"] == seed) & decides(rows, "validation")]
         shares = [rows[f"validation_{name}"] / limit for name, limit in limits.items()]
         gap = pd.concat(shares, axis=1).max(axis=1, skipna=False)
         axes = ("validation_worst_1_di", "validation_accuracy")
         front = pareto_front(rows.assign(validation_worst_1_di=gap), axes=axes)
         test = rows_of(self.store, self.run.dataset_id, seed, self.subgroups)
-        tables = []
+        tables = [pd.DataFrame(columns=CERTIFIED_COLUMNS)] if front.empty else []
         for place, key, accuracy, share in zip(
             self.result.place_of_row[front.index],
             front["key"],
@@ -439,15 +450,25 @@ def nearest_limits(sweep: SweepResult, di: float) -> str:
 def certified_words(
     choice: CertifiedChoice, limits: Mapping[str, float], confidence: float
 ) -> str:
-    """Return the sentence on what was certified, or what it would take."""
+    """Return the sentence on what was certified, or what it would take.
+
+    Parameters
+    ----------
+    choice : CertifiedChoice
+        Of the table of a `StoredSweep`, so of the first seed.
+    limits, confidence
+        That were asked for.
+    """
     names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
     asked = " and ".join(f"{names[name]} ≤ {value:g}" for name, value in limits.items())
     if choice.model is not None:
         return (
             f"{asked} on new rows like these is certified with {confidence:.0%} "
-            "confidence, by the test rows of the first seed."
+            "confidence, for its model of the first seed by the test rows of that seed."
         )
     words = f"No model can be certified to keep {asked} with {confidence:.0%}"
+    if choice.tested.empty:
+        return f"{words} confidence: none decides on validation rows."
     if choice.rows_needed < np.inf:
         return (
             f"{words} confidence: about {choice.rows_needed:,.0f} more test rows "

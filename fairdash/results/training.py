@@ -12,6 +12,7 @@ from fairdash.methods import CATALOG
 from fairdash.metrics import summarise_seeds
 from fairdash.results.choices import opened_on
 from fairdash.results.rows import rows_used
+from fairdash.results.sweeps import is_sweep
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import BASELINE, Trial, plan
 
@@ -156,7 +157,8 @@ def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
     """Return one row per run.
 
     Columns: Run, Status (a list), Progress (percent, missing once it is over),
-    Accuracy (percent), DI, Worst-1-DI, Seeds, Started and Note.
+    Accuracy (percent), DI, Worst-1-DI, Seeds, Started and Note. Metrics are means over
+    seeds of one setting, on test rows: of a sweep that it opens on, named in the note.
     """
     return pd.DataFrame([_row(store, run) for run in runs])
 
@@ -174,8 +176,21 @@ def _headline(run: RunRecord) -> dict[str, Any]:
     return next(iter([*asked, *done]), {})
 
 
+@lru_cache(maxsize=2000)
+def _opened(store: Store, run_id: str) -> tuple[str, dict[str, Any]]:
+    """Return label and test metrics of the setting a sweep that is over opens on."""
+    chosen = opened_on(store, run_id)
+    if chosen is None:
+        return "", {}
+    rows = [trial.row for trial in chosen.trials if trial.row is not None]
+    means = pd.DataFrame(rows).mean(numeric_only=True)
+    return chosen.label, {str(name): value for name, value in means.items()}
+
+
 def _row(store: Store, run: RunRecord) -> dict[str, Any]:
-    metrics = _headline(run)
+    label, metrics = "", _headline(run)
+    if is_sweep(store, run.id):  # a mean over its settings would be of no model
+        label, metrics = _opened(store, run.id) if run.over else ("", {})
     accuracy = metrics.get("test_accuracy")
     going = None if run.over else store.snapshot(run.id, curves=False)
     return {
@@ -187,7 +202,7 @@ def _row(store: Store, run: RunRecord) -> dict[str, Any]:
         "Worst-1-DI": metrics.get("test_worst_1_di"),
         "Seeds": len(run.spec.get("seeds", [0])),
         "Started": ago(run.started or run.created),
-        "Note": _note(store, run, going),
+        "Note": " · ".join(filter(None, [_note(store, run, going), label])),
     }
 
 

@@ -214,6 +214,28 @@ def mean_over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     return summarise_seeds(known, by)
 
 
+def rows_on_shared_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the models on the seeds that all settings have.
+
+    Each seed has test rows of its own, so means over other seeds would differ by more
+    than the settings do. If no seed is common to all settings, those that lack the seed
+    which most of them have are excluded.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As of `run_sweep`.
+    """
+    by = ["method", *param_columns(rows)]
+    setting = rows.groupby(by, sort=False, dropna=False).ngroup()
+    has = pd.crosstab(setting, rows["seed"]).gt(0)
+    most = has.sum().idxmax()  # the first of several
+    kept = has[has[most]]
+    seeds = kept.columns[kept.all()]
+    shared = rows["seed"].isin(seeds) & setting.isin(kept.index)
+    return rows[shared].reset_index(drop=True)
+
+
 def variance_components(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     r"""Say how much of a metric's spread is the split's and how much the start's.
 

@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import norm, spearmanr
 
+from fairdash._wording import listing, plural
 from fairdash.methods import CATALOG
 from fairdash.sweep._front import (
     PARTS,
@@ -24,6 +25,7 @@ from fairdash.sweep._front import (
     mean_over_seeds,
     param_columns,
     pareto_front,
+    rows_on_shared_seeds,
     select,
     variance_components,
     within,
@@ -85,25 +87,29 @@ def position_of(axis: Sequence[Scalar], value: Scalar) -> float:
 
 @dataclass(frozen=True)
 class SweepResult:
-    """The finished models of a sweep.
+    """The finished models of a sweep on the seeds that all its settings have.
 
     A *place* is the position of a setting, a method with its parameters, in `means`.
 
     Attributes
     ----------
     rows : DataFrame
-        One row per model, as of `run_sweep`.
+        One row per model, as of `run_sweep`: `rows_on_shared_seeds`.
     means : DataFrame
         One row per setting, averaged over seeds: `mean_over_seeds`.
+    n_others : int
+        Finished models that are on other seeds, and so not compared.
     """
 
     rows: pd.DataFrame
     means: pd.DataFrame
+    n_others: int = 0
 
     @classmethod
     def of(cls, rows: pd.DataFrame) -> Self:
         """Return the result of a sweep that left these rows."""
-        return cls(rows.reset_index(drop=True), mean_over_seeds(rows))
+        shared = rows_on_shared_seeds(rows)
+        return cls(shared, mean_over_seeds(shared), len(rows) - len(shared))
 
     @cached_property
     def labels(self) -> list[str]:
@@ -121,8 +127,17 @@ class SweepResult:
 
     @property
     def n_seeds(self) -> int:
-        """Number of seeds of the setting that has most."""
-        return int(self.means["n_seeds"].max())
+        """Number of seeds, of every setting."""
+        return int(self.rows["seed"].nunique())
+
+    def seed_note(self) -> str:
+        """Say which seeds are compared; nothing where that is all of them."""
+        if not self.n_others:
+            return ""
+        seeds = sorted(self.rows["seed"].unique().tolist())
+        words = f"seed{'s' if len(seeds) > 1 else ''} {listing(map(str, seeds))}"
+        others = plural(self.n_others, "finished model")
+        return f"Compared on {words}; not all settings have others: {others} not shown."
 
     @property
     def methods(self) -> list[str]:
@@ -330,13 +345,17 @@ class SweepResult:
     ) -> pd.DataFrame:
         """Return the mean and spread of a metric by τ within quarters of the λ axis.
 
-        Of the models that decide on test rows.
+        Of the models, by λ, seed and start, that decide on test rows at every τ: means
+        over other models would differ by more than τ makes of them.
         """
         mine = self.rows[self.rows["method"] == method]
         for name, value in others.items():
             mine = mine[mine[name] == value]
-        weights = np.sort(mine[WEIGHT].unique())
-        mine = mine[decides(mine, "test")]
+        n_taus, weights = mine[TAU].nunique(), np.sort(mine[WEIGHT].unique())
+        mine = mine[decides(mine, "test") & mine[f"test_{metric}"].notna()]
+        same = [name for name in (WEIGHT, "seed", "initialisation") if name in mine]
+        taus = mine.groupby(same, dropna=False)[TAU].transform("nunique")
+        mine = mine[taus == n_taus]
         tables = []
         for part in np.array_split(weights, min(QUARTERS, len(weights))):
             rows = mine[mine[WEIGHT].isin(part)]

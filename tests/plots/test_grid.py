@@ -81,7 +81,7 @@ def test_lines_by_tau_keep_the_order_of_the_weights():
     assert low.error_y.array == (0.01, 0.0)
     assert high.y == (0.1, 0.2)
     words = picture.headline
-    assert words == "With the largest λ, τ moves Worst-1-DI by 0.100 on test rows"
+    assert words == "At λ 2–4, τ moves Worst-1-DI by 0.100 on test rows"
     none = plot_by_tau(table.iloc[:0], metric="worst_1_di")
     assert none.headline == "Worst-1-DI is undefined at every setting"
 
@@ -97,7 +97,8 @@ def test_the_span_said_is_that_of_the_largest_weights(first, last):
         for part, mean in (("λ 0–1", first), ("λ 2–4", last))
     ).assign(sd=0.0)
     said = plot_by_tau(table, metric="worst_1_di").headline
-    (span,) = re.findall(r"by ([\d.]+) on", said)
+    (part, span) = re.fullmatch(r"At (.*), τ moves .* by ([\d.]+) on .*", said).groups()
+    assert part == "λ 2–4"
     assert float(span) == pytest.approx(np.ptp(last), abs=5.1e-4)
 
 
@@ -109,3 +110,24 @@ def test_the_distribution_of_r_has_one_line_per_tau():
     assert figure.data[1].y == (0.0, 0.25, 0.25, 0.75, 0.75, 0.0)
     assert figure.data[1].x == (0.0, 0.0, 1.0, 1.0, 2.0, 2.0)
     assert "0.90 at τ 0.1, 0.20 at 0.6" in picture.headline
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(
+        st.integers(1, 99).map(lambda tau: tau / 50),
+        st.floats(0, 20),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_the_spread_of_r_said_is_that_at_both_ends_of_tau(spread):
+    density = {tau: [1.0] for tau in spread}
+    said = plot_ratio_by_tau([0.0, 1.0], density, spread).headline
+    values = [float(word) for word in re.findall(r"[\d.]+", said)]
+    if len(spread) == 1:
+        ((tau, value),) = spread.items()
+        assert values == pytest.approx([value, tau], abs=5.1e-3)
+        return
+    low, high = min(spread), max(spread)
+    assert values == pytest.approx([spread[low], low, spread[high], high], abs=5.1e-3)

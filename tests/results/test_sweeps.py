@@ -2,6 +2,7 @@
 
 import re
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,15 +20,26 @@ from fairdash.results import (
     StoredSweep,
     agreement_words,
     both_parts,
+    certified_words,
     finished_sweep,
     is_sweep,
     joining_runs,
+    known_models,
+    local_result,
     nearest_limits,
     opened_on,
+    run_table,
     sweep_grid,
 )
 from fairdash.store import open_store
-from fairdash.sweep import PARITY, SweepResult, SweepSpec, choose_certified
+from fairdash.sweep import (
+    PARITY,
+    SweepResult,
+    SweepSpec,
+    choose_certified,
+)
+from fairdash.sweep._certified import gap_p_value
+from fairdash.sweep._front import rows_on_shared_seeds
 from fairdash.ui.sweep.controls import _nearest, labels, read_point, words
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
@@ -125,7 +137,7 @@ def test_a_setting_trained_between_the_others_joins_them(store, run_id):
     )
     assert set(local["model"]) == {1, 2, 3, 4, place}
     assert len(found.trials_at(place)) == 2
-    assert found.chance == sweep.chance
+    assert found.chance() == sweep.chance()
     assert opened_on(store, run_id).label in sweep.result.labels
 
 
@@ -137,6 +149,11 @@ def test_the_distribution_of_r_is_that_of_the_stored_weights(store, run_id):
     ratio = store.artifact(sweep.trials_at(place)[0].key).ratio()
     assert found.spread[0.1] == pytest.approx(ratio.std())
     assert sweep.ratio_by_tau("unconstrained", {}) is None
+    top = found.edges[-1]
+    counts, _ = np.histogram(np.minimum(ratio, top), found.edges)
+    width = top / len(counts)
+    assert found.density[0.1] == pytest.approx(counts / len(ratio) / width)
+    assert sum(found.density[0.1]) * width == pytest.approx(1)
 
 
 def test_both_parts_stand_side_by_side(store, run_id):
@@ -284,3 +301,137 @@ def test_a_run_of_an_older_home_folder_opens_with_its_rows_marked(home):
         (status,) = decision_status(dataset.y[test], chosen.astype(int))["status"]
         assert constant == (status != "")
     store.close()
+
+
+def test_a_floor_of_chance_is_that_of_the_setting_itself(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    data, subgroups = sweep.run.dataset_id, sweep.subgroups
+    for place in range(len(sweep.result.means)):
+        (model,) = [
+            one
+            for one in known_models(store, data)
+            if one.trials[0].key in sweep.result.keys(place).values()
+        ]
+        found = local_result(store, [model], data, subgroups)
+        assert sweep.chance(place) == found.chance
+
+
+def test_settings_are_compared_on_the_seeds_that_all_of_them_have(store, run_id):
+    snapshot = store.snapshot(run_id)
+    before = StoredSweep.of(store, snapshot)
+    lost = next(t for t in snapshot.trials if t.seed == 1 and t.method == "road")
+    kept = tuple(t for t in snapshot.trials if t is not lost)
+    sweep = StoredSweep.of(store, replace(snapshot, trials=kept)).result
+    assert (sweep.n_seeds, set(sweep.means["n_seeds"])) == (1, {1})
+    first = before.result.rows[before.result.rows["seed"] == 0]
+    assert sweep.means["test_accuracy"].tolist() == first["test_accuracy"].tolist()
+    others = len(snapshot.trials) - 1 - len(first)
+    assert sweep.seed_note() == (
+        f"Compared on seed 0; not all settings have others: {others} finished models "
+        "not shown."
+    )
+    assert before.result.seed_note() == ""
+
+
+rows_by_seed = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 3)),
+    min_size=1,
+    max_size=16,
+    unique=True,
+)
+
+
+@given(rows_by_seed)
+def test_shared_seeds_are_those_of_all_settings_kept(pairs):
+    rows = pd.DataFrame(pairs, columns=["fairness_weight", "seed"])
+    rows = rows.assign(method="road", key="", test_accuracy=0.5)
+    kept = rows_on_shared_seeds(rows)
+    has = rows.groupby("fairness_weight")["seed"].agg(set)
+    common = set.intersection(*has)
+    by = kept.groupby("fairness_weight")["seed"].agg(set)
+    assert len(set(by.map(len))) == 1
+    assert kept["seed"].nunique() == len(kept) / len(by)
+    if common:
+        assert set(kept["seed"]) == common
+        assert len(by) == len(has)
+    else:
+        assert len(by) == rows["seed"].value_counts().max()
+
+
+cells = st.tuples(st.integers(1, 400), st.integers(0, 400), st.floats(0, 0.5))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(cells, cells, SHARE), max_size=3), SHARE, SHARE)
+def test_what_is_certified_is_said_as_it_is(models, di, confidence):
+    di, confidence = 0.05 + di * 0.9, 0.05 + confidence * 0.9
+    rows = [
+        {
+            "model": place,
+            "accuracy": accuracy,
+            "gap": gap,
+            "subgroup": "",
+            "group": group,
+            "n": n,
+            "positives": min(positives, n),
+        }
+        for place, (first, second, accuracy) in enumerate(models)
+        for gap in [first[2]]
+        for group, (n, positives, _) in enumerate([first, second])
+    ]
+    columns = ["model", "accuracy", "gap", "subgroup", "group", "n", "positives"]
+    table = pd.DataFrame(rows, columns=columns)
+    limits = {PARITY: di}
+    choice = choose_certified(table, limits=limits, confidence=confidence)
+    said = certified_words(choice, limits, confidence)
+    assert f"DI ≤ {di:g}" in said
+    assert f"{confidence:.0%}" in said
+    passed = []
+    for place in choice.tested["model"]:
+        first, second = table[table["model"] == place][["positives", "n"]].to_numpy()
+        orders = [zip(first, second, strict=True), zip(second, first, strict=True)]
+        if max(gap_p_value(*map(tuple, one), di) for one in orders) > 1 - confidence:
+            break
+        passed.append(place)
+    if passed:
+        assert choice.model == passed[-1]
+        assert "is certified" in said
+        assert "of the first seed" in said
+        return
+    assert choice.model is None
+    assert said.startswith("No model can be certified")
+    if table.empty:
+        assert said.endswith("none decides on validation rows.")
+    elif choice.rows_needed < np.inf:
+        (needed,) = re.findall(r"about ([\d,]+) more", said)
+        assert int(needed.replace(",", "")) == choice.rows_needed > 0
+    else:
+        assert said.endswith("the fairest is over a limit.")
+        rates = table[table["model"] == choice.tested["model"].iloc[0]]
+        assert np.ptp(rates["positives"] / rates["n"]) >= di
+
+
+def test_of_several_starts_the_first_is_certified(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    limits = {PARITY: 0.5}
+    again = sweep.result.rows.assign(initialisation=1)
+    rows = pd.concat([sweep.result.rows, again], ignore_index=True)
+    both = StoredSweep(store, sweep.run, SweepResult.of(rows), sweep.trials)
+    pd.testing.assert_frame_equal(
+        both.certification_table(limits), sweep.certification_table(limits)
+    )
+    none = sweep.result.rows.assign(validation_constant=1.0)
+    silent = StoredSweep(store, sweep.run, SweepResult.of(none), sweep.trials)
+    choice = choose_certified(silent, limits=limits)
+    assert "none decides" in certified_words(choice, limits, 0.95)
+
+
+def test_a_sweep_is_listed_with_the_setting_it_opens_on(store, run_id):
+    row = run_table(store, store.runs()).iloc[0]
+    chosen = opened_on(store, run_id)
+    rows = [trial.row for trial in chosen.trials]
+    assert row["Note"].endswith(f" · {chosen.label}")
+    assert row["Accuracy"] == pytest.approx(
+        100 * np.mean([one["test_accuracy"] for one in rows])
+    )
+    assert row["DI"] == pytest.approx(np.mean([one[f"test_{PARITY}"] for one in rows]))

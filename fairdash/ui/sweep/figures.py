@@ -43,6 +43,7 @@ model. Click a cell to move there.
 _BY_TAU_HOW = """
 Worst-1-DI of every setting and seed, averaged within quarters of the λ axis, as in
 Figure 4 of the ROAD paper. Bars: ± 1 standard deviation over the models of a quarter.
+Only λ and seeds whose models decide at every τ: each τ is averaged over the same ones.
 """
 _RATIO_HOW = """
 The weights *r* of the training rows. Small τ lets them differ: a few rows count for
@@ -69,14 +70,14 @@ def draw_front(sweep: StoredSweep, asked: Controls) -> None:
         judge=asked.judge,
         constants=asked.constants,
         n_seeds=1 if asked.single else result.n_seeds,
-        chance=sweep.chance if asked.axes[0] == _WORST else float("nan"),
+        chance=sweep.chance() if asked.axes[0] == _WORST else float("nan"),
     )
     drawn = plots.drawn_models(models, constants=asked.constants)
+    run = sweep.run
+    trained = trained_on(sweep.store, run.dataset_id, run.spec.get("train_rows"))
     figure(
         picture,
-        caption=trained_on(
-            sweep.store, sweep.run.dataset_id, sweep.run.spec.get("train_rows")
-        ),
+        caption=" ".join([result.seed_note(), trained]).strip(),
         how=_FRONT_HOW,
         key=f"{sweep.run.id} front",
         on_select=None if asked.single else lambda: go_to_mark(sweep, drawn),

@@ -16,7 +16,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import Kpi, interval, number
+from fairdash._wording import Kpi, floor_words, interval, number
 from fairdash.methods import CATALOG
 from fairdash.results import StoredSweep, weights
 from fairdash.sweep import PARITY, position_of, value_at
@@ -101,7 +101,9 @@ def draw_inside(sweep: StoredSweep, asked: Controls) -> None:
     places = [int(str(p)) for p in sweep.result.at(asked.method, asked.others).index]
     by_place = dict(list(tables.groupby("model")))
     shown = tables[tables["model"].isin(places)]
-    ends = [shown["ci_high"].max(), shown["local_di"].max(), 1.1 * sweep.chance, 0.05]
+    chance = {place: sweep.chance(place) for place in places}
+    ends = [shown["ci_high"].max(), shown["local_di"].max(), 0.05]
+    ends += [1.1 * floor for floor in chance.values()]
     live_component("live_inside", _HERE)(
         data={
             "rows": [
@@ -115,13 +117,14 @@ def draw_inside(sweep: StoredSweep, asked: Controls) -> None:
             "groups": list(groups),
             "colours": plots.group_colours_of(groups, theme),
             "colour": plots.method_colour_of(CATALOG[asked.method].colour_role, theme),
-            "chance": _finite(sweep.chance),
             "top": round(1.05 * max(filter(math.isfinite, ends)), _DIGITS),
             "caption": "Local DI on test rows, 95% intervals. Dashed: the gap over all "
-            f"rows. Grey: what chance alone shows of {sweep.result.labels[0]}.",
+            f"rows. {floor_words('the model shown')}",
             "ratioCaption": "r of the training rows, first seed; mean 1 by group.",
             "settings": {
-                str(place): _inside(sweep, place, by_place[place], groups)
+                str(place): _inside(
+                    sweep, place, by_place[place], groups, chance[place]
+                )
                 for place in places
             },
         },
@@ -130,12 +133,16 @@ def draw_inside(sweep: StoredSweep, asked: Controls) -> None:
 
 
 def _inside(
-    sweep: StoredSweep, place: int, cells: pd.DataFrame, groups: Sequence[str]
+    sweep: StoredSweep,
+    place: int,
+    cells: pd.DataFrame,
+    groups: Sequence[str],
+    chance: float,
 ) -> dict[str, Any]:
     """Return local DI and r of a setting as the browser draws them."""
     label = sweep.result.labels[place]
     values = cells[["local_di", "ci_low", "ci_high"]].round(_DIGITS).to_numpy()
-    finding = plots.local_finding(cells, label=label, chance=sweep.chance)
+    finding = plots.local_finding(cells, label=label, chance=chance)
     ratio = weights(sweep.trials_at(place))
     drawn = None
     if ratio is not None:
@@ -154,6 +161,7 @@ def _inside(
         }
     return {
         "label": label,
+        "chance": _finite(chance),
         "di": _finite(sweep.result.means[f"test_{PARITY}"].iloc[place]),
         "local": [
             row.tolist() if shown else None

@@ -47,8 +47,8 @@ function localPicture(data, setting, width) {
     return `<g><title>${escaped(row.name)}${known ? `: ${known[0].toFixed(3)} (${known[1].toFixed(3)}–${known[2].toFixed(3)})` : ""}</title>
       ${name}${shown}</g>${counts(row, most, right + 18, width - right - 22, y, data.colours)}`
   })
-  const band = data.chance === null ? "" : `<rect class="band" x="${px(left)}" y="${TOP}"
-    width="${px(x(data.chance) - left)}" height="${bottom - TOP}"/>`
+  const band = setting.chance === null ? "" : `<rect class="band" x="${px(left)}" y="${TOP}"
+    width="${px(x(setting.chance) - left)}" height="${bottom - TOP}"/>`
   const di = `<line x1="${px(x(setting.di))}" x2="${px(x(setting.di))}" y1="${TOP}" y2="${bottom}"
     stroke="${data.colour}" stroke-width="1.5" stroke-dasharray="7 5"/>`
   const groups = data.groups.map((name, i) =>

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import plural
 from fairdash.results import (
     CONSTRAINTS,
     constraint_of,
@@ -22,6 +21,8 @@ _VIOLATIONS_HOW = """
 distance from the outcome, the violation the gap in mean probabilities. **Rounded**: the
 same of decisions at one half. A method that makes probabilities fair can lose much of
 it with rounding. Under equalized odds the gaps given either outcome are added.
+A cross marks a **constant** model, whose decisions say nothing of the outcome: its
+small gap is no fairness.
 """
 _PLAYERS_HOW = """
 Fair log-loss is a game. The predictor **P** gives probabilities that meet the
@@ -65,11 +66,7 @@ def show_violations(snapshot: Snapshot) -> None:
     usual = constraint_of(chosen)
     asked = selection().constraint
     constraint = asked if asked in CONSTRAINTS else usual
-    table = violations(store(), chosen, snapshot.run.dataset_id, constraint)
-    n_seeds = len(frozenset().union(*(setting.seeds for setting in chosen)))
-    spread = "one split, no spread"
-    if n_seeds > 1:
-        spread = f"mean ± standard deviation over {plural(n_seeds, 'split')}"
+    found = violations(store(), chosen, snapshot.run.dataset_id, constraint)
 
     def control() -> None:
         st.segmented_control(
@@ -82,8 +79,8 @@ def show_violations(snapshot: Snapshot) -> None:
         )
 
     figure(
-        plots.plot_violations(table),
-        caption=f"Test rows, {spread}. {CONSTRAINTS[constraint]}.",
+        plots.plot_violations(found.table),
+        caption=found.caption,
         how=_VIOLATIONS_HOW,
         key=f"{snapshot.run.id} violations",
         control=control,
