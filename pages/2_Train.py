@@ -26,16 +26,9 @@ ui.context(*train.training_facts(view.data))
 form, result = ui.form_beside("train", answered=view.run is not None)
 with form, st.container(border=True):
     start, n_seeds, n_rows = train.asked(view.run)
-    grid = train.method_form(start, f"{view.run}")
-    seeds = st.number_input(
-        "Seeds",
-        1,
-        20,
-        n_seeds,
-        help="Each seed splits the rows anew and trains anew.",
-        key=f"{view.run} seeds",
-    )
-    train_rows = ui.train_rows_input(view.data, f"{view.run}", start=n_rows)
+    grid = train.method_form(start)
+    seeds = train.seeds_input(n_seeds)
+    train_rows = ui.train_rows_input(view.data, start=n_rows)
     pressed = st.button(
         "Train" if seeds == 1 else f"Train {seeds} models",
         type="primary",

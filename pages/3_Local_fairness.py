@@ -42,7 +42,7 @@ def local_fairness():
     with options:
         compared = ui.pick_seed(chosen)
         k = ui.pick_k()
-        upright = st.toggle("Upright, as in the paper", key=f"{view.data} upright")
+        upright = ui.pick_upright()
     try:
         result = results.local_result(ui.store(), compared, view.data, subgroups)
     except ValueError as error:

@@ -47,11 +47,11 @@ def show_weights():
         options = ui.more("Subgroups")
         with ui.more("Model and group"):
             chosen = weights.pick_weighted(weighted, models, view.data, view.run)
-            group = weights.pick_group(dataset.group_names, view.data)
+            group = weights.pick_group(dataset.group_names)
     with first:
         epoch = weights.pick_epoch(chosen)
     with second:
-        share = weights.pick_share(view.data)
+        share = weights.pick_share()
     subgroups = ui.subgroup_form(
         dataset, start, bar=(options, options), options=options
     )

@@ -22,7 +22,7 @@ from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import group_labels
 from fairdash.datasets._samples import SAMPLES, load_sample
 from fairdash.datasets._split import FRACTIONS, split, subsample, training_rows
-from fairdash.datasets._subgroups import Subgroups, road_table_1
+from fairdash.datasets._subgroups import Subgroups, bin_widths, has_bins, road_table_1
 from fairdash.datasets.checks.columns import (
     KIND_NAMES,
     column_facts,

@@ -37,6 +37,7 @@ from fairdash.ui.widgets.pick_models import (
     pick_k,
     pick_models,
     pick_seed,
+    pick_upright,
 )
 from fairdash.ui.widgets.scores import (
     post_sources,

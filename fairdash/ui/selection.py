@@ -14,16 +14,20 @@ the run and the data set. Links of the menu carry the whole selection along, and
 `arrive` adds what was chosen after the menu was drawn.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
+from pydantic import BaseModel
 
 from fairdash.datasets import Subgroups
+from fairdash.sweep import MethodGrid
 
 _LATEST = "latest selection"  # of this session, as an address
 _MENU = "menu drawn"  # by which page, and the address of its links
+_AT = "at_"  # before a coordinate that has the name of a field
 Point = tuple[tuple[str, str], ...]
 
 
@@ -47,6 +51,12 @@ class Selection:
         Its setting: parameter and value as text, see `fairdash.sweep`.
     limit : float or None
         The largest demographic parity difference (DI) that is accepted.
+    map_metric : str or None
+        What the map over lambda and tau shows.
+    rule, most_di, most_worst : str, float or None
+        How a model is found: by a rule, and within limits on DI and on Worst-1-DI.
+    single, constants : bool or None
+        Whether fronts are over single runs, and show models that do not decide.
     judge : str or None
         Rows on which fronts are chosen: "validation" or "test".
     across, up : str or None
@@ -56,6 +66,10 @@ class Selection:
     k : int or None
         How many of the largest gaps Worst-k-DI averages.
     subgroups : Subgroups or None
+    upright : bool or None
+        Whether subgroups stand along the horizontal axis.
+    epoch, share, group : int, float, str or None
+        Of the weights r: after which epoch, how many rows are the top, in which group.
     constraint : str or None
     scores : str or None
         Scores that are post-processed: a model's id, a column, an uploaded file.
@@ -67,6 +81,8 @@ class Selection:
         "accuracy", "balanced" or a share (rho).
     rest : str or None
         "middle" for a ramp whose middle, not its start, lies at 0 when not corrected.
+    score_error, risk : float or None
+        What the bound of the excess risk assumes: the scores' error, and delta.
     rows : str or None
         "test" for a choice that is reported on test rows, no longer tuned.
     noise_source : str or None
@@ -80,11 +96,30 @@ class Selection:
     radius, slack : float or None
         Total variation radius (gamma) and by how much a rate may be worse (alpha).
     metric : str or None
-        Name of the fair metric.
+        The fair metric, as `fairdash.audits.FairMetricSpec.text` writes it.
+    pairs, pair : str, int or None
+        Where pairs of people who are alike come from; which one is labelled, from 0.
+    labels : tuple of str
+        Labels given to pairs, "seed pair=1" for comparable.
+    people : int or None
+        Most people for whom a worst counterpart is searched.
     fair_radius : float or None
         Largest squared fair distance of a counterpart (epsilon).
     person : int or None
         Row of the table, from 1, of the person who is looked at.
+    begin, edits : str or None, tuple of str
+        What edits of a person begin with, "worst" for the worst counterpart, and the
+        values edited, "row column=value".
+    form : MethodGrid or None
+        The method and parameters filled in on Train.
+    n_seeds, train_rows : int or None
+        Seeds and training rows filled in there.
+    table : str or None
+        Digest of a table that has no roles yet.
+    files, file_columns : tuple of str
+        Digests of files that a question needs, "role=digest", and columns in them.
+    find, status : str or None
+        Which runs are listed.
     """
 
     run: str | None = None
@@ -95,12 +130,22 @@ class Selection:
     method: str | None = None
     point: Point = ()
     limit: float | None = None
+    map_metric: str | None = None
+    rule: str | None = None
+    most_di: float | None = None
+    most_worst: float | None = None
+    single: bool | None = None
+    constants: bool | None = None
     judge: str | None = None
     across: str | None = None
     up: str | None = None
     measure: str | None = None
     k: int | None = None
     subgroups: Subgroups | None = None
+    upright: bool | None = None
+    epoch: int | None = None
+    share: float | None = None
+    group: str | None = None
     constraint: str | None = None
     scores: str | None = None
     crossed: tuple[str, ...] = ()
@@ -108,6 +153,8 @@ class Selection:
     target_rate: str | None = None
     tolerance: float | None = None
     rest: str | None = None
+    score_error: float | None = None
+    risk: float | None = None
     rows: str | None = None
     noise_source: str | None = None
     noise: float | None = None
@@ -116,8 +163,22 @@ class Selection:
     radius: float | None = None
     slack: float | None = None
     metric: str | None = None
+    pairs: str | None = None
+    pair: int | None = None
+    labels: tuple[str, ...] = ()
+    people: int | None = None
     fair_radius: float | None = None
     person: int | None = None
+    begin: str | None = None
+    edits: tuple[str, ...] = ()
+    form: MethodGrid | None = None
+    n_seeds: int | None = None
+    train_rows: int | None = None
+    table: str | None = None
+    files: tuple[str, ...] = ()
+    file_columns: tuple[str, ...] = ()
+    find: str | None = None
+    status: str | None = None
 
     @classmethod
     def parse(cls, address: Mapping[str, Iterable[str]]) -> "Selection":
@@ -133,7 +194,7 @@ class Selection:
             if not values:
                 continue
             if name not in known:
-                point.append((name, values[-1]))
+                point.append((_without_mark(name, known), values[-1]))
             elif name != "point":
                 value = _READ.get(str(known[name]), _last)(values)
                 if value is not None:
@@ -150,7 +211,10 @@ class Selection:
             if value is None or value == () or field.name == "point":
                 continue
             address[field.name] = _write(value)
-        return address | dict(self.point)
+        known = {field.name for field in fields(self)}
+        for name, text in self.point:
+            address[_AT + name if name in known else name] = text
+        return address
 
     def of_run(self, run: str | None, data: str | None) -> "Selection":
         """Return the selection after another run or data set was picked.
@@ -163,9 +227,13 @@ class Selection:
             moved = replace(
                 moved, models=(), model=None, seed=None, method=None, point=()
             )
-            moved = replace(moved, scores=None, metric=None, person=None)
+            moved = replace(moved, scores=None, metric=None, epoch=None)
+            moved = replace(moved, person=None, begin=None, edits=())
+            moved = replace(moved, form=None, n_seeds=None, train_rows=None)
         if data != self.data:
             moved = replace(moved, subgroups=None, crossed=(), levels=(), noisy=None)
+            moved = replace(moved, pairs=None, pair=None, labels=(), group=None)
+            moved = replace(moved, table=None, files=(), file_columns=())
         return moved
 
 
@@ -216,6 +284,7 @@ def bound(
     shown: Callable[[Any], Any] = lambda value: value,
     meant: Callable[[Any], Any] = lambda value: value,
     key: str = "",
+    also: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return the keyword arguments that tie a widget to a field of the selection.
 
@@ -230,7 +299,9 @@ def bound(
     shown, meant : callable, optional
         From the field's value to the widget's and back.
     key : str, optional
-        Told apart from other widgets of the same field.
+        Tells it from other widgets of the same field.
+    also : mapping, optional
+        Other fields that change when the reader moves the widget.
     """
     name = f"selection {field} {key}".rstrip()
     chosen = getattr(selection(), field)
@@ -243,9 +314,69 @@ def bound(
     st.session_state[name] = value
 
     def moved() -> None:
-        choose(**{field: meant(st.session_state[name])})
+        choose(**{**also, field: meant(st.session_state[name])})
 
     return {"key": name, "on_change": moved}
+
+
+def bound_entry(
+    field: str,
+    name: str,
+    default: Any,
+    *,
+    read: Callable[[str], Any] = str,
+    key: str = "",
+    among: Iterable[Any] | None = None,
+) -> dict[str, Any]:
+    """Return what `bound` does, for one entry of a field of several, "name=value".
+
+    Parameters
+    ----------
+    field, name : str
+        Field of `Selection`, and name of the entry.
+    default : object
+        What the widget shows without an entry, and for one that cannot be read.
+    read : callable, optional
+        From text to the widget's value; raises ValueError or KeyError.
+    key, among
+        As in `bound`.
+    """
+
+    def shown(texts: tuple[str, ...]) -> Any:
+        text = entry(texts, name)
+        try:
+            return default if text is None else read(text)
+        except (KeyError, ValueError):
+            return default
+
+    def meant(value: Any) -> tuple[str, ...]:
+        text = f"{value:.10g}" if isinstance(value, float) else str(value)
+        now = getattr(selection(), field)
+        return with_entry(now, name, "" if value is None else text)
+
+    return bound(
+        field,
+        default,
+        among=among,
+        shown=shown,
+        meant=meant,
+        key=f"{key} {name}",
+    )
+
+
+def entry(texts: Iterable[str], name: str) -> str | None:
+    """Return the value of one entry "name=value"; None if there is none."""
+    return dict(text.partition("=")[::2] for text in texts).get(_escaped(name))
+
+
+def with_entry(texts: Iterable[str], name: str, value: str | None) -> tuple[str, ...]:
+    """Return entries with one of them set; None takes it out."""
+    others = [text for text in texts if text.partition("=")[0] != _escaped(name)]
+    return (*others, *([] if value is None else [f"{_escaped(name)}={value}"]))
+
+
+def _escaped(name: str) -> str:
+    return name.replace("%", "%25").replace("=", "%3D")
 
 
 def _here() -> dict[str, list[str]]:
@@ -260,6 +391,15 @@ def _last(values: tuple[str, ...]) -> str:
     return values[-1]
 
 
+def _without_mark(name: str, known: Container[str]) -> str:
+    bare = name.removeprefix(_AT)
+    return bare if bare in known else name
+
+
+def _switch(values: tuple[str, ...]) -> bool | None:
+    return {"1": True, "0": False}.get(values[-1])
+
+
 def _number(kind: type[int] | type[float]) -> Callable[[tuple[str, ...]], Any]:
     def read(values: tuple[str, ...]) -> float | None:
         try:
@@ -271,18 +411,23 @@ def _number(kind: type[int] | type[float]) -> Callable[[tuple[str, ...]], Any]:
     return read
 
 
-def _subgroups(values: tuple[str, ...]) -> Subgroups | None:
-    try:
-        return Subgroups.model_validate_json(values[-1])
-    except ValueError:
-        return None
+def _model(kind: type[BaseModel]) -> Callable[[tuple[str, ...]], Any]:
+    def read(values: tuple[str, ...]) -> BaseModel | None:
+        try:
+            return kind.model_validate_json(values[-1])
+        except ValueError:
+            return None
+
+    return read
 
 
 def _write(value: Any) -> str | list[str]:
     if isinstance(value, tuple):
         return list(value)
-    if isinstance(value, Subgroups):
+    if isinstance(value, BaseModel):
         return value.model_dump_json(exclude_defaults=True)
+    if isinstance(value, bool):
+        return str(int(value))
     if isinstance(value, float):
         return f"{value:.10g}"
     return str(value)
@@ -292,5 +437,7 @@ _READ: dict[str, Callable[[tuple[str, ...]], Any]] = {
     str(int | None): _number(int),
     str(float | None): _number(float),
     str(tuple[str, ...]): tuple,
-    str(Subgroups | None): _subgroups,
+    str(bool | None): _switch,
+    str(Subgroups | None): _model(Subgroups),
+    str(MethodGrid | None): _model(MethodGrid),
 }

@@ -122,7 +122,7 @@ def test_it_is_in_the_form_with_its_range_and_words(toy, inline):
         from fairdash.sweep import MethodGrid
         from fairdash.ui.train.method_form import method_form
 
-        st.session_state["grid"] = method_form(MethodGrid(method="toy"), "form")
+        st.session_state["grid"] = method_form(MethodGrid(method="toy"))
 
     form = AppTest.from_function(page, default_timeout=60).run()
     assert "Toy" in form.selectbox[0].options

@@ -35,9 +35,9 @@ def test_every_run_is_listed_with_its_result(visit, runs):
 
 def test_words_and_status_narrow_the_list(visit, runs):
     page = visit("Runs")
-    page.text_input(key="find run").set_value("zhang").run()
+    page.text_input(key="selection find").set_value("zhang").run()
     assert page.dataframe[0].value["Run"].tolist() == [runs[0].name]
-    page.text_input(key="find run").set_value("nothing like it").run()
+    page.text_input(key="selection find").set_value("nothing like it").run()
     assert not page.exception
     assert "No run fits the filter" in words(page)
 

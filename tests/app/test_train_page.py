@@ -34,7 +34,7 @@ def test_a_table_without_a_model_says_what_to_do(visit, dataset_id):
 @pytest.mark.parametrize("method", CATALOG)
 def test_the_form_offers_every_parameter_of_the_catalog(visit, dataset_id, method):
     page = visit("Train", data=dataset_id)
-    page.selectbox(key="None method").set_value(method).run()
+    page.selectbox(key="selection form method").set_value(method).run()
     assert not page.exception
     widgets = [
         *page.slider,
@@ -90,7 +90,7 @@ def test_a_second_tab_shows_the_same_run_and_its_settings(visit, run_id):
 
 def test_another_method_starts_a_new_run_and_keeps_the_old_one(visit, run_id):
     page = visit("Train", run=run_id)
-    page.selectbox(key=f"{run_id} method").set_value("logistic").run()
+    page.selectbox(key="selection form method").set_value("logistic").run()
     button(page, "Train 2 models").click().run()
     assert not page.exception
     newest, oldest = ui.store().runs()

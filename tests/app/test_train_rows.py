@@ -40,7 +40,7 @@ def test_train_proposes_a_subsample_and_says_so_of_the_result(visit, large):
     (chosen,) = offered(page)
     assert chosen.value == 100
     assert TOLD in words(page)
-    page.selectbox(key="None method").set_value("fair_log_loss").run()
+    page.selectbox(key="selection form method").set_value("fair_log_loss").run()
     button(page, "Train 3 models").click().run()
     assert not page.exception
     (run,) = ui.store().runs()
@@ -56,7 +56,7 @@ def test_all_rows_can_be_chosen(visit, large):
     page = visit("Train", data=large)
     offered(page)[0].set_value(360).run()
     assert "Trained on all training rows." in words(page)
-    page.selectbox(key="None method").set_value("fair_log_loss").run()
+    page.selectbox(key="selection form method").set_value("fair_log_loss").run()
     button(page, "Train 3 models").click().run()
     (run,) = ui.store().runs()
     assert "train_rows" not in run.spec

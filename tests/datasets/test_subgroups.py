@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, range_indexes
 
-from fairdash.datasets import PUBLIC, Subgroups, fetch, road_table_1, split
+from fairdash.datasets import PUBLIC, Subgroups, bin_widths, fetch, road_table_1, split
 
 DATA = Path(os.environ.get("FAIRDASH_DATA", ""))
 real_data = pytest.mark.skipif(
@@ -99,6 +99,24 @@ def test_edges_that_floats_cannot_hold_fall_in_the_upper_bin():
 def test_default_widths_give_five_to_eight_bins(values, n_bins):
     found = labels(pd.DataFrame({"x": values}), columns=("x",))
     assert n_bins[0] <= len(found.cat.categories) <= n_bins[1]
+
+
+@given(
+    st.floats(-1e6, 1e6),
+    st.floats(1e-3, 1e6),
+    st.sampled_from(["income", "page"]),
+)
+def test_the_widths_offered_are_round_and_give_3_to_12_bins(low, span, name):
+    column = pd.Series(np.linspace(low, low + span, 101), name=name)
+    middle = np.diff(column.quantile([0.05, 0.95]))[0]
+    widths = bin_widths(column)
+    assert widths == tuple(sorted(set(widths)))
+    for width in widths:
+        assert 1 <= middle / width <= 12.01
+        assert f"{width:e}"[0] in "125"
+        assert float(f"{width:.0e}") == width
+    assert max(middle / np.array(widths)) > 4.8  # at least half of 12
+    assert bin_widths(column.rename("age")) == (5, 10, 15, 20)
 
 
 def test_numbers_of_few_values_go_by_value_and_name_their_column():

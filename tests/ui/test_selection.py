@@ -3,7 +3,8 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from fairdash.datasets import Subgroups
-from fairdash.ui.selection import Selection
+from fairdash.sweep import MethodGrid
+from fairdash.ui.selection import Selection, entry, with_entry
 
 names = st.text("abcdef0123456789", min_size=1, max_size=8)
 numbers = st.floats(-1e6, 1e6).map(lambda value: float(f"{value:.10g}"))
@@ -13,11 +14,15 @@ selections = st.builds(
     models=st.lists(names, max_size=4).map(tuple),
     seed=st.none() | st.integers(0, 99),
     method=st.just("road"),
-    point=st.dictionaries(st.sampled_from(["tau", "fairness_weight"]), names).map(
+    point=st.dictionaries(st.sampled_from(["tau", "slack", "fair_radius"]), names).map(
         lambda point: tuple(sorted(point.items()))
     ),
     k=st.none() | st.integers(1, 3),
     gamma=st.none() | numbers,
+    slack=st.none() | numbers,
+    upright=st.none() | st.booleans(),
+    form=st.none()
+    | st.just(MethodGrid(method="road", params={"tau": 0.5, "n_epochs": 7})),
     target_rate=st.none() | st.sampled_from(["accuracy", "balanced", "0.25"]),
     subgroups=st.none()
     | st.just(Subgroups(columns=("age", "ü & ="), widths={"age": 5.0}, min_size=30)),
@@ -31,6 +36,21 @@ def as_lists(address):
 @given(selections)
 def test_an_address_states_the_whole_selection(chosen):
     assert Selection.parse(as_lists(chosen.address())) == chosen
+
+
+pieces = st.text("ab=% ", max_size=4)
+
+
+@given(st.dictionaries(pieces, pieces), pieces, pieces)
+def test_an_entry_is_set_and_the_others_stay(known, name, value):
+    texts = ()
+    for one, text in known.items():
+        texts = with_entry(texts, one, text)
+    texts = with_entry(texts, name, value)
+    for one, text in {**known, name: value}.items():
+        assert entry(texts, one) == text
+    assert len(texts) == len({*known, name})
+    assert entry(with_entry(texts, name, None), name) is None
 
 
 @given(st.dictionaries(st.sampled_from(["k", "gamma", "subgroups", "seed"]), st.text()))

@@ -22,6 +22,7 @@ from fairdash.datasets import (
     rank_roles,
 )
 from fairdash.store import Draft
+from fairdash.ui.selection import selection
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
@@ -80,7 +81,7 @@ def open_table(dataset_id: str | None) -> OpenTable | None:
         roles = record.roles.model_copy(update=columns)
         file = (record.table_sha256, record.table_name, record.name)
         return _with_draft(file, roles, record.subgroups, dataset_id)
-    digest = st.query_params.get("table")
+    digest = selection().table or ""
     known = {table.sha256: table.name for table in store().tables()}
     if digest not in known:
         return None

@@ -1,6 +1,6 @@
 """Controls of Individual fairness: model, sensitive directions, how much to search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,16 @@ from fairdash.audits import (
 from fairdash.datasets import Dataset
 from fairdash.results import Setting, model_in_question
 from fairdash.store import TrialRecord
-from fairdash.ui.selection import bound, selection
+from fairdash.ui.selection import (
+    bound,
+    bound_entry,
+    choose,
+    entry,
+    selection,
+    with_entry,
+)
 from fairdash.ui.widgets.blocks import controls, more, problem
+from fairdash.ui.widgets.kept_upload import kept_upload
 from fairdash.ui.widgets.state import store
 
 SOURCES = ("None", "Two aligned tables", "Pair id column", "Label pairs")
@@ -86,7 +94,7 @@ def pick_individual(
             spec = _pick_metric(model, dataset, dataset_id)
         with more("Search"):
             trial = _pick_seed(model)
-            n_people = _pick_people(dataset_id)
+            n_people = _pick_people()
     return Question(model, trial, spec, float(radius), n_people)
 
 
@@ -94,33 +102,37 @@ def _pick_metric(model: Setting, dataset: Dataset, dataset_id: str) -> FairMetri
     """Draw the choice of a fair metric; at first the one the model was trained with."""
     features = tuple(map(str, dataset.roles.features))
     trained = FairMetricSpec.of_trial(model.trials[0], features)
-    spec = FairMetricSpec.parse(selection().metric, features) or trained
+
+    def current() -> FairMetricSpec:
+        return FairMetricSpec.parse(selection().metric, features) or trained
+
+    spec = current()
     columns = st.multiselect(
         "Columns",
         features,
         help="Features whose values should make no difference. They are also the ones "
         "that are changed to test whether predictions stay.",
-        **_part_of_metric("columns", spec, list(spec.columns), tuple),
+        **_part_of_metric("columns", current, list(spec.columns), tuple),
     )
     group = st.toggle(
         f"What predicts {dataset.roles.sensitive_feature}",
         help="The direction of a logistic regression of the group on the remaining "
         "features.",
-        **_part_of_metric("predicts_group", spec, spec.predicts_group, bool),
+        **_part_of_metric("predicts_group", current, spec.predicts_group, bool),
     )
     pairs = _pick_pairs(dataset, dataset_id, model.trials[0].seed)
     return spec.changed(columns=tuple(columns), predicts_group=group, pairs=pairs)
 
 
 def _part_of_metric(
-    field: str, spec: FairMetricSpec, value: object, kind: type
+    field: str, current: Callable[[], FairMetricSpec], value: object, kind: type
 ) -> dict[str, Any]:
     """Return what ties a widget to one field of the metric that the address states."""
     return bound(
         "metric",
         value,
         shown=lambda _: value,
-        meant=lambda given: spec.changed(**{field: kind(given)}).text(),
+        meant=lambda given: current().changed(**{field: kind(given)}).text(),
         key=field,
     )
 
@@ -141,18 +153,16 @@ def _pick_seed(model: Setting) -> TrialRecord:
     return by_seed[seed]
 
 
-def _pick_people(dataset_id: str) -> int:
+def _pick_people() -> int:
     """Draw the choice of how many people get a worst counterpart."""
     names = {n: f"at most {count(n)}" for n in _PEOPLE} | {_ALL: "all test rows"}
     n: int = st.selectbox(
         "People searched",
         list(names),
-        index=_PEOPLE.index(_USUAL),
         format_func=names.__getitem__,
         help="Worst counterparts are searched for so many test rows of each seed, "
         "drawn at random once. More take longer. Flips of columns always use all.",
-        key=f"{dataset_id} people searched",
-        persist_state="session",
+        **bound("people", _USUAL, among=names),
     )
     return n
 
@@ -169,27 +179,26 @@ def _pick_pairs(
         SOURCES,
         help="How people of a pair differ does not count. A metric of labelled pairs "
         "stands alone: it weighs every column.",
-        key=f"{dataset_id} pairs",
-        persist_state="session",
+        **bound("pairs", SOURCES[0], among=SOURCES),
     )
     if source == "Two aligned tables":
-        return _aligned(dataset_id)
+        return _aligned()
     if source == "Pair id column":
-        return _with_id(dataset, dataset_id)
+        return _with_id(dataset)
     if source == "Label pairs":
         return _labelled(dataset, dataset_id, seed)
     return None
 
 
-def _aligned(dataset_id: str) -> UploadedPairs | None:
+def _aligned() -> UploadedPairs | None:
     st.caption("Row i of one file is row i of the other with something exchanged.")
-    table = _upload("People", f"{dataset_id} people")
-    other = _upload("Their counterparts", f"{dataset_id} counterparts")
+    table = _upload("People", "people")
+    other = _upload("Their counterparts", "counterparts")
     return UploadedPairs(table=table, other=other) if table and other else None
 
 
-def _with_id(dataset: Dataset, dataset_id: str) -> UploadedPairs | None:
-    table = _upload("People with a pair id", f"{dataset_id} paired")
+def _with_id(dataset: Dataset) -> UploadedPairs | None:
+    table = _upload("People with a pair id", "paired")
     if table is None:
         return None
     frame = store().table(table)
@@ -197,7 +206,8 @@ def _with_id(dataset: Dataset, dataset_id: str) -> UploadedPairs | None:
     if not columns:
         problem("These are no pairs", "Every column is a feature; add a pair id.")
         return None
-    column: str = st.selectbox("Pair id", columns, key=f"{table} pair id")
+    tied = bound_entry("file_columns", "Pair id", columns[0], among=columns, key=table)
+    column: str = st.selectbox("Pair id", columns, **tied)
     sets, alone = pair_counts(frame, column)
     st.caption(
         f"{plural(sets, 'set')} of people; {plural(alone, 'row')} without a partner "
@@ -209,14 +219,15 @@ def _with_id(dataset: Dataset, dataset_id: str) -> UploadedPairs | None:
 def _labelled(dataset: Dataset, dataset_id: str, seed: int) -> LabelledPairs:
     """Draw one pair at a time, with its answer."""
     pairs = _pairs_to_label(dataset_id, seed, dataset)
-    kept: dict[int, bool] = st.session_state.setdefault(f"{dataset_id} {seed} kept", {})
-    place = f"{dataset_id} {seed} pair"
-    at = min(int(st.session_state.get(place, 0)), len(pairs) - 1)
+    answers = {i: entry(selection().labels, f"{seed} {i}") for i in range(len(pairs))}
+    kept = {i: answer == "1" for i, answer in answers.items() if answer}
+    at = min(max(selection().pair or 0, 0), len(pairs) - 1)
 
     def answer(step: int, alike: bool | None = None) -> None:
+        labels = selection().labels
         if alike is not None:
-            kept[at] = alike
-        st.session_state[place] = (at + step) % len(pairs)
+            labels = with_entry(labels, f"{seed} {at}", f"{alike:d}")
+        choose(labels=labels, pair=(at + step) % len(pairs))
 
     said = {None: "no answer yet", True: "comparable", False: "not comparable"}
     st.caption(
@@ -226,10 +237,9 @@ def _labelled(dataset: Dataset, dataset_id: str, seed: int) -> LabelledPairs:
     )
     with st.container(horizontal=True, gap="xsmall"):
         for label, alike in _LABELS.items():
-            name = f"{place} {label}"
-            st.button(label, key=name, on_click=answer, args=(1, alike))
-        st.button("Back", key=f"{place} back", on_click=answer, args=(-1,))
-        st.button("Skip", key=f"{place} skip", on_click=answer, args=(1,))
+            st.button(label, key=f"pair {label}", on_click=answer, args=(1, alike))
+        st.button("Back", key="pair back", on_click=answer, args=(-1,))
+        st.button("Skip", key="pair skip", on_click=answer, args=(1,))
     st.table(_shown(dataset, pairs[at]), border="horizontal", hide_index=True)
     answered = sorted(kept)
     return LabelledPairs(
@@ -258,15 +268,10 @@ def _pairs_to_label(
     return pairs_to_label(_dataset, seed)
 
 
-def _upload(label: str, key: str) -> str | None:
+def _upload(label: str, role: str) -> str | None:
     """Return the digest of an uploaded table, None while there is none."""
-    sent = st.file_uploader(
-        label, type=["csv", "gz", "parquet"], max_upload_size=200, key=key
-    )
-    if sent is None:
-        return None
     try:
-        return store().add_table(sent.getvalue(), sent.name)
+        return kept_upload(label, role)
     except ValueError as error:
-        problem(f"{sent.name} was not loaded", error)
+        problem(f"{label}: the file was not loaded", error)
         return None

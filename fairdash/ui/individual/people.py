@@ -1,5 +1,7 @@
 """Single people: their worst counterparts, and what becomes of one that is edited."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -17,7 +19,7 @@ from fairdash.audits import (
     number_step,
 )
 from fairdash.metrics import FairMetric
-from fairdash.ui.selection import bound
+from fairdash.ui.selection import bound, bound_entry
 from fairdash.ui.widgets.blocks import heading, kpi_row
 
 _CARDS, _LISTED, _SHOWN_CHANGES = 3, 200, 5
@@ -92,9 +94,14 @@ def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> Non
         start = st.segmented_control(
             "Start from",
             [_AS_IS, _WORST],
-            default=_AS_IS,
             required=True,
-            key=f"{model.key} {row} start",
+            **bound(
+                "begin",
+                _AS_IS,
+                shown=lambda begin: _WORST if begin == "worst" else _AS_IS,
+                meant=lambda start: "worst" if start == _WORST else None,
+                also={"edits": ()},
+            ),
         )
     chosen = people.loc[row]
     place = int(chosen["place"])
@@ -102,7 +109,7 @@ def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> Non
     worst = counterpart_of(person, chosen["changes"])
     begin = person if start == _AS_IS else worst
     answer = st.container()
-    edited = _edit(begin, model.rows.dataset.frame, f"{model.key} {row} {start}")
+    edited = _edit(begin, model.rows.dataset.frame, row)
     p, q, distance = compare_people(model, metric, place, edited)
     with answer:
         kpi_row(
@@ -125,37 +132,45 @@ def _card(rank: int, person: dict[Any, Any]) -> None:
         st.caption(f"Fair distance {number(person['fair_distance'], 3)}")
 
 
-def _edit(person: pd.DataFrame, known: pd.DataFrame, key: str) -> pd.DataFrame:
-    """Draw a field for every column of one person and return the person edited."""
+def _edit(person: pd.DataFrame, known: pd.DataFrame, row: int) -> pd.DataFrame:
+    """Draw a field for every column of the person in a row; return them edited."""
     values: dict[str, object] = {}
     with st.grid(min_column_width=150, gap=("xsmall", "medium")):
         for name in map(str, person):
             value, column = person[name].iloc[0], known[name]
+            tie = partial(bound_entry, "edits", f"{row} {name}")
             if pd.api.types.is_numeric_dtype(column) and column.dtype != bool:
-                values[name] = _number(name, value, column, f"{key} {name}")
+                values[name] = _number(name, value, column, tie)
             else:
                 levels = sorted(column.dropna().unique().tolist(), key=str)
                 options = [*levels, *([_MISSING] if column.isna().any() else [])]
+                named = {str(option): option for option in options}
                 now = _MISSING if pd.isna(value) else value
                 chosen = st.selectbox(
-                    plain(name), options, options.index(now), key=f"{key} {name}"
+                    plain(name), options, **tie(now, read=named.__getitem__)
                 )
                 values[name] = None if chosen == _MISSING else chosen
     return pd.DataFrame({name: [value] for name, value in values.items()})
 
 
 def _number(
-    name: str, value: float, column: "pd.Series[float]", key: str
+    name: str,
+    value: float,
+    column: "pd.Series[float]",
+    tie: Callable[..., dict[str, Any]],
 ) -> float | None:
     """Draw the field of a number: whole where the column is."""
     step = number_step(column)
-    whole = isinstance(step, int)
+    kind, missing = type(step), pd.isna(value)
     return st.number_input(
         plain(name),
-        value=None if pd.isna(value) else type(step)(value),
+        value=None if missing else "min",
         step=step,
-        format=None if whole else "%.4g",
-        key=key,
+        format=None if kind is int else "%.4g",
+        **tie(
+            None if missing else kind(value),
+            read=lambda text: kind(text) if text else None,
+        ),
     )
 
 

@@ -1,7 +1,6 @@
 """Controls of Noisy groups: a model, where noise comes from, the question."""
 
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import sha256
 from typing import NamedTuple
 
 import streamlit as st
@@ -19,8 +18,9 @@ from fairdash.audits import (
 )
 from fairdash.postprocessing import read_margins
 from fairdash.results import by_interest, known_models, opened_on
-from fairdash.ui.selection import bound, choose, selection
+from fairdash.ui.selection import bound, bound_entry, choose
 from fairdash.ui.widgets.blocks import controls, more
+from fairdash.ui.widgets.kept_upload import kept_upload
 from fairdash.ui.widgets.scores import (
     Source,
     Upload,
@@ -227,34 +227,16 @@ def _assumed(rows: NoisyRows) -> Noise:
                 step=0.01,
                 format="%.3f",
                 help="P(noisy group is another | true group is this).",
-                **bound(
-                    "levels",
-                    start,
-                    shown=_level_of(name, start),
-                    meant=_with_level(name),
-                    key=f"{rows.key} {name}",
-                ),
+                **bound_entry("levels", name, start, read=_share, key=rows.key),
             )
     return from_levels(rows.groups, levels)
 
 
-def _level_of(name: str, start: float) -> Callable[[tuple[str, ...]], float]:
-    def shown(levels: tuple[str, ...]) -> float:
-        pairs = dict(text.rpartition("=")[::2] for text in levels)
-        try:
-            return float(pairs[name])
-        except (KeyError, ValueError):
-            return start
-
-    return shown
-
-
-def _with_level(name: str) -> Callable[[float], tuple[str, ...]]:
-    def meant(level: float) -> tuple[str, ...]:
-        others = [t for t in selection().levels if t.rpartition("=")[0] != name]
-        return (*others, f"{name}={level:g}")
-
-    return meant
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 <= share <= 1:
+        raise ValueError(f"{text} is no share: it must lie between 0 and 1.")
+    return share
 
 
 def _column(rows: NoisyRows) -> Noise:
@@ -271,27 +253,25 @@ def _sample(rows: NoisyRows) -> Noise | None:
             "A file with the true and the noisy group of some people, by the names "
             f"that this table has: {', '.join(rows.group_names)}."
         )
-        sent = st.file_uploader(
-            "File with both groups",
-            type=["csv", "gz", "parquet"],
-            max_upload_size=200,
-            key=f"{rows.key} noise sample",
-        )
-        if sent is None:
+        table = kept_upload("File with both groups", "sample")
+        if table is None:
             return None
-        content = sent.getvalue()
-        frame = store().table(store().add_table(content, sent.name))
+        frame = store().table(table)
         few = columns_of_groups(frame)
         if len(few) < 2:
             raise ValueError(
-                f"{sent.name} needs two columns of two to 20 values, it has "
+                "The sample needs two columns of two to 20 values, it has "
                 f"{', '.join(few) or 'none'}."
             )
-        true = st.selectbox("True group", few, key=f"{rows.key} sample true")
-        noisy = st.selectbox(
-            "Noisy group", few, index=1, key=f"{rows.key} sample noisy"
+        true, noisy = (
+            st.selectbox(
+                label,
+                few,
+                **bound_entry("file_columns", label, first, among=few, key=table),
+            )
+            for label, first in zip(("True group", "Noisy group"), few, strict=False)
         )
-    return from_sample(rows, frame, true, noisy, sha256(content).hexdigest())
+    return from_sample(rows, frame, true, noisy, table)
 
 
 _NOISE: dict[str, Callable[[NoisyRows], Noise | None]] = {

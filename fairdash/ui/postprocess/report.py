@@ -27,6 +27,7 @@ from fairdash.ui.postprocess.ramp import (
     impossibility,
     local_corrections,
 )
+from fairdash.ui.selection import bound
 from fairdash.ui.widgets.blocks import code_tabs, decimals, heading
 from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.state import store
@@ -210,24 +211,25 @@ def post_bounds(
     """Draw the two bounds as calculators, with what their terms mean."""
     left, right = st.columns(2, gap="medium")
     with left:
-        _excess_risk(ramp, str(dataset_id))
+        _excess_risk(ramp)
     if choice.source.upload is None and dataset_id and subgroups is not None:
         with right:
             _impossibility(choice, dataset_id, subgroups.model_dump_json())
 
 
-def _excess_risk(ramp: Ramp, key: str) -> None:
+def _excess_risk(ramp: Ramp) -> None:
     rows, gamma = ramp.data.split.calibration, ramp.fitted.gamma
     st.markdown("**Excess risk of the ramp, at most**")
     one, two = st.columns(2)
     assumed = one.number_input(
-        "Error of the scores", 0.0, 2.0, 0.05, 0.01,
+        "Error of the scores", 0.0, 2.0, step=0.01,
         help="Assumed E|2η − 1 − f|: how far scores are from true probabilities.",
-        key=f"{key} error",
+        **bound("score_error", 0.05, shown=lambda error: min(max(error, 0.0), 2.0)),
     )  # fmt: skip
     delta = two.number_input(
-        "Failure risk (δ)", 0.001, 0.5, 0.05, 0.01, key=f"{key} delta"
-    )
+        "Failure risk (δ)", 0.001, 0.5, step=0.01,
+        **bound("risk", 0.05, shown=lambda risk: min(max(risk, 0.001), 0.5)),
+    )  # fmt: skip
     risk = ramp.fitted.excess_risk(delta=delta, score_error=assumed)
     terms = {
         "Scores are not true probabilities": risk.score_error,

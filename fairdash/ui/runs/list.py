@@ -17,6 +17,7 @@ from fairdash.results import (
     side_by_side,
 )
 from fairdash.store import RunRecord
+from fairdash.ui.selection import bound
 from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.frame import open_page
@@ -85,15 +86,14 @@ def _found() -> list[RunRecord]:
             icon=":material/search:",
             label_visibility="collapsed",
             width=300,
-            key="find run",
+            **bound("find", "", meant=lambda text: text.strip() or None),
         )
         status = st.segmented_control(
             "Status",
             list(_STATUS),
-            default="All",
             required=True,
             label_visibility="collapsed",
-            key="run status",
+            **bound("status", "All", among=_STATUS),
         )
     allowed = _STATUS[status]
     words = text.lower().split()

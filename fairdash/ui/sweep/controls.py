@@ -262,13 +262,15 @@ def _front_options(
     )
     single = False
     if sweep.result.n_seeds > 1:
-        single = st.toggle("Front over single runs", key=f"{sweep.run.id} single")
+        single = st.toggle(
+            "Front over single runs",
+            **bound("single", False, meant=lambda single: single or None),
+        )
     constants = st.toggle(
         "Show constant models",
         help="Models that accept all or none, or whose balanced accuracy is within "
         "noise of 0.5: on no front, within no limit.",
-        key=f"{sweep.run.id} constants",
-        persist_state="session",
+        **bound("constants", False, meant=lambda shown: shown or None),
     )
     axes = []
     for title, field, default in (

@@ -13,6 +13,7 @@ from fairdash.results import (
     trained_on,
 )
 from fairdash.sweep import PARITY, TAU, WEIGHT, choose_certified
+from fairdash.ui.selection import bound, selection
 from fairdash.ui.sweep.controls import (
     Controls,
     go_to_cell,
@@ -56,6 +57,7 @@ _RULES = {
     "knee": "Knee of the front",
 }
 _CONFIDENCE = 0.95
+_WORST_LIMIT = 0.15
 
 
 def draw_front(sweep: StoredSweep, asked: Controls) -> None:
@@ -86,19 +88,17 @@ def draw_front(sweep: StoredSweep, asked: Controls) -> None:
 
 def draw_grid(sweep: StoredSweep, asked: Controls) -> None:
     """Draw a metric over λ and τ; a click chooses a cell."""
-    key = f"{sweep.run.id} map"
-    metric = st.session_state.get(key, _WORST)
+    metric = selection().map_metric or _WORST
+    metric = metric if metric in _MAPS else _WORST
 
     def choose_metric() -> None:
         st.segmented_control(
             "Metric",
             list(_MAPS),
             format_func=_MAPS.__getitem__,
-            default=_WORST,
             required=True,
             label_visibility="collapsed",
-            key=key,
-            persist_state="session",
+            **bound("map_metric", _WORST, among=_MAPS),
         )
 
     grid = sweep.grid_result
@@ -165,9 +165,8 @@ def find_model(sweep: StoredSweep, asked: Controls) -> None:
             "Chosen on validation rows",
             list(_RULES),
             format_func=_RULES.__getitem__,
-            default="limits",
             required=True,
-            key=f"{sweep.run.id} rule",
+            **bound("rule", "limits", among=_RULES),
         )
         if rule == "knee":
             st.caption(
@@ -177,8 +176,8 @@ def find_model(sweep: StoredSweep, asked: Controls) -> None:
             place = result.knee(asked.method, asked.axes, asked.limit)
             none = f"The front within DI {asked.limit:g} does not bend."
         else:
-            di = st.number_input("DI at most", 0.0, 1.0, asked.limit, 0.01)
-            worst = st.number_input("Worst-1-DI at most", 0.0, 1.0, 0.15, 0.01)
+            di = _limit("DI at most", "most_di", asked.limit)
+            worst = _limit("Worst-1-DI at most", "most_worst", _WORST_LIMIT)
             limits = {PARITY: di, _WORST: worst}
             place, none = result.best(limits), nearest_limits(result, di)
             if rule == "certified":
@@ -194,6 +193,18 @@ def find_model(sweep: StoredSweep, asked: Controls) -> None:
         if rule == "certified":
             st.caption(none)
         st.button("Show it", on_click=go_to_place, args=(sweep, place))
+
+
+def _limit(label: str, field: str, default: float) -> float:
+    """Draw the choice of the largest gap that a model may have."""
+    limit: float = st.number_input(
+        label,
+        0.0,
+        1.0,
+        step=0.01,
+        **bound(field, default, shown=lambda value: min(max(value, 0.0), 1.0)),
+    )
+    return limit
 
 
 def _certify(sweep: StoredSweep, limits: dict[str, float]) -> tuple[int | None, str]:

@@ -111,7 +111,7 @@ def sweep_form(dataset_id: str) -> None:
         )
         with more("Criterion and networks"):
             how = _shared(dataset_id, chosen, papers)
-    train_rows = train_rows_input(dataset_id, f"{dataset_id} sweep", start=PROPOSED)
+    train_rows = train_rows_input(dataset_id, start=PROPOSED)
     subgroups = next((one.subgroups for one in papers.values()), None)
     try:
         spec = grid_spec(

@@ -1,6 +1,6 @@
 """The Train page: a method is set, watched and compared."""
 
-from fairdash.ui.train.method_form import method_form
+from fairdash.ui.train.method_form import method_form, seeds_input
 from fairdash.ui.train.run_view import (
     asked,
     estimate,

@@ -1,5 +1,7 @@
 """The form of a method, made from its entry in the catalog."""
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -7,12 +9,16 @@ import streamlit as st
 from fairdash.methods import CATALOG, Effort, Param
 from fairdash.results import single_values
 from fairdash.sweep import MethodGrid
+from fairdash.ui.selection import bound, selection
 
+_Tied = dict[str, Any]  # what ties a widget to the selection
+_NUMBERS: dict[str, type[float] | type[int]] = {"float": float, "int": int}
+_MOST_SEEDS = 20
 _FITTING = 24  # letters of options that fit side by side in the form's column
 _EFFORTS: dict[Effort, str] = {"fast": "Fast", "paper": "Paper"}
 
 
-def method_form(start: MethodGrid, key: str) -> MethodGrid:
+def method_form(start: MethodGrid) -> MethodGrid:
     """Draw method, parameters and effort, and return what was chosen.
 
     Advanced parameters are behind "More settings". Only what differs from the effort's
@@ -21,49 +27,66 @@ def method_form(start: MethodGrid, key: str) -> MethodGrid:
     Parameters
     ----------
     start : MethodGrid
-        What is filled in.
-    key : str
-        Identity of the form; another key fills it in anew.
+        What is filled in until the reader changes it.
 
     Returns
     -------
     MethodGrid
     """
-    keys = list(CATALOG)
-    chosen_key = st.selectbox(
+
+    def current() -> MethodGrid:
+        form = selection().form
+        return form if form is not None and form.method in CATALOG else start
+
+    def tie(value: Any, change: Callable[[Any], MethodGrid], key: str) -> _Tied:
+        return bound("form", value, shown=lambda _: value, meant=change, key=key)
+
+    def another(key: str, effort: Effort | None = None) -> MethodGrid:
+        if key == start.method and effort in (None, start.effort):
+            return start
+        return MethodGrid(method=key, effort=effort or "fast")
+
+    grid = current()
+    method = CATALOG[grid.method]
+    st.selectbox(
         "Method",
-        keys,
-        index=keys.index(start.method),
+        list(CATALOG),
         format_func=lambda name: CATALOG[name].label,
-        key=f"{key} method",
-        persist_state="session",
+        **tie(method.key, another, "method"),
     )
-    method = CATALOG[chosen_key]
-    known = start if start.method == method.key else MethodGrid(method=method.key)
     st.caption(f"{method.summary}", help=method.source)
     simple, place = st.container(), st.container()
-    effort: Effort = "fast"
-    if method.efforts["fast"] != method.efforts["paper"]:
-        effort = st.segmented_control(
+    two = method.efforts["fast"] != method.efforts["paper"]
+    effort: Effort = grid.effort if two else "fast"
+    if two:
+        st.segmented_control(
             "Effort",
             list(_EFFORTS),
             format_func=_EFFORTS.__getitem__,
-            default=known.effort,
             required=True,
             help="Fast: fewer epochs, larger steps. Paper: the published schedule.",
-            key=f"{key} {method.key} effort",
-            persist_state="session",
             width="stretch",
+            **tie(effort, partial(another, method.key), f"{method.key} effort"),
         )
     usual = method.settings({}, effort)
-    filled = usual | (single_values(known.params) if effort == known.effort else {})
-    # the effort's values are defaults, so it is part of each widget's identity
-    identity = f"{key} {method.key} {effort}"
-    chosen: dict[str, Any] = {}
+    chosen = usual | _fitting(method.params, single_values(grid.params))
+
+    def changed(name: str, value: Any) -> MethodGrid:
+        now = current()
+        params = {**single_values(now.params), name: value}
+        return now.model_copy(update={"params": params})
+
+    def draw(param: Param) -> None:
+        value = chosen[param.name]
+        if param.kind in _NUMBERS:
+            value = _NUMBERS[param.kind](value)
+        key = f"{method.key} {param.name}"
+        _widget(param, value, tie(value, partial(changed, param.name), key))
+
     with simple:
         for param in method.params:
             if not param.advanced:
-                chosen[param.name] = _widget(param, filled[param.name], identity)
+                draw(param)
     advanced = [param for param in method.params if param.advanced]
     if advanced:
         with (
@@ -72,42 +95,66 @@ def method_form(start: MethodGrid, key: str) -> MethodGrid:
             st.grid(columns=2, min_column_width=190, gap=("xsmall", "small")),
         ):
             for param in advanced:
-                chosen[param.name] = _widget(param, filled[param.name], identity)
+                draw(param)
     params = {name: value for name, value in chosen.items() if value != usual[name]}
     return MethodGrid(method=method.key, params=params, effort=effort)
 
 
-def _widget(param: Param, value: Any, identity: str) -> Any:
-    common: dict[str, Any] = {
-        "help": param.help or None,
-        "key": f"{identity} {param.name}",
-        "persist_state": "session",
+def seeds_input(start: int) -> int:
+    """Draw the choice of how many seeds are trained, ``start`` filled in."""
+    seeds: int = st.number_input(
+        "Seeds",
+        1,
+        _MOST_SEEDS,
+        help="Each seed splits the rows anew and trains anew.",
+        **bound("n_seeds", start, among=range(1, _MOST_SEEDS + 1)),
+    )
+    return seeds
+
+
+def _fitting(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that a form can show."""
+    known = {param.name: param for param in params}
+    return {
+        name: value
+        for name, value in values.items()
+        if name in known and _fits(known[name], value)
     }
+
+
+def _fits(param: Param, value: Any) -> bool:
     if param.kind == "choice":
-        return _choice(param, value, common)
+        return value in param.options
     if param.kind == "text":
-        return st.text_input(param.title, value, **common)
-    number = float if param.kind == "float" else int
-    limits: tuple[Any, ...] = (param.low, param.high, value, param.step)
-    low, high, value, step = (number(limit) for limit in limits)
-    if param.letter:
-        return st.slider(param.title, low, high, value, step, **common)
-    if param.kind == "float":
-        common["format"] = "%.4f"
-    return st.number_input(param.title, low, high, value, step, **common)
+        return isinstance(value, str)
+    return isinstance(value, float | int) and abs(value) < float("inf")
 
 
-def _choice(param: Param, value: Any, common: dict[str, Any]) -> Any:
+def _widget(param: Param, value: Any, tied: _Tied) -> None:
+    common: dict[str, Any] = {"help": param.help or None, **tied}
+    if param.kind == "choice":
+        _choice(param, common)
+    elif param.kind == "text":
+        st.text_input(param.title, **common)
+    else:
+        ends = min(param.low, value), max(param.high, value)
+        low, high, step = map(_NUMBERS[param.kind], (*ends, param.step))
+        if param.letter:
+            st.slider(param.title, low, high, step=step, **common)
+            return
+        if param.kind == "float":
+            common["format"] = "%.4f"
+        st.number_input(param.title, low, high, step=step, **common)
+
+
+def _choice(param: Param, common: dict[str, Any]) -> None:
     options, words = list(param.options), param.options.__getitem__
     if sum(map(len, map(words, options))) > _FITTING:
-        index = options.index(value)
-        return st.selectbox(
-            param.title, options, index=index, format_func=words, **common
-        )
-    return st.segmented_control(
+        st.selectbox(param.title, options, format_func=words, **common)
+        return
+    st.segmented_control(
         param.title,
         options,
-        default=value,
         required=True,
         format_func=words,
         width="stretch",

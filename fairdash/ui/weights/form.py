@@ -16,6 +16,7 @@ from fairdash.ui.selection import bound
 from fairdash.ui.widgets.state import store
 
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
+_SHARE = 0.01
 _FEW = 2
 
 
@@ -58,37 +59,32 @@ def pick_epoch(weighted: Weighted) -> int:
         st.caption("Only the last weights were kept.")
         return epochs[0]
     epoch: int = st.select_slider(
-        "Epoch", epochs, value=epochs[-1], key=f"{weighted.trial.key} epoch"
+        "Epoch", epochs, **bound("epoch", epochs[-1], among=epochs)
     )
     return epoch
 
 
-def pick_share(dataset_id: str) -> float:
+def pick_share() -> float:
     """Draw the choice of how many rows are the top."""
     share: float = st.select_slider(
         "Rows with the largest r",
         _SHARES,
-        value=0.01,
         format_func=percent,
-        key=f"{dataset_id} share",
-        persist_state="session",
+        **bound("share", _SHARE, among=_SHARES),
     )
     return share
 
 
-def pick_group(groups: Sequence[str], dataset_id: str) -> str:
+def pick_group(groups: Sequence[str]) -> str:
     """Draw the choice of the groups among which the top rows are looked for."""
     words = "Among which rows the largest weights are looked for."
-    key = f"{dataset_id} group"
+    options = [EVERYBODY, *groups]
+    tied = bound("group", EVERYBODY, among=options)
+    group: str
     if len(groups) > _FEW:
-        return st.selectbox("Group", [EVERYBODY, *groups], help=words, key=key)
-    group: str = st.segmented_control(
-        "Group",
-        [EVERYBODY, *groups],
-        default=EVERYBODY,
-        required=True,
-        help=words,
-        key=key,
-        persist_state="session",
-    )
+        group = st.selectbox("Group", options, help=words, **tied)
+    else:
+        group = st.segmented_control(
+            "Group", options, required=True, help=words, **tied
+        )
     return group

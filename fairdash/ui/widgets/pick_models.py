@@ -119,3 +119,11 @@ def pick_k() -> int:
         **bound("k", 1, among=options),
     )
     return k
+
+
+def pick_upright() -> bool:
+    """Draw the choice of a figure whose subgroups stand along the horizontal axis."""
+    return st.toggle(
+        "Upright, as in the paper",
+        **bound("upright", False, meant=lambda upright: upright or None),
+    )

@@ -10,6 +10,7 @@ from fairdash.results import part_sizes, rows_used, single_values, trained_on
 from fairdash.store import DatasetRecord, Snapshot
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
 from fairdash.ui.data.table import OpenTable
+from fairdash.ui.selection import bound
 from fairdash.ui.widgets.frame import exists, open_page
 from fairdash.ui.widgets.state import store
 
@@ -127,14 +128,12 @@ def audit_note(n_rows: int) -> str:
     return f"Trains on {count(PROPOSED)} of {count(n_train)} training rows."
 
 
-def train_rows_input(dataset_id: str, key: str, *, start: int | None) -> int | None:
+def train_rows_input(dataset_id: str, *, start: int | None) -> int | None:
     """Draw the choice where there are more than `LARGE` training rows.
 
     Parameters
     ----------
     dataset_id : str
-    key : str
-        Identity of the form.
     start : int or None
         What is filled in, `PROPOSED` at first; None for all rows.
 
@@ -150,12 +149,14 @@ def train_rows_input(dataset_id: str, key: str, *, start: int | None) -> int | N
         "Training rows",
         _LEAST,
         n_train,
-        rows_used(store(), dataset_id, start),
-        _STEP,
+        step=_STEP,
         help="Fewer rows train faster. They are drawn anew for every seed.",
-        key=f"{key} training rows",
-        persist_state="session",
         width=260,
+        **bound(
+            "train_rows",
+            rows_used(store(), dataset_id, start),
+            shown=lambda n_rows: min(max(n_rows, _LEAST), n_train),
+        ),
     )
     train_rows = chosen if chosen < n_train else None
     st.caption(

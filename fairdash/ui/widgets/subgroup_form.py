@@ -1,6 +1,5 @@
 """Controls that say which subgroups to look at; a change never retrains."""
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -9,13 +8,12 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from fairdash.datasets import Dataset, Subgroups, road_table_1
+from fairdash.datasets import Dataset, Subgroups, bin_widths, has_bins, road_table_1
 from fairdash.ui.selection import bound, selection
 
 Change = Callable[[Subgroups, Any], Subgroups]  # by what a widget shows
 
 _SIZES = (10, 20, 30, 50, 100, 200, 500)
-_AGE_WIDTHS = (5.0, 10.0, 15.0, 20.0)
 _OWN = "Own choice"
 _TABLE_1 = "ROAD paper, Table 1"
 _EVERYBODY = 4  # definitions of Table 1 that are not of one gender
@@ -69,7 +67,7 @@ def subgroup_form(
                 ),
             )
     columns = [] if preset else current.columns
-    binned = [name for name in columns if _has_bins(frame[name])]
+    binned = [name for name in columns if has_bins(frame[name])]
     for place, name in zip([bar[0], *[options] * 4], binned, strict=False):
         with place:
             as_chosen = name in start.cuts or name in start.quantiles
@@ -77,7 +75,7 @@ def subgroup_form(
             width = current.widths.get(name)
             st.select_slider(
                 f"{name.capitalize()} band",
-                [None, *sorted({*_widths(frame[name]), width or 0.0} - {0.0})],
+                [None, *sorted({*bin_widths(frame[name]), width or 0.0} - {0.0})],
                 format_func=partial(_width_name, without),
                 **part(f"width {name}", width, partial(_with_width, start, name)),
             )
@@ -140,7 +138,7 @@ def _preset(
 
     Returns whether one is chosen.
     """
-    ages = [str(name) for name in frame.columns if _has_bins(frame[name])]
+    ages = [str(name) for name in frame.columns if has_bins(frame[name])]
     pairs = [str(name) for name in frame.columns if frame[name].nunique() == 2]
     if not ages or not pairs:
         return False
@@ -190,24 +188,6 @@ def _preset(
         **part("preset", chosen[0], lambda _, name: known[name]),
     )
     return True
-
-
-def _widths(column: "pd.Series[Any]") -> list[float]:
-    """Return 5, 10, 15, 20 for an age, else round widths giving 3 to 12 bins."""
-    if "age" in str(column.name).lower().split("_"):
-        return list(_AGE_WIDTHS)
-    low, high = column.quantile([0.05, 0.95])
-    span = float(high - low) or 1.0
-    widths = set()
-    for bins in (12, 8, 5, 3):
-        power = 10.0 ** math.floor(math.log10(span / bins))
-        step = next(s for s in (1, 2, 5, 10) if s * power >= span / bins)
-        widths.add(float(f"{step * power:.6g}"))
-    return sorted(widths)
-
-
-def _has_bins(column: "pd.Series[Any]") -> bool:
-    return pd.api.types.is_numeric_dtype(column) and column.nunique() > 8
 
 
 def _likely(names: list[str], *words: str) -> int:

@@ -1,0 +1,185 @@
+"""What was chosen stands in the address: opened anew, it shows the same page."""
+
+import pandas as pd
+import pytest
+from reading import button, figures, numbers, words
+from toys import people, people_csv
+
+from fairdash import ui
+from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+KINDS = [
+    *("selectbox", "multiselect", "slider", "select_slider", "number_input"),
+    *("text_input", "toggle", "button_group"),
+]
+
+
+@pytest.fixture
+def run_id(dataset_id):
+    grid = {**QUICK, "fairness_weight": (1.0, 3.0), "tau": (0.1, 0.6)}
+    return start_training(dataset_id, MethodGrid(method="road", params=grid), 2)
+
+
+def widget(page, kind, label):
+    (found,) = [one for one in page.get(kind) if one.label == label]
+    return found
+
+
+def chosen(page):
+    """Return the value of every widget by its kind and label."""
+    return {(kind, w.label): w.value for kind in KINDS for w in page.get(kind)}
+
+
+def same_opened_anew(page, name, visit):
+    """Open the page's address in another window and compare all that it shows."""
+    assert not page.exception
+    again = visit(name, **page.query_params)
+    assert not again.exception
+    assert chosen(again) == chosen(page)
+    assert (words(again), numbers(again)) == (words(page), numbers(page))
+    assert figures(again) == figures(page)
+    tables = zip(again.dataframe, page.dataframe, strict=True)
+    for other, table in tables:
+        pd.testing.assert_frame_equal(other.value, table.value)
+    return again
+
+
+CHOICES = {
+    "Weights": [
+        ("select_slider", "Epoch", 1),
+        ("select_slider", "Rows with the largest r", 0.1),
+        ("button_group", "Group", "there"),
+    ],
+    "Local fairness": [
+        ("toggle", "Upright, as in the paper", True),
+        ("button_group", "Worst k", 2),
+    ],
+    "Sweep": [
+        ("toggle", "Front over single runs", True),
+        ("toggle", "Show constant models", True),
+        ("button_group", "Metric", "accuracy"),
+        ("button_group", "Chosen on validation rows", "certified"),
+        ("number_input", "DI at most", 0.4),
+        ("number_input", "Worst-1-DI at most", 0.7),
+    ],
+    "Post-process": [
+        ("number_input", "Error of the scores", 0.2),
+        ("number_input", "Failure risk (δ)", 0.01),
+    ],
+    "Individual fairness": [
+        ("multiselect", "Columns", ["branch"]),
+        ("toggle", "What predicts origin", False),
+        ("selectbox", "People searched", 600),
+        ("button_group", "Start from", "worst counterpart"),
+        ("selectbox", "branch", "works"),
+        ("number_input", "age", 33),
+    ],
+    "Train": [
+        ("number_input", "Seeds", 5),
+        ("slider", "Fairness weight (λ)", 2.5),
+        ("number_input", "Epochs", 7),
+    ],
+    "Runs": [("text_input", "Find", "road"), ("button_group", "Status", "Finished")],
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_every_choice_is_in_the_address(visit, run_id, name):
+    page = visit(name, run=run_id)
+    before = chosen(page)
+    for kind, label, value in CHOICES[name]:
+        widget(page, kind, label).set_value(value).run()
+        assert not page.exception
+    again = chosen(same_opened_anew(page, name, visit))
+    for kind, label, value in CHOICES[name]:
+        assert again[kind, label] == value != before.get((kind, label))
+
+
+def send(page, label, frame):
+    content = frame.to_csv(index=False).encode()
+    widget(page, "file_uploader", label).upload("sent.csv", content, "text/csv").run()
+
+
+def test_files_of_pairs_are_named_by_what_they_hold(visit, run_id):
+    page = visit("Individual fairness", run=run_id)
+    alone = numbers(page)
+    source = "Pairs of people who are alike"
+    widget(page, "selectbox", source).set_value("Two aligned tables").run()
+    table = people(80, seed=3)
+    send(page, "People", table)
+    send(page, "Their counterparts", table.assign(age=table["age"] + 3))
+    assert numbers(page) != alone
+    again = visit("Individual fairness", **page.query_params)
+    assert not again.exception
+    assert numbers(again) == numbers(page)
+    assert words(again).count("sent.csv is in use") == 2
+    widget(page, "selectbox", source).set_value("Pair id column").run()
+    numbered = table.assign(twin=range(80), pair=[i // 2 for i in range(80)])
+    send(page, "People with a pair id", numbered)
+    widget(page, "selectbox", "Pair id").set_value("pair").run()
+    again = visit("Individual fairness", **page.query_params)
+    assert chosen(again) == chosen(page)
+    assert numbers(again) == numbers(page)
+    assert "40 sets of people" in words(again)
+
+
+def test_labels_of_pairs_are_kept(visit, run_id):
+    page = visit("Individual fairness", run=run_id)
+    source = "Pairs of people who are alike"
+    widget(page, "selectbox", source).set_value("Label pairs").run()
+    for answer in ("Comparable", "Not comparable", "Skip", "Comparable"):
+        button(page, answer).click().run()
+    assert "Pair 5 of 24: no answer yet. 3 answered" in words(page)
+    same_opened_anew(page, "Individual fairness", visit)
+
+
+def test_a_sample_of_noise_is_named_with_its_columns(visit, run_id):
+    page = visit("Noisy groups", run=run_id)
+    source = next(w for w in page.selectbox if "Sample" in w.options)
+    source.set_value("sample").run()
+    table = people(200, seed=3)
+    noisy = table["origin"].where(table.index % 10 > 0, "here")
+    columns = {"kind": table["branch"], "guess": noisy, "origin": table["origin"]}
+    send(page, "File with both groups", pd.DataFrame(columns))
+    widget(page, "selectbox", "True group").set_value("origin").run()
+    widget(page, "selectbox", "Noisy group").set_value("guess").run()
+    assert not page.exception
+    again = visit("Noisy groups", **page.query_params)
+    assert not again.exception
+    assert chosen(again) == chosen(page)
+    assert figures(again) == figures(page) > 0
+    assert numbers(again) == numbers(page)
+
+
+def test_a_table_without_roles_stays_open_on_the_way_through_other_pages(visit):
+    table = ui.store().add_table(people_csv(), "people.csv")
+    page = visit("Data", table=table)
+    assert "people.csv" in words(page)
+    links = {
+        link.proto.label: link.proto.query_string
+        for link in page.sidebar.get("page_link")
+    }
+    assert links["Runs"] == links["Data"] == f"table={table}"
+    same_opened_anew(page, "Data", visit)
+
+
+def test_the_form_of_another_method_is_filled_in_anew(visit, run_id):
+    page = visit("Train", run=run_id)
+    start = chosen(page)
+    widget(page, "selectbox", "Method").set_value("reductions").run()
+    widget(page, "selectbox", "Constraint").set_value("equalized_odds").run()
+    same_opened_anew(page, "Train", visit)
+    widget(page, "selectbox", "Method").set_value("road").run()
+    assert chosen(page) == start
+
+
+@pytest.mark.parametrize(
+    "form", ['{"method":"gone"}', '{"method":"road","params":{"tau":"x"}}', "{", "7"]
+)
+def test_a_form_that_cannot_be_read_is_the_usual_one(visit, run_id, form):
+    usual = chosen(visit("Train", run=run_id))
+    page = visit("Train", run=run_id, form=form)
+    assert not page.exception
+    assert chosen(page) == usual or "tau" in form
