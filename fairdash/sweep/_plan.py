@@ -144,12 +144,12 @@ def n_initialisations(spec: SweepSpec) -> dict[str, int]:
     """
     sizes = _sizes(trained_grids(spec))
     most = max(sizes.values()) if spec.equal_models else 0
-    numbers = {grid.method for grid in spec.methods if _first_numbers(grid)}
-    again = {
-        method: ceil(most / size)
-        for method, size in sizes.items()
-        if 1 < size < most and method not in numbers
+    words = {
+        grid.method
+        for grid in spec.methods
+        if len(_points(grid)) > 1 and _first_numbers(grid) is None
     }
+    again = {name: ceil(most / sizes[name]) for name in words if sizes[name] < most}
     return {name: spec.initialisations * again.get(name, 1) for name in sizes}
 
 

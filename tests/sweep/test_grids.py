@@ -79,6 +79,10 @@ def test_equal_numbers_of_models_come_from_a_finer_grid_at_the_same_starts():
     assert {trial.params.get("initialisation") for trial in expand(spec, "d")} == {None}
     twice = spec.model_copy(update={"initialisations": 2})
     assert set(n_initialisations(twice).values()) == {2}
+    # two schedules of the unconstrained model are no axis
+    both = grid_spec(DATA, ["road", "broad"], QUICK, effort="paper", equal_models=True)
+    assert len(trained_grids(both)) == 4
+    assert set(n_initialisations(both).values()) == {1}
 
 
 def test_a_method_beside_itself_has_the_models_of_the_finer_grid():
