@@ -27,6 +27,7 @@ from fairdash.methods import CATALOG
 from fairdash.metrics import evaluate
 
 RACES = tuple(f"race{i}" for i in range(1, 9))
+BINS = {"widths": {"age": 10.0}, "edges": "paper"}
 TABLES = {
     "law": {
         "file": "law_school_road.parquet",
@@ -38,7 +39,7 @@ TABLES = {
                 column for column in frame if column not in ("lsac_id", "bar1", *RACES)
             ),
         ),
-        "subgroups": Subgroups(columns=("gender", "age"), widths={"age": 10}),
+        "subgroups": Subgroups(columns=("gender", "age"), **BINS),
         "scaling": "minmax",
         "n_epochs": 250,
     },
@@ -64,7 +65,7 @@ TABLES = {
             min_level_rows=1,
             max_levels=1000,
         ),
-        "subgroups": Subgroups(columns=("sex", "age"), widths={"age": 10}),
+        "subgroups": Subgroups(columns=("sex", "age"), **BINS),
         "scaling": "standard",
         "n_epochs": 100,
     },

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fairdash import ui
+from fairdash import results, ui
 from fairdash.ui import postprocess, train
 
 HOW_RAMP = """
@@ -67,6 +67,8 @@ def post_process():
     with facts:
         ui.context(*ramp.facts(choice.source.label))
     ui.kpi_row(postprocess.post_kpis(ramp))
+    for model in (one for one in models if one.id == choice.source.model):
+        st.caption(results.one_of_seeds(model, models))
     left, right = st.columns(2, gap="medium")
     with left:
         ramps = postprocess.ramps_of(ramp)

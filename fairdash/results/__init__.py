@@ -48,6 +48,7 @@ from fairdash.results.models import (
 )
 from fairdash.results.outcomes import outcome, side_by_side
 from fairdash.results.rows import part_sizes, rows_used, trained_on
+from fairdash.results.seeds import between_seeds, one_of_seeds
 from fairdash.results.sweeps import (
     StoredSweep,
     agreement_words,

@@ -84,7 +84,7 @@ class Published:
         if "constraints" in self.params[method]:
             words = {p.name: p.options for p in CATALOG[method].params}["constraints"]
             said += [words[str(settings["constraints"])].lower()]
-        said += [f"numbers at {SCALINGS[self.scaling]}"]
+        said += [f"numbers scaled ({SCALINGS[self.scaling]})"]
         if self.subgroups:
             width = self.subgroups.widths
             bins = [

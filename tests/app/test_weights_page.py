@@ -64,6 +64,15 @@ def test_numbers_are_those_of_the_stored_weights(visit, run_id):
     )
 
 
+@pytest.mark.parametrize("name", ["Weights", "Post-process"])
+def test_a_page_of_one_seed_says_how_far_seeds_differ(visit, run_id, name):
+    rows = ui.store().snapshot(run_id).table()
+    plain = {"Weights": "road", "Post-process": "unconstrained"}[name]
+    spread = rows.loc[rows["method"] == plain, "test_accuracy"].std()
+    said = f"The 2 seeds of this model differ by {spread:.3f} in accuracy"
+    assert said in words(visit(name, run=run_id))
+
+
 def test_two_subgroups_are_too_few_for_a_correlation(visit, run_id):
     page = visit("Weights", run=run_id)
     assert numbers(page)["Weights and gaps"] == "–"
