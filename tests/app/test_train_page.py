@@ -3,7 +3,7 @@ from reading import button, figures, numbers, words
 
 from fairdash import ui
 from fairdash.methods import CATALOG
-from fairdash.sweep import MethodGrid, SweepSpec
+from fairdash.sweep import MethodGrid, SweepSpec, expand
 from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
@@ -77,6 +77,31 @@ def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
     assert numbers(page)["Worst-1-DI"] == f"{road['test_worst_1_di']:.3f}"
     assert page.metric[0].delta.endswith("pt")
     assert figures(page) == 4  # loss, r, what changed, error against violation
+
+
+def test_the_plain_model_has_the_schedule_of_the_method_beside_it(
+    dataset_id, monkeypatch
+):
+    asked = []
+    monkeypatch.setattr(
+        "fairdash.ui.widgets.start_runs.submit",
+        lambda store, spec, name: asked.append(spec),
+    )
+    for method in ("broad", "sensei", "road"):
+        given = {"predictor_layers": "medium"}
+        grid = MethodGrid(method=method, params=given, effort="paper")
+        start_training(dataset_id, grid, 1)
+    for spec in asked:
+        one, plain = (trials[0].params for trials in _by_method(spec))
+        assert plain.items() <= one.items()
+    lengths = [_by_method(spec)[1][0].params["n_epochs"] for spec in asked]
+    assert lengths == [175, 830, 100]
+
+
+def _by_method(spec):
+    """Trials of each method, in the order of the specification."""
+    trials = expand(spec, "data")
+    return [[t for t in trials if t.method == g.method] for g in spec.methods]
 
 
 def test_a_second_tab_shows_the_same_run_and_its_settings(visit, run_id):

@@ -48,8 +48,9 @@ def start_training(
     seeds : int
         Number of splits, each with a training of its own.
     beside : str, default="unconstrained"
-        Key of the method to compare with, at the settings both have; trained before,
-        its results are used again.
+        Key of the method to compare with, at the settings both have, of which network
+        and schedule are those of the method; trained before, its results are used
+        again.
     train_rows : int, optional
         Most rows to train on, as in `SweepSpec`.
 
@@ -66,9 +67,7 @@ def start_training(
     record = store().dataset_record(dataset_id)
     methods = [grid]
     if grid.method != beside:
-        common = {param.name for param in CATALOG[beside].params}
-        params = {name: v for name, v in grid.params.items() if name in common}
-        methods += [MethodGrid(method=beside, params=params, effort=grid.effort)]
+        methods += [_alike(grid, beside)]
     spec = SweepSpec(
         data=source(record),
         methods=tuple(methods),
@@ -79,6 +78,14 @@ def start_training(
     known = CATALOG[grid.method].settings(single_values(grid.params), grid.effort)
     label = model_label(grid.method, known)
     return submit(store(), spec, name=f"{record.name} · {label}")
+
+
+def _alike(grid: MethodGrid, beside: str) -> MethodGrid:
+    """Return a method with the network and the schedule of the one compared with it."""
+    usual = CATALOG[beside].settings({}, grid.effort)
+    known = CATALOG[grid.method].settings({}, grid.effort) | dict(grid.params)
+    params = {n: v for n, v in known.items() if n in usual and v != usual[n]}
+    return MethodGrid(method=beside, params=params, effort=grid.effort)
 
 
 def start_audit(dataset_id: str) -> None:
