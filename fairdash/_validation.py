@@ -11,7 +11,6 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 CONSTRAINTS = ("demographic_parity", "equalized_odds")
-ALL_CONSTRAINTS = (*CONSTRAINTS, "true_positive_rate_parity")
 
 
 def check_one_of(name: str, value: object, options: Collection[str]) -> None:

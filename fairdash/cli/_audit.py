@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from fairdash._validation import check_one_of, value_label
+from fairdash._validation import value_label
 from fairdash.audits import Flips, audit_run, flip_values
-from fairdash.cli._options import Home, Out, refuse
+from fairdash.cli._options import Home, Out, check_out, refuse, write
 from fairdash.datasets import Dataset
 from fairdash.store import home_folder, open_store
 
@@ -60,8 +60,7 @@ def audit(
         When the run does not exist or has no model that can be audited, a column is
         not a feature, a value does not occur, or ``out`` is neither CSV nor Parquet.
     """
-    if out is not None:
-        check_one_of("--out", out.suffix, (".csv", ".parquet"))
+    check_out(out)
     store = open_store(home)
     try:
         dataset = store.dataset(store.run(run_id).dataset_id)
@@ -69,10 +68,7 @@ def audit(
         table = audit_run(store, run_id, chosen, by_seed=by_seed)
     finally:
         store.close()
-    if out is not None and out.suffix == ".parquet":
-        table.to_parquet(out, index=False)
-    elif out is not None:
-        table.to_csv(out, index=False)
+    write(table, out)
     settings = table.columns[: list(table.columns).index("consistency")]
     spreads = [f"{name}_sd" for name in SHOWN if f"{name}_sd" in table]
     many = [] if by_seed or not (table["n_seeds"] > 1).any() else spreads

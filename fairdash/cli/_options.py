@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
+
+from fairdash._validation import check_one_of
 
 UNUSABLE = 2  # exit status when a file or a configuration cannot be used
 
@@ -15,6 +18,20 @@ Out = Annotated[
     Path | None, typer.Option(help="CSV or Parquet file to write all rows to.")
 ]
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
+
+
+def check_out(out: Path | None) -> None:
+    """Raise ValueError unless a file to write a table to is CSV or Parquet."""
+    if out is not None:
+        check_one_of("--out", out.suffix, (".csv", ".parquet"))
+
+
+def write(table: pd.DataFrame, out: Path | None) -> None:
+    """Write a table to a CSV or Parquet file, if there is one to write."""
+    if out is not None and out.suffix == ".parquet":
+        table.to_parquet(out, index=False)
+    elif out is not None:
+        table.to_csv(out, index=False)
 
 
 def refuse(error: ValueError, file: Path | None = None) -> typer.Exit:

@@ -13,8 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from fairdash._validation import check_one_of
-from fairdash.cli._options import File, Home, Out, refuse
+from fairdash.cli._options import File, Home, Out, check_out, refuse, write
 from fairdash.jobs import (
     attach,
     engine_waits_for,
@@ -152,8 +151,7 @@ def train(
         data, ``out`` is neither CSV nor Parquet, no scheduler answers, or an engine is
         training elsewhere.
     """
-    if out is not None:
-        check_one_of("--out", out.suffix, (".csv", ".parquet"))
+    check_out(out)
     store = open_store(home)
     if resume is None:
         assert config is not None
@@ -170,10 +168,7 @@ def train(
         run_id = queue(store, spec, name=name)
         snapshot = _follow(store, run_id, inline=inline)
     table = snapshot.table()
-    if out is not None and out.suffix == ".parquet":
-        table.to_parquet(out, index=False)
-    elif out is not None:
-        table.to_csv(out, index=False)
+    write(table, out)
     _print_results(snapshot, table)
     store.close()
     return snapshot.run.status

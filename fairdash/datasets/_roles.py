@@ -55,7 +55,6 @@ def _labels(values: Any) -> Any:
     )
 
 
-Label = Annotated[str, BeforeValidator(value_label)]
 Labels = Annotated[tuple[str, ...], BeforeValidator(_labels)]
 
 

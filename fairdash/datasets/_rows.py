@@ -150,6 +150,10 @@ class UsedRows:
         first = self.numbers[np.flatnonzero(flags)[:N_EXAMPLES]]
         return tuple(int(row) + 1 for row in first)
 
+    def flagged(self, flags: NDArray[np.bool_]) -> tuple[int, tuple[int, ...]]:
+        """Return how many rows are flagged, and the numbers of the first."""
+        return int(flags.sum()), self.examples(flags)
+
 
 def row_reasons(
     frame: pd.DataFrame, roles: Roles

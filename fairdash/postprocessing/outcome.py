@@ -210,33 +210,11 @@ class LocalRates:
 
     def table(self, h: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of :func:`expected_local_di`."""
-        local, rows = self.local, self.local.cells.rows
+        rows = self.local.cells.rows
         # cell -1 comes first and is excluded
         weight = np.asarray(h, dtype=np.float64)
         sums = np.bincount(self.cells + 1, weight, rows.size + 1).astype(np.float64)
-        positives = sums[1:].reshape(rows.shape)
-        rates = np.full(rows.shape, np.nan)
-        np.divide(positives, rows, out=rates, where=rows > 0)
-        reported = local.rates(positives)
-        low, high = gap_interval(
-            np.where(local.estimable[:, None], positives, np.nan),
-            rows,
-            confidence=confidence,
-        )
-        by_group = list(enumerate(local.groups))
-        return pd.DataFrame(
-            {
-                "subgroup": list(local.subgroups),
-                "n": rows.sum(axis=1).astype(np.int64),
-                **{f"n_{name}": rows[:, k].astype(np.int64) for k, name in by_group},
-                **{f"rate_{name}": rates[:, k] for k, name in by_group},
-                "local_di": reported.max(axis=1) - reported.min(axis=1),
-                "ci_low": low,
-                "ci_high": high,
-                "estimable": local.estimable,
-                "reason": list(local.reasons),
-            }
-        )
+        return self.local.table(sums[1:].reshape(rows.shape), confidence=confidence)
 
 
 def expected_local_di(

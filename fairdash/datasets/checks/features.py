@@ -158,8 +158,7 @@ def _levels(
             "note",
             "rare levels",
             name,
-            int(flags.sum()),
-            used.examples(flags),
+            *used.flagged(flags),
             f"{rare.sum():,} of {len(labels):,} values of {name!r} come in fewer than "
             f"{roles.min_level_rows} rows.",
             "Nothing needs doing: they share the column (other). Merge them to see "
@@ -194,8 +193,7 @@ def _missing(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]:
         "warning" if share > MANY_MISSING else "note",
         "missing values",
         name,
-        int(flags.sum()),
-        used.examples(flags),
+        *used.flagged(flags),
         f"The feature {name!r} is missing in {flags.sum():,} of {len(flags):,} rows.",
         f"They get {filled_in}; or exclude these rows, or remove the feature.",
         _leave_out(name, f"missing in {share:.0%} of the rows")

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
-from fairdash.datasets._columns import count_codes, example_rows
+from fairdash.datasets._columns import count_codes, flagged
 from fairdash.datasets._dataset import Dataset
 from fairdash.datasets._problems import FEATURE_ERRORS, Problem, error, find_errors
 from fairdash.datasets._remedies import prepare
@@ -185,8 +185,7 @@ def _missing_by_group(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
             "warning",
             "missing by group",
             column,
-            int(missing.sum()),
-            example_rows(missing),
+            *flagged(missing),
             f"The {what} {column!r} is missing in {shares[most]:.0%} of the rows of "
             f"{present[most]!r} and in {shares[least]:.0%} of those of "
             f"{present[least]!r}, more than chance explains.",
@@ -209,8 +208,7 @@ def _repeated_rows(
         "warning" if many else "note",
         "repeated rows",
         "",
-        int(flags.sum()),
-        example_rows(flags),
+        *flagged(flags),
         f"{flags.sum():,} of {n:,} rows repeat an earlier row in every column.",
         "Exclude them if one case is listed twice; keep them if they are different "
         "people with the same values.",
@@ -244,8 +242,7 @@ def _excluded_rows(
                 "note",
                 "rows excluded",
                 column,
-                int(left_out.sum()),
-                example_rows(left_out),
+                *flagged(left_out),
                 f"{left_out.sum():,} of {n_rows:,} rows are excluded: {reason}{where}.",
                 "Nothing needs doing if this is meant.",
             )
@@ -283,8 +280,7 @@ def group_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
             "warning",
             "small group",
             roles.sensitive_feature,
-            int(flags.sum()),
-            used.examples(flags),
+            *used.flagged(flags),
             f"The group {names[position]!r} has {counts[position]:,} rows, too few for "
             "a rate with a useful interval.",
             "Put it together with another group.",

@@ -55,6 +55,30 @@ class LocalCells:
         """Return local DI of 0/1 predictions as (models, subgroups), NaN undefined."""
         return spread(self.rates(self.cells.count(binary_models("y_pred", y_pred))))
 
+    def table(self, positives: Counts, *, confidence: float = 0.95) -> pd.DataFrame:
+        """Return the table of :func:`local_di` of sums by subgroup and group."""
+        rows = self.cells.rows
+        rates, reported = divide(positives, rows), self.rates(positives)
+        low, high = gap_interval(
+            np.where(self.estimable[:, None], positives, np.nan),
+            rows,
+            confidence=confidence,
+        )
+        by_group = list(enumerate(self.groups))
+        return pd.DataFrame(
+            {
+                "subgroup": list(self.subgroups),
+                "n": rows.sum(axis=1).astype(np.int64),
+                **{f"n_{name}": rows[:, k].astype(np.int64) for k, name in by_group},
+                **{f"rate_{name}": rates[:, k] for k, name in by_group},
+                "local_di": spread(reported),
+                "ci_low": low,
+                "ci_high": high,
+                "estimable": self.estimable,
+                "reason": list(self.reasons),
+            }
+        )
+
     def worst_k_di(self, y_pred: ArrayLike, k: int = 1) -> Counts:
         """Return Worst-k-DI of every model of ``y_pred``, (models, rows)."""
         return mean_of_largest(self.local_di(y_pred), k)
@@ -126,7 +150,7 @@ def local_di(
         sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
     )
     positives = local.cells.count(predictions)
-    tables = [_table(local, counts, confidence) for counts in positives]
+    tables = [local.table(counts, confidence=confidence) for counts in positives]
     if np.ndim(y_pred) == 1:
         return tables[0]
     return pd.concat(tables, keys=range(len(tables)), names=["model"]).reset_index(0)
@@ -214,30 +238,6 @@ def reason_of(
         return f"one group only{kind}"
     absent = [name for name, count in zip(groups, rows, strict=True) if count == 0]
     return f"no {' or '.join(absent)} rows{kind}" if absent else ""
-
-
-def _table(local: LocalCells, positives: Counts, confidence: float) -> pd.DataFrame:
-    rows = local.cells.rows
-    rates, reported = divide(positives, rows), local.rates(positives)
-    low, high = gap_interval(
-        np.where(local.estimable[:, None], positives, np.nan),
-        rows,
-        confidence=confidence,
-    )
-    by_group = enumerate(local.groups)
-    return pd.DataFrame(
-        {
-            "subgroup": list(local.subgroups),
-            "n": rows.sum(axis=1).astype(np.int64),
-            **{f"n_{name}": rows[:, k].astype(np.int64) for k, name in by_group},
-            **{f"rate_{name}": rates[:, k] for k, name in enumerate(local.groups)},
-            "local_di": spread(reported),
-            "ci_low": low,
-            "ci_high": high,
-            "estimable": local.estimable,
-            "reason": list(local.reasons),
-        }
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,19 +120,13 @@ def sample_cards() -> None:
     with st.grid(columns=3, min_column_width=250, gap="small"):
         for name, sample in SAMPLES.items():
             with st.container(border=True, height="stretch", gap="xsmall"):
-                with st.container(
-                    horizontal=True,
-                    horizontal_alignment="distribute",
-                    vertical_alignment="center",
-                ):
-                    st.markdown(f"**{sample.title}**", width="content")
-                    opened = st.button(
-                        "Open",
-                        icon=":material/arrow_forward:",
-                        icon_position="right",
-                        type="tertiary",
-                        key=f"open {name}",
-                    )
+                opened = _head(
+                    sample.title,
+                    "Open",
+                    icon=":material/arrow_forward:",
+                    icon_position="right",
+                    key=f"open {name}",
+                )
                 st.markdown(sample.planted)
                 st.caption(f"{sample.n_rows:,} rows, synthetic")
             if opened:
@@ -200,21 +194,22 @@ def add_public(name: str, variant: str) -> str:
     return store().add_dataset(digest, public.roles, title, public.subgroups)
 
 
+def _head(title: str, action: str, **button: Any) -> bool:
+    """Draw the title of a card with its button; tell whether that is pressed."""
+    with st.container(
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="center",
+    ):
+        st.markdown(f"**{title}**", width="content")
+        return st.button(action, type="tertiary", **button)
+
+
 def _card(name: str, public: PublicTable) -> str | None:
     """Draw a table and its variants; return the one to fetch when that is pressed."""
     with st.container(border=True, height="stretch", gap="xsmall"):
-        with st.container(
-            horizontal=True,
-            horizontal_alignment="distribute",
-            vertical_alignment="center",
-        ):
-            st.markdown(f"**{plain(public.title)}**", width="content")
-            pressed = st.button(
-                "Fetch",
-                icon=":material/download:",
-                type="tertiary",
-                key=f"fetch {name}",
-            )
+        icon, key = ":material/download:", f"fetch {name}"
+        pressed = _head(plain(public.title), "Fetch", icon=icon, key=key)
         st.markdown(plain(public.note))
         st.caption(f"From [{urlsplit(public.url).netloc}]({public.url})")
         variant = next(iter(public.variants))
