@@ -112,8 +112,12 @@ class Selection:
         values edited, "row column=value".
     form : MethodGrid or None
         The method and parameters filled in on Train.
-    n_seeds, train_rows : int or None
-        Seeds and training rows filled in there.
+    n_seeds : int or None
+        Seeds filled in there.
+    train_rows : int or None
+        Training rows filled in on Train and Sweep.
+    sweep_form : tuple of str
+        What is filled in on Sweep, "name=value".
     table : str or None
         Digest of a table that has no roles yet.
     files, file_columns : tuple of str
@@ -174,6 +178,7 @@ class Selection:
     form: MethodGrid | None = None
     n_seeds: int | None = None
     train_rows: int | None = None
+    sweep_form: tuple[str, ...] = ()
     table: str | None = None
     files: tuple[str, ...] = ()
     file_columns: tuple[str, ...] = ()
@@ -234,6 +239,7 @@ class Selection:
             moved = replace(moved, subgroups=None, crossed=(), levels=(), noisy=None)
             moved = replace(moved, pairs=None, pair=None, labels=(), group=None)
             moved = replace(moved, table=None, files=(), file_columns=())
+            moved = replace(moved, sweep_form=())
         return moved
 
 
@@ -325,6 +331,7 @@ def bound_entry(
     default: Any,
     *,
     read: Callable[[str], Any] = str,
+    written: Callable[[Any], str] = str,
     key: str = "",
     among: Iterable[Any] | None = None,
 ) -> dict[str, Any]:
@@ -338,6 +345,8 @@ def bound_entry(
         What the widget shows without an entry, and for one that cannot be read.
     read : callable, optional
         From text to the widget's value; raises ValueError or KeyError.
+    written : callable, optional
+        Back; of a number ten digits are kept.
     key, among
         As in `bound`.
     """
@@ -350,7 +359,7 @@ def bound_entry(
             return default
 
     def meant(value: Any) -> tuple[str, ...]:
-        text = f"{value:.10g}" if isinstance(value, float) else str(value)
+        text = f"{value:.10g}" if isinstance(value, float) else written(value)
         now = getattr(selection(), field)
         return with_entry(now, name, "" if value is None else text)
 

@@ -97,6 +97,29 @@ def test_every_choice_is_in_the_address(visit, run_id, name):
         assert again[kind, label] == value != before.get((kind, label))
 
 
+def test_the_form_of_a_sweep_is_kept(visit, dataset_id):
+    page = visit("Sweep", data=dataset_id)
+    before = chosen(page)
+    choices = [
+        ("button_group", "Grid", "custom"),
+        ("slider", "τ from, to", (0.1, 0.5)),
+        ("number_input", "Values of λ", 3),
+        ("button_group", "Effort", "paper"),
+        ("number_input", "Seeds", 2),
+        ("number_input", "Starts a seed", 2),
+        ("button_group", "Methods", ["road", "broad"]),
+        ("toggle", "As many models for every method", True),
+        ("selectbox", "Constraint", "equalized_odds"),
+        ("button_group", "Numbers scaled to", "minmax"),
+    ]
+    for kind, label, value in choices:
+        widget(page, kind, label).set_value(value).run()
+        assert not page.exception
+    again = chosen(same_opened_anew(page, "Sweep", visit))
+    for kind, label, value in choices:
+        assert again[kind, label] == value != before.get((kind, label))
+
+
 def send(page, label, frame):
     content = frame.to_csv(index=False).encode()
     widget(page, "file_uploader", label).upload("sent.csv", content, "text/csv").run()

@@ -23,6 +23,7 @@ from fairdash.sweep import (
     spaced,
     swept_methods,
 )
+from fairdash.ui.selection import bound_entry
 from fairdash.ui.widgets.blocks import controls, more, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.start_runs import PROPOSED, source, train_rows_input
@@ -30,6 +31,8 @@ from fairdash.ui.widgets.state import store
 
 SWEEP = "pages/5_Sweep.py"
 _MOST_MODELS = 5_000
+_MOST_VALUES = 50
+_COUNTS = range(1, 21)  # of seeds and starts
 
 Preset = Literal["quick", "paper", "custom"]
 _PRESETS: dict[Preset, str] = {
@@ -46,55 +49,51 @@ def sweep_form(dataset_id: str) -> None:
             "Grid",
             list(_PRESETS),
             format_func=_PRESETS.__getitem__,
-            default="quick",
             required=True,
             help="Values of λ × values of τ; 20 × 10 is the ROAD paper's.",
-            key=f"{dataset_id} preset",
-            persist_state="session",
+            **_tied("grid", "quick", among=_PRESETS),
         )
         effort: Effort = st.segmented_control(
             "Effort",
             ["fast", "paper"],
             format_func=str.capitalize,
-            default="fast",
             required=True,
             help="Fast: fewer epochs, larger steps. Paper: the published schedule; on "
             "a public table with the epochs, batches, scaling and subgroups that the "
             "paper has for it.",
-            key=f"{dataset_id} sweep effort",
-            persist_state="session",
+            **_tied("effort", "fast", among=["fast", "paper"]),
         )
         n_seeds = st.number_input(
             "Seeds",
-            1,
-            20,
-            1,
+            _COUNTS[0],
+            _COUNTS[-1],
             help="One split proves little: five seeds show the spread.",
-            key=f"{dataset_id} sweep seeds",
-            persist_state="session",
+            **_tied("seeds", 1, read=int, among=_COUNTS),
         )
         n_starts = st.number_input(
             "Starts a seed",
-            1,
-            20,
-            1,
+            _COUNTS[0],
+            _COUNTS[-1],
             help="Trainings on the same split from other initial weights: they tell "
             "what is the split's from what is the training's.",
-            key=f"{dataset_id} sweep starts",
-            persist_state="session",
+            **_tied("starts", 1, read=int, among=_COUNTS),
         )
-    axes = {"quick": QUICK, "paper": PAPER}.get(preset) or _custom(dataset_id)
+    axes = {"quick": QUICK, "paper": PAPER}.get(preset) or _custom()
     methods = swept_methods()
     chosen = st.pills(
         "Methods",
         methods,
         selection_mode="multi",
         format_func=lambda key: CATALOG[key].label,
-        default=[m for m in ("adversarial", "road") if m in methods],
         help="The unconstrained model is always trained beside them, with the network "
         "and the schedule of each.",
-        key=f"{dataset_id} swept",
-        persist_state="session",
+        **_tied(
+            "methods",
+            [m for m in ("adversarial", "road") if m in methods],
+            read=lambda text: text.split(",") if text else [],
+            written=",".join,
+            among=methods,
+        ),
     )
     if not chosen:
         st.caption("Choose at least one method.")
@@ -106,11 +105,10 @@ def sweep_form(dataset_id: str) -> None:
             "As many models for every method",
             help="Methods with fewer settings get values between those of the grid, so "
             "that on a front over single runs none has more chances.",
-            key=f"{dataset_id} equal",
-            persist_state="session",
+            **_tied("equal", False, read=lambda text: text == "True"),
         )
         with more("Criterion and networks"):
-            how = _shared(dataset_id, chosen, papers)
+            how = _shared(chosen, papers)
     train_rows = train_rows_input(dataset_id, start=PROPOSED)
     subgroups = next((one.subgroups for one in papers.values()), None)
     try:
@@ -146,9 +144,7 @@ def _published(roles: Roles, methods: Sequence[str]) -> dict[str, Published]:
     return papers
 
 
-def _shared(
-    dataset_id: str, methods: Sequence[str], papers: Mapping[str, Published]
-) -> dict[str, Any]:
+def _shared(methods: Sequence[str], papers: Mapping[str, Published]) -> dict[str, Any]:
     """Draw what several methods can be asked for; return it for `grid_spec`.
 
     It starts as the papers have it, else at the defaults.
@@ -158,16 +154,14 @@ def _shared(
     for key, one in papers.items():
         defaults |= {n: v for n, v in one.params[key].items() if n in defaults}
     start = next((one.scaling for one in papers.values()), "standard")
-    place = f"{dataset_id} sweep" + " published" * bool(papers)
+    mark = "published " * bool(papers)
     chosen: dict[str, Any] = {}
     for name, options in shared_params(methods).items():
         value = st.selectbox(
             labels[name],
             list(options),
-            index=list(options).index(str(defaults[name])),
             format_func=options.__getitem__,
-            key=f"{place} {name}",
-            persist_state="session",
+            **_tied(f"{mark}{name}", str(defaults[name]), among=options),
         )
         if value != defaults[name]:
             chosen[name] = value
@@ -175,10 +169,8 @@ def _shared(
         "Numbers scaled to",
         list(SCALINGS),
         format_func=SCALINGS.__getitem__,
-        default=start,
         required=True,
-        key=f"{place} scaling",
-        persist_state="session",
+        **_tied(f"{mark}scaling", start, among=SCALINGS),
     )
     return {"shared": chosen, "scaling": scaling}
 
@@ -217,28 +209,51 @@ def _cost_words(cost: ExpectedCost) -> str:
     return f"{models}: {time}{guess}."
 
 
-def _custom(dataset_id: str) -> GridAxes:
+def _custom() -> GridAxes:
     """Draw ends, number and spacing of both axes."""
     with controls(4):
-        weights = _axis("λ", 0.0, 5.0, 8, dataset_id)
-        taus = _axis("τ", 0.05, 1.0, 5, dataset_id)
+        weights = _axis("λ", (0.0, 10.0), (0.0, 5.0), 8, step=0.1)
+        taus = _axis("τ", (0.01, 2.0), (0.05, 1.0), 5, step=0.01)
     return GridAxes(weights, taus)
 
 
 def _axis(
-    letter: str, low: float, high: float, number: int, dataset_id: str
+    letter: str,
+    limits: tuple[float, float],
+    start: tuple[float, float],
+    number: int,
+    *,
+    step: float,
 ) -> tuple[float, ...]:
-    key = f"{dataset_id} {letter}"
+    low, high = limits
+
+    def read(text: str) -> tuple[float, float]:
+        first, last = map(float, text.split(","))
+        if not low <= first <= last <= high:
+            raise ValueError(f"{text} lies outside of {low:g} to {high:g}.")
+        return first, last
+
     ends: tuple[float, float] = st.slider(
         f"{letter} from, to",
-        0.0 if low == 0 else 0.01,
-        10.0 if letter == "λ" else 2.0,
-        (low, high),
-        0.01 if letter == "τ" else 0.1,
-        key=f"{key} ends",
-        persist_state="session",
+        low,
+        high,
+        step=step,
+        **_tied(
+            f"{letter} ends",
+            start,
+            read=read,
+            written=lambda ends: ",".join(f"{end:.10g}" for end in ends),
+        ),
     )
     n = st.number_input(
-        f"Values of {letter}", 1, 50, number, key=f"{key} n", persist_state="session"
+        f"Values of {letter}",
+        1,
+        _MOST_VALUES,
+        **_tied(f"{letter} n", number, read=int, among=range(1, _MOST_VALUES + 1)),
     )
     return spaced(*ends, n, log=letter == "τ")
+
+
+def _tied(name: str, default: Any, **how: Any) -> dict[str, Any]:
+    """Return what ties a widget of the form to its entry in the address."""
+    return bound_entry("sweep_form", name, default, **how)
