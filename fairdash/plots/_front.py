@@ -93,19 +93,19 @@ def plot_front(
     methods = list(dict.fromkeys(shown["method"]))
     data: list[Spec] = []
     for method in methods:
-        mine = shown[shown["method"] == method]
-        data.append(_marks(mine, axes))
+        of_method = shown[shown["method"] == method]
+        data.append(_marks(of_method, axes))
     for method in methods:
-        mine = shown[(shown["method"] == method) & shown["line"]]
-        if len(mine):
-            data.append(_line(mine.sort_values("x")))
+        of_method = shown[(shown["method"] == method) & shown["line"]]
+        if len(of_method):
+            data.append(_line(of_method.sort_values("x")))
     if runs is not None:
         dots = drawn_models(runs, constants=constants)
-        for method, mine in dots.groupby("method", sort=False):
-            data.append(_single(str(method), mine))
+        for method, of_method in dots.groupby("method", sort=False):
+            data.append(_single(str(method), of_method))
     if training is not None:
-        for method, mine in training.groupby("method", sort=False):
-            data.append(_growing(mine, axes, named=method not in methods))
+        for method, of_method in training.groupby("method", sort=False):
+            data.append(_growing(of_method, axes, named=method not in methods))
     layout: Spec = {
         "xaxis": _axis(axes[0]) | {"showgrid": True},
         "yaxis": _axis(axes[1]),
@@ -140,8 +140,8 @@ def _headline(models: pd.DataFrame, limit: float, judge: str) -> str:
         return f"{words}, {on_test} on test rows"
     none = [
         str(method)
-        for method, mine in models.groupby("method", sort=False)
-        if not mine["within"].any()
+        for method, of_method in models.groupby("method", sort=False)
+        if not of_method["within"].any()
     ]
     return fitting(f"{words}, none of {listing(none)}", words) if none else words
 
@@ -150,11 +150,11 @@ def _description(models: pd.DataFrame, axes: tuple[str, str]) -> str:
     """Both ends of every method's front."""
     parts = []
     for method in dict.fromkeys(models["method"]):
-        mine = models[(models["method"] == method) & models["front"]]
-        if not len(mine):
+        of_method = models[(models["method"] == method) & models["front"]]
+        if not len(of_method):
             parts.append(f"{method}: no model within the limit")
             continue
-        ends = mine.sort_values("x").iloc[[0, -1]]
+        ends = of_method.sort_values("x").iloc[[0, -1]]
         values = " to ".join(
             f"{metric_words(axes[0], end['x'])} at {metric_words(axes[1], end['y'])}"
             for end in records(ends)
@@ -184,14 +184,14 @@ def _caption(
     return words
 
 
-def _marks(mine: pd.DataFrame, axes: tuple[str, str]) -> Spec:
-    colour, symbol = _mark(mine)
-    rows = records(mine)
+def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> Spec:
+    colour, symbol = _mark(of_method)
+    rows = records(of_method)
     sizes = [10 if row["front"] else 7 for row in rows]
     shades = [colour if row["front"] else fade(colour, 0.5) for row in rows]
     return scatter(
-        mine["x"],
-        mine["y"],
+        of_method["x"],
+        of_method["y"],
         mode="markers",
         name=rows[0]["method"],
         legendgroup=rows[0]["method"],
@@ -206,14 +206,14 @@ def _marks(mine: pd.DataFrame, axes: tuple[str, str]) -> Spec:
         },
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
-        error_x=_spread(mine, "x", colour),
-        error_y=_spread(mine, "y", colour),
+        error_x=_spread(of_method, "x", colour),
+        error_y=_spread(of_method, "y", colour),
     )
 
 
-def _spread(mine: pd.DataFrame, axis: str, colour: str) -> Spec:
+def _spread(of_method: pd.DataFrame, axis: str, colour: str) -> Spec:
     """Return whiskers of one standard deviation, on the front alone."""
-    spread = mine[f"{axis}_sd"].where(mine["front"]).fillna(0.0)
+    spread = of_method[f"{axis}_sd"].where(of_method["front"]).fillna(0.0)
     bars = whiskers(spread, colour=fade(colour, 0.45), thickness=1.2)
     return bars | {"visible": bool((spread > 0).any())}
 
@@ -231,11 +231,11 @@ def _line(front: pd.DataFrame) -> Spec:
     )
 
 
-def _single(method: str, mine: pd.DataFrame) -> Spec:
-    colour, _ = _mark(mine)
+def _single(method: str, of_method: pd.DataFrame) -> Spec:
+    colour, _ = _mark(of_method)
     return scatter(
-        mine["x"],
-        mine["y"],
+        of_method["x"],
+        of_method["y"],
         mode="markers",
         legendgroup=method,
         showlegend=False,
@@ -245,18 +245,18 @@ def _single(method: str, mine: pd.DataFrame) -> Spec:
     )
 
 
-def _growing(mine: pd.DataFrame, axes: tuple[str, str], *, named: bool) -> Spec:
+def _growing(of_method: pd.DataFrame, axes: tuple[str, str], *, named: bool) -> Spec:
     """Return models in training: marks that are still to move, in the legend if new."""
-    colour, symbol = _mark(mine)
-    method = mine["method"].iloc[0]
+    colour, symbol = _mark(of_method)
+    method = of_method["method"].iloc[0]
     return scatter(
-        mine["x"],
-        mine["y"],
+        of_method["x"],
+        of_method["y"],
         mode="markers",
         name=method,
         legendgroup=method,
         showlegend=named,
-        text=[f"{_values(row, axes)}<br>in training" for row in records(mine)],
+        text=[f"{_values(row, axes)}<br>in training" for row in records(of_method)],
         hovertemplate="%{text}<extra></extra>",
         marker={"color": fade(colour, 0.4), "size": 5, "symbol": symbol},
         zorder=1,
@@ -277,8 +277,8 @@ def _symbol(symbol: str, row: Spec) -> str:
     return symbol if row["within"] else f"{symbol}-open"
 
 
-def _mark(mine: pd.DataFrame) -> tuple[str, str]:
-    return method_mark(mine["colour_role"].iloc[0])
+def _mark(of_method: pd.DataFrame) -> tuple[str, str]:
+    return method_mark(of_method["colour_role"].iloc[0])
 
 
 def _axis(metric: str) -> Spec:

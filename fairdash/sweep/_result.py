@@ -147,8 +147,10 @@ class SweepResult:
 
     def keys(self, place: int) -> dict[int, str]:
         """Return the key of a setting's first initialisation by seed, ascending."""
-        mine = self.rows[self.place_of_row == place].sort_values("seed", kind="stable")
-        first = mine.drop_duplicates("seed")
+        of_place = self.rows[self.place_of_row == place].sort_values(
+            "seed", kind="stable"
+        )
+        first = of_place.drop_duplicates("seed")
         return dict(zip(first["seed"], first["key"], strict=True))
 
     def axes(self, method: str) -> dict[str, list[Scalar]]:
@@ -156,10 +158,10 @@ class SweepResult:
 
         Numbers ascend; λ comes first, then τ, then the others as in the catalog.
         """
-        mine = self.means[self.means["method"] == method]
-        params = [p.name for p in CATALOG[method].params if p.name in mine]
+        of_method = self.means[self.means["method"] == method]
+        params = [p.name for p in CATALOG[method].params if p.name in of_method]
         params.sort(key=lambda name: name not in (WEIGHT, TAU))
-        axes = {name: mine[name].dropna().unique().tolist() for name in params}
+        axes = {name: of_method[name].dropna().unique().tolist() for name in params}
         return {
             name: values if isinstance(values[0], str) else sorted(values)
             for name, values in axes.items()
@@ -168,10 +170,10 @@ class SweepResult:
 
     def at(self, method: str, point: Mapping[str, Scalar]) -> pd.DataFrame:
         """Return the settings of a method that agree with ``point``, of `means`."""
-        mine = self.means["method"] == method
+        matches = self.means["method"] == method
         for param, value in point.items():
-            mine &= self.means[param] == value
-        return self.means[mine]
+            matches &= self.means[param] == value
+        return self.means[matches]
 
     def place(self, method: str, point: Mapping[str, Scalar]) -> int | None:
         """Return the place of a setting, None if it did not finish."""
@@ -190,15 +192,17 @@ class SweepResult:
         the method by default; words must agree where a setting has them.
         """
         axes = axes or self.axes(method)
-        mine = self.means[self.means["method"] == method]
-        far = np.zeros(len(mine))
+        of_method = self.means[self.means["method"] == method]
+        far = np.zeros(len(of_method))
         for name, value in point.items():
             if isinstance(value, str):
-                far += np.where(mine[name] == value, 0.0, 1e6)
+                far += np.where(of_method[name] == value, 0.0, 1e6)
             else:
-                at = [position_of(axes[name], float(other)) for other in mine[name]]
+                at = [
+                    position_of(axes[name], float(other)) for other in of_method[name]
+                ]
                 far += np.square(np.array(at) - position_of(axes[name], value))
-        return int(str(mine.index[int(far.argmin())]))
+        return int(str(of_method.index[int(far.argmin())]))
 
     def point(self, place: int) -> Point:
         """Return the values of the setting at a place on its method's axes."""
@@ -241,10 +245,10 @@ class SweepResult:
 
         Both on validation rows and of models that decide; None when none keeps ``di``.
         """
-        mine = self.means[self.means["method"].isin(self.methods)]
-        mine = mine[decides(mine, "validation")]
-        gaps = mine[f"validation_{PARITY}"]
-        fair = mine[gaps <= di]
+        models = self.means[self.means["method"].isin(self.methods)]
+        models = models[decides(models, "validation")]
+        gaps = models[f"validation_{PARITY}"]
+        fair = models[gaps <= di]
         least = None if fair.empty else float(fair[f"validation_{WORST}"].min())
         return float(gaps.min()), least
 
@@ -275,8 +279,8 @@ class SweepResult:
         }
         order = np.arange(len(table))
         for method in dict.fromkeys(table["method"]):
-            mine = table.assign(order=order)[(table["method"] == method) & keeps]
-            best = pareto_front(mine, axes=judged)
+            of_method = table.assign(order=order)[(table["method"] == method) & keeps]
+            best = pareto_front(of_method, axes=judged)
             marks["front"][best["order"]] = True
             marks["line"][pareto_front(best, axes=(x, y))["order"]] = True
             bend = knee(best, axes=judged)
@@ -327,14 +331,14 @@ class SweepResult:
         See `fairdash.plots.plot_grid`; a setting that does not decide on validation
         rows is ``constant`` and keeps no limit.
         """
-        mine = self.at(method, others)
-        able = decides(mine, "validation")
-        keeps = within(mine, {f"validation_{PARITY}": limit})
+        models = self.at(method, others)
+        able = decides(models, "validation")
+        keeps = within(models, {f"validation_{PARITY}": limit})
         return pd.DataFrame(
             {
-                WEIGHT: mine[WEIGHT],
-                TAU: mine[TAU],
-                "value": mine[f"test_{metric}"],
+                WEIGHT: models[WEIGHT],
+                TAU: models[TAU],
+                "value": models[f"test_{metric}"],
                 "within": keeps & able,
                 "constant": ~able,
             }
@@ -348,17 +352,17 @@ class SweepResult:
         Of the models, by λ, seed and start, that decide on test rows at every τ: means
         over other models would differ by more than τ makes of them.
         """
-        mine = self.rows[self.rows["method"] == method]
+        models = self.rows[self.rows["method"] == method]
         for name, value in others.items():
-            mine = mine[mine[name] == value]
-        n_taus, weights = mine[TAU].nunique(), np.sort(mine[WEIGHT].unique())
-        mine = mine[decides(mine, "test") & mine[f"test_{metric}"].notna()]
-        same = [name for name in (WEIGHT, "seed", "initialisation") if name in mine]
-        taus = mine.groupby(same, dropna=False)[TAU].transform("nunique")
-        mine = mine[taus == n_taus]
+            models = models[models[name] == value]
+        n_taus, weights = models[TAU].nunique(), np.sort(models[WEIGHT].unique())
+        models = models[decides(models, "test") & models[f"test_{metric}"].notna()]
+        same = [name for name in (WEIGHT, "seed", "initialisation") if name in models]
+        taus = models.groupby(same, dropna=False)[TAU].transform("nunique")
+        models = models[taus == n_taus]
         tables = []
         for part in np.array_split(weights, min(QUARTERS, len(weights))):
-            rows = mine[mine[WEIGHT].isin(part)]
+            rows = models[models[WEIGHT].isin(part)]
             by = rows.groupby(TAU)[f"test_{metric}"].agg(["mean", "std"])
             ends = dict.fromkeys(f"{value:g}" for value in (part[0], part[-1]))
             table = by.reset_index().rename(columns={"std": "sd"})
@@ -379,22 +383,22 @@ class SweepResult:
             ``validation``: DI on validation rows. ``constant``: whether it does not
             decide; then it keeps no limit.
         """
-        mine = self.means[self.means["method"] == method]
-        able = decides(mine, "validation")
+        of_method = self.means[self.means["method"] == method]
+        able = decides(of_method, "validation")
         table: dict[str, Any] = {}
         changes = self._changes(method)
         for metric in ("accuracy", PARITY, WORST):
             name = f"test_{metric}"
-            table |= {metric: mine[name], f"{metric}_sd": mine[f"{name}_sd"]}
-            change = changes[name].reindex(mine.index)
+            table |= {metric: of_method[name], f"{metric}_sd": of_method[f"{name}_sd"]}
+            change = changes[name].reindex(of_method.index)
             error = change["sem"].where(change["count"] >= FEW_SEEDS, inf)
             table[f"{metric}_change"] = change["mean"]
             table[f"{metric}_clear"] = change["mean"].abs() > 2 * error
         for part, column in zip(PARTS, ("within", "within_test"), strict=True):
-            keeps = within(mine, {f"{part}{PARITY}": limit})
-            table[column] = keeps & able & decides(mine, part.removesuffix("_"))
-        table |= {"validation": mine[f"validation_{PARITY}"], "constant": ~able}
-        return pd.DataFrame(table, index=mine.index)
+            keeps = within(of_method, {f"{part}{PARITY}": limit})
+            table[column] = keeps & able & decides(of_method, part.removesuffix("_"))
+        table |= {"validation": of_method[f"validation_{PARITY}"], "constant": ~able}
+        return pd.DataFrame(table, index=of_method.index)
 
     def spread(self, method: str) -> str:
         """Return what a method's spread over runs is made of, as a sentence.
@@ -402,10 +406,12 @@ class SweepResult:
         Standard deviations of Worst-1-DI on test rows, root mean squares over settings:
         see `variance_components`. Nothing unless a split was trained on twice.
         """
-        mine = self.rows[(self.rows["method"] == method) & decides(self.rows, "test")]
-        if mine.empty:
+        of_method = self.rows[
+            (self.rows["method"] == method) & decides(self.rows, "test")
+        ]
+        if of_method.empty:
             return ""
-        parts = variance_components(mine, f"test_{WORST}")
+        parts = variance_components(of_method, f"test_{WORST}")
         split, start = np.sqrt(parts[["split", "initialisation"]].pow(2).mean())
         if np.isnan(start):
             return ""
@@ -427,8 +433,8 @@ class SweepResult:
         """
         rows = self.rows[decides(self.rows, "validation") & decides(self.rows, "test")]
         found = []
-        for _, mine in rows.groupby("seed"):
-            pair = mine[[f"{part}{metric}" for part in PARTS]].dropna()
+        for _, of_seed in rows.groupby("seed"):
+            pair = of_seed[[f"{part}{metric}" for part in PARTS]].dropna()
             if len(pair) >= FEW_SETTINGS and np.ptp(pair, axis=0).all():
                 found.append((float(spearmanr(*pair.to_numpy().T)[0]), len(pair)))
         if not found:
@@ -464,8 +470,8 @@ class SweepResult:
         known = [
             param.name for param in CATALOG[BASELINE].params if param.name in plain
         ]
-        mine = self.means.loc[self.means["method"] == method, known].iloc[0]
-        same = (plain[known] == mine).sum(axis=1).to_numpy()
+        of_method = self.means.loc[self.means["method"] == method, known].iloc[0]
+        same = (plain[known] == of_method).sum(axis=1).to_numpy()
         return int(str(plain.index[int(same.argmax())]))
 
     def _changes(self, method: str) -> pd.DataFrame:
@@ -474,12 +480,14 @@ class SweepResult:
         All NaN for the unconstrained model itself, and where it was not trained.
         """
         names = [f"test_{metric}" for metric in ("accuracy", PARITY, WORST)]
-        mine = (self.rows["method"] == method).to_numpy()
+        of_method = (self.rows["method"] == method).to_numpy()
         place = None if method == BASELINE else self._baseline_place(method)
         chosen = self.rows[self.place_of_row == (-1 if place is None else place)]
-        before = chosen.groupby("seed")[names].mean().reindex(self.rows["seed"][mine])
-        apart = self.rows.loc[mine, names] - before.to_numpy()
-        changes: pd.DataFrame = apart.groupby(self.place_of_row[mine]).agg(
+        before = (
+            chosen.groupby("seed")[names].mean().reindex(self.rows["seed"][of_method])
+        )
+        apart = self.rows.loc[of_method, names] - before.to_numpy()
+        changes: pd.DataFrame = apart.groupby(self.place_of_row[of_method]).agg(
             ["mean", "sem", "count"]
         )
         return changes

@@ -109,7 +109,7 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
         for name in tuple(point)[_SLIDERS:]:
             _other_axis(sweep, method, name, point[name])
     place = sweep.result.place(method, point)
-    asked = Controls(
+    state = Controls(
         _shown_place(sweep, method, point),
         place is not None,
         method,
@@ -121,13 +121,13 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
         single,
         constants,
     )
-    return asked, corner
+    return state, corner
 
 
 def current(sweep: StoredSweep, limit: float) -> tuple[str, Point]:
     """Return the method and the point to show: those of the address, else the start.
 
-    The address is told the model they stand for, if it names another or none.
+    The model they stand for is written into the address, if that names another.
     """
     grid = sweep.grid_result
     chosen = selection()
@@ -294,8 +294,8 @@ def go_to_mark(sweep: StoredSweep, drawn: pd.DataFrame) -> None:
     methods = list(dict.fromkeys(drawn["method"]))
     if mark is None or mark["curve_number"] >= len(methods):
         return
-    mine = drawn[drawn["method"] == methods[mark["curve_number"]]]
-    go_to_place(sweep, int(mine["place"].iloc[mark["point_index"]]))
+    marks = drawn[drawn["method"] == methods[mark["curve_number"]]]
+    go_to_place(sweep, int(marks["place"].iloc[mark["point_index"]]))
 
 
 def go_to_cell(sweep: StoredSweep, table: pd.DataFrame) -> None:

@@ -60,21 +60,21 @@ _CONFIDENCE = 0.95
 _WORST_LIMIT = 0.15
 
 
-def draw_front(sweep: StoredSweep, asked: Controls) -> None:
+def draw_front(sweep: StoredSweep, state: Controls) -> None:
     """Draw the front with the chosen model ringed; a click chooses another."""
     result = sweep.result
-    models = result.points(asked.axes, asked.limit, asked.judge, single=asked.single)
+    models = result.points(state.axes, state.limit, state.judge, single=state.single)
     picture = plots.plot_front(
         models,
-        None if asked.single else result.single_runs(asked.axes),
-        axes=asked.axes,
-        limit=asked.limit,
-        judge=asked.judge,
-        constants=asked.constants,
-        n_seeds=1 if asked.single else result.n_seeds,
-        chance=sweep.chance() if asked.axes[0] == _WORST else float("nan"),
+        None if state.single else result.single_runs(state.axes),
+        axes=state.axes,
+        limit=state.limit,
+        judge=state.judge,
+        constants=state.constants,
+        n_seeds=1 if state.single else result.n_seeds,
+        chance=sweep.chance() if state.axes[0] == _WORST else float("nan"),
     )
-    drawn = plots.drawn_models(models, constants=asked.constants)
+    drawn = plots.drawn_models(models, constants=state.constants)
     run = sweep.run
     trained = trained_on(sweep.store, run.dataset_id, run.spec.get("train_rows"))
     figure(
@@ -82,11 +82,11 @@ def draw_front(sweep: StoredSweep, asked: Controls) -> None:
         caption=" ".join([result.seed_note(), trained]).strip(),
         how=_FRONT_HOW,
         key=f"{sweep.run.id} front",
-        on_select=None if asked.single else lambda: go_to_mark(sweep, drawn),
+        on_select=None if state.single else lambda: go_to_mark(sweep, drawn),
     )
 
 
-def draw_grid(sweep: StoredSweep, asked: Controls) -> None:
+def draw_grid(sweep: StoredSweep, state: Controls) -> None:
     """Draw a metric over λ and τ; a click chooses a cell."""
     metric = selection().map_metric or _WORST
     metric = metric if metric in _MAPS else _WORST
@@ -103,10 +103,10 @@ def draw_grid(sweep: StoredSweep, asked: Controls) -> None:
 
     grid = sweep.grid_result
     seeds = "one seed" if grid.n_seeds == 1 else f"mean of {grid.n_seeds} seeds"
-    table = grid.grid(asked.method, asked.others, metric, asked.limit)
+    table = grid.grid(state.method, state.others, metric, state.limit)
     figure(
         plots.plot_grid(table, metric=metric),
-        caption=f"{CATALOG[asked.method].label}, {seeds}, test rows. "
+        caption=f"{CATALOG[state.method].label}, {seeds}, test rows. "
         "Line: the DI limit on validation rows. Click a cell to move there.",
         how=_GRID_HOW,
         table_config=decimals(table),
@@ -116,10 +116,10 @@ def draw_grid(sweep: StoredSweep, asked: Controls) -> None:
     )
 
 
-def draw_table(sweep: StoredSweep, asked: Controls) -> None:
+def draw_table(sweep: StoredSweep, state: Controls) -> None:
     """Offer local DI of the chosen setting as a table."""
-    tables = sweep.local(asked.method)
-    table = tables[tables["model"] == asked.place].drop(columns=["model", "label"])
+    tables = sweep.local(state.method)
+    table = tables[tables["model"] == state.place].drop(columns=["model", "label"])
     with st.expander("Table", type="compact", icon=":material/table_rows:"):
         st.dataframe(
             table,
@@ -129,9 +129,9 @@ def draw_table(sweep: StoredSweep, asked: Controls) -> None:
         )
 
 
-def draw_along_tau(sweep: StoredSweep, asked: Controls) -> None:
+def draw_along_tau(sweep: StoredSweep, state: Controls) -> None:
     """Draw what τ does: to Worst-1-DI by λ, and to the weights r."""
-    method, others, grid = asked.method, asked.others, sweep.grid_result
+    method, others, grid = state.method, state.others, sweep.grid_result
     if not {WEIGHT, TAU} <= grid.axes(method).keys():
         return
     held = (f"{name} {labels([value])[0]}" for name, value in others.items())
@@ -157,7 +157,7 @@ def draw_along_tau(sweep: StoredSweep, asked: Controls) -> None:
         )
 
 
-def find_model(sweep: StoredSweep, asked: Controls) -> None:
+def find_model(sweep: StoredSweep, state: Controls) -> None:
     """Find a model on validation rows, and show what test rows say beside them."""
     result = sweep.result
     with more("Find a model", icon=":material/search:"):
@@ -170,13 +170,13 @@ def find_model(sweep: StoredSweep, asked: Controls) -> None:
         )
         if rule == "knee":
             st.caption(
-                f"Where the front of {CATALOG[asked.method].label} bends most: beyond "
+                f"Where the front of {CATALOG[state.method].label} bends most: beyond "
                 "it a little more of one costs much of the other."
             )
-            place = result.knee(asked.method, asked.axes, asked.limit)
-            none = f"The front within DI {asked.limit:g} does not bend."
+            place = result.knee(state.method, state.axes, state.limit)
+            none = f"The front within DI {state.limit:g} does not bend."
         else:
-            di = _limit("DI at most", "most_di", asked.limit)
+            di = _limit("DI at most", "most_di", state.limit)
             worst = _limit("Worst-1-DI at most", "most_worst", _WORST_LIMIT)
             limits = {PARITY: di, _WORST: worst}
             place, none = result.best(limits), nearest_limits(result, di)
@@ -209,9 +209,9 @@ def _limit(label: str, field: str, default: float) -> float:
 
 def _certify(sweep: StoredSweep, limits: dict[str, float]) -> tuple[int | None, str]:
     """Return the place of the certified model, and what is certified or lacking."""
-    asked = {name: value for name, value in limits.items() if 0 < value < 1}
-    if not asked:
+    testable = {name: value for name, value in limits.items() if 0 < value < 1}
+    if not testable:
         return None, "A limit between 0 and 1 can be certified."
-    choice = choose_certified(sweep, limits=asked, confidence=_CONFIDENCE)
+    choice = choose_certified(sweep, limits=testable, confidence=_CONFIDENCE)
     place = None if choice.model is None else int(choice.model)
-    return place, certified_words(choice, asked, _CONFIDENCE)
+    return place, certified_words(choice, testable, _CONFIDENCE)

@@ -29,28 +29,28 @@ _DIGITS = 4
 
 
 def draw_sliders(
-    sweep: StoredSweep, asked: Controls, released: Callable[[], None]
+    sweep: StoredSweep, state: Controls, released: Callable[[], None]
 ) -> None:
     """Draw the sliders and the numbers; ring and frame in the figures follow too.
 
     ``released`` is called in a callback, with the setting in the address.
     """
-    axes = sweep.grid_result.axes(asked.method)
-    known = {param.name: param for param in CATALOG[asked.method].params}
-    cards = sweep.cards(asked.method, asked.limit)
-    settings = sweep.result.at(asked.method, asked.others)
+    axes = sweep.grid_result.axes(state.method)
+    known = {param.name: param for param in CATALOG[state.method].params}
+    cards = sweep.cards(state.method, state.limit)
+    settings = sweep.result.at(state.method, state.others)
     at = {
-        int(str(place)): [position_of(axes[name], row[name]) for name in asked.sliders]
+        int(str(place)): [position_of(axes[name], row[name]) for name in state.sliders]
         for place, row in settings.iterrows()
     }
-    key = f"{sweep.run.id} {asked.method} setting"
+    key = f"{sweep.run.id} {state.method} setting"
 
     def moved() -> None:
         place = st.session_state[key].get("place")
         if place:
-            pairs = zip(asked.sliders, place, strict=True)
+            pairs = zip(state.sliders, place, strict=True)
             change = {name: value_at(axes[name], float(v)) for name, v in pairs}
-            move(sweep, asked.method, change)
+            move(sweep, state.method, change)
             released()
 
     live_component("live_setting", _HERE)(
@@ -62,10 +62,10 @@ def draw_sliders(
                     "values": labels(axes[name]),
                     "numbers": axes[name] if known[name].kind == "float" else None,
                 }
-                for name in asked.sliders
+                for name in state.sliders
             ],
             "cards": [
-                {"label": kpi.label, "help": kpi.help} for kpi in cards[asked.place]
+                {"label": kpi.label, "help": kpi.help} for kpi in cards[state.place]
             ],
             "settings": [
                 {
@@ -74,14 +74,14 @@ def draw_sliders(
                     "at": at[place],
                     "values": [_card(kpi) for kpi in cards[place]],
                     "marks": {
-                        "front": _mark(sweep.result.means.iloc[place], asked),
-                        "map": at[place] if asked.has_map else None,
+                        "front": _mark(sweep.result.means.iloc[place], state),
+                        "map": at[place] if state.has_map else None,
                     },
                 }
                 for place in at
             ],
             "start": [
-                position_of(axes[name], asked.point[name]) for name in asked.sliders
+                position_of(axes[name], state.point[name]) for name in state.sliders
             ],
             "figures": {
                 name: f"{sweep.run.id} {figure}".replace(" ", "-")
@@ -93,12 +93,12 @@ def draw_sliders(
     )
 
 
-def draw_inside(sweep: StoredSweep, asked: Controls) -> None:
+def draw_inside(sweep: StoredSweep, state: Controls) -> None:
     """Draw local DI and r of the setting the sliders stand at."""
     theme = st.context.theme.type or "light"
-    tables = sweep.local(asked.method)
+    tables = sweep.local(state.method)
     groups = store().dataset(sweep.run.dataset_id).group_names
-    places = [int(str(p)) for p in sweep.result.at(asked.method, asked.others).index]
+    places = [int(str(p)) for p in sweep.result.at(state.method, state.others).index]
     by_place = dict(list(tables.groupby("model")))
     shown = tables[tables["model"].isin(places)]
     chance = {place: sweep.chance(place) for place in places}
@@ -116,7 +116,7 @@ def draw_inside(sweep: StoredSweep, asked: Controls) -> None:
             ],
             "groups": list(groups),
             "colours": plots.group_colours_of(groups, theme),
-            "colour": plots.method_colour_of(CATALOG[asked.method].colour_role, theme),
+            "colour": plots.method_colour_of(CATALOG[state.method].colour_role, theme),
             "top": round(1.05 * max(filter(math.isfinite, ends)), _DIGITS),
             "caption": "Local DI on test rows, 95% intervals. Dashed: the gap over all "
             f"rows. {floor_words('the model shown')}",
@@ -128,7 +128,7 @@ def draw_inside(sweep: StoredSweep, asked: Controls) -> None:
                 for place in places
             },
         },
-        key=f"{sweep.run.id} {asked.method} inside",
+        key=f"{sweep.run.id} {state.method} inside",
     )
 
 
@@ -184,10 +184,10 @@ def _card(kpi: Kpi) -> dict[str, Any]:
     }
 
 
-def _mark(row: "pd.Series[Any]", asked: Controls) -> list[float] | None:
+def _mark(row: "pd.Series[Any]", state: Controls) -> list[float] | None:
     """Return where the front shows a setting; nowhere if it shows single runs."""
-    at = [float(row[f"test_{metric}"]) for metric in asked.axes]
-    shown = not asked.single and all(map(math.isfinite, at))
+    at = [float(row[f"test_{metric}"]) for metric in state.axes]
+    shown = not state.single and all(map(math.isfinite, at))
     return at if shown else None
 
 

@@ -117,28 +117,28 @@ def _follow_training(run: RunRecord) -> None:
 @st.fragment
 def _explore(sweep: StoredSweep) -> None:
     """Draw all that follows a setting; the browser moves most of it by itself."""
-    asked, corner = sweep_controls(sweep)
+    state, corner = sweep_controls(sweep)
     with corner:
-        find_model(sweep, asked)
+        find_model(sweep, state)
     submitted = f"{sweep.run.id} submitted"
-    draw_sliders(sweep, asked, lambda: _train_exactly(sweep, submitted))
+    draw_sliders(sweep, state, lambda: _train_exactly(sweep, submitted))
     if st.session_state.pop(submitted, False):
         st.rerun()  # the whole page: what trains has a place of its own above
-    if not asked.trained:
-        _not_trained(sweep, asked, submitted)
-    if asked.has_map:
+    if not state.trained:
+        _not_trained(sweep, state, submitted)
+    if state.has_map:
         left, right = st.columns(2, gap="medium")
         with left:
-            draw_front(sweep, asked)
+            draw_front(sweep, state)
         with right:
-            draw_grid(sweep, asked)
+            draw_grid(sweep, state)
     else:
-        draw_front(sweep, asked)
-    _seed_note(sweep, asked)
-    draw_inside(sweep, asked)
-    draw_table(sweep, asked)
-    _look_closer(sweep, asked.place)
-    draw_along_tau(sweep, asked)
+        draw_front(sweep, state)
+    _seed_note(sweep, state)
+    draw_inside(sweep, state)
+    draw_table(sweep, state)
+    _look_closer(sweep, state.place)
+    draw_along_tau(sweep, state)
 
 
 def _train_exactly(sweep: StoredSweep, submitted: str) -> None:
@@ -156,10 +156,10 @@ def _train_exactly(sweep: StoredSweep, submitted: str) -> None:
     st.session_state[submitted] = True
 
 
-def _not_trained(sweep: StoredSweep, asked: Controls, submitted: str) -> None:
+def _not_trained(sweep: StoredSweep, state: Controls, submitted: str) -> None:
     """Say that the nearest trained setting is shown, and offer to train this one."""
-    near = sweep.result.labels[asked.place]
-    label = model_label(asked.method, asked.point)
+    near = sweep.result.labels[state.place]
+    label = model_label(state.method, state.point)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{label} is not trained: **{near}**, the nearest, is shown.")
         if any(not one.over for one in joining_runs(store(), sweep.run)):
@@ -172,9 +172,9 @@ def _not_trained(sweep: StoredSweep, asked: Controls, submitted: str) -> None:
         )
 
 
-def _seed_note(sweep: StoredSweep, asked: Controls) -> None:
+def _seed_note(sweep: StoredSweep, state: Controls) -> None:
     """Say how far splits and starts differ, or offer the seeds that would tell."""
-    parts = sweep.grid_result.spread(asked.method)
+    parts = sweep.grid_result.spread(state.method)
     if parts:
         st.caption(parts)
     if sweep.grid_result.n_seeds > 1:
