@@ -44,6 +44,31 @@ class Kpi:
     series: Sequence[float] | None = None
 
 
+@dataclass(frozen=True)
+class GapNames:
+    """What the gaps of a measure are called, in tables and in words.
+
+    Attributes
+    ----------
+    gap, value, overall, worst : str
+        Columns: the gap of a subgroup, the start of a group's value, the gap over all
+        rows, and the mean of the k largest gaps, with "{k}".
+    local, whole, largest : str
+        The same in words.
+    symbol : str
+        What is compared between groups.
+    """
+
+    gap: str = "local_di"
+    value: str = "rate_"
+    overall: str = "demographic_parity_difference"
+    worst: str = "worst_{k}_di"
+    local: str = "local DI"
+    whole: str = "global DI"
+    largest: str = "Worst-{k}-DI"
+    symbol: str = "P(ŷ = 1)"
+
+
 def number(value: float, digits: int = 3) -> str:
     """Return ``value`` as 0.144 or −0.076; an undefined value as an en dash."""
     if not math.isfinite(value):
@@ -103,6 +128,11 @@ def between(low: float, high: float, digits: int = 3) -> str:
 def wrap(name: str, width: int = 20) -> str:
     """Break a long name into lines."""
     return "<br>".join(textwrap.wrap(name, width)) or name
+
+
+def group_label(feature: str, group: str) -> str:
+    """Return a group after the sensitive feature: "sex: Female"."""
+    return f"{feature}: {group}" if feature else group
 
 
 def listing(names: Iterable[str]) -> str:

@@ -3,11 +3,12 @@
 import streamlit as st
 
 from fairdash import plots, results, ui
-from fairdash.ui import train
+from fairdash.ui import local, train
 
 HOW = """
-Each row is a **subgroup**. A mark is its local DI: the largest minus the smallest rate
-of positive predictions of the groups inside it, with a 95% interval. 0 is fair.
+Each row is a **subgroup**. A mark is the largest minus the smallest value of the
+measure in the groups inside it, with a 95% interval; of the rate of positive
+predictions that is local DI. 0 is fair.
 
 A dashed line is the same gap over all rows: a model can be fair on the whole and unfair
 in a subgroup. The largest of many noisy gaps is never 0; the **grey** band ends where
@@ -16,17 +17,20 @@ the largest gap of a fair model stays in 95% of cases.
 
 view = ui.page("Local fairness", "Where is the model unfair?", pick="run")
 models = ui.known_models(view.data, view.run) if view.data else []
+dataset = ui.store().dataset(view.data) if view.data else None
+models += results.own_models(dataset) if dataset else []
 if not models:
     ui.empty(
         "No trained model yet",
         "Gaps are looked for in the predictions of a model. A plain one trains in "
-        "seconds.",
+        "seconds. A column of scores becomes a model on the Data page.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
     ui.freeze_imports()
     st.stop()
 
-dataset = ui.store().dataset(view.data)
+roles = dataset.roles
+favourable = roles.positive_is != "unfavourable"
 start = ui.store().dataset_record(view.data).subgroups
 
 
@@ -35,7 +39,8 @@ def local_fairness():
     """Draw everything that follows the controls."""
     facts = st.container()
     chosen = ui.pick_models(models, plots.MOST_MODELS, run_id=view.run)
-    with ui.controls(3):
+    with ui.controls(4):
+        measure = ui.pick_measure()
         bar = st.container(), st.container()
         options = ui.more("Subgroups")
     subgroups = ui.subgroup_form(dataset, start, bar=bar, options=options)
@@ -44,13 +49,17 @@ def local_fairness():
         k = ui.pick_k()
         upright = ui.pick_upright()
     try:
-        result = results.local_result(ui.store(), compared, view.data, subgroups)
+        result = results.local_by_measure(
+            ui.store(), compared, view.data, subgroups, measure
+        )
     except ValueError as error:
-        ui.problem("These subgroups cannot be made", error)
+        ui.problem("These subgroups cannot be looked at", error)
         return
     with facts:
         ui.context(*result.facts(dataset.name, subgroups))
-        ui.verdict(result.verdict(dataset.group_names, dataset.roles.outcome()))
+        ui.verdict(
+            result.verdict(dataset.group_names, roles.outcome(), favourable=favourable)
+        )
     ui.kpi_row(result.kpis(k))
     ui.figure(
         plots.plot_local_di(
@@ -60,6 +69,8 @@ def local_fairness():
             chance=result.chance,
             changes=result.changes,
             upright=upright,
+            names=result.names,
+            feature=roles.sensitive_feature,
         ),
         caption=result.caption(),
         how=HOW,
@@ -68,6 +79,7 @@ def local_fairness():
         key="local di",
     )
     ui.offer_missing_seeds(compared, view.data)
+    local.by_measure(compared, dataset, view.data, measure)
     ui.heading(f"Subgroups of {result.label} by gap")
     ranked = result.ranked(dataset.group_names)
     st.dataframe(

@@ -21,6 +21,7 @@ from fairdash.datasets._remedies import (
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import group_labels
 from fairdash.datasets._samples import SAMPLES, load_sample
+from fairdash.datasets._scores import ScoreColumn, ScoreKind
 from fairdash.datasets._split import FRACTIONS, split, subsample, training_rows
 from fairdash.datasets._subgroups import Subgroups, bin_widths, has_bins, road_table_1
 from fairdash.datasets.checks.columns import (
@@ -46,6 +47,7 @@ from fairdash.datasets.guess.roles import (
     guess_roles,
     rank_roles,
 )
+from fairdash.datasets.guess.scores import guess_score
 from fairdash.datasets.guess.words import guess_meaning
 from fairdash.datasets.public.fetch import fetch, fetch_table
 from fairdash.datasets.public.tables import PUBLIC, PublicTable, Variant

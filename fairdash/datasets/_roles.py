@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from fairdash._validation import value_label
 from fairdash.datasets._columns import ColumnKind
+from fairdash.datasets._scores import ScoreColumn
 
 RemedyKind = Literal[
     "leave_out",
@@ -35,7 +36,7 @@ _SHOWN = 3
 # no part of a data set's identity: they change no row and no model
 _APART = {
     "subgroup_columns", "left_out", "feature_order", "positive_name", "positive_is",
-    "guessed",
+    "guessed", "scores",
 }  # fmt: skip
 # at their defaults these are not part of it either, so that keys made before stand
 _LATER = (
@@ -214,6 +215,9 @@ class Roles(BaseModel):
         Columns the models see.
     subgroup_columns : tuple of str
         Columns that describe subgroups; they may be features as well.
+    scores : tuple of ScoreColumn
+        Scores or decisions of models that exist already, which can be audited. Never
+        features.
     keep : dict of str to tuple of str
         Only rows with these values are used, for example
         ``{"propublica_filter": ("1",)}``.
@@ -253,6 +257,7 @@ class Roles(BaseModel):
     sensitive_missing: Literal["exclude", "group"] = "exclude"
     features: tuple[str, ...]
     subgroup_columns: tuple[str, ...] = ()
+    scores: tuple[ScoreColumn, ...] = ()
     keep: dict[str, Labels] = {}
     missing: Literal["impute", "exclude"] = "impute"
     min_level_rows: int = Field(default=10, ge=1)
@@ -276,6 +281,11 @@ class Roles(BaseModel):
             raise ValueError("`positive` is empty; choose at least one value.")
         taken = {self.target: "outcome"}
         taken |= dict.fromkeys(self.sensitive_columns(), "sensitive feature")
+        scored = [score.column for score in self.scores]
+        for name in (name for name in taken if name in scored):
+            message = f"{name!r} is the {taken[name]}, so it cannot be a model's score"
+            raise ValueError(f"{message}; remove it from `scores`.")
+        taken |= dict.fromkeys(scored, "score of a model")
         for name in (name for name in taken if name in self.features):
             message = f"{name!r} is the {taken[name]}, so it cannot be a feature"
             raise ValueError(f"{message}; remove it from `features`.")
@@ -285,8 +295,8 @@ class Roles(BaseModel):
                 raise ValueError(
                     f"{message}; subgroups by it would hold one group each."
                 )
-        for role in ("features", "subgroup_columns", "crossed_with"):
-            names = getattr(self, role)
+        for role in ("features", "subgroup_columns", "crossed_with", "scores"):
+            names = scored if role == "scores" else getattr(self, role)
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ValueError(f"`{role}` names {twice} more than once.")
@@ -330,6 +340,7 @@ class Roles(BaseModel):
                     *self.features,
                     *self.subgroup_columns,
                     *self.keep,
+                    *(score.column for score in self.scores),
                 )
             )
         )

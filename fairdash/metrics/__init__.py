@@ -4,7 +4,7 @@ Predictions ``y_pred`` are 0/1, ``scores`` are probabilities of the positive out
 and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
-from fairdash.metrics.group.calibration import calibration_curve
+from fairdash.metrics.group.calibration import as_probabilities, calibration_curve
 from fairdash.metrics.group.chance import compare, noise_floor
 from fairdash.metrics.group.estimates import MEASURES, SCORE_MEASURES
 from fairdash.metrics.group.evaluate import decision_status, evaluate
@@ -54,6 +54,7 @@ from fairdash.metrics.group.weights import (
     traits,
 )
 from fairdash.metrics.group.words import (
+    INTERVAL_KINDS,
     MEASURE_NAMES,
     MEASURE_SYMBOLS,
     gap_ends,

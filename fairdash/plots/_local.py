@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import between, fitting, number
+from fairdash._wording import GapNames, between, fitting, group_label, number
 from fairdash.plots._picture import Picture
 from fairdash.plots._rows import (
     chance_band,
@@ -26,6 +26,7 @@ from fairdash.plots._theme import (
 )
 
 MOST_MODELS = 4
+LOCAL_DI = GapNames()
 _SPLIT = (0.76, 0.83)  # where local DI ends and the counts begin
 _BELOW, _LINE = 44, 16  # pixels to the names of groups, and of one of them
 
@@ -38,6 +39,8 @@ def plot_local_di(
     chance: float = float("nan"),
     changes: pd.DataFrame | None = None,
     upright: bool = False,
+    names: GapNames = LOCAL_DI,
+    feature: str = "",
 ) -> Picture:
     """One row per subgroup, one mark per model, row counts by group beside.
 
@@ -57,6 +60,10 @@ def plot_local_di(
         Of ``fairdash.metrics.compare`` of the last model with the first.
     upright : bool, default=False
         Subgroups along the x axis, as in the ROAD paper.
+    names : GapNames, optional
+        Columns and words of the measure; by default those of local DI.
+    feature : str, default=""
+        The sensitive feature, which names of groups follow: "sex: Female".
 
     Returns
     -------
@@ -68,10 +75,10 @@ def plot_local_di(
         raise ValueError(f"`models` must have 1 to {MOST_MODELS} rows.")
     by_label = {label: table[table["label"] == label] for label in labels}
     first = by_label[labels[0]]
-    names = first["subgroup"].astype(str).tolist()
-    places = positions(names)
+    subgroups = first["subgroup"].astype(str).tolist()
+    places = positions(subgroups)
     below = 0.0 if np.isnan(chance) else 0.8
-    rows = name_axis(names, places, below)
+    rows = name_axis(subgroups, places, below)
     if upright:
         rows |= {"range": rows["range"][::-1], "tickangle": -35, "automargin": True}
 
@@ -82,42 +89,44 @@ def plot_local_di(
     ):
         label = row["label"]
         one = by_label[label]
-        shown = dict(zip(names, places, strict=True))
+        shown = dict(zip(subgroups, places, strict=True))
         at = [shown[name] + shift for name in one["subgroup"].astype(str)]
-        gap = float(row["demographic_parity_difference"])
+        gap = float(row[names.overall])
         data.append(
             dots(
-                one["local_di"], one["ci_low"], one["ci_high"], at,
+                one[names.gap], one["ci_low"], one["ci_high"], at,
                 colour=colour,
                 symbol=symbol,
                 name=label,
-                text=[_hover(cell) for cell in records(one)],
+                text=[_hover(cell, groups, names) for cell in records(one)],
                 hovertemplate="%{text}",
             )
         )  # fmt: skip
-        data[-1]["name"] = f"{label} · global DI {number(gap)}"
-        line = f"{label}: global DI {number(gap)}<extra></extra>"
+        data[-1]["name"] = f"{label} · {names.whole} {number(gap)}"
+        line = f"{label}: {names.whole} {number(gap)}<extra></extra>"
         data.append(dashed(gap, rows, colour=colour, name=label))
         data[-1]["hovertemplate"] = line
-    data += _counts(first, places, groups, upright=upright)
+    data += _counts(first, places, groups, feature, upright=upright)
 
-    overall = models["demographic_parity_difference"]
+    overall = models[names.overall]
     ends = [table["ci_high"].max(), overall.max(), 1.1 * chance, 0.05]
     top = 1.05 * float(np.nanmax(ends))
-    layout = _layout(rows, top, upright=upright)
+    layout = _layout(rows, top, names, upright=upright)
     shapes, notes = _chance(chance, rows, top, upright=upright)
     notes += not_estimable(first, places, upright=upright)
     layout |= {"shapes": shapes, "annotations": notes}
     if not upright:
-        notes.append(_group_names(groups))
+        notes.append(_group_names(groups, feature))
     bottom = 4 if upright else _BELOW + _LINE * len(groups)
     down = round((places[-1] + 1.2 + below) * (20 + 4 * len(labels))) + 70 + bottom
     height = 480 if upright else max(down, 240)
     data = [swap(trace, upright=upright) for trace in data]
     return Picture(
         finish(data, layout, height=height, bottom=bottom, legend=True),
-        local_finding(table, label=labels[-1], chance=chance, changes=changes),
-        _describe(table, models),
+        local_finding(
+            table, label=labels[-1], chance=chance, changes=changes, gap=names.gap
+        ),
+        _describe(table, models, names),
         table,
     )
 
@@ -128,6 +137,7 @@ def local_finding(
     label: str,
     chance: float = float("nan"),
     changes: pd.DataFrame | None = None,
+    gap: str = LOCAL_DI.gap,
 ) -> str:
     """Say where the model ``label`` is worst, and what it changed.
 
@@ -140,12 +150,14 @@ def local_finding(
         Worst-1-DI that chance alone reaches.
     changes : DataFrame, optional
         Of ``fairdash.metrics.compare`` with the reference, if there is one.
+    gap : str, default="local_di"
+        Column of the gaps.
     """
     cells = records(table[(table["label"] == label) & table["estimable"]])
     if not cells:
         return "No subgroup is estimable: choose wider ones or a smaller size"
-    worst = max(cells, key=lambda cell: float(cell["local_di"]))
-    gap = number(worst["local_di"], 2)
+    worst = max(cells, key=lambda cell: float(cell[gap]))
+    widest = number(worst[gap], 2)
     change = change_of(changes, "worst_1_di")
     if change is not None:
         before = number(change["reference"], 2)
@@ -155,44 +167,53 @@ def local_finding(
             return fitting(f"{label} {verb} {words}", f"It {verb} {words}")
         both = f"{number(change['value'], 2)} and {before}, the intervals overlap"
         return f"Worst local gaps: {both}"
-    if float(worst["local_di"]) <= chance:
-        return f"The largest gap, {gap}, is what chance alone shows"
+    if float(worst[gap]) <= chance:
+        return f"The largest gap, {widest}, is what chance alone shows"
     return fitting(
-        f"The gap is largest in {worst['subgroup']}: {gap}",
-        f"Largest gap: {worst['subgroup']}, {gap}",
+        f"The gap is largest in {worst['subgroup']}: {widest}",
+        f"Largest gap: {worst['subgroup']}, {widest}",
     )
 
 
-def _describe(table: pd.DataFrame, models: pd.DataFrame) -> str:
-    """Alt text: the worst subgroup and the global DI of every model."""
+def _describe(table: pd.DataFrame, models: pd.DataFrame, names: GapNames) -> str:
+    """Alt text: the worst subgroup and the gap over all rows of every model."""
     parts = []
     for row in records(models):
-        label, overall = row["label"], number(row["demographic_parity_difference"])
+        label, overall = row["label"], number(row[names.overall])
         cells = records(table[(table["label"] == label) & table["estimable"]])
         if not cells:
-            parts.append(f"{label} has no estimable subgroup, global DI {overall}")
+            parts.append(f"{label} has no estimable subgroup, {names.whole} {overall}")
             continue
-        worst = max(cells, key=lambda cell: float(cell["local_di"]))
+        worst = max(cells, key=lambda cell: float(cell[names.gap]))
         interval = between(worst["ci_low"], worst["ci_high"])
-        gap = f"{number(worst['local_di'])} ({interval})"
+        gap = f"{number(worst[names.gap])} ({interval})"
         where = f"{label} is worst for {worst['subgroup']}"
-        parts.append(f"{where}, {gap}, global DI {overall}")
+        parts.append(f"{where}, {gap}, {names.whole} {overall}")
     first = table[table["label"] == models["label"].iloc[0]]
+    what = names.local[0].upper() + names.local[1:]
     return (
-        f"Local DI of {first['estimable'].sum()} of {len(first)} subgroups with 95% "
+        f"{what} of {first['estimable'].sum()} of {len(first)} subgroups with 95% "
         f"intervals: {'; '.join(parts)}."
     )
 
 
-def _hover(cell: Spec) -> str:
+def _hover(cell: Spec, groups: tuple[str, ...], names: GapNames) -> str:
     if not cell["estimable"]:
         return ""
-    gap, interval = number(cell["local_di"]), between(cell["ci_low"], cell["ci_high"])
-    return f"{cell['subgroup']}: {gap} ({interval}), {cell['n']:,.0f} rows"
+    gap, interval = number(cell[names.gap]), between(cell["ci_low"], cell["ci_high"])
+    words = f"{cell['subgroup']}: {gap} ({interval}), {cell['n']:,.0f} rows"
+    known = [g for g in groups if f"{names.value}{g}" in cell]
+    values = ", ".join(f"{g} {number(cell[f'{names.value}{g}'])}" for g in known)
+    return f"{words}<br>{names.symbol}: {values}" if values else words
 
 
 def _counts(
-    first: pd.DataFrame, places: list[float], groups: tuple[str, ...], *, upright: bool
+    first: pd.DataFrame,
+    places: list[float],
+    groups: tuple[str, ...],
+    feature: str,
+    *,
+    upright: bool,
 ) -> list[Spec]:
     return [
         {
@@ -203,17 +224,18 @@ def _counts(
             "xaxis": "x2",
             "width": 0.5,
             "marker": {"color": colour, "line": {"width": 0}},
-            "name": name,
+            "name": group_label(feature, name),
             "showlegend": upright,
-            "hovertemplate": f"{name}: %{{x:,}} rows<extra></extra>",
+            "hovertemplate": f"{group_label(feature, name)}: %{{x:,}} rows"
+            "<extra></extra>",
         }
         for name, colour in group_colours(groups).items()
     ]
 
 
-def _layout(rows: Spec, top: float, *, upright: bool) -> Spec:
+def _layout(rows: Spec, top: float, names: GapNames, *, upright: bool) -> Spec:
     values: Spec = {
-        "title": "local DI: gap in P(ŷ = 1)",
+        "title": f"{names.local}: gap in {names.symbol}",
         "range": [0, top],
         "showgrid": True,
         "tickformat": ".2f",
@@ -228,7 +250,7 @@ def _layout(rows: Spec, top: float, *, upright: bool) -> Spec:
     }
     if upright:
         values["domain"], counts["domain"] = [0.32, 1], [0, 0.24]
-        values["title"] = "local DI"
+        values["title"] = names.local
         return {
             "xaxis": {**rows, "anchor": "y2"},
             "yaxis": values,
@@ -244,10 +266,13 @@ def _layout(rows: Spec, top: float, *, upright: bool) -> Spec:
     }
 
 
-def _group_names(groups: tuple[str, ...]) -> Spec:
+def _group_names(groups: tuple[str, ...], feature: str) -> Spec:
     """Name the groups in their colours, under the counts and the axis titles."""
     colours = group_colours(groups).items()
-    named = [f'<span style="color:{colour}">{name}</span>' for name, colour in colours]
+    named = [
+        f'<span style="color:{colour}">{group_label(feature, name)}</span>'
+        for name, colour in colours
+    ]
     place: Spec = {"xref": "paper", "x": 1, "xanchor": "right", "align": "right"}
     place |= {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -_BELOW}
     return text("<br>".join(named), **place)

@@ -32,6 +32,12 @@ from fairdash.results.local import (
     local_result,
     not_estimable,
 )
+from fairdash.results.measured import (
+    calibration_of,
+    every_measure,
+    local_by_measure,
+    readable_measures,
+)
 from fairdash.results.models import (
     Setting,
     beside_plain,
@@ -47,6 +53,7 @@ from fairdash.results.models import (
     trained_as,
 )
 from fairdash.results.outcomes import outcome, side_by_side
+from fairdash.results.own_scores import beside_trained, is_own, own_models, score_name
 from fairdash.results.rows import part_sizes, rows_used, trained_on
 from fairdash.results.seeds import between_seeds, one_of_seeds
 from fairdash.results.sweeps import (

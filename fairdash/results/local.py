@@ -9,6 +9,7 @@ import pandas as pd
 
 from fairdash import metrics
 from fairdash._wording import (
+    GapNames,
     Kpi,
     change,
     count,
@@ -19,7 +20,18 @@ from fairdash._wording import (
     plural,
 )
 from fairdash.datasets import Dataset, Subgroups
-from fairdash.metrics import BaseRates, local_di, mean_local_di
+from fairdash.metrics import (
+    INTERVAL_KINDS,
+    MEASURE_NAMES,
+    MEASURE_SYMBOLS,
+    BaseRates,
+    better_when,
+    gap_ends,
+    gap_words,
+    local_di,
+    mean_local_di,
+    whole_points,
+)
 from fairdash.results.evaluation import (
     DI_HELP,
     MOST_SEEDS,
@@ -53,6 +65,10 @@ class LocalResult:
         Paired changes against the first model, if there is one on the same rows.
     note : str
         Which seeds are compared, where models have different ones.
+    measure : str
+        Of `fairdash.metrics.MEASURES`.
+    rows : str
+        What the rows are called, in the singular.
     """
 
     label: str
@@ -61,6 +77,13 @@ class LocalResult:
     chance: float
     changes: pd.DataFrame | None
     note: str = ""
+    measure: str = "selection_rate"
+    rows: str = "test row"
+
+    @property
+    def names(self) -> GapNames:
+        """What columns and gaps of the measure are called."""
+        return gap_names(self.measure)
 
     @property
     def row(self) -> "pd.Series[Any]":
@@ -90,22 +113,28 @@ class LocalResult:
         between mean rates, and larger where seeds disagree on who is ahead; so both
         stand in the table.
         """
-        names = {"subgroup": "Subgroup", "local_di": "Local DI"}
+        told = self.names
+        local = told.local[0].upper() + told.local[1:]
+        names = {"subgroup": "Subgroup", told.gap: local}
         names |= {"ci_low": "Low", "ci_high": "High", "n": "Rows"}
-        names |= {f"rate_{name}": f"P(ŷ = 1) {name}" for name in groups}
+        values = [f"{told.value}{name}" for name in groups]
+        named = zip(values, groups, strict=True)
+        names |= {value: f"{told.symbol} {name}" for value, name in named}
         names |= {f"n_{name}": f"Rows {name}" for name in groups}
         table = self.own
         if self.n_seeds > 1:
-            rates = table[[f"rate_{name}" for name in groups]]
+            rates = table[values]
             apart = rates.max(axis=1, skipna=False) - rates.min(axis=1, skipna=False)
             table = table.assign(apart=apart)
-            names |= {"apart": "Gap of mean rates", "local_di_sd": "± over seeds"}
+            names |= {"apart": "Gap of mean rates", f"{told.gap}_sd": "± over seeds"}
             names["n_seeds"] = "Seeds"
         names["reason"] = "Not estimable"
-        table = table.sort_values("local_di", ascending=False)[list(names)]
+        table = table.sort_values(told.gap, ascending=False)[list(names)]
         return table.rename(columns=names)
 
-    def verdict(self, groups: Sequence[str], outcome: str) -> str:
+    def verdict(
+        self, groups: Sequence[str], outcome: str, *, favourable: bool = True
+    ) -> str:
         """Return in one sentence who is worse off, where, by how much and how surely.
 
         Parameters
@@ -113,7 +142,10 @@ class LocalResult:
         groups : sequence of str
         outcome : str
             What is predicted, such as "approved = yes".
+        favourable : bool, default=True
+            Whether that is good for the person.
         """
+        gap = self.names.gap
         if self.row["constant"] > MOST_SEEDS:
             return (
                 f"{self.label} decides alike for everyone, or nearly so: gaps between "
@@ -122,32 +154,52 @@ class LocalResult:
         known = self.own[self.own["estimable"]]
         if known.empty:
             return "No subgroup is estimable: choose wider ones or a smaller size."
-        worst = known.nlargest(1, "local_di").iloc[0]
-        rows = "test rows"
+        worst = known.nlargest(1, gap).iloc[0]
+        rows = f"{self.rows}s"
         if self.n_seeds > 1:
-            rows = f"mean of {self.n_seeds} seeds, test rows"
-        if not worst["local_di"] > self.chance:
+            rows = f"mean of {self.n_seeds} seeds, {rows}"
+        if not worst[gap] > self.chance:
             return (
                 f"No gap in a subgroup exceeds what chance alone shows: the largest, "
-                f"{_points(worst['local_di'])}, is not above the "
-                f"{_points(self.chance)} that a fair model stays below in 95% of cases "
-                f"({rows})."
+                f"{self._size(worst[gap])}, is not above the "
+                f"{self._size(self.chance)} that a fair model stays below in 95% of "
+                f"cases ({rows})."
             )
-        rates = {name: float(worst[f"rate_{name}"]) for name in groups}
+        values = {name: float(worst[f"{self.names.value}{name}"]) for name in groups}
         lower, higher = (
-            min(groups, key=rates.__getitem__),
-            max(groups, key=rates.__getitem__),
+            min(groups, key=values.__getitem__),
+            max(groups, key=values.__getitem__),
         )
-        apart = rates[higher] - rates[lower]
+        apart = values[higher] - values[lower]
         if apart < worst["ci_low"]:
             return (
-                f"In {worst['subgroup']} groups are {_points(worst['local_di'])} apart "
+                f"In {worst['subgroup']} groups are {self._size(worst[gap])} apart "
                 f"by {self.label}, but seeds disagree on who is ahead ({rows})."
             )
+        less = better_when(self.measure, favourable=favourable) == "high"
+        if self.measure != "selection_rate":
+            one, other = (lower, higher) if less else (higher, lower)
+            words = gap_words(
+                self.measure,
+                one,
+                other,
+                values[one] - values[other],
+                decided=f"predicted “{outcome}”",
+                outcome=f"“{outcome}”",
+            )
+            ends = gap_ends(self.measure, 1, worst["ci_low"], worst["ci_high"])
+            place = f"In {worst['subgroup']}, by {self.label}"
+            return f"{place}, {words} ({ends}; {rows})."
         ends = f"{100 * worst['ci_low']:.0f} to {100 * worst['ci_high']:.0f}"
+        if not less:
+            return (
+                f"In {worst['subgroup']}, {self.label} predicts “{outcome}” "
+                f"{whole_points(apart)} more often for {higher} than for {lower} "
+                f"({ends}; {rows})."
+            )
         return (
             f"In {worst['subgroup']}, {self.label} predicts “{outcome}” "
-            f"{_points(apart)} less often for {lower} than for {higher} "
+            f"{whole_points(apart)} less often for {lower} than for {higher} "
             f"({ends}; {rows})."
         )
 
@@ -157,7 +209,7 @@ class LocalResult:
         crossed = " × ".join(subgroups.columns) or "all rows"
         return (
             name,
-            plural(round(row["n"]), "test row"),
+            plural(round(row["n"]), self.rows),
             f"subgroups {crossed}",
             plural(self.n_seeds, "seed"),
         )
@@ -169,30 +221,36 @@ class LocalResult:
             seeds = f"mean over {self.n_seeds} seeds of the gap in each"
         total, drawn = self.own["subgroup"].nunique(), self.shown["subgroup"].nunique()
         part = "" if drawn == total else f", the {drawn} largest of {total}"
-        rows = plural(round(self.row["n"]), "test row")
-        text = (
-            f"Local DI by subgroup{part} on {rows}, {seeds}, 95% Newcombe intervals. "
-            "Dashed: global demographic parity difference (DI)."
-        )
+        rows = plural(round(self.row["n"]), self.rows)
+        if self.measure == "selection_rate":
+            what, kind = "Local DI", "Newcombe intervals"
+            whole = "global demographic parity difference (DI)"
+        else:
+            name = MEASURE_NAMES[self.measure]
+            what, kind = f"Gap in {in_text(name)}", INTERVAL_KINDS[self.measure]
+            whole = "the gap over all rows"
+        text = f"{what} by subgroup{part} on {rows}, {seeds}, 95% {kind}. "
+        text += f"Dashed: {whole}."
         return " ".join(filter(None, [text, floor_words(self.label), self.note]))
 
     def kpis(self, k: int) -> list[Kpi]:
         """Return Worst-k-DI, global DI, what chance shows, subgroups estimable."""
-        row = self.row
+        row, told = self.row, self.names
         estimable = self.own["estimable"]
-        worst = self._number("worst_1_di", self._label("Worst-1-DI"), row)
+        first = told.largest.format(k=1)
+        worst = self._number(told.worst.format(k=1), self._label(first), row)
         if k > 1:
-            mean = number(float(row[f"worst_{k}_di"]))
-            name = self._label(f"Worst-{k}-DI")
+            mean = number(float(row[told.worst.format(k=k)]))
+            name = self._label(told.largest.format(k=k))
             largest = f"the {k} largest"
             worst = Kpi(name, mean, f"mean of {self._each(largest)}")
         return [
             worst,
             self._number(
-                "demographic_parity_difference", self._label("Global DI"), row
+                told.overall, self._label(told.whole[0].upper() + told.whole[1:]), row
             ),
             Kpi(
-                "Worst-1-DI by chance",
+                f"{first} by chance",
                 number(self.chance),
                 "95th percentile",
                 help="What the largest gap of a model that is fair in every subgroup "
@@ -205,6 +263,10 @@ class LocalResult:
             ),
         ]
 
+    def _size(self, gap: float) -> str:
+        shares = self.measure not in ("auc", "brier")
+        return whole_points(gap) if shares else number(gap)
+
     def _each(self, words: str) -> str:
         return f"each seed's {words}" if self.n_seeds > 1 else words
 
@@ -215,7 +277,7 @@ class LocalResult:
 
     def _number(self, metric: str, label: str, row: "pd.Series[float]") -> Kpi:
         note = interval(row[f"{metric}_low"], row[f"{metric}_high"])
-        if metric == "worst_1_di" and self.n_seeds > 1:
+        if metric == self.names.worst.format(k=1) and self.n_seeds > 1:
             note = " · ".join(filter(None, [note, f"mean of {self._each('largest')}"]))
         about = DI_HELP if metric == "demographic_parity_difference" else None
         value = number(row[metric])
@@ -266,9 +328,25 @@ def local_result(
     )
 
 
-def _points(gap: float) -> str:
-    n = round(100 * gap)
-    return f"{n} point" if n == 1 else f"{n} points"
+def gap_names(measure: str) -> GapNames:
+    """Return what columns and gaps of a measure are called."""
+    if measure == "selection_rate":
+        return GapNames()
+    return GapNames(
+        gap="gap",
+        value="value_",
+        overall="overall_gap",
+        worst="worst_{k}_gap",
+        local="local gap",
+        whole="global gap",
+        largest="Worst-{k} gap",
+        symbol=MEASURE_SYMBOLS[measure],
+    )
+
+
+def in_text(name: str) -> str:
+    """Return a measure's name inside a sentence: "false positive rate", "AUC"."""
+    return name if name.isupper() else name[0].lower() + name[1:]
 
 
 @lru_cache(maxsize=5000)
@@ -322,7 +400,7 @@ def base_rate_kpis(
 def not_estimable(local: pd.DataFrame) -> str:
     """Return why some subgroups have no gap: "1 too small, 1 lack a group"."""
     reasons = local.loc[~local["estimable"], "reason"]
-    small = int(reasons.str.fullmatch(r"[\d,]+ rows?").sum())
+    small = int(reasons.str.fullmatch(r"[\d,]+ rows?( .*)?").sum())
     facts = [f"{small} too small" if small else ""]
     facts += [f"{len(reasons) - small} lack a group" if len(reasons) > small else ""]
     return ", ".join(fact for fact in facts if fact) or "all of them"

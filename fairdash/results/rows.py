@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdash._wording import count
-from fairdash.datasets import Subgroups, split, training_rows
+from fairdash.datasets import Dataset, Subgroups, split, training_rows
+from fairdash.results.own_scores import ALL_ROWS, own_probabilities, score_of_key
 from fairdash.store import Store
 
 
@@ -23,6 +24,7 @@ class Rows:
     Attributes
     ----------
     store : Store
+    dataset : Dataset
     where : ndarray of int64
         Which rows of the data set.
     y : ndarray of int8
@@ -31,23 +33,49 @@ class Rows:
     """
 
     store: Store
+    dataset: Dataset
     where: NDArray[np.int64]
     y: NDArray[np.int8]
     groups: dict[str, Any]
 
-    def scores(self, key: str) -> NDArray[np.float32]:
-        """Return the scores of a trial on these rows."""
-        return self.store.artifact(key).scores()[self.where]
+    def raw_scores(self, key: str) -> NDArray[np.float64]:
+        """Return the scores of a trial on these rows, of a column as it stands."""
+        own = score_of_key(key)
+        if own is None:
+            return self.scores(key).astype(np.float64)
+        return own.values(self.dataset.frame.iloc[self.where])
+
+    def ranks(self, key: str) -> NDArray[np.floating[Any]]:
+        """Return scores between 0 and 1 in the order of those of a trial."""
+        if score_of_key(key) is None:
+            return self.scores(key)
+        values = self.raw_scores(key)
+        ranks: NDArray[np.float64] = values - values.min()
+        highest = float(ranks.max())
+        return ranks / highest if highest else ranks
+
+    def scores(self, key: str) -> NDArray[np.floating[Any]]:
+        """Return the probabilities that a trial gives on these rows."""
+        own = score_of_key(key)
+        if own is not None:
+            return own_probabilities(own, self.raw_scores(key), self.y)
+        scores: NDArray[np.float32] = self.store.artifact(key).scores()[self.where]
+        return scores
 
     def predictions(self, key: str) -> NDArray[np.int64]:
         """Return the 0/1 predictions of a trial on these rows."""
+        own = score_of_key(key)
+        if own is not None:
+            return own.decisions(self.raw_scores(key))
         return (self.scores(key) > 0.5).astype(np.int64)
 
 
 @lru_cache(maxsize=32)
 def rows_of(store: Store, dataset_id: str, seed: int, subgroups: Subgroups) -> Rows:
-    """Return the test rows of a seed under ``subgroups``."""
-    where = split(store.dataset(dataset_id), seed).test
+    """Return the test rows of a seed under ``subgroups``; all rows for `ALL_ROWS`."""
+    dataset = store.dataset(dataset_id)
+    everything = seed == ALL_ROWS
+    where = np.arange(dataset.n_rows) if everything else split(dataset, seed).test
     return _rows(store, dataset_id, where, subgroups)
 
 
@@ -101,4 +129,4 @@ def _rows(
         "subgroups": subgroups.label(dataset.frame).iloc[where],
         "min_size": subgroups.min_size,
     }
-    return Rows(store, where, dataset.y[where], groups)
+    return Rows(store, dataset, where, dataset.y[where], groups)

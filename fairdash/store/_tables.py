@@ -44,6 +44,7 @@ APART: dict[str, Any] = {  # fields of roles that decide no row
     "feature_order": (),
     "positive_name": "",
     "positive_is": None,
+    "scores": (),
 }
 ID_LENGTH = 16  # of the key of a data set; enough to be unique, short in an address
 
@@ -284,7 +285,7 @@ class TableStore:
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
         known = Roles.model_validate_json(roles)
-        if not set(known.subgroup_columns) <= set(self._table(table)):
+        if not set(known.columns()) <= set(self._table(table)):
             return make_dataset(self.table(table), known, name=name)  # says which
         rows = self._rows(table, known.model_copy(update=APART).model_dump_json())
         return replace(rows, roles=known, name=name)

@@ -35,6 +35,7 @@ from fairdash.ui.widgets.pick_models import (
     known_models,
     offer_missing_seeds,
     pick_k,
+    pick_measure,
     pick_models,
     pick_seed,
     pick_upright,

@@ -5,7 +5,7 @@ from reading import button, figures, numbers, words
 from fairdash import ui
 from fairdash.datasets import split
 from fairdash.jobs import submit
-from fairdash.metrics import local_di, worst_k_di
+from fairdash.metrics import local_di, local_measure, worst_k_di
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training
 
@@ -222,3 +222,40 @@ def test_the_page_opens_with_its_verdict_and_one_set_of_numbers(visit, run_id):
     else:
         assert f"{100 * worst['Local DI']:.0f} point" in verdict
         assert f"In {worst['Subgroup']}" in verdict
+
+
+def test_the_measure_is_a_choice_that_a_reload_keeps(visit, run_id, dataset_id):
+    page = visit("Local fairness", run=run_id)
+    default = numbers(page)
+    widget(page, "selectbox", "Measure").set_value("false_positive_rate").run()
+    assert not page.exception
+    assert page.query_params["measure"] == "false_positive_rate"
+    dataset = ui.store().dataset(dataset_id)
+    (road,) = [
+        one for one in ui.known_models(dataset_id, run_id) if one.method == "road"
+    ]
+    gaps = []
+    for trial in road.trials:
+        rows = split(dataset, trial.seed).test
+        scores = ui.store().artifact(trial.key).scores()[rows]
+        table = local_measure(
+            "false_positive_rate",
+            dataset.y[rows],
+            (scores > 0.5).astype(int),
+            sensitive_features=dataset.sensitive_features[rows],
+            subgroups=dataset.frame["branch"].iloc[rows],
+            min_size=20,
+        )
+        gaps.append(table.set_index("subgroup")["gap"])
+    worst = sum(gap.max() for gap in gaps) / 2
+    mean = pd.concat(gaps).groupby(level=0).mean()
+    assert numbers(page)["Worst-1 gap, ROAD"] == f"{worst:.3f}"
+    shown = ranked(page).set_index("Subgroup")["Local gap"].to_dict()
+    assert shown == pytest.approx(mean.to_dict())
+    again = visit("Local fairness", **page.query_params)
+    assert numbers(again) == numbers(page)
+    widget(again, "selectbox", "Measure").set_value("selection_rate").run()
+    assert numbers(again) == default
+    widget(again, "selectbox", "Measure").set_value("calibration").run()
+    assert not again.exception
+    assert figures(again) == 2

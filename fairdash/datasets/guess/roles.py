@@ -20,6 +20,7 @@ from fairdash.datasets._columns import (
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets.guess.features import guess_features
 from fairdash.datasets.guess.ranking import MOST_CLASSES, Candidate, rank_columns
+from fairdash.datasets.guess.scores import guess_scores
 from fairdash.datasets.guess.words import concept, guess_meaning
 
 POSITIVE = (
@@ -134,6 +135,7 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         sensitive_cuts=cuts,
         features=tuple(features),
         subgroup_columns=_guess_subgroup_columns(frame, features),
+        scores=guess_scores(frame, (target, sensitive, *features)),
         keep=dict.fromkeys(filters, ("1",)),
         positive_name=name,
         positive_is=meaning,

@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import check_consistent_length
 
 from fairdash._validation import check_whole, value_label
@@ -87,6 +88,31 @@ def calibration_curve(
             "ci_high": ends[1],
         }
     )
+
+
+def as_probabilities(
+    y_true: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Return how often the outcome is 1 at a score: isotonic regression over all rows.
+
+    It turns scores that are no probabilities, such as deciles, into these, for all
+    groups together and on the same rows: gaps between groups in calibration then say
+    for whom a score means more than it does on the whole.
+
+    Parameters
+    ----------
+    y_true : array-like of 0/1, (n_rows,)
+    scores : array-like of finite numbers, (n_rows,)
+    sample_weight : array-like, (n_rows,), optional
+
+    Returns
+    -------
+    float64 array of shape (n_rows,)
+    """
+    isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    isotonic.fit(scores, y_true, sample_weight)
+    fitted: NDArray[np.float64] = isotonic.predict(scores)
+    return fitted
 
 
 def _short(value: float) -> str:

@@ -111,6 +111,14 @@ class LocalMeasure:
             )
         return Interval(largest, low, high)
 
+    def overall(self, *, confidence: float = 0.95) -> Interval:
+        """Return the largest difference over all rows, with its interval."""
+        found = self.measured.estimate(self.group, len(self.cells.groups))
+        low, high = largest_gap(
+            found.value, found.ends, confidence=confidence, most=found.most
+        )
+        return Interval(spread(found.value), low, high)
+
     def table(
         self, *, confidence: float = 0.95, reference: str | None = None
     ) -> pd.DataFrame:

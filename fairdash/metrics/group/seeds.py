@@ -1,5 +1,6 @@
 """Means and spread over seeds."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,6 +56,8 @@ def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame
 def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Average the tables of local DI over seeds, of one model or of several.
 
+    Those of `local_measure` likewise, whose gap is the column "gap".
+
     A gap, its interval and the rates are averaged over the seeds in which the subgroup
     is estimable, and are NaN if these are less than half of the seeds; numbers of rows
     are averaged over all seeds. Widths are averaged, not narrowed: see
@@ -81,7 +84,8 @@ def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     cells = known.groupby(by, sort=False, observed=True)
     n_seeds = cells["estimable"].sum()
     mean = cells[values.tolist()].mean()
-    mean["local_di_sd"] = cells["local_di"].std(ddof=1)
+    gap = "local_di" if "local_di" in rows else "gap"
+    mean[f"{gap}_sd"] = cells[gap].std(ddof=1)
     estimable = 2 * n_seeds >= _all_seeds(tables, mean.index)
     mean = mean.where(estimable)
     mean[counts] = cells[counts].mean().round().astype(np.int64)
@@ -92,7 +96,7 @@ def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     pairs = zip(places, estimable, strict=True)
     mean["reason"] = ["" if shown else reasons[place] for place, shown in pairs]
     mean["n_seeds"] = n_seeds
-    columns = [*tables[0].columns, "local_di_sd", "n_seeds"]
+    columns = [*tables[0].columns, f"{gap}_sd", "n_seeds"]
     return mean.reset_index()[columns]
 
 
@@ -107,5 +111,7 @@ def _all_seeds(tables: Sequence[pd.DataFrame], cells: pd.Index) -> Any:
 def _reason(failing: pd.DataFrame) -> str:
     """Say why a subgroup is not estimable in the seeds where it is not."""
     first = str(failing["reason"].iloc[0])
-    is_count = first.endswith((" rows", " row")) and not first.startswith("no ")
-    return f"{round(failing['n'].mean()):,} rows" if is_count else first
+    count = re.fullmatch(r"[\d,]+ rows?( .+)?", first)
+    if count is None:
+        return first
+    return f"{round(failing['n'].mean()):,} rows{count.group(1) or ''}"

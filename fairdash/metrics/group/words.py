@@ -26,6 +26,13 @@ MEASURE_SYMBOLS = {
     "brier": "mean (score − y)²",
     "auc": "P(score | y = 1 above score | y = 0)",
 }
+_NORMAL = "normal intervals of means"
+INTERVAL_KINDS = {
+    **dict.fromkeys(MEASURE_NAMES, "Newcombe intervals"),
+    "calibration": _NORMAL,
+    "brier": _NORMAL,
+    "auc": "DeLong intervals on the logit scale",
+}
 _AMONG = {
     "true_positive_rate": "among rows with {outcome}, ",
     "false_positive_rate": "among rows without {outcome}, ",

@@ -7,6 +7,7 @@ import streamlit as st
 from fairdash import results
 from fairdash._wording import plural
 from fairdash.jobs import submit
+from fairdash.metrics import MEASURE_NAMES
 from fairdash.results import Setting
 from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.frame import open_page
@@ -36,7 +37,7 @@ def pick_models(
     """
     labels = {model.label: model for model in models}
     named = {model.id: model.label for model in models}
-    first = results.models_of(store(), models, run_id)
+    first = results.models_of(store(), models, run_id) or list(models[:1])
     looked_at = [model for model in models if model.id == selection().model]
     if looked_at:
         first = results.beside_plain(looked_at[0], models)
@@ -76,6 +77,21 @@ def offer_missing_seeds(models: Sequence[Setting], data: str) -> None:
     ):
         run = submit(store(), spec, name=f"{spec.data.name} · missing seeds")
         open_page("pages/2_Train.py", run=run, data=data)
+
+
+def pick_measure() -> str:
+    """Draw the choice of what is compared between groups."""
+    measure: str = st.selectbox(
+        "Measure",
+        list(MEASURE_NAMES),
+        format_func=MEASURE_NAMES.__getitem__,
+        help="False positive rate: of those without the outcome, how many are "
+        "predicted to have it. False negative rate: of those with it, how many are "
+        "not. Precision: of those predicted, how many have it. Calibration: the mean "
+        "score less the share with the outcome.",
+        **bound("measure", "selection_rate", among=MEASURE_NAMES),
+    )
+    return measure
 
 
 def pick_seed(models: Sequence[Setting]) -> list[Setting]:

@@ -1,0 +1,242 @@
+"""Any measure of the models of a data set, by group and inside subgroups."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairdash._wording import group_label
+from fairdash.datasets import Subgroups
+from fairdash.methods import CATALOG
+from fairdash.metrics import (
+    MEASURE_NAMES,
+    MEASURE_SYMBOLS,
+    MEASURES,
+    SCORE_MEASURES,
+    LocalMeasure,
+    best_off,
+    calibration_curve,
+    decision_status,
+    gap_sentence,
+    mean_local_di,
+    measure_by_group,
+    measure_gaps,
+    summarise_seeds,
+)
+from fairdash.results.evaluation import DECIDES
+from fairdash.results.local import LocalResult, gap_names, local_result
+from fairdash.results.models import Setting, on_shared_seeds
+from fairdash.results.own_scores import ALL_ROWS, OWN, beside_trained, is_own
+from fairdash.results.rows import Rows, rows_of
+from fairdash.store import Store
+
+_WORST = (1, 2, 3)
+_EVERYBODY = Subgroups()
+
+
+def local_by_measure(
+    store: Store,
+    models: Sequence[Setting],
+    dataset_id: str,
+    subgroups: Subgroups,
+    measure: str = "selection_rate",
+) -> LocalResult:
+    """Compare a measure of some models inside subgroups, as `local_result` does DI.
+
+    Trained models are looked at on the test rows of the seeds that all of them have,
+    score columns on the same rows, or on all rows where no trained model is compared.
+    Paired changes are of selection rates alone.
+    """
+    models = beside_trained(models)
+    if measure == "selection_rate" and not any(map(is_own, models)):
+        return local_result(store, models, dataset_id, subgroups)
+    compared = on_shared_seeds(models)
+    tables, rows, floors = [], [], []
+    names = gap_names(measure)
+    for model in compared.models:
+        found = [
+            _measured(store, trial.key, dataset_id, trial.seed, subgroups, measure)
+            for trial in model.trials
+        ]
+        tables.append(
+            mean_local_di([one.table for one in found]).assign(label=model.label)
+        )
+        role = OWN if is_own(model) else CATALOG[model.method].colour_role
+        told = {"label": model.label, "method": model.method, "colour_role": role}
+        rows += [
+            {**told, "seed": trial.seed, **one.row}
+            for trial, one in zip(model.trials, found, strict=True)
+        ]
+        floors.append(float(np.mean([one.chance for one in found])))
+    all_rows = compared.seeds == (ALL_ROWS,)
+    return LocalResult(
+        compared.models[-1].label,
+        pd.concat(tables, ignore_index=True).rename(
+            columns={"gap": names.gap, "gap_sd": f"{names.gap}_sd"}
+        ),
+        summarise_seeds(pd.DataFrame(rows), ["label", "method", "colour_role"]),
+        floors[-1],
+        None,
+        compared.note(),
+        measure,
+        "row" if all_rows else "test row",
+    )
+
+
+def every_measure(
+    store: Store, model: Setting, dataset_id: str, *, favourable: bool = True
+) -> pd.DataFrame:
+    """Return every measure of a model by group, over all rows it is looked at.
+
+    Over several seeds values and ends of intervals are means.
+
+    Returns
+    -------
+    DataFrame, one row per measure: measure, symbol, a column per group, gap (signed:
+    the group furthest behind minus the one that is best off), ci_low, ci_high, ratio,
+    sentence
+    """
+    dataset = store.dataset(dataset_id)
+    outcome = dataset.roles.outcome()
+    rows = []
+    for measure in MEASURES:
+        values = pd.concat(
+            [
+                _by_group(store, trial.key, dataset_id, trial.seed, measure)
+                for trial in model.trials
+            ]
+        )
+        value = values.groupby("group", sort=False)["value"].mean()
+        value = value.reindex(dataset.group_names)
+        best = dataset.group_names[
+            best_off(measure, value.to_numpy(float), favourable=favourable)
+        ]
+        gaps = pd.concat(
+            [
+                _gaps(store, trial.key, dataset_id, trial.seed, measure, best)
+                for trial in model.trials
+            ]
+        )
+        numbers = ["difference", "ci_low", "ci_high", "ratio"]
+        by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
+        widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
+        rows.append(
+            {
+                "measure": MEASURE_NAMES[measure],
+                "symbol": MEASURE_SYMBOLS[measure],
+                **value.to_dict(),
+                "gap": widest["difference"],
+                "ci_low": widest["ci_low"],
+                "ci_high": widest["ci_high"],
+                "ratio": widest["ratio"],
+                "sentence": gap_sentence(
+                    measure,
+                    str(widest["group"]),
+                    best,
+                    float(widest["difference"]),
+                    float(widest["ci_low"]),
+                    float(widest["ci_high"]),
+                    decided=f"predicted “{outcome}”",
+                    outcome=f"“{outcome}”",
+                ),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def readable_measures(
+    table: pd.DataFrame, groups: Sequence[str], feature: str
+) -> pd.DataFrame:
+    """Return the table of `every_measure` with readable names."""
+    names = {"measure": "Measure", "symbol": "Definition"}
+    names |= {group: group_label(feature, group) for group in groups}
+    names |= {"gap": "Gap", "ci_low": "Low", "ci_high": "High", "ratio": "Ratio"}
+    return table.rename(columns={**names, "sentence": "In words"})
+
+
+def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:
+    """Return the calibration curve of a model by group, on the first of its seeds.
+
+    Of a score column the curve is of the score as it stands in the table.
+    """
+    trial = model.trials[0]
+    rows = rows_of(store, dataset_id, trial.seed, _EVERYBODY)
+    scores = rows.raw_scores(trial.key)
+    groups = rows.groups["sensitive_features"]
+    return calibration_curve(rows.y, scores, sensitive_features=groups)
+
+
+class _Found(NamedTuple):
+    """A measure of one trial: its table, its row of numbers, what chance shows."""
+
+    table: pd.DataFrame
+    row: dict[str, Any]
+    chance: float
+
+
+@lru_cache(maxsize=2000)
+def _measured(
+    store: Store,
+    key: str,
+    dataset_id: str,
+    seed: int,
+    subgroups: Subgroups,
+    measure: str,
+) -> _Found:
+    rows = rows_of(store, dataset_id, seed, subgroups)
+    found = LocalMeasure.of(
+        measure, rows.y, _predicted(rows, key, measure), **rows.groups
+    )
+    names = gap_names(measure)
+    overall, largest = found.overall(), found.worst()
+    worst = {names.worst.format(k=k): float(found.worst(k).value) for k in _WORST}
+    first = names.worst.format(k=1)
+    row = {
+        "n": len(rows.y),
+        "constant": _constant(rows, key),
+        names.overall: float(overall.value),
+        f"{names.overall}_low": float(overall.low),
+        f"{names.overall}_high": float(overall.high),
+        **worst,
+        f"{first}_low": float(largest.low),
+        f"{first}_high": float(largest.high),
+    }
+    table = found.table().drop(columns=["ratio_low", "ratio_high"])
+    if measure == "selection_rate":
+        table = table.rename(columns=lambda name: name.replace("value_", names.value))
+    chance = found.noise_floor().quantile if found.estimable.any() else np.nan
+    return _Found(table, row, chance)
+
+
+def _constant(rows: Rows, key: str) -> float:
+    status = decision_status(rows.y, rows.predictions(key))["status"].iloc[0]
+    return float(status != DECIDES)
+
+
+@lru_cache(maxsize=2000)
+def _by_group(
+    store: Store, key: str, dataset_id: str, seed: int, measure: str
+) -> pd.DataFrame:
+    rows = rows_of(store, dataset_id, seed, _EVERYBODY)
+    groups = rows.groups["sensitive_features"]
+    predicted = _predicted(rows, key, measure)
+    return measure_by_group(measure, rows.y, predicted, sensitive_features=groups)
+
+
+@lru_cache(maxsize=2000)
+def _gaps(
+    store: Store, key: str, dataset_id: str, seed: int, measure: str, reference: str
+) -> pd.DataFrame:
+    rows = rows_of(store, dataset_id, seed, _EVERYBODY)
+    groups = rows.groups["sensitive_features"]
+    predicted = _predicted(rows, key, measure)
+    asked = {"sensitive_features": groups, "reference": reference}
+    return measure_gaps(measure, rows.y, predicted, **asked)
+
+
+def _predicted(rows: Rows, key: str, measure: str) -> Any:
+    if measure == "auc":
+        return rows.ranks(key)
+    return rows.scores(key) if measure in SCORE_MEASURES else rows.predictions(key)

@@ -1,0 +1,3 @@
+"""The Local fairness page: one measure by subgroup, every measure by group."""
+
+from fairdash.ui.local.measures import by_measure

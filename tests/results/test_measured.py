@@ -1,0 +1,186 @@
+"""Any measure on Local fairness: of trained models as of stored scores, of columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+from toys import ROLES, people, people_csv
+
+from fairdash import ui
+from fairdash.datasets import ScoreColumn, Subgroups, split
+from fairdash.metrics import MEASURES, SCORE_MEASURES, local_measure
+from fairdash.results import (
+    beside_trained,
+    calibration_of,
+    every_measure,
+    known_models,
+    local_by_measure,
+    local_result,
+    own_models,
+)
+from fairdash.sweep import MethodGrid
+from fairdash.ui import start_training
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+SUBGROUPS = Subgroups(columns=("branch",), min_size=20)
+DECILE = ScoreColumn(column="decile", kind="score", threshold=5)
+
+
+@pytest.fixture
+def dataset_id(inline):
+    """Applicants with the deciles of a model that is harder on one group."""
+    frame = people(900)
+    seen = frame["skill"] - (frame["origin"] == "there")
+    frame["decile"] = pd.qcut(seen, 10, labels=False) + 1
+    table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
+    roles = ROLES.model_copy(update={"scores": (DECILE,)})
+    return ui.store().add_dataset(table, roles, "People", SUBGROUPS)
+
+
+@pytest.fixture
+def models(dataset_id):
+    start_training(dataset_id, MethodGrid(method="logistic", params={}), 2)
+    return known_models(ui.store(), dataset_id)
+
+
+def decided(dataset, where):
+    return (dataset.frame["decile"].iloc[where] >= 5).to_numpy().astype(int)
+
+
+def test_the_default_measure_has_the_numbers_of_local_di(models, dataset_id):
+    dataset = ui.store().dataset(dataset_id)
+    plain = local_result(ui.store(), models, dataset_id, SUBGROUPS)
+    same = local_by_measure(ui.store(), models, dataset_id, SUBGROUPS)
+    pd.testing.assert_frame_equal(same.cells, plain.cells)
+    beside = local_by_measure(
+        ui.store(), [*own_models(dataset), *models], dataset_id, SUBGROUPS
+    )
+    label = models[-1].label
+    own = beside.cells[beside.cells["label"] == label].reset_index(drop=True)
+    other = plain.cells[plain.cells["label"] == label].reset_index(drop=True)
+    pd.testing.assert_frame_equal(own[other.columns], other)
+    shared = [c for c in beside.models if c in plain.models and c != "label"]
+    pd.testing.assert_series_equal(
+        beside.row[shared], plain.row[shared], check_names=False, check_dtype=False
+    )
+    assert beside.chance == pytest.approx(plain.chance, rel=0.05)
+    assert [kpi.value for kpi in beside.kpis(2)][:2] == [
+        kpi.value for kpi in plain.kpis(2)
+    ][:2]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_tables_are_those_of_the_stored_scores(models, dataset_id, measure):
+    dataset = ui.store().dataset(dataset_id)
+    model = models[-1]
+    found = local_by_measure(ui.store(), [model], dataset_id, SUBGROUPS, measure)
+    tables = []
+    for trial in model.trials:
+        where = split(dataset, trial.seed).test
+        scores = ui.store().artifact(trial.key).scores()[where]
+        tables.append(
+            local_measure(
+                measure,
+                dataset.y[where],
+                scores if measure in SCORE_MEASURES else (scores > 0.5).astype(int),
+                sensitive_features=dataset.sensitive_features[where],
+                subgroups=dataset.frame["branch"].iloc[where],
+                min_size=20,
+            )
+        )
+    expected = pd.concat(tables).groupby("subgroup")["gap"].mean()
+    own = found.own.set_index("subgroup")[found.names.gap]
+    assert own.to_dict() == pytest.approx(expected.to_dict())
+    worst = np.mean([table["gap"].max() for table in tables])
+    assert found.kpis(1)[0].value == f"{worst:.3f}"
+    assert found.n_seeds == len(tables)
+    found.verdict(dataset.group_names, dataset.roles.outcome())
+
+
+def test_a_score_column_is_audited_on_all_rows_or_beside_a_model(models, dataset_id):
+    dataset = ui.store().dataset(dataset_id)
+    (own,) = own_models(dataset)
+    assert own.label == "decile ≥ 5"
+    alone = local_by_measure(
+        ui.store(), [own], dataset_id, SUBGROUPS, "false_positive_rate"
+    )
+    everywhere = np.arange(dataset.n_rows)
+    expected = local_measure(
+        "false_positive_rate",
+        dataset.y,
+        decided(dataset, everywhere),
+        sensitive_features=dataset.sensitive_features,
+        subgroups=dataset.frame["branch"],
+        min_size=20,
+    )
+    assert alone.own["gap"].tolist() == pytest.approx(expected["gap"].tolist())
+    assert "900 rows" in alone.facts("People", SUBGROUPS)
+    words = alone.verdict(dataset.group_names, "hired = yes")
+    worst = expected.loc[expected["gap"].idxmax()]
+    assert words.startswith(
+        f"In {worst['subgroup']}, by decile ≥ 5, among rows without “hired = yes”, "
+        f"there are predicted “hired = yes” {100 * worst['gap']:.0f} points less often "
+        "than here ("
+    )
+    (beside,) = beside_trained([own, models[0]])[:1]
+    assert beside.seeds == models[0].seeds
+    both = local_by_measure(
+        ui.store(), [models[0], own], dataset_id, SUBGROUPS, "false_positive_rate"
+    )
+    gaps = []
+    for seed in (0, 1):
+        where = split(dataset, seed).test
+        gaps.append(
+            local_measure(
+                "false_positive_rate",
+                dataset.y[where],
+                decided(dataset, where),
+                sensitive_features=dataset.sensitive_features[where],
+                subgroups=dataset.frame["branch"].iloc[where],
+                min_size=20,
+            )["gap"]
+        )
+    assert both.label == "decile ≥ 5"
+    assert both.own["gap"].tolist() == pytest.approx(np.mean(gaps, axis=0).tolist())
+
+
+def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
+    dataset = ui.store().dataset(dataset_id)
+    (own,) = own_models(dataset)
+    table = every_measure(ui.store(), own, dataset_id).set_index("measure")
+    groups, y = dataset.sensitive_features, dataset.y
+    picked = decided(dataset, np.arange(900))
+    for name in ("here", "there"):
+        inside = groups == name
+        rates = picked[inside & (y == 1)].mean()
+        assert table.loc["True positive rate", name] == pytest.approx(rates)
+        auc = roc_auc_score(y[inside], dataset.frame["decile"][inside])
+        assert table.loc["AUC", name] == pytest.approx(auc)
+    gap = table.loc["Selection rate"]
+    assert gap["gap"] == pytest.approx(gap["there"] - gap["here"])
+    assert gap["gap"] < 0
+    assert "there are predicted “hired = yes”" in gap["sentence"]
+    turned = every_measure(ui.store(), own, dataset_id, favourable=False)
+    turned = turned.set_index("measure").loc["Selection rate"]
+    assert turned["gap"] == pytest.approx(-gap["gap"])
+    # isotonic scores are calibrated over all rows
+    n = pd.Series(groups).value_counts()
+    whole = sum(n[name] * table.loc["Calibration", name] for name in n.index)
+    assert whole == pytest.approx(0, abs=1e-9)
+    curve = calibration_of(ui.store(), own, dataset_id)
+    assert curve["bin"].unique().tolist() == [str(k) for k in range(1, 11)]
+    assert curve["n"].sum() == 900
+
+
+def test_a_score_is_no_part_of_what_models_are_trained_on(dataset_id):
+    store = ui.store()
+    record = store.dataset_record(dataset_id)
+    other = record.roles.model_copy(
+        update={"scores": (DECILE.model_copy(update={"threshold": 8.0}),)}
+    )
+    assert store.add_dataset(record.table_sha256, other, "People") == dataset_id
+    (own,) = own_models(store.dataset(dataset_id))
+    assert own.label == "decile ≥ 8"
+    table = ui.store().add_table(people_csv(), "others.csv")
+    with pytest.raises(ValueError, match="decile"):
+        store.add_dataset(table, other, "People")
