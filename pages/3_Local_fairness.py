@@ -38,7 +38,9 @@ start = ui.store().dataset_record(view.data).subgroups
 def local_fairness():
     """Draw everything that follows the controls."""
     facts = st.container()
-    chosen = ui.pick_models(models, plots.MOST_MODELS, run_id=view.run)
+    chosen = results.beside_trained(
+        ui.pick_models(models, plots.MOST_MODELS, run_id=view.run)
+    )
     with ui.controls(4):
         measure = ui.pick_measure()
         bar = st.container(), st.container()
