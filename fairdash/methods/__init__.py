@@ -6,6 +6,7 @@ Nothing here loads torch before a network trains.
 from typing import Any
 
 from fairdash.methods.adversarial.broad import BROAD
+from fairdash.methods.adversarial.cuma import CUMA
 from fairdash.methods.adversarial.fad import FAD
 from fairdash.methods.adversarial.road import ROAD
 from fairdash.methods.adversarial.unconstrained import Unconstrained, WideNetwork

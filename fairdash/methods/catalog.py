@@ -4,7 +4,7 @@ Forms, the command line, sweeps, the documentation's table and the estimator che
 made from these entries. A new method is one file, with its entry, and one line here.
 """
 
-from fairdash.methods.adversarial import broad, fad, road, unconstrained, zhang
+from fairdash.methods.adversarial import broad, cuma, fad, road, unconstrained, zhang
 from fairdash.methods.classical import hardt, linear, plain, reductions
 from fairdash.methods.individual import clp, sensei
 from fairdash.methods.log_loss import fair_log_loss
@@ -15,6 +15,7 @@ METHODS = (
     linear.LOGISTIC,
     zhang.METHOD,
     fad.METHOD,
+    cuma.METHOD,
     road.METHOD,
     broad.METHOD,
     fair_log_loss.METHOD,

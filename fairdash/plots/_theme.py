@@ -20,6 +20,7 @@ METHODS = {
     "unconstrained": ("#000005", "square"),
     "adversarial": ("#000006", "triangle-up"),
     "fad": ("#000006", "triangle-down"),
+    "cuma": ("#000006", "star-triangle-up"),
     "broad": ("#000007", "diamond"),
     "road": ("#000008", "circle"),
     "logistic": ("#000009", "pentagon"),

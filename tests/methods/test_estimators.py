@@ -16,6 +16,7 @@ from fairdash.methods import (
     BROAD,
     CATALOG,
     CLP,
+    CUMA,
     FAD,
     ROAD,
     AdversarialDebiasing,
@@ -157,6 +158,10 @@ class PlainFAD(AlternatingGroups, FAD):
     pass
 
 
+class PlainCUMA(AlternatingGroups, CUMA):
+    pass
+
+
 class PlainROAD(AlternatingGroups, ROAD):
     pass
 
@@ -171,6 +176,7 @@ CHECKED = [
     PlainUnconstrained(batch_size=32),
     PlainAdversarial(batch_size=32),
     PlainFAD(batch_size=32),
+    PlainCUMA(batch_size=32),
     PlainROAD(batch_size=32),
     PlainBROAD(batch_size=32),
     PlainFairLogLoss(),

@@ -7,6 +7,7 @@ import torch
 from fairdash.methods import (
     BROAD,
     CLP,
+    CUMA,
     FAD,
     ROAD,
     AdversarialDebiasing,
@@ -38,6 +39,8 @@ CASES = [
     (AdversarialDebiasing, {"constraints": "equalized_odds"}, "mixed", 3),
     (FAD, {}, "mixed", 2),
     (FAD, {"constraints": "equalized_odds"}, "dense", 3),
+    (CUMA, {}, "mixed", 2),
+    (CUMA, {"constraints": "equalized_odds"}, "dense", 3),
     (ROAD, {}, "dense", 2),
     (ROAD, {"constraints": "equalized_odds"}, "mixed", 3),
     (ROAD, {"normalisation": "global"}, "one-hot", 5),

@@ -126,6 +126,35 @@ class StackedNetwork:
                 return product(delta, self.weights[0].mT)
         raise AssertionError("a network has at least one layer")
 
+    def tangents(self, along: Tensor) -> list[Tensor]:
+        """Return how the last inputs of every layer change with those of the first.
+
+        ``along``, (n_models, n_rows, n_inputs), is a direction a row; the last entry is
+        the derivative of the outputs in it.
+        """
+        found = [along]
+        for layer, weight in enumerate(self.weights):
+            if weight.shape[2] == 1:
+                change = product(weight.mT, found[-1].mT).mT
+            else:
+                change = product(found[-1], weight)
+            if layer < len(self.weights) - 1:
+                change *= self._activations[layer] > 0
+            found.append(change)
+        return found
+
+    def add_backward_of_slopes(self, gradient: Tensor, tangents: list[Tensor]) -> None:
+        """Add to the parameters' gradient that of sum(along * input_gradient).
+
+        That is with ``gradient`` held fast; ``tangents`` are those of ``along``.
+        """
+        for layer, delta in self._deltas(gradient):
+            weight, change = self._weight_gradients[layer], tangents[layer]
+            if delta.shape[2] == 1:
+                weight.mT.add_(product(delta.mT, change))
+            else:
+                weight += product(change.mT, delta)
+
     def step(self) -> None:
         """Move all parameters one Adam step along the gradient of ``backward``."""
         self._adam.step()
