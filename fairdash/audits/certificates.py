@@ -134,6 +134,10 @@ class Certificate:
             return f"keeps the constraint on {kept} of {n} splits"
         return "keeps the constraint" if kept else "breaks the constraint"
 
+    def covered(self, radius: float) -> float:
+        """Return how far the ball reaches: ``radius``, or as far as true groups can."""
+        return float(np.fmin(radius, self.reach))
+
     def guarantee(self, constraints: str, radius: float) -> str:
         """Say in plain words (Markdown) what is guaranteed, and what is not."""
         rate, n = RATES[constraints], len(self.largest)
@@ -142,7 +146,7 @@ class Certificate:
         at_most = radius >= self.reach
         where = f"within γ = {number(radius)} of the noisy ones"
         if at_most:
-            far = f"γ ≤ {number(self.reach)}{sure}"
+            far = f"γ ≤ {number(self.covered(radius))}{sure}"
             where = f"as far from the noisy ones as they can be on these rows ({far})"
         parts = [
             f"**{plain(self.label)}: guaranteed.** With true groups {where}, the "

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from fairdash._wording import listing
 from fairdash.audits import (
     AuditedModel,
     AuditRows,
@@ -59,7 +60,9 @@ class Audits:
 
 
 def audits_of(models: Sequence[Setting], question: Question, dataset_id: str) -> Audits:
-    """Audit models on all their seeds; those beyond the first 40 are excluded.
+    """Audit models on the seeds of the chosen one, so on the same people.
+
+    Those that lack one of them are excluded, and those beyond the first 40.
 
     Raises
     ------
@@ -71,12 +74,16 @@ def audits_of(models: Sequence[Setting], question: Question, dataset_id: str) ->
     rows: list[dict[str, object]] = []
     beyond = f"only {MOST_MODELS} are compared"
     excluded = {model.label: beyond for model in ordered[MOST_MODELS:]}
-    for model in ordered[:MOST_MODELS]:
+    for one in ordered[:MOST_MODELS]:
+        model, lacking = one.on(chosen.seeds), chosen.seeds - one.seeds
+        if lacking:
+            excluded[one.label] = f"has no seed {listing(map(str, sorted(lacking)))}"
+            continue
         known = {
             "label": model.label,
             "method": CATALOG[model.method].label,
             "colour_role": CATALOG[model.method].colour_role,
-            "chosen": model is chosen,
+            "chosen": one is chosen,
             "fairness_weight": model.trials[0].params.get(
                 "fairness_weight", float("nan")
             ),
@@ -84,7 +91,7 @@ def audits_of(models: Sequence[Setting], question: Question, dataset_id: str) ->
         try:
             found = [_audit(dataset_id, trial, question) for trial in model.trials]
         except ValueError as error:
-            if model is chosen:
+            if one is chosen:
                 raise
             excluded[model.label] = str(error)
             continue

@@ -111,8 +111,8 @@ def show_certificates(
     model, noise, question = chosen.model, chosen.noise, chosen.question
     assert model is not None, "the page shows this only with a model and noise"
     assert noise is not None, "the page shows this only with a model and noise"
-    alike = [other for other in models if _same_rows(other, model)]
-    shown = {model.id, *[one.id for one in alike if one is not model][: MOST - 1]}
+    alike = [one.on(model) for one in models if _same_rows(one, model)]
+    shown = {model.id, *[one.id for one in alike if one.id != model.id][: MOST - 1]}
     curve = _curve(model.sources, dataset_id, noise.key, question, noise)
     with left:
         radius = _pick_radius(curve)
@@ -127,8 +127,8 @@ def show_certificates(
         kpi_row(_kpis(found[model.id], radius))
         st.markdown(found[model.id].guarantee(question.constraints, radius))
     rows = "All rows of the file" if model.upload else "Test rows, mean over seeds"
-    if len(shown) < len(alike):
-        rows += f"; {len(shown)} of {len(alike)} models"
+    if len(shown) < len(models):
+        rows += f"; {len(shown)} of {plural(len(models), 'model')}"
     with right:
         figure(
             plots.plot_certificates(certificate_table(list(found.values()))),
@@ -253,7 +253,7 @@ def _kpis(found: Certificate, radius: float) -> list[Kpi]:
         Kpi(
             "Exact certificate",
             change(means["ball"]),
-            f"worst case, γ ≤ {number(radius)}",
+            f"worst case, γ ≤ {number(found.covered(radius))}",
             help="The largest violation that groups within this total variation of the "
             "noisy ones can show, none further than it can be on these rows. Some such "
             "groups attain it.",
@@ -275,9 +275,9 @@ def _bounds_table(bounds: pd.DataFrame) -> pd.DataFrame:
 
 
 def _same_rows(one: Candidate, other: Candidate) -> bool:
-    """Tell whether two models decide about the same rows with the same groups."""
+    """Tell whether ``one`` decides about the rows of ``other`` with its groups."""
     if one.upload is None or other.upload is None:
-        return one.upload is other.upload
+        return one.upload is other.upload and other.seeds <= one.seeds
     return one.upload._replace(name="", score="") == other.upload._replace(
         name="", score=""
     )

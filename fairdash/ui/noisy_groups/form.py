@@ -65,6 +65,16 @@ class Candidate(NamedTuple):
         """The file that its scores are in."""
         return self.sources[0].upload
 
+    @property
+    def seeds(self) -> frozenset[int]:
+        """Seeds of the splits whose test rows it decides."""
+        return frozenset(source.seed for source in self.sources)
+
+    def on(self, other: "Candidate") -> "Candidate":
+        """Return it with the seeds of another one alone, so on the same rows."""
+        kept = tuple(one for one in self.sources if one.seed in other.seeds)
+        return self._replace(sources=kept)
+
 
 class Chosen(NamedTuple):
     """What the controls ask: a model, whose groups, what noise, and what of them.

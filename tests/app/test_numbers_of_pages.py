@@ -1,0 +1,283 @@
+"""Train, Sweep, Weights and the audits: drawn numbers are those of the exported rows.
+
+Each page is read as it is drawn and recomputed with pandas and fairlearn; pages that
+speak of the same model on the same rows say the same.
+"""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from reading import drawn, numbers, sent, words
+from recompute import add_table, exported, figures_of, train
+from sklearn.metrics import balanced_accuracy_score
+
+from fairdash import ui
+from fairdash.datasets import training_rows
+from fairdash.results import known_models, opened_on
+
+KINDS = ["one seed", "three seeds", "sweep"]
+cases = pytest.mark.parametrize(
+    ("kind", "n_groups"), [("one seed", 4), ("three seeds", 2), ("sweep", 2)]
+)
+
+
+def models_of(dataset_id, run):
+    """Return the models of a run by label, and the seeds that all of them have."""
+    here = {trial.key for trial in ui.store().snapshot(run).trials}
+    models = known_models(ui.store(), dataset_id, run)
+    known = {m.label: m for m in models if here & {t.key for t in m.trials}}
+    return known, frozenset.intersection(*(m.seeds for m in known.values()))
+
+
+def notes(page):
+    """Return the quiet text of every card by its label."""
+    return {m.label: m.proto.delta_description for m in page.metric}
+
+
+@cases
+def test_train_shows_one_set_of_numbers(visit, inline, kind, n_groups):
+    data = add_table(n_groups)
+    run = train(data, kind)
+    page = visit("Train", run=run)
+    assert not page.exception
+    known, seeds = models_of(data, run)
+    chosen = opened_on(ui.store(), run)
+    main = chosen.label if chosen else next(k for k in known if k != "Unconstrained")
+    figures = {k: figures_of(exported(data, m, seeds)) for k, m in known.items()}
+    marks = [t for t in drawn(page)["data"] if t["name"] in known]
+    for mark, place in zip(marks, np.repeat([0, 1, 2], len(marks) // 3), strict=True):
+        assert mark["x"] == pytest.approx([figures[mark["name"]][place]])
+    accuracy, gap, worst = figures[main]
+    shown, before = numbers(page), figures["Unconstrained"]
+    assert shown["Accuracy"] == f"{accuracy:.1%}"
+    assert (shown["DI"], shown["Worst-1-DI"]) == (f"{gap:.3f}", f"{worst:.3f}")
+    chips = {m.label: m.delta for m in page.metric}
+    assert chips["DI"] == ui.change(gap - before[1])
+    assert chips["Worst-1-DI"] == ui.change(worst - before[2])
+    # the violation after rounding of demographic parity is DI, of the same rows
+    panels = [t for t in drawn(page, 1)["data"] if t["xaxis"] == "x2"]
+    for mark in panels:
+        wrong, gap, _ = figures[mark["name"]]
+        assert mark["x"] == pytest.approx([gap])
+        assert mark["y"] == pytest.approx([1 - wrong])
+    said = words(page)
+    assert ("mean of 3 seeds" in said) == (len(seeds) == 3)
+    least = re.search(r"after rounding: (ROAD.*|Unconstrained)", said)
+    decided = re.search(r"only after rounding; least violation: (.*)", said)
+    named = (least or decided).group(1).strip()
+    gaps = {t["name"]: t["x"][0] for t in panels}
+    assert gaps[named] == min(gaps.values())
+    # Local fairness on the same model and seeds
+    local = numbers(visit("Local fairness", run=run))
+    assert local["Worst-1-DI, ROAD"] == shown["Worst-1-DI"]
+    assert local["Worst-1-DI by chance"] == shown["Worst-1-DI by chance"]
+
+
+@pytest.mark.parametrize("n_groups", [2, 4])
+def test_a_sweep_shows_one_set_of_numbers(visit, inline, n_groups):
+    data = add_table(n_groups)
+    run = train(data, "sweep")
+    page = visit("Sweep", run=run)
+    assert not page.exception
+    known, seeds = models_of(data, run)
+    assert seeds == {0}
+    test = {k: figures_of(exported(data, m, seeds)) for k, m in known.items()}
+    at = {
+        k: figures_of(exported(data, m, seeds, "validation")) for k, m in known.items()
+    }
+    marks = [t for t in drawn(page)["data"] if t.get("mode") == "markers"]
+    found = {
+        text.split("<br>")[0]: (y, x)
+        for t in marks
+        for text, x, y in zip(t["text"], t["x"], t["y"], strict=True)
+    }
+    assert found == {k: pytest.approx((f[0], f[2])) for k, f in test.items()}
+    kept, total, on_test = re.search(
+        r"(\d+) of (\d+) keep DI within 0.05 on validation rows, (\d+) on test",
+        words(page),
+    ).groups()
+    assert int(total) == len(known)
+    assert int(kept) == sum(f[1] <= 0.05 for f in at.values())
+    assert int(on_test) == sum(f[1] <= 0.05 for f in test.values())
+    cards = [card["label"] for card in sent(page, "live_setting")["cards"]]
+    inside = sent(page, "live_inside")
+    for setting in sent(page, "live_setting")["settings"]:
+        values = dict(zip(cards, setting["values"], strict=True))
+        accuracy, gap, worst = test[setting["label"]]
+        assert values["Accuracy"]["value"] == f"{accuracy:.1%}"
+        assert values["DI"]["value"] == f"{gap:.3f}"
+        assert values["Worst-1-DI"]["value"] == f"{worst:.3f}"
+        assert values["DI"]["delta"] == ui.change(gap - test["Unconstrained"][1])
+        limit = at[setting["label"]][1] <= 0.05, gap <= 0.05
+        words_of = {(True, True): "yes", (True, False): "not on test"}
+        words_of |= {(False, True): "only on test", (False, False): "no"}
+        assert values["Within the limit"]["value"] == words_of[limit]
+        drawn_inside = inside["settings"][setting["id"]]
+        gaps = [row[0] for row in drawn_inside["local"]]
+        assert max(gaps) == pytest.approx(worst, abs=1e-4)
+        # what is said inside a setting is what Local fairness says of it
+        local = visit("Local fairness", run=run, models=known[setting["label"]].id)
+        chance = numbers(local)["Worst-1-DI by chance"]
+        assert f"{drawn_inside['chance']:.3f}" == chance
+        alike = "chance alone" in drawn_inside["finding"]
+        assert alike == ("exceeds what chance" in words(local))
+
+
+@cases
+def test_weights_are_those_of_the_training_rows(visit, inline, kind, n_groups):
+    data = add_table(n_groups)
+    run = train(data, kind)
+    page = visit("Weights", run=run)
+    assert not page.exception
+    known, _ = models_of(data, run)
+    model = known[next(k for k in known if k in words(page) and k != "Unconstrained")]
+    trial, store = model.trials[0], ui.store()
+    assert f"{model.label} · seed {trial.seed}" in words(page)
+    ratio = store.artifact(trial.key).ratio().astype(float)
+    dataset = store.dataset(data)
+    where = training_rows(dataset, trial.seed, None)
+    (plain,) = [t for t in known["Unconstrained"].trials if t.seed == trial.seed]
+    rows = pd.DataFrame(
+        {
+            "r": ratio,
+            "group": dataset.sensitive_features[where],
+            "branch": dataset.frame["branch"].iloc[where].to_numpy(),
+            "decided": store.artifact(plain.key).scores()[where] > 0.5,
+        }
+    )
+    shown = numbers(page)
+    assert shown["Largest r"] == f"{ratio.max():.1f}"
+    assert shown["Effective rows"] == f"{ratio.sum() ** 2 / (ratio**2).sum():,.0f}"
+    assert shown["Mean r by group"] == f"{rows.groupby('group')['r'].mean().mean():.2f}"
+    rates = rows.pivot_table("decided", "branch", "group")
+    (mark,) = drawn(page)["data"][:1]
+    gaps = rates.max(axis=1) - rates.min(axis=1)
+    mean = rows.groupby("branch")["r"].mean()
+    assert sorted(mark["x"]) == pytest.approx(sorted(gaps))
+    assert sorted(mark["y"]) == pytest.approx(sorted(mean))
+    table = next(t.value for t in page.dataframe if "mean_ratio" in t.value)
+    table = table.set_index("subgroup")
+    assert table["local_di"].to_dict() == pytest.approx(gaps.to_dict())
+    assert table["mean_ratio"].to_dict() == pytest.approx(mean.to_dict())
+
+
+@cases
+def test_post_processing_starts_from_the_decisions_of_the_model(
+    visit, inline, kind, n_groups
+):
+    data = add_table(n_groups)
+    run = train(data, kind)
+    page = visit("Post-process", run=run)
+    assert not page.exception
+    known, _ = models_of(data, run)
+    said = words(page)
+    label, seed = re.search(r"People · (.*?)(?:, seed (\d+))? ·", said).groups()
+    rows = exported(data, known[label], {int(seed or 0)}, "validation")
+    accuracy, gap, worst = figures_of(rows)
+    metric = {m.label: m for m in page.metric}
+    change = float(metric["DI, validation rows"].delta.replace("−", "-"))
+    now = float(metric["DI, validation rows"].value)
+    assert now - change == pytest.approx(gap, abs=1.1e-3)
+    gain = float(
+        metric["Expected accuracy"].delta.replace("−", "-").removesuffix(" pt")
+    )
+    after = float(metric["Expected accuracy"].value.removesuffix("%"))
+    assert after - gain == pytest.approx(100 * accuracy, abs=0.11)
+    taken = float(re.search(r"takes ([\d.]+) off DI", said).group(1))
+    assert taken == pytest.approx(-change, abs=1.1e-3)
+    before = float(re.search(r"Worst local DI: ([\d.]+) before", said).group(1))
+    assert before == pytest.approx(worst, abs=6e-3)
+    table = next(t.value for t in page.dataframe if "local_di" in t.value)
+    for name, mine in table.groupby("label"):
+        told = {"Ramp": "ramp", "Ramp, crossed": "crossed"}.get(name)
+        if told:
+            found = float(re.search(rf"([\d.]+) {told}", said).group(1))
+            assert found == pytest.approx(mine["local_di"].max(), abs=6e-3)
+
+
+@cases
+def test_noisy_groups_say_one_radius_and_one_violation(visit, inline, kind, n_groups):
+    data = add_table(n_groups)
+    run = train(data, kind)
+    page = visit("Noisy groups", run=run)
+    assert not page.exception
+    said, shown = words(page), numbers(page)
+    label, worst = re.search(
+        r"\*\*(.*): (?:not )?guaranteed\.\*\*.*?(?:violation is (−?\d\.\d+)|keeps)",
+        said,
+    ).groups()
+    (radius,) = re.findall(r"γ ≤ ([\d.]+)", notes(page)["Exact certificate"])
+    assert re.findall(r"\(γ ≤ ([\d.]+)", said) == [radius]
+    if worst:
+        assert shown["Exact certificate"] == ui.change(float(worst.replace("−", "-")))
+    table = next(t.value for t in page.dataframe if "ball" in t.value)
+    row = table.set_index("label").loc[label]
+    for card, kind_of in (
+        ("On noisy groups", "noisy"),
+        ("On true groups", "true"),
+        ("20 random draws", "drawn"),
+        ("Exact certificate", "ball"),
+    ):
+        assert shown[card] == ui.change(row[kind_of])
+    known, _ = models_of(data, run)
+    mine = exported(data, known[label], known[label].seeds)
+    for other in table["label"]:  # on the same rows: those of the chosen model's seeds
+        assert known[label].seeds <= known[other].seeds
+        theirs = exported(data, known[other], known[label].seeds)
+        lowest = [
+            (part["decided"].mean() - part.groupby("group")["decided"].mean()).max()
+            for _, part in theirs[theirs["y"] == 1].groupby("seed")
+        ]
+        expected = np.mean(lowest) - 0.05
+        assert table.set_index("label").loc[other, "true"] == pytest.approx(expected)
+    largest = []
+    for _, part in mine[mine["y"] == 1].groupby("seed"):
+        rates = part.groupby("group")["decided"].mean()
+        largest.append((part["decided"].mean() - rates).max())
+    assert row["true"] == pytest.approx(np.mean(largest) - 0.05)
+    assert row["true"] <= row["ball"] + 1e-9
+    passing = re.search(r"(\d+) of (\d+) pass 20 random draws", said)
+    if passing:
+        able = table[table["status"] == ""]
+        assert int(passing.group(1)) == (able["drawn"] <= 0).sum()
+        assert int(passing.group(2)) == len(able)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_individual_fairness_counts_the_people_it_shows(visit, inline, kind):
+    data = add_table(2)
+    run = train(data, kind)
+    page = visit("Individual fairness", run=run)
+    assert not page.exception
+    said, shown = words(page), numbers(page)
+    people = next(t.value for t in page.dataframe if "changed so" in t.value)
+    (share,) = re.findall(r"([\d.]+)% of people have someone alike", said)
+    listed = people["decision"].str.contains("→").sum()
+    assert listed <= round(float(share) * 240 / 100)
+    assert len(people) < 240 or listed == round(float(share) * 240 / 100)
+    known, _ = models_of(data, run)
+    label = next(k for k in known if f" · {k}\n" in said)
+    n_seeds = len(known[label].seeds)
+    assert f"{n_seeds} seed" in said
+    if n_seeds == 1:
+        assert shown["Consistency"] == f"{100 - float(share):.1f}%"
+    table = next(t.value for t in page.dataframe if "consistency" in t.value)
+    table = table.set_index("label")
+    assert set(table["n_seeds"]) == {n_seeds}
+    assert shown["Consistency"] == f"{table.loc[label, 'consistency']:.1%}"
+    assert shown["CTF score"] == f"{table.loc[label, 'ctf']:.3f}"
+    for name, row in table.iterrows():
+        accuracy = [
+            balanced_accuracy_score(part["y"], part["decided"])
+            for _, part in exported(data, known[name], known[label].seeds).groupby(
+                "seed"
+            )
+        ]
+        assert row["balanced_accuracy"] == pytest.approx(np.mean(accuracy))
+    best = re.search(r"Most consistent: (.*), ([\d.]+)% keep", said)
+    if best:
+        most = table.loc[best.group(1), "consistency"]
+        assert most == table["consistency"].max()
+        assert best.group(2) == f"{100 * most:.1f}"
