@@ -161,6 +161,9 @@ def _shared(methods: Sequence[str], papers: Mapping[str, Published]) -> dict[str
             labels[name],
             list(options),
             format_func=options.__getitem__,
+            help="Each method as its paper has it, until this is changed."
+            if papers
+            else None,
             **_tied(f"{mark}{name}", str(defaults[name]), among=options),
         )
         if value != defaults[name]:
