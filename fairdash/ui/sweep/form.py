@@ -110,7 +110,8 @@ def sweep_form(dataset_id: str) -> None:
         with more("Criterion and networks"):
             how = _shared(chosen, papers)
     train_rows = train_rows_input(dataset_id, start=PROPOSED)
-    subgroups = next((one.subgroups for one in papers.values()), None)
+    known = (one.subgroups for one in papers.values() if one.subgroups)
+    subgroups = next(known, record.subgroups)
     try:
         spec = grid_spec(
             source(record),
@@ -121,7 +122,7 @@ def sweep_form(dataset_id: str) -> None:
             initialisations=n_starts,
             equal_models=bool(equal),
             published=bool(papers),
-            subgroups=subgroups or record.subgroups,
+            subgroups=subgroups,
             train_rows=train_rows,
             **how,
         )
