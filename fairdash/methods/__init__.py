@@ -5,14 +5,12 @@ Nothing here loads torch before a network trains.
 
 from typing import Any
 
-from fairdash.methods.adversarial.broad import BROAD
 from fairdash.methods.adversarial.cuma import CUMA
 from fairdash.methods.adversarial.fad import FAD
-from fairdash.methods.adversarial.road import ROAD
+from fairdash.methods.adversarial.road import BROAD, ROAD
 from fairdash.methods.adversarial.unconstrained import Unconstrained, WideNetwork
 from fairdash.methods.adversarial.zhang import AdversarialDebiasing
 from fairdash.methods.catalog import CATALOG
-from fairdash.methods.classical.hardt import HardtLogistic
 from fairdash.methods.classical.linear import (
     CovarianceConstraint,
     Logistic,
@@ -20,7 +18,11 @@ from fairdash.methods.classical.linear import (
     Reweighing,
 )
 from fairdash.methods.classical.plain import NearestNeighbours, RandomForest
-from fairdash.methods.classical.reductions import GridReductions, Reductions
+from fairdash.methods.classical.reductions import (
+    GridReductions,
+    HardtLogistic,
+    Reductions,
+)
 from fairdash.methods.declare import Device, Effort, Param
 from fairdash.methods.individual.clp import CLP
 from fairdash.methods.individual.sensei import SenSeI, SenSR

@@ -4,8 +4,8 @@ Forms, the command line, sweeps, the documentation's table and the estimator che
 made from these entries. A new method is one file, with its entry, and one line here.
 """
 
-from fairdash.methods.adversarial import broad, cuma, fad, road, unconstrained, zhang
-from fairdash.methods.classical import hardt, linear, plain, reductions
+from fairdash.methods.adversarial import cuma, fad, road, unconstrained, zhang
+from fairdash.methods.classical import linear, plain, reductions
 from fairdash.methods.individual import clp, sensei
 from fairdash.methods.log_loss import fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
@@ -17,13 +17,13 @@ METHODS = (
     fad.METHOD,
     cuma.METHOD,
     road.METHOD,
-    broad.METHOD,
+    road.BOLTZMANN,
     fair_log_loss.METHOD,
     reductions.EXPONENTIATED,
     reductions.GRID,
     linear.REWEIGHING,
     linear.COVARIANCE,
-    hardt.METHOD,
+    reductions.HARDT,
     plain.FOREST,
     plain.NEIGHBOURS,
     unconstrained.WIDE_NETWORK,

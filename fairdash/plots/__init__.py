@@ -5,12 +5,16 @@ input. Colours are tokens that Streamlit swaps for the reader's
 theme; ``resolve`` swaps them for files.
 """
 
-from fairdash.plots._base_rates import plot_base_rates
 from fairdash.plots._calibration import plot_calibration
 from fairdash.plots._front import METRICS, drawn_models, plot_front
 from fairdash.plots._grid import plot_by_tau, plot_grid, plot_ratio_by_tau
 from fairdash.plots._individual import plot_consistency, plot_fair_metric
-from fairdash.plots._local import MOST_MODELS, local_finding, plot_local_di
+from fairdash.plots._local import (
+    MOST_MODELS,
+    local_finding,
+    plot_base_rates,
+    plot_local_di,
+)
 from fairdash.plots._models import plot_comparison, plot_overview
 from fairdash.plots._noisy_groups import (
     plot_certificates,
