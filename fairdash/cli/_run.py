@@ -17,6 +17,7 @@ from fairdash.cli._options import File, Home, Out, check_out, refuse, write
 from fairdash.jobs import (
     attach,
     engine_waits_for,
+    keep_table,
     queue,
     run_open,
     use_scheduler,
@@ -48,6 +49,15 @@ Published = Annotated[
         help="On a public table: as in the paper what the configuration leaves open.",
     ),
 ]
+Table = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        readable=True,
+        help="File of the data, for a configuration that names it by its digest.",
+    ),
+]
 Inline = Annotated[bool, typer.Option("--inline", help="Train in this process.")]
 
 
@@ -57,6 +67,7 @@ def run(
     name: Name = None,
     train_rows: TrainRows = None,
     published: Published = False,
+    table: Table = None,
     inline: Inline = False,
     home: Home = None,
 ) -> None:
@@ -74,6 +85,7 @@ def run(
         name=name,
         train_rows=train_rows,
         published=published,
+        file=table,
     )
 
 
@@ -93,6 +105,7 @@ def sweep(
     name: Name = None,
     train_rows: TrainRows = None,
     published: Published = False,
+    table: Table = None,
     inline: Inline = False,
     home: Home = None,
 ) -> None:
@@ -102,8 +115,9 @@ def sweep(
     """
     if (config is None) == (resume is None):
         raise refuse(ValueError("Give either a configuration or --resume ID."))
-    if published and resume is not None:
-        raise refuse(ValueError("Give --published with a configuration."))
+    for given, name in ((published, "--published"), (table, "--table")):
+        if given and resume is not None:
+            raise refuse(ValueError(f"Give {name} with a configuration."))
     if inline and scheduler:
         raise refuse(ValueError("Give either --inline or --scheduler."))
     _train(
@@ -116,6 +130,7 @@ def sweep(
         name=name,
         train_rows=train_rows,
         published=published,
+        file=table,
     )
 
 
@@ -138,11 +153,13 @@ def train(
     name: str | None,
     train_rows: int | None = None,
     published: bool = False,
+    file: Path | None = None,
 ) -> str:
     """Train a configuration, or what is left of a run, and return the run's status.
 
     Prints the results, and writes all rows to ``out``. ``train_rows`` takes the place
-    of the one in the configuration; ``published`` is `fairdash.sweep.as_published`.
+    of the one in the configuration; ``published`` is `fairdash.sweep.as_published`, and
+    ``file`` is that of the data, as `fairdash.jobs.keep_table` takes it.
 
     Raises
     ------
@@ -157,6 +174,7 @@ def train(
         assert config is not None
         spec = SweepSpec.from_yaml(config)
         spec = as_published(spec) if published else spec
+        spec = keep_table(store, spec, file)
     else:
         old = store.run(resume)
         spec, name = SweepSpec.of_run(old.spec), name or old.name

@@ -51,6 +51,7 @@ from fairdash.datasets.guess.scores import guess_score
 from fairdash.datasets.guess.words import guess_meaning
 from fairdash.datasets.public.fetch import fetch, fetch_table
 from fairdash.datasets.public.tables import PUBLIC, PublicTable, Variant
+from fairdash.datasets.reading.digest import check_reading, find_reading, table_digest
 from fairdash.datasets.reading.format import (
     DECIMALS,
     DELIMITERS,

@@ -10,7 +10,7 @@ from fairdash.jobs._engine import (
     ensure_engine,
     use_scheduler,
 )
-from fairdash.jobs._submit import cancel, queue, run_open, submit, wake
+from fairdash.jobs._submit import cancel, keep_table, queue, run_open, submit, wake
 
 if TYPE_CHECKING:
     from fairdash.jobs._remote import serve_worker

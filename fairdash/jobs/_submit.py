@@ -3,9 +3,11 @@
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from fairdash import methods
+from fairdash.datasets import check_reading
 from fairdash.jobs._engine import ENGINE, ensure_engine, take
 from fairdash.jobs._work import begin, describe, end, fail, record, work
 from fairdash.methods import CATALOG
@@ -23,6 +25,47 @@ def submit(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
     run_id = queue(store, spec, name=name)
     wake(store)
     return run_id
+
+
+def keep_table(store: Store, spec: SweepSpec, file: Path | None) -> SweepSpec:
+    """Keep the file of a specification's data in the store, if one is given.
+
+    Parameters
+    ----------
+    store : Store
+    spec : SweepSpec
+    file : Path or None
+        Of a specification that names its table by a digest the file with that digest;
+        of one that names a path any file, taken instead.
+
+    Returns
+    -------
+    SweepSpec
+        Of data that the store has, or that lie where they say.
+
+    Raises
+    ------
+    ValueError
+        When the file is another one, a table named by a digest is neither given nor in
+        the store, or the data are a sample.
+    """
+    data = spec.data
+    if file is None:
+        if data.table and all(data.table != known.sha256 for known in store.tables()):
+            message = f"It names its table by the sha256 {data.table[:12]}…"
+            raise ValueError(f"{message}; give that file with `--table FILE`.")
+        return spec
+    if data.sample:
+        message = f"Its data are the sample {data.sample!r}"
+        raise ValueError(f"{message}, which needs no `--table`.")
+    if data.path:
+        return spec.model_copy(
+            update={"data": data.model_copy(update={"path": str(file)})}
+        )
+    assert data.table is not None, "a source has one of three names"
+    reading = check_reading(data.table, file, data.table_format, file.name)
+    store.add_table(file, file.name, **reading._asdict())
+    return spec
 
 
 def queue(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:

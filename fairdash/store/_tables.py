@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
-from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -22,8 +21,10 @@ from fairdash.datasets import (
     Subgroups,
     TableFormat,
     convert_table,
+    find_reading,
     load_table,
     make_dataset,
+    table_digest,
 )
 from fairdash.store._artifacts import (
     WRITING,
@@ -86,7 +87,7 @@ class TableStore:
         ValueError
             When the file cannot be read as a table.
         """
-        digest = _digest(source, sheet, table_format)
+        digest = table_digest(source, sheet, table_format)
         if self._known_table(digest):
             return digest
         self._home.joinpath("tables").mkdir(exist_ok=True)
@@ -117,10 +118,7 @@ class TableStore:
 
     def was_read_from(self, digest: str, source: bytes | Path) -> bool:
         """Tell whether a table was read from a file, in whatever format that was."""
-        form = self.table_format(digest)
-        sheet = form.sheet if form else None
-        ways = [(None, None), (sheet, None), (None, form), (sheet, form)]
-        return digest in {_digest(source, *way) for way in ways}
+        return find_reading(digest, source, self.table_format(digest)) is not None
 
     def tables(self) -> list[TableRecord]:
         """Return all uploaded files, newest first."""
@@ -370,15 +368,3 @@ def _record(row: Mapping[Any, Any]) -> DatasetRecord:
     known["roles"] = Roles.model_validate_json(known["roles"])
     known["subgroups"] = Subgroups.model_validate_json(known["subgroups"])
     return DatasetRecord(**known)
-
-
-def _digest(source: bytes | Path, sheet: str | None, form: TableFormat | None) -> str:
-    """Return the sha256 of a file, and of how it is read where that was chosen."""
-    if isinstance(source, bytes):
-        digest = sha256(source).hexdigest()
-    else:
-        with open(source, "rb") as file:
-            digest = file_digest(file, "sha256").hexdigest()
-    if sheet is None and form is None:
-        return digest
-    return sha256(f"{digest} {sheet!r} {form!r}".encode()).hexdigest()

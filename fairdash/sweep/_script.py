@@ -1,12 +1,13 @@
 """Write a sweep as a short script of public calls."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from textwrap import indent
 from typing import Any
 
 from fairdash import __version__
-from fairdash.datasets import SAMPLES
+from fairdash.datasets import SAMPLES, TableFormat
 from fairdash.methods import CATALOG
 from fairdash.sweep._plan import (
     STEP,
@@ -26,13 +27,13 @@ SCRIPT = '''\
 Written by fairdash {version}; run it with Python to get the same figures.
 """
 
-import pandas as pd
+{system}import pandas as pd
 
 from fairdash.datasets import {dataset_names}
 from fairdash.methods import {method_names}
 from fairdash.metrics import evaluate
 from fairdash.sweep import decisions
-{more_imports}
+
 {data}
 
 subgroups = {subgroups}
@@ -65,6 +66,11 @@ results = pd.DataFrame(rows)
 print(results.to_string())
 '''
 
+NEEDS_TABLE = """\
+if len(sys.argv) != 2:
+    sys.exit(f"usage: python {sys.argv[0]} TABLE  (the file that was trained on)")
+"""
+
 ONE_MODEL = """\
 model = {estimator}
 model.fit(X[train], dataset.y[train], sensitive_features=groups[train])
@@ -95,7 +101,7 @@ def python_script(spec: SweepSpec) -> str:
     stacks.sort(key=lambda stack: trials.index(stack.trials[0]))
     most = max(times.values())
     state = f"seed + {STEP:_} * again" if most > 1 else "seed"
-    data, names, imports = _data(spec.data)
+    data, names = _data(spec.data)
     classes = sorted({CATALOG[stack.method].class_name for stack in stacks})
     models = "\n".join(
         _models(stack, state)
@@ -116,7 +122,7 @@ def python_script(spec: SweepSpec) -> str:
         version=__version__,
         dataset_names=", ".join(sorted(set(names))),
         method_names=", ".join(classes),
-        more_imports=imports,
+        system="import sys\n\n" if spec.data.table else "",
         data=data,
         subgroups=_call("Subgroups", _chosen(spec.subgroups)),
         seeds=spec.seeds,
@@ -126,26 +132,31 @@ def python_script(spec: SweepSpec) -> str:
     )
 
 
-def _data(source: DataSource) -> tuple[str, tuple[str, ...], str]:
-    """Return the lines that make the data set, the names they need, and imports."""
+def _data(source: DataSource) -> tuple[str, tuple[str, ...]]:
+    """Return the lines that make the data set, and the names they need."""
     if source.sample and source.roles == SAMPLES[source.sample].roles:
         lines = f"dataset = load_sample({_literal(source.sample)})"
-        return lines, ("load_sample",), ""
-    names: tuple[str, ...] = ("Roles", "make_dataset")
-    imports = ""
+        return lines, ("load_sample",)
+    names: tuple[str, ...] = ("Roles", "make_dataset", "read_table")
+    before, key = "", ""
     if source.table:
-        frame = f"open_store().table({_literal(source.table)})"
-        imports = "from fairdash.store import open_store\n"
+        before, key = NEEDS_TABLE, ", key=DIGEST"
+        before += f"DIGEST = {_literal(source.table)}\n"
+        options = {"digest": "DIGEST"}
+        if source.table_format is not None:
+            names += ("TableFormat",)
+            form = _call("TableFormat", _said(source.table_format))
+            options["table_format"] = form
+        frame = _call_text("read_table", {"": "sys.argv[1]"} | options)
     elif source.sample:
         frame = f"read_table(SAMPLES[{_literal(source.sample)}].path)"
-        names += ("SAMPLES", "read_table")
+        names += ("SAMPLES",)
     else:
         frame = f"read_table({_literal(str(Path(str(source.path))))})"
-        names += ("read_table",)
     roles = _call("Roles", _chosen(source.roles))
-    made = f"make_dataset(table, roles, name={_literal(source.name)})"
-    lines = f"table = {frame}\nroles = {roles}\ndataset = {made}"
-    return lines, names, imports
+    made = f"make_dataset(table, roles, name={_literal(source.name)}{key})"
+    lines = f"{before}table = {frame}\nroles = {roles}\ndataset = {made}"
+    return lines, names
 
 
 def _models(stack: Stack, state: str) -> str:
@@ -174,12 +185,18 @@ def _chosen(model: Any) -> dict[str, Any]:
     return chosen
 
 
+def _said(form: TableFormat) -> dict[str, Any]:
+    """Return what a format says beyond the usual one."""
+    usual = asdict(TableFormat())
+    return {key: said for key, said in asdict(form).items() if said != usual[key]}
+
+
 def _call(name: str, arguments: dict[str, Any]) -> str:
     return _call_text(name, {key: _literal(value) for key, value in arguments.items()})
 
 
 def _call_text(name: str, arguments: dict[str, str]) -> str:
-    pairs = [f"{key}={text}" for key, text in arguments.items()]
+    pairs = [f"{key}={text}" if key else text for key, text in arguments.items()]
     line = f"{name}({', '.join(pairs)})"
     if len(line) <= WIDTH - 20:
         return line

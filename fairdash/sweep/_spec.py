@@ -17,7 +17,14 @@ from pydantic import (
 )
 
 from fairdash._validation import explain_invalid
-from fairdash.datasets import SAMPLES, Dataset, Roles, Subgroups, split
+from fairdash.datasets import (
+    SAMPLES,
+    Dataset,
+    Roles,
+    Subgroups,
+    TableFormat,
+    split,
+)
 from fairdash.methods import CATALOG, Effort, Param
 
 Scalar = int | float | str
@@ -39,7 +46,10 @@ class DataSource(_Frozen):
     sample : str, optional
         Name of a sample that comes with the package; it has roles of its own.
     table : str, optional
-        sha256 of a file uploaded to the store.
+        `fairdash.datasets.table_digest` of a file: one uploaded to the store, or one
+        given beside the configuration (``fairdash run --table``).
+    table_format : TableFormat, optional
+        How that file was read.
     path : str, optional
         Path of a file.
     roles : Roles
@@ -51,6 +61,7 @@ class DataSource(_Frozen):
     sample: str | None = None
     table: str | None = None
     path: str | None = None
+    table_format: TableFormat | None = None
     roles: Roles
     name: str
 

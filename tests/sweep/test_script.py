@@ -88,14 +88,6 @@ def test_the_script_trains_methods_with_fewer_settings_as_the_sweep_does(
     compare(execute(python_script(spec)), table)
 
 
-def test_the_script_of_an_uploaded_table_reads_the_store(path):
-    spec = specification(path)
-    uploaded = spec.data.model_copy(update={"path": None, "table": "0f"})
-    text = python_script(spec.model_copy(update={"data": uploaded}))
-    compile(text, "script", "exec")
-    assert 'open_store().table("0f")' in text
-
-
 HOSTILE = [
     '"""\nimport os\nos.system("echo gone")\n"""',
     "'''\nimport os\n'''",

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from fairdash.datasets.reading.cells import Sink, read_cells
 from fairdash.datasets.reading.csv_text import CsvText
+from fairdash.datasets.reading.digest import check_reading
 from fairdash.datasets.reading.format import TableFormat, sniff
 from fairdash.datasets.reading.parquet import ParquetRows, ParquetSink, load_table
 from fairdash.datasets.reading.records import ExcelSheet, JsonRecords
@@ -27,6 +28,7 @@ def read_table(
     sheet: str | None = None,
     table_format: TableFormat | None = None,
     compact: bool = False,
+    digest: str | None = None,
 ) -> pd.DataFrame:
     """Read a CSV, Excel, JSON or Parquet file, plain or in gzip or ZIP.
 
@@ -53,6 +55,9 @@ def read_table(
     compact : bool, default=False
         Whether a table of a million rows or more takes as little memory as holds its
         values, see `load_table`.
+    digest : str, optional
+        `table_digest` of the table that this must be; it also says whether ``sheet``
+        and ``table_format`` were chosen for it, or found.
 
     Returns
     -------
@@ -65,8 +70,11 @@ def read_table(
     ValueError
         If the file is empty, has no columns, more than 10,000 or no rows, cannot be
         read, has a row with too many or too few cells, or two different columns of one
-        name.
+        name; or if it is not the table of ``digest``.
     """
+    if digest is not None:
+        called = _source(source, name, None).name
+        sheet, table_format = check_reading(digest, source, table_format, called)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         convert_table(source, path, name=name, sheet=sheet, table_format=table_format)

@@ -9,6 +9,7 @@ from fairdash import plots
 from fairdash._wording import count, duration, plural
 from fairdash.audits import exported
 from fairdash.methods import CATALOG
+from fairdash.reports import portable_spec
 from fairdash.results import (
     Setting,
     is_sweep,
@@ -116,7 +117,7 @@ def export_run(view: View) -> None:
         return
     snapshot = store().snapshot(view.run, curves=False)
     try:
-        spec = SweepSpec.of_run(snapshot.run.spec)
+        spec = portable_spec(store(), view.run)
     except ValidationError:  # a run of an older version
         return
     with view.export():

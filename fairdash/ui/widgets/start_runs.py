@@ -1,5 +1,7 @@
 """Put a data set to work: how many rows, the model everything is held to."""
 
+from typing import Any
+
 import streamlit as st
 
 from fairdash._wording import count
@@ -115,7 +117,7 @@ def finish_audit(snapshot: Snapshot) -> None:
 
 def source(record: DatasetRecord) -> DataSource:
     """Return where the table is from: a sample by its name, which works anywhere."""
-    known: dict[str, str] = {"table": record.table_sha256}
+    known: dict[str, Any] = {"table": record.table_sha256}
     for name, sample in SAMPLES.items():
         if sample.path.name == record.table_name:
             known = {"sample": name}
