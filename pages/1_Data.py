@@ -52,6 +52,15 @@ with left, st.container(border=True, gap="xsmall"):
         disabled=dataset is None,
         help="Trains a network without a fairness term and shows where it is unfair.",
     )
+    scored = next(iter(roles.scores), None)
+    audit_scores = scored is not None and st.button(
+        f"Audit {ui.plain(scored.column)}",
+        icon=":material/arrow_forward:",
+        width="stretch",
+        disabled=dataset is None,
+        help="Shows where the model that gave these scores is unfair. Nothing is "
+        "trained.",
+    )
     if dataset is not None and (note := ui.audit_note(dataset.n_rows)):
         st.caption(note)
     keep = False
@@ -66,11 +75,15 @@ if dataset is None:
     with right:
         ui.problem(f"{table.name} cannot be used with these roles", refused)
 else:
-    if audit or keep:
+    if audit or keep or audit_scores:
         try:
             kept = ui.keep_dataset(table, roles, subgroups)
             if audit:
                 ui.start_audit(kept)
+            if audit_scores:
+                own = results.own_models(ui.store().dataset(kept))
+                page = "pages/3_Local_fairness.py"
+                ui.open_page(page, data=kept, models=own[0].id)
         except ValueError as error:
             with right:
                 ui.problem(f"No model was trained on {table.name}", error)

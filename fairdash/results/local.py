@@ -155,7 +155,7 @@ class LocalResult:
         if known.empty:
             return "No subgroup is estimable: choose wider ones or a smaller size."
         worst = known.nlargest(1, gap).iloc[0]
-        rows = f"{self.rows}s"
+        rows = "all rows" if self.rows == "row" else f"{self.rows}s"
         if self.n_seeds > 1:
             rows = f"mean of {self.n_seeds} seeds, {rows}"
         if not worst[gap] > self.chance:
@@ -211,7 +211,7 @@ class LocalResult:
             name,
             plural(round(row["n"]), self.rows),
             f"subgroups {crossed}",
-            plural(self.n_seeds, "seed"),
+            "" if self.rows == "row" else plural(self.n_seeds, "seed"),
         )
 
     def caption(self) -> str:

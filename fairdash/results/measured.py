@@ -150,10 +150,11 @@ def readable_measures(
     table: pd.DataFrame, groups: Sequence[str], feature: str
 ) -> pd.DataFrame:
     """Return the table of `every_measure` with readable names."""
-    names = {"measure": "Measure", "symbol": "Definition"}
+    names = {"measure": "Measure"}
     names |= {group: group_label(feature, group) for group in groups}
     names |= {"gap": "Gap", "ci_low": "Low", "ci_high": "High", "ratio": "Ratio"}
-    return table.rename(columns={**names, "sentence": "In words"})
+    names |= {"sentence": "In words", "symbol": "Definition"}
+    return table[list(names)].rename(columns=names)
 
 
 def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:

@@ -111,6 +111,7 @@ def edited_roles(roles: Roles, before: pd.DataFrame, after: pd.DataFrame) -> Rol
 def _with_feature(roles: Roles, name: str, kind: ColumnKind) -> Roles:
     taken = {roles.target: "outcome"}
     taken |= dict.fromkeys(roles.sensitive_columns(), "sensitive column")
+    taken |= {score.column: "score of a model" for score in roles.scores}
     if name in taken:
         raise ValueError(f"{name!r} is the {taken[name]}, so it cannot be a feature.")
     if any(r.kind == "date_parts" and r.column == name for r in roles.preparation):
@@ -130,6 +131,7 @@ def _role(name: str, roles: Roles) -> str:
         "sensitive": name in roles.sensitive_columns(),
         "feature": name in roles.features,
         "subgroup": name in roles.subgroup_columns,
+        "score of a model": name in [score.column for score in roles.scores],
         "row filter": name in roles.keep,
     }
     return ", ".join(part for part, is_so in parts.items() if is_so) or "not used"

@@ -35,6 +35,7 @@ _WORDS = {
     "positive_name",
     "positive_is",
     "guessed",
+    "scores",
 }  # no check is about these
 _GUESSED = {"target", "positive", "sensitive_feature", "preparation", "types"}
 _PAGE = "pages/1_Data.py"
@@ -212,6 +213,7 @@ def unused_columns(digest: str, roles: Roles) -> dict[str, str]:
     """Return why each column without a role is excluded."""
     text = roles.model_dump_json(include=_GUESSED)
     used = {roles.target, *roles.sensitive_columns(), *roles.features}
+    used |= {score.column for score in roles.scores}
     reasons = _reasons(digest, text, roles) | roles.left_out
     return {name: why for name, why in reasons.items() if name not in used}
 

@@ -22,6 +22,7 @@ from fairdash.datasets import (
     guess_positive,
 )
 from fairdash.ui.data.groups_form import pick_bins, pick_crossing, pick_groups
+from fairdash.ui.data.scores_form import pick_scores
 
 _MISSING: dict[Literal["impute", "exclude"], str] = {
     "impute": "Keep",
@@ -207,8 +208,12 @@ def roles_form(
                 on_click=_choose,
                 args=(f"{key} subgroups", [c for c in described if c not in clash]),
             )
+        free = [column for column in others if column not in taken]
+        with st.popover("Scores", width="stretch"), st.container(width=400):
+            scores = pick_scores(frame, roles, free, f"{key} {target} {taken}")
+        scored = tuple(score.column for score in scores)
         with st.popover("Features", width="stretch"):
-            free = [column for column in others if column not in taken]
+            free = [column for column in free if column not in scored]
             proposed = features_after(
                 frame,
                 roles,
@@ -220,7 +225,7 @@ def roles_form(
                 "Columns the model sees",
                 free,
                 default=[c for c in proposed if c in free],
-                key=f"{key} {target} {taken} features",
+                key=f"{key} {target} {taken} {scored} features",
             )
         with st.popover("Rows", width="stretch"):
             keep = _keep(frame, roles.keep, key)
@@ -263,6 +268,7 @@ def roles_form(
         sensitive_missing=without,
         **choose_features(roles, features, columns),
         subgroup_columns=tuple(described),
+        scores=scores,
         keep=keep,
         missing=missing,
         min_level_rows=min_level_rows,

@@ -1,0 +1,141 @@
+"""A model that exists already: a column of scores, from upload to who is worse off."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from reading import button, figures, labels, numbers, words
+
+from fairdash import ui
+from fairdash._wording import plain
+from fairdash.datasets import Subgroups, guess_score, rank_roles
+
+DATA = os.environ.get("FAIRDASH_DATA")
+
+
+def prisoners(n=1200, seed=0):
+    """Return offenders rated by deciles that are higher in one group without cause."""
+    rng = np.random.default_rng(seed)
+    race = rng.choice(["Caucasian", "African-American"], n)
+    risk = rng.normal(size=n)
+    seen = risk + rng.normal(0, 0.7, n) + 0.8 * (race == "African-American")
+    return pd.DataFrame(
+        {
+            "age_cat": rng.choice(["Less than 25", "25 - 45"], n),
+            "race": race,
+            "priors_count": rng.poisson(np.exp(risk / 2)),
+            "decile_score": pd.qcut(seen, 10, labels=False) + 1,
+            "two_year_recid": (risk + rng.logistic(size=n) > 0).astype(int),
+        }
+    )
+
+
+def table_of(page):
+    (table,) = (d.value for d in page.dataframe if "In words" in d.value)
+    return table.set_index("Measure")
+
+
+def test_from_upload_to_error_rates_in_three_clicks(visit):
+    frame = prisoners()
+    page = visit("Data")
+    content = frame.to_csv(index=False).encode()
+    page.file_uploader[0].upload("rated.csv", content, "text/csv").run()
+    assert not page.exception
+    (record,) = ui.store().datasets()
+    (score,) = record.roles.scores
+    assert (score.column, score.kind, score.threshold) == ("decile_score", "score", 5)
+    assert "decile_score" not in record.roles.features
+    button(page, plain("Audit decile_score")).click().run()
+    assert not page.exception
+    assert "Where is the model unfair?" in words(page)
+    assert not ui.store().runs()
+    page = visit("Local fairness", **page.query_params, measure="false_positive_rate")
+    assert not page.exception
+    table = table_of(page)
+    feature = record.roles.sensitive_feature
+    dataset = ui.store().dataset(record.id)
+    high = (dataset.frame["decile_score"] >= 5).to_numpy()
+    for measure, outcome, decided in (
+        ("False positive rate", 0, True),
+        ("False negative rate", 1, False),
+    ):
+        for group in dataset.group_names:
+            inside = (dataset.sensitive_features == group) & (dataset.y == outcome)
+            share = (high[inside] == decided).mean()
+            assert table.loc[measure, f"{feature}: {group}"] == pytest.approx(share)
+    assert figures(page) == 2  # gaps by subgroup, and calibration by group
+    assert "1,200 rows" in words(page)
+
+
+def test_what_the_form_says_of_scores_is_kept_and_they_are_no_features(visit):
+    frame = prisoners(600).rename(columns={"decile_score": "points"})
+    page = visit("Data")
+    content = frame.to_csv(index=False).encode()
+    page.file_uploader[0].upload("rated.csv", content, "text/csv").run()
+    (record,) = ui.store().datasets()
+    assert record.roles.scores == ()
+    assert "points" in record.roles.features
+    scores = next(
+        box
+        for box in page.multiselect
+        if box.label == "Scores or decisions of an existing model"
+    )
+    scores.set_value(["points"]).run()
+    assert not page.exception
+    assert not page.error
+    start = next(box for box in page.number_input if box.label == "Positive from")
+    start.set_value(8.0).run()
+    button(page, "Use these roles").click().run()
+    assert not page.exception
+    kept = [known.roles for known in ui.store().datasets() if known.roles.scores]
+    assert [score.words() for score in kept[0].scores] == ["points ≥ 8"]
+    assert "points" not in kept[0].features
+    assert "Audit points" in labels(page)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "threshold"),
+    [
+        ([0, 1, 1, 0], "decision", None),
+        ([0.2, 0.7, 1.0], "probability", None),
+        ([-0.2, 0.7, 1.0], "margin", None),
+        (range(1, 11), "score", 5.0),
+        ([1.5, 4.0], "score", 2.75),
+    ],
+)
+def test_what_a_column_holds_is_told_from_its_values(values, kind, threshold):
+    found = guess_score(pd.Series(values, name="risk"))
+    assert (found.kind, found.threshold) == (kind, threshold)
+
+
+def test_what_can_be_no_score_is_none():
+    assert guess_score(pd.Series([0.1, np.nan, 0.4])) is None
+    assert guess_score(pd.Series(["low", "high"])) is None
+    assert guess_score(pd.Series([3, 3, 3])) is None
+
+
+@pytest.mark.skipif(DATA is None, reason="real tables are not here")
+def test_compas_has_propublicas_error_rates_and_northpointes_answer(visit):
+    file = Path(DATA) / "raw" / "compas-scores-two-years.csv"
+    table = ui.store().add_table(file.read_bytes(), file.name)
+    guess = rank_roles(ui.store().table(table)).roles
+    assert guess.scores[0].words() == "decile_score ≥ 5"
+    races = {"African-American": ("African-American",), "Caucasian": ("Caucasian",)}
+    roles = guess.model_copy(update={"groups": races, "guessed": False})
+    subgroups = Subgroups(columns=("age_cat",))
+    data = ui.store().add_dataset(table, roles, "COMPAS", subgroups)
+    page = visit("Data", data=data)
+    button(page, plain("Audit decile_score")).click().run()
+    address = page.query_params
+    page = visit("Local fairness", **address, measure="false_positive_rate")
+    assert not page.exception
+    shown = table_of(page)[[f"race: {race}" for race in races]].mul(100).round(2)
+    assert shown.loc["False positive rate"].tolist() == [44.85, 23.45]
+    assert shown.loc["False negative rate"].tolist() == [27.99, 47.72]
+    assert table_of(page).loc["Calibration", "Gap"] == pytest.approx(0, abs=0.05)
+    assert numbers(page)["Global gap"] == "0.214"
+    verdict = page.markdown[0].value
+    assert "African-American are predicted" in verdict
+    assert "points more often than Caucasian" in verdict
