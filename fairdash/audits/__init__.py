@@ -68,3 +68,9 @@ from fairdash.audits.noise import (
 )
 from fairdash.audits.noise_study import study_spec, study_table, study_trials
 from fairdash.audits.portable import PortableModel, exported, load
+from fairdash.audits.subgroups import (
+    SEARCHED_MEASURES,
+    Condition,
+    as_subgroups,
+    find_subgroups,
+)

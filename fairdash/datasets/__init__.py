@@ -7,6 +7,9 @@ from fairdash.datasets._columns import (
     count_values,
     date_parts,
     infer_kind,
+    is_number,
+    is_whole,
+    label_codes,
 )
 from fairdash.datasets._dataset import Dataset, make_dataset
 from fairdash.datasets._encode import Encoded, Encoder, encode
@@ -23,7 +26,13 @@ from fairdash.datasets._rows import group_labels
 from fairdash.datasets._samples import SAMPLES, load_sample
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
 from fairdash.datasets._split import FRACTIONS, split, subsample, training_rows
-from fairdash.datasets._subgroups import Subgroups, bin_widths, has_bins, road_table_1
+from fairdash.datasets._subgroups import (
+    Subgroups,
+    bin_widths,
+    has_bins,
+    quantile_cuts,
+    road_table_1,
+)
 from fairdash.datasets.checks.columns import (
     KIND_NAMES,
     column_facts,

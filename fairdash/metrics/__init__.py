@@ -6,7 +6,8 @@ and the leading axis of either counts models. What is undefined is NaN, never 0.
 
 from fairdash.metrics.group.calibration import as_probabilities, calibration_curve
 from fairdash.metrics.group.chance import compare, noise_floor
-from fairdash.metrics.group.estimates import MEASURES, SCORE_MEASURES
+from fairdash.metrics.group.counting import binary_vector, divide
+from fairdash.metrics.group.estimates import MEASURES, RATES, SCORE_MEASURES
 from fairdash.metrics.group.evaluate import decision_status, evaluate
 from fairdash.metrics.group.intervals import (
     gap_interval,

@@ -1,0 +1,346 @@
+"""Subgroups that nobody named in which a model is unfair, beyond chance."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+from sklearn.utils import check_consistent_length
+
+from fairdash._validation import (
+    check_non_negative,
+    check_one_of,
+    check_whole,
+    encode_groups,
+    value_label,
+)
+from fairdash.audits.subgroups.chance import permute
+from fairdash.audits.subgroups.conditions import describe, search_columns
+from fairdash.audits.subgroups.counts import Float, Rows
+from fairdash.audits.subgroups.listing import Bits, Listed, without_redundant
+from fairdash.audits.subgroups.search import Limits, search
+from fairdash.audits.subgroups.statistic import gap_between, widest_pair
+from fairdash.metrics import RATES, binary_vector, divide
+
+SEARCHED_MEASURES = tuple(RATES)
+_LOOKED_AT = 500  # best subgroups that the list is made of
+_REASONS = 6  # columns named in an error
+_COLUMNS = [
+    "subgroup", "conditions", "n", "lower", "higher", "rate_lower", "rate_higher",
+    "n_lower", "n_higher", "gap", "ci_low", "ci_high", "z", "p_adjusted", "inside",
+    "folded",
+]  # fmt: skip
+
+
+def find_subgroups(
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    frame: pd.DataFrame,
+    y_true: ArrayLike | None = None,
+    columns: Sequence[str] | None = None,
+    depth: int = 3,
+    min_size: int = 50,
+    measure: str = "selection_rate",
+    alpha: float = 0.05,
+    bins: int = 6,
+    strata: ArrayLike | None = None,
+    beyond_overall: bool = False,
+    confirm: bool = False,
+    n_permutations: int = 199,
+    most: int = 20,
+    random_state: int | None = None,
+) -> pd.DataFrame:
+    r"""Search all conjunctions of conditions for gaps between groups.
+
+    A number of more than four different values is cut in ``bins`` quantile bins, and a
+    condition is one bin, or all rows below or above a cut; other columns have their
+    commonest levels, and two of them where they have at most six. Every conjunction of
+    up to ``depth`` conditions on different columns with ``min_size`` rows is searched,
+    for the pair of groups whose rates differ most in standard errors, exactly.
+
+    **Null hypothesis.** In none of the subgroups searched do the rates differ between
+    groups. Group labels are permuted inside ``strata`` (all rows, if none are given)
+    and the largest studentised gap of *all* subgroups is taken each time. If groups are
+    exchangeable in a stratum given columns and values, adjusted p-values are exact.
+    Without that, where groups differ in their columns or some subgroups have a gap and
+    others have none, studentising keeps them valid in large samples. So a gap that all
+    rows share makes this null false in most subgroups, as it should; with
+    ``beyond_overall`` the null is that the gap inside a subgroup is that of the rows
+    outside it, and group and value are permuted together against the columns.
+
+    Parameters
+    ----------
+    y_pred : array-like of 0/1, (n_rows,)
+        Decisions.
+    sensitive_features : array-like of shape (n_rows,)
+    frame : DataFrame of n_rows rows
+        Columns to search. A column that equals ``sensitive_features`` row by row is not
+        searched.
+    y_true : array-like of 0/1, (n_rows,), optional
+        Outcomes; only the selection rate does without.
+    columns : sequence of str, optional
+        By default all of ``frame``.
+    depth : int, default=3
+        Most conditions of a subgroup.
+    min_size : int, default=50
+        Fewest rows of a subgroup that the measure is about.
+    measure : str, default="selection_rate"
+        A rate of `fairdash.metrics.measure_by_group`.
+    alpha : float, default=0.05
+        Family-wise error; intervals hold jointly with probability 1 - ``alpha``.
+    bins : int, default=6
+    strata : array-like of shape (n_rows,), optional
+        Groups are compared with labels permuted inside these alone: a gap that strata
+        explain is not beyond chance.
+    beyond_overall : bool, default=False
+        Look for gaps that differ from the gap of all other rows.
+    confirm : bool, default=False
+        Search on a random half of the rows and test what is listed, with Holm's
+        adjustment for the list alone, on the other half.
+    n_permutations : int, default=199
+        The smallest p-value is 1 / (1 + this).
+    most : int, default=20
+        Longest list.
+    random_state : int, optional
+
+    Returns
+    -------
+    DataFrame, best first, one row per subgroup that no better one explains:
+    ``subgroup`` in words, ``conditions`` (`Condition`), ``n`` rows that the measure is
+    about, ``lower`` and ``higher`` group, ``rate_lower``, ``rate_higher``, ``n_lower``,
+    ``n_higher``, ``gap`` (higher minus lower rate; with ``beyond_overall`` less the
+    same difference outside), ``ci_low``, ``ci_high`` (simultaneous), ``z``,
+    ``p_adjusted`` (step-down), ``inside`` (place in the list of the smallest
+    subgroup that it is a part of, or -1) and ``folded`` (how many of the best 500 by
+    either order it explains). ``attrs``
+    holds ``n_searched``, ``critical`` (of ``z``, at ``alpha``) and ``skipped`` (columns
+    not searched, with the reason).
+
+    Raises
+    ------
+    ValueError
+        If no column can be searched, ``min_size`` exceeds the rows that the measure is
+        about, labels are not 0/1, lengths differ, or the measure is unknown or needs
+        ``y_true``.
+
+    References
+    ----------
+    P. H. Westfall and S. S. Young (1993), Resampling-based multiple testing. Wiley.
+    J. P. Romano and M. Wolf (2005), Exact and approximate stepdown methods for multiple
+    hypothesis testing. JASA 100, 94-108.
+    """
+    for name, whole in (("depth", depth), ("min_size", min_size), ("most", most)):
+        check_whole(name, whole, at_least=1)
+    check_whole("bins", bins, at_least=2)
+    check_whole("n_permutations", n_permutations, at_least=1)
+    check_non_negative("alpha", alpha)
+    if not 0 < alpha < 1:
+        raise ValueError(f"`alpha` must lie between 0 and 1, got {alpha!r}.")
+    check_one_of("measure", measure, SEARCHED_MEASURES)
+    about, value = _values(y_pred, y_true, measure)
+    names, group = encode_groups(sensitive_features, value)
+    if len(frame) != len(value):
+        message = f"`frame` has {len(frame):,} rows, `y_pred` {len(value):,}"
+        raise ValueError(f"{message}; give the rows that were predicted.")
+    stratum = np.zeros(len(value), np.int64)
+    if strata is not None:
+        stratum = pd.factorize(np.asarray(strata), use_na_sentinel=False)[0]
+    n = int(about.sum())
+    if n < min_size:
+        raise ValueError(
+            f"`min_size` is {min_size:,}, but {measure!r} is about {n:,} rows in all; "
+            "choose a smaller size, or another measure."
+        )
+    own = frame[about].reset_index(drop=True)
+    wanted, skipped = _columns(frame, columns, group)
+    searched, unfit = search_columns(own, wanted, bins=bins, min_size=min_size)
+    skipped |= unfit
+    if not searched:
+        raise ValueError(_nothing_left(skipped))
+    rows = Rows(
+        searched,
+        value[about],
+        group[about],
+        len(names),
+        stratum[about],
+        int(stratum.max()) + 1,
+    )
+    how = _How(depth, min_size, n_permutations, most, alpha, beyond_overall)
+    rng = np.random.default_rng(random_state)
+    table = _confirmed(rows, how, rng) if confirm else _searched(rows, how, rng)
+    for side in ("lower", "higher"):
+        table[side] = [value_label(names[k]) for k in table[side]]
+    table.attrs["skipped"] = skipped
+    return table
+
+
+class _How(NamedTuple):
+    """Settings of a search, as in `find_subgroups`."""
+
+    depth: int
+    min_size: int
+    n_permutations: int
+    most: int
+    alpha: float
+    beyond: bool
+
+
+def _searched(rows: Rows, how: _How, rng: np.random.Generator) -> pd.DataFrame:
+    """Search all rows, and test against the largest of all subgroups."""
+    limits = Limits(how.depth, how.min_size, how.beyond)
+    found = search(rows, limits, most=_LOOKED_AT)
+    chance = permute(
+        rows,
+        found,
+        limits,
+        n_permutations=how.n_permutations,
+        random_state=int(rng.integers(2**31)),
+    )
+    critical = chance.critical(how.alpha)
+    certain = search(rows, limits, most=_LOOKED_AT, critical=critical)
+    listed = without_redundant(
+        rows,
+        # what is not beyond chance comes last, by its statistic
+        dict.fromkeys([*certain.all_conditions(rows), *found.all_conditions(rows)]),
+        critical=critical,
+        most=how.most,
+        beyond=how.beyond,
+    )
+    table = _table(rows, listed, critical, beyond=how.beyond)
+    table["p_adjusted"] = chance.p_values(table["z"])
+    table = table[_COLUMNS]
+    table.attrs |= {"n_searched": chance.n_searched, "critical": critical}
+    return table
+
+
+def _confirmed(rows: Rows, how: _How, rng: np.random.Generator) -> pd.DataFrame:
+    """Search a half of the rows, and test what is listed on the other half."""
+    chosen = rng.permutation(len(rows)) < len(rows) // 2
+    searched = _searched(
+        rows.part(chosen), how._replace(min_size=max(1, how.min_size // 2)), rng
+    )
+    rest = rows.part(~chosen)
+    bits = Bits(rest)
+    again = [
+        Listed(conditions, bits.count(bits.of(conditions)), inside)
+        for conditions, inside in zip(
+            searched["conditions"], searched["inside"], strict=True
+        )
+    ]
+    pairs = searched[["lower", "higher"]].to_numpy().T
+    critical = float(-ndtri(how.alpha / max(1, len(again)) / 2))
+    table = _table(rest, again, critical, beyond=how.beyond, pairs=pairs)
+    p = 2 * ndtr(-np.abs(table["z"].to_numpy()))
+    # in the direction found: the gap may have turned
+    table["p_adjusted"] = _holm(p)
+    table["folded"] = searched["folded"]
+    table = table[_COLUMNS]
+    n_searched = searched.attrs["n_searched"]
+    table.attrs |= {"n_searched": n_searched, "critical": critical}
+    return table
+
+
+def _table(
+    rows: Rows,
+    listed: Sequence[Listed],
+    critical: float,
+    *,
+    beyond: bool,
+    pairs: Any = None,
+) -> pd.DataFrame:
+    """Return the rates, gap and interval of subgroups, groups by number."""
+    counts = np.stack([one.counts for one in listed], axis=-1)
+    total = rows.total if beyond else None
+    low, high = widest_pair(counts, total) if pairs is None else pairs
+    middle, variance = gap_between(counts, low, high, total)
+    at = np.arange(len(listed))
+    n = counts.sum(1)
+    raw = divide(counts[:, 1], n)
+    gap = raw[high, at] - raw[low, at]
+    if total is not None:
+        rest = total[..., None] - counts
+        other = divide(rest[:, 1], rest.sum(1))
+        gap = gap - (other[high, at] - other[low, at])
+    error = np.sqrt(variance)
+    end = 2.0 if beyond else 1.0
+    return pd.DataFrame(
+        {
+            "subgroup": [describe(one.conditions) for one in listed],
+            "conditions": [one.conditions for one in listed],
+            "n": n.sum(0).astype(np.int64),
+            "lower": low,
+            "higher": high,
+            "rate_lower": raw[low, at],
+            "rate_higher": raw[high, at],
+            "n_lower": n[low, at].astype(np.int64),
+            "n_higher": n[high, at].astype(np.int64),
+            "gap": gap,
+            "ci_low": np.clip(middle - critical * error, -end, end),
+            "ci_high": np.clip(middle + critical * error, -end, end),
+            "z": middle / error,
+            "inside": [one.inside for one in listed],
+            "folded": [one.folded for one in listed],
+        }
+    )
+
+
+def _holm(p: Float) -> Float:
+    """Return p-values adjusted for their number, step-down."""
+    order = np.argsort(p, kind="stable")
+    steps = (len(p) - np.arange(len(p))) * p[order]
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def _values(
+    y_pred: ArrayLike, y_true: ArrayLike | None, measure: str
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return which rows a measure is about, and what it counts in each."""
+    decided = binary_vector("y_pred", y_pred)
+    if y_true is None and measure != "selection_rate":
+        raise ValueError(f"`y_true` is needed for {measure!r}.")
+    outcome = decided if y_true is None else binary_vector("y_true", y_true)
+    check_consistent_length(decided, outcome)
+    y, d = outcome.astype(np.float64), decided.astype(np.float64)
+    rate = RATES[measure]
+    return rate.about(y, d), rate.counted(y, d).astype(np.int64)
+
+
+def _columns(
+    frame: pd.DataFrame, columns: Sequence[str] | None, group: NDArray[np.int64]
+) -> tuple[list[str], dict[str, str]]:
+    """Return the columns to search; the groups themselves are none."""
+    names = list(frame.columns) if columns is None else list(columns)
+    absent = [name for name in names if name not in frame]
+    if absent:
+        message = f"The table has no columns {absent} to search"
+        raise ValueError(f"{message}; choose among {list(frame.columns)[:20]}.")
+    same = {
+        name: "is the sensitive feature" for name in names if _alike(frame[name], group)
+    }
+    return [name for name in names if name not in same], same
+
+
+def _alike(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
+    """Tell whether a column has one value for each group and no other."""
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    n_groups = int(group.max()) + 1
+    if len(values) != n_groups:
+        return False
+    return len(np.unique(codes * n_groups + group)) == n_groups
+
+
+def _nothing_left(skipped: dict[str, str]) -> str:
+    if not skipped:
+        return "`columns` is empty; name at least one column to search."
+    reasons = [f"{name!r} {why}" for name, why in skipped.items()]
+    more = len(reasons) - _REASONS
+    rest = f" and {more} more" if more > 0 else ""
+    return (
+        f"No column can be searched: {'; '.join(reasons[:_REASONS])}{rest}. Add a "
+        "column with at least two values, or choose a smaller `min_size`."
+    )

@@ -1,0 +1,205 @@
+"""`find_subgroups`: what is planted is found, chance is not, bad input is told."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+from fairdash.audits import Condition, as_subgroups, find_subgroups
+from fairdash.datasets import Subgroups
+from fairdash.metrics import measure_by_group
+
+
+def people(seed, n=1500, planted=0.0, everywhere=0.0, within=0.0):
+    """Return decisions, groups and columns; women are marked down by what is asked."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 66, n),
+            "site": rng.choice(["Port", "Quay", "Hill"], n),
+            "score": rng.normal(size=n).round(2),
+            "note": rng.choice(["a", "b"], n),
+        }
+    )
+    woman = rng.random(n) < 0.45
+    region = (frame["site"] == "Port").to_numpy()
+    inner = region & (frame["note"] == "a").to_numpy()
+    rate = 0.6 - woman * (everywhere + planted * region + within * inner)
+    sex = np.where(woman, "Female", "Male")
+    return (rng.random(n) < rate).astype(int), sex, frame
+
+
+def find(data, **settings):
+    decided, sex, frame = data
+    settings = {"random_state": 0, "n_permutations": 99, **settings}
+    return find_subgroups(decided, sensitive_features=sex, frame=frame, **settings)
+
+
+def rows_of(conditions, frame):
+    return np.logical_and.reduce([one.holds(frame) for one in conditions])
+
+
+def test_a_planted_region_comes_first_with_rates_that_are_recomputed():
+    decided, sex, frame = data = people(0, planted=0.35)
+    table = find(data)
+    first = table.iloc[0]
+    assert first["subgroup"].startswith("site Port")
+    assert first["p_adjusted"] == 0.01  # the least there is
+    assert first["lower"], first["higher"] == ("Female", "Male")
+    for row in table.itertuples():
+        inside = rows_of(row.conditions, frame)
+        rates = measure_by_group(
+            "selection_rate", None, decided[inside], sensitive_features=sex[inside]
+        ).set_index("group")
+        assert row.n == inside.sum() >= 50
+        assert row.rate_lower == rates.loc[row.lower, "value"]
+        assert row.n_higher == rates.loc[row.higher, "n"]
+        assert row.gap == pytest.approx(row.rate_higher - row.rate_lower)
+        assert row.ci_low <= row.gap <= row.ci_high
+        assert (row.ci_low > 0) == (row.z > table.attrs["critical"])
+    beyond = table["p_adjusted"] <= 0.05
+    assert beyond.is_monotonic_decreasing, "what is beyond chance comes first"
+    assert table.loc[beyond, "ci_low"].iloc[0] == table["ci_low"].max()
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["true_positive_rate", "false_positive_rate", "precision", "accuracy"],
+)
+def test_every_rate_is_about_its_own_rows(measure):
+    decided, sex, frame = people(1, planted=0.4)
+    y = np.random.default_rng(2).integers(0, 2, len(decided))
+    table = find((decided, sex, frame), measure=measure, y_true=y, depth=2)
+    for row in table.head(3).itertuples():
+        inside = rows_of(row.conditions, frame)
+        rates = measure_by_group(
+            measure, y[inside], decided[inside], sensitive_features=sex[inside]
+        ).set_index("group")
+        assert row.rate_lower == pytest.approx(rates.loc[row.lower, "value"])
+        assert row.n == rates["n"].sum() >= 50
+
+
+def test_what_its_parent_explains_is_folded_and_what_exceeds_it_is_not():
+    plain = find(people(3, n=6000, planted=0.3))
+    beyond = plain[plain["p_adjusted"] <= 0.05]
+    assert beyond["subgroup"].tolist() == ["site Port"]
+    assert plain["folded"].iloc[0] > 20
+    nested = find(people(3, n=12000, planted=0.15, within=0.35))
+    beyond = nested[nested["p_adjusted"] <= 0.05]
+    assert beyond["subgroup"].tolist() == ["site Port and note a", "site Port"]
+    assert beyond["inside"].tolist() == [1, -1]
+
+
+def test_beyond_the_overall_gap_a_shared_gap_is_none_and_a_local_one_is():
+    shared = people(4, n=3000, everywhere=0.2)
+    assert (find(shared)["p_adjusted"] <= 0.05).any()
+    assert (find(shared, beyond_overall=True)["p_adjusted"] > 0.05).all()
+    local = find(people(5, n=4000, everywhere=0.1, planted=0.3), beyond_overall=True)
+    assert "site Port" in local["subgroup"].iloc[0]
+    assert local["p_adjusted"].iloc[0] == 0.01
+    assert 0.15 < local["gap"].iloc[0] < 0.5
+
+
+def test_a_gap_that_strata_explain_is_by_chance():
+    rng = np.random.default_rng(6)
+    level = rng.integers(0, 2, 2000)
+    sex = np.where(rng.random(2000) < 0.2 + 0.6 * level, "Female", "Male")
+    decided = (rng.random(2000) < 0.2 + 0.5 * level).astype(int)
+    frame = pd.DataFrame({"x": rng.normal(size=2000), "z": rng.choice([*"abc"], 2000)})
+    assert find((decided, sex, frame))["p_adjusted"].min() == 0.01
+    assert find((decided, sex, frame), strata=level)["p_adjusted"].min() > 0.05
+
+
+@pytest.mark.parametrize("confirm", [False, True])
+def test_false_alarms_are_no_more_than_alpha_and_what_is_planted_is_found(confirm):
+    settings = {"confirm": confirm, "n_permutations": 39, "depth": 2}
+    alarms = sum(
+        (find(people(100 + seed, 600), **settings)["p_adjusted"] <= 0.05).any()
+        for seed in range(40)
+    )
+    # at a rate of 5 % more than this happens once in 1,000
+    assert alarms <= binom.ppf(0.999, 40, 0.05)
+    found = [
+        find(people(200 + seed, 1500, planted=0.45), **settings) for seed in range(10)
+    ]
+    hits = [
+        "site Port" in table.loc[table["p_adjusted"] <= 0.05, "subgroup"].to_string()
+        for table in found
+    ]
+    assert sum(hits) >= 9
+
+
+def test_confirmation_uses_rows_that_were_not_searched():
+    data = people(7, 3000, planted=0.35)
+    table = find(data, confirm=True)
+    assert "site Port" in table["subgroup"].iloc[0]
+    assert table["p_adjusted"].iloc[0] < 1e-6, "of one test of each, not of the largest"
+    assert (table["n"] < 0.6 * len(data[0])).all()
+    inside = rows_of(table["conditions"].iloc[0], data[2])
+    assert table["n"].iloc[0] == pytest.approx(inside.sum() / 2, rel=0.2)
+
+
+def test_the_sensitive_feature_and_its_renaming_are_not_searched():
+    decided, sex, frame = people(8, 400)
+    frame = frame.assign(gender=np.where(sex == "Male", "m", "f"), when="2020")
+    table = find((decided, sex, frame))
+    skipped = table.attrs["skipped"]
+    assert skipped["gender"] == "is the sensitive feature"
+    assert skipped["when"] == "is constant"
+    assert not table["subgroup"].str.contains("gender").any()
+
+
+def test_a_found_subgroup_is_one_of_the_subgroups_it_is_made_into():
+    decided, sex, frame = people(12, 6000, within=0.5)
+    table = find((decided, sex, frame))
+    assert table["subgroup"].iloc[0] == "site Port and note a"
+    conditions = (*table["conditions"].iloc[0], Condition("age", (), 25.0, 40.0, True))
+    subgroups = as_subgroups(conditions, Subgroups(min_size=30))
+    labels = subgroups.label(frame)
+    inside = rows_of(conditions, frame)
+    assert len(set(labels[inside])) == 1
+    assert not set(labels[inside].dropna()) & set(labels[~inside].dropna())
+    assert subgroups.min_size == 30
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"columns": []}, "`columns` is empty"),
+        ({"columns": ["sexx"]}, r"The table has no columns \['sexx'\] to search"),
+        ({"min_size": 500}, "`min_size` is 500, but 'selection_rate' is about 400 ro"),
+        ({"measure": "auc"}, "`measure` must be one of"),
+        ({"measure": "accuracy"}, "`y_true` is needed for 'accuracy'"),
+        ({"depth": 0}, "`depth` must be a whole number >= 1"),
+        ({"alpha": 1.0}, "`alpha` must lie between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_searched_is_told(change, message):
+    with pytest.raises(ValueError, match=message):
+        find(people(10, 400), **change)
+
+
+def test_columns_without_a_condition_are_told_with_the_reason():
+    decided, sex, frame = people(11, 10_000)
+    frame = pd.DataFrame(
+        {
+            "constant": 1,
+            "empty": np.nan,
+            "name": [f"person {i}" for i in range(10_000)],
+            "gender": sex,
+        }
+    )
+    with pytest.raises(ValueError) as told:
+        find((decided, sex, frame))
+    for words in (
+        "No column can be searched: 'gender' is the sensitive feature",
+        "'constant' is constant",
+        "'empty' has no values",
+        "'name' has 10,000 values, none of them in 50 rows",
+        "or choose a smaller `min_size`",
+    ):
+        assert words in str(told.value)
+    wide = pd.DataFrame({"level": np.arange(10_000) % 9_000, "site": sex == "x"})
+    wide["level"] = wide["level"].where(wide.index > 4000, -1).astype(str)
+    table = find((decided, sex, wide))
+    assert table["subgroup"].tolist() == ["level -1"]
