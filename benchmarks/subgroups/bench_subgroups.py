@@ -4,7 +4,7 @@ A table of numbers and categories with a planted region; the search itself, the 
 against chance and the whole call, and, as a baseline that a reader would write, the
 same subgroups by pandas `groupby` for a share of the blocks of columns.
 
-    python benchmarks/subgroups/bench_subgroups.py [--rows 50000] [--columns 15] [--depth 3]
+    python benchmarks/subgroups/bench_subgroups.py [--rows 50000] [--columns 15]
 """
 
 import argparse
