@@ -66,7 +66,7 @@ def show_weights():
         return
     top = results.find_top_rows(chosen, ratio, share, group)
     ui.kpi_row(results.weight_kpis(chosen, ratio, related))
-    st.caption(results.one_of_seeds(chosen.model, models))
+    st.caption(weights.whose(models, chosen.model))
     left, right = st.columns(2, gap="medium")
     with left:
         ui.figure(

@@ -116,20 +116,22 @@ def _consistency_in_words(table: pd.DataFrame) -> str:
 
 
 def _most_consistent(table: pd.DataFrame) -> str:
-    """Say which model treats most people alike.
+    """Say which model treats most people alike, or that no interval stands apart.
 
     One that decides alike for everyone, or nearly so, comes only if there is no other.
     """
     known = table.dropna(subset=["consistency"])
     if known.empty:
         return "Consistency cannot be estimated on these rows"
-    best = max(
-        records(known),
-        key=lambda row: (row["constant"] == 0, row["consistency"]),
-    )
+    deciding = known[known["constant"] == 0]
+    ranked = (known if deciding.empty else deciding).sort_values("consistency")
+    *others, best = records(ranked)
     share = percent(float(best["consistency"]), 1)
     if len(known) == 1:
         return f"{share} of people keep their prediction"
+    if others and best["consistency_low"] <= max(r["consistency_high"] for r in others):
+        least = percent(float(others[0]["consistency"]), 1)
+        return f"Consistency is {least} to {share}; the best two intervals overlap"
     return fitting(
         f"Most consistent: {_marked(best)}, {share} keep their prediction",
         f"Most consistent: {best['label']}, {share} keep their prediction",

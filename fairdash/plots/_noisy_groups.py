@@ -192,7 +192,10 @@ def plot_confusion(counts: pd.DataFrame) -> Picture:
             "title": "noisy group Ĝ",
             "type": "category",
             "tickvals": list(map(str, counts.columns)),
-            "ticktext": [wrap(str(name), 8) for name in counts.columns],
+            "ticktext": [
+                wrap(str(name), max(8, 28 // len(counts.columns)))
+                for name in counts.columns
+            ],
             "tickangle": 0,
         },
         "yaxis": {

@@ -83,6 +83,7 @@ from fairdash.results.weighting import (
     EVERYBODY,
     Weighted,
     find_top_rows,
+    instead_words,
     weight_kpis,
     weighted_models,
 )

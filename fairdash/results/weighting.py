@@ -112,6 +112,22 @@ def weighted_models(models: Sequence[Setting]) -> list[Setting]:
     return [model for model in models if CATALOG[model.method].gives_weights]
 
 
+def instead_words(chosen: str | None, models: Sequence[Setting], shown: Setting) -> str:
+    """Say whose weights are shown when the model chosen elsewhere gives none.
+
+    Parameters
+    ----------
+    chosen : str or None
+        `Setting.id` in the selection.
+    models : sequence of Setting
+    shown : Setting
+    """
+    for model in models:
+        if model.id == chosen and not CATALOG[model.method].gives_weights:
+            return f"{model.label} gives rows no weights; these are {shown.label}'s. "
+    return ""
+
+
 def weight_kpis(
     weighted: Weighted, ratio: NDArray[np.float64], correlation: Correlation
 ) -> list[Kpi]:

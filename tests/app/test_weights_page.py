@@ -7,6 +7,7 @@ from fairdash import ui
 from fairdash.datasets import Subgroups, training_rows
 from fairdash.jobs import submit
 from fairdash.metrics import effective_rows
+from fairdash.results import known_models
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training
 
@@ -105,6 +106,14 @@ def test_another_share_and_another_seed_are_followed(visit, run_id):
     assert not page.exception
     ratio, *_ = stored(run_id, seed=1)
     assert numbers(page)["Largest r"] == f"{ratio.max():.1f}"
+
+
+def test_the_page_says_whose_weights_stand_for_a_model_without(visit, run_id):
+    plain, *_ = known_models(ui.store(), ui.store().run(run_id).dataset_id)
+    assert plain.method == "unconstrained"
+    said = words(visit("Weights", run=run_id, model=plain.id))
+    assert "Unconstrained gives rows no weights; these are ROAD λ 3" in said
+    assert "gives rows no weights" not in words(visit("Weights", run=run_id))
 
 
 def test_an_earlier_epoch_shows_earlier_weights(visit, run_id):

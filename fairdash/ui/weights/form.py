@@ -9,10 +9,12 @@ from fairdash.results import (
     EVERYBODY,
     Setting,
     Weighted,
+    instead_words,
     model_in_question,
+    one_of_seeds,
     reference_of,
 )
-from fairdash.ui.selection import bound
+from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.state import store
 
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
@@ -50,6 +52,12 @@ def pick_weighted(
     others = {trial.seed: trial for trial in plain.trials} if plain else {}
     trial = seeds[seed]
     return Weighted(store(), chosen, trial, others.get(seed, trial), dataset_id)
+
+
+def whose(models: Sequence[Setting], shown: Setting) -> str:
+    """Say whose weights are shown if another model was chosen, and how seeds differ."""
+    instead = instead_words(selection().model, models, shown)
+    return instead + one_of_seeds(shown, models)
 
 
 def pick_epoch(weighted: Weighted) -> int:
