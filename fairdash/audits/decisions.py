@@ -17,6 +17,7 @@ from fairdash.metrics import (
     MEASURES,
     SCORE_MEASURES,
     LocalMeasure,
+    as_probabilities,
     calibration_curve,
     gap_sentence,
     measure_by_group,
@@ -25,7 +26,6 @@ from fairdash.metrics import (
 from fairdash.postprocessing import cross
 
 Column = ArrayLike | Hashable
-_PROBABILITIES = ("calibration", "brier")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +106,9 @@ def audit(
     y_pred : array-like of 0/1, (n_rows,), or name of a column, optional
         Decisions; else those of ``scores``.
     scores : array-like of finite numbers, (n_rows,), or name of a column, optional
-        Probabilities, or other scores such as deciles; these have no Brier score and no
-        calibration in the large, yet a calibration curve and an AUC.
+        Probabilities, or other scores such as deciles. For calibration and Brier score
+        these become probabilities by isotonic regression over all rows, see
+        `fairdash.metrics.as_probabilities`.
     threshold : float, optional
         Scores from it on are positive decisions. Without it those above 1/2, which
         takes probabilities.
@@ -170,7 +171,7 @@ def audit(
     asked: dict[str, Any] = {"sensitive_features": groups, "sample_weight": weight}
     spread: dict[str, Any] = {"confidence": confidence}
     chosen = _measures(measures, y, raw)
-    predicted = {m: _for_measure(m, pred, raw) for m in chosen}
+    predicted = {m: _for_measure(m, pred, raw, y, weight) for m in chosen}
     words = {"decided": decided, "outcome": outcome}
     by_group = [
         measure_by_group(m, y, predicted[m], **asked, **spread).assign(measure=m)
@@ -229,11 +230,6 @@ def decisions_of(
 ) -> NDArray[np.bool_]:
     """Return which scores are positive decisions: above 1/2, or from a threshold on."""
     return scores > 0.5 if threshold is None else scores >= threshold
-
-
-def is_probability(scores: NDArray[np.float64]) -> bool:
-    """Tell whether all scores lie between 0 and 1."""
-    return bool(((scores >= 0) & (scores <= 1)).all())
 
 
 class _Given:
@@ -297,26 +293,27 @@ def _measures(
     if y is not None:
         possible = [m for m in MEASURES if m not in SCORE_MEASURES]
         if scores is not None:
-            likely = is_probability(scores)
-            possible += [m for m in SCORE_MEASURES if likely or m == "auc"]
+            possible = list(MEASURES)
     for measure in asked or ():
         check_one_of("measures", measure, MEASURES)
         if measure not in possible:
             need = "`y_true`" if y is None else "`scores`"
-            if y is not None and scores is not None:
-                need = "probabilities, from 0 to 1, as `scores`"
             raise ValueError(f"{MEASURE_NAMES[measure]} needs {need}.")
     return list(asked or possible)
 
 
-def _for_measure(measure: str, pred: Any, scores: NDArray[np.float64] | None) -> Any:
+def _for_measure(
+    measure: str, pred: Any, scores: NDArray[np.float64] | None, y: Any, weight: Any
+) -> Any:
     """Return what a measure is computed from; an AUC needs no more than the order."""
     if measure not in SCORE_MEASURES or scores is None:
         return pred
-    if measure in _PROBABILITIES or is_probability(scores):
+    if ((scores >= 0) & (scores <= 1)).all():
         return scores
+    if measure != "auc":
+        return as_probabilities(y, scores, weight)
     low, high = scores.min(), scores.max()
-    return (scores - low) / (high - low)
+    return (scores - low) / max(high - low, np.finfo(float).tiny)
 
 
 def _local(

@@ -11,6 +11,7 @@ from fairdash.cli._certify import certify
 from fairdash.cli._data import data
 from fairdash.cli._model import export, predict
 from fairdash.cli._run import run, sweep
+from fairdash.cli._scores import audit_scores
 from fairdash.cli._serve import serve, worker
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
@@ -22,6 +23,7 @@ app.command("apply")(apply_to_file)
 app.command()(export)
 app.command()(predict)
 app.command("audit")(audit_flips)
+app.command("audit-scores")(audit_scores)
 app.command()(certify)
 app.add_typer(data, name="data")
 

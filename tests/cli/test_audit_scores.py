@@ -1,0 +1,66 @@
+"""`fairdash audit-scores`: a file of scores on the command line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from peers import table
+from typer.testing import CliRunner
+
+from fairdash.cli import app
+
+
+@pytest.fixture
+def file(tmp_path):
+    y, p, group, weight = table(900, groups=3, seed=2)
+    frame = pd.DataFrame(
+        {
+            "repaid": np.where(y == 1, "yes", "no"),
+            "p": p,
+            "decile": np.ceil(10 * p.clip(0.01)).astype(int),
+            "group": group,
+            "region": np.random.default_rng(0).choice(["north", "south"], 900),
+            "w": weight,
+        }
+    )
+    path = tmp_path / "scores.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def call(file, *arguments):
+    return CliRunner().invoke(app, ["audit-scores", str(file), *arguments])
+
+
+def test_it_prints_who_is_behind_and_writes_the_gaps(file, tmp_path):
+    out = tmp_path / "gaps.csv"
+    done = call(
+        file, "--score", "decile", "--threshold", "6", "--outcome", "repaid=yes",
+        "--group", "group=g0,g2", "--subgroup", "region", "--out", str(out),
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    frame = pd.read_csv(file)
+    frame = frame[frame["group"] != "g1"]
+    picked = frame["decile"] >= 6
+    rates = picked.groupby(frame["group"]).mean()
+    gaps = pd.read_csv(out).set_index("measure")
+    gap = gaps.loc["selection_rate"]
+    assert gap["difference"] == pytest.approx(-abs(rates["g0"] - rates["g2"]))
+    assert gap["group"] == rates.idxmin()
+    assert f"{rates.idxmin()} are predicted repaid=yes" in done.output
+    assert "north" in done.output
+    assert f"{len(frame)} rows" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--score", "decile", "--outcome", "repaid=yes"], "--threshold"),
+        (["--score", "p", "--outcome", "repaid=maybe"], "such as"),
+        (["--score", "q", "--outcome", "repaid=yes"], "`--score` must be one of"),
+        (["--score", "group", "--outcome", "repaid=yes"], "finite numbers"),
+    ],
+)
+def test_what_cannot_be_audited_says_the_way_out(file, arguments, words):
+    done = call(file, *arguments, "--group", "group")
+    assert done.exit_code == 2
+    assert words in done.stderr
