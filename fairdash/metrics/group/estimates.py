@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
-from scipy.stats import rankdata
 from sklearn.utils import check_consistent_length
 
 from fairdash._validation import check_one_of
@@ -255,9 +254,7 @@ def _area(rows: Measured) -> tuple[float, float, float]:
     n1, n0 = _effective(w1), _effective(w0)
     if not n1 or not n0:
         return np.nan, 0.0, np.nan
-    p1, p0 = rows.predicted[ones], rows.predicted[zeros]
-    # share of the other outcome's weight below each row, half of ties
-    above, below = _placement(p1, p0, w0), 1 - _placement(p0, p1, w1)
+    above, below = _placements(rows.predicted, ones, weight)
     value = float(w1 @ above / w1.sum())
     if n1 <= 1 or n0 <= 1 or not 0 < value < 1:
         return value, n1 * n0 / (n1 + n0), np.nan
@@ -274,13 +271,23 @@ def _effective(weight: Array) -> float:
     return float(weight.sum()) ** 2 / squares if squares else 0.0
 
 
-def _placement(values: Array, others: Array, weight: Array) -> Array:
-    """Return the share of ``others`` below each value, counting half of ties."""
-    if (weight == weight[0]).all():
-        joint = rankdata(np.concatenate([values, others]))[: len(values)]
-        return np.asarray((joint - rankdata(values)) / len(others))
-    order = np.argsort(others)
-    mass = np.concatenate([[0.0], np.cumsum(weight[order])])
-    ends = (np.searchsorted(others[order], values, side) for side in ("left", "right"))
-    left, right = ends
-    return np.asarray((mass[left] + mass[right]) / 2 / mass[-1])
+def _placements(
+    values: Array, ones: NDArray[np.bool_], weight: Array
+) -> tuple[Array, Array]:
+    """Return the share of zeros below each one and of ones above each zero.
+
+    Half of ties counts.
+    """
+    order = np.argsort(values)
+    ranked = values[order]
+    new = np.concatenate([[True], ranked[1:] != ranked[:-1]])
+    ends = np.append(np.flatnonzero(new), len(values))
+    tie = np.empty(len(values), dtype=np.int64)
+    tie[order] = np.cumsum(new) - 1
+
+    def middles(side: NDArray[np.bool_]) -> Array:
+        mass = np.concatenate([[0.0], np.cumsum(np.where(side, weight, 0)[order])])
+        found: Array = (mass[ends[:-1]] + mass[ends[1:]]) / 2 / mass[-1]
+        return found
+
+    return middles(~ones)[tie[ones]], 1 - middles(ones)[tie[~ones]]
