@@ -197,11 +197,13 @@ def plot_corrections(
     roles = [_ROLES[label] for label in overall["label"]]
     models = overall.assign(colour_role=roles)
     small = f" Excluded, subgroups too small: {' and '.join(excluded)}."
+    fitted = " Thresholds were learned on these rows: test rows say what they keep."
     return replace(
         plot_local_di(cells, models, groups=groups),
         headline=_corrections_headline(cells, rows),
         caption=f"Expected local DI by subgroup on {rows} rows, 95% Newcombe "
-        f"intervals. Dashed: global DI.{small if excluded else ''}",
+        f"intervals. Dashed: global DI.{'' if rows == 'test' else fitted}"
+        f"{small if excluded else ''}",
     )
 
 
@@ -212,10 +214,9 @@ def _corrections_headline(cells: pd.DataFrame, rows: str) -> str:
         return f"No subgroup is estimable on {rows} rows"
     words = [_SHORT[str(label)] for label in worst.index]
     named = [f"{number(gap, 2)} {word}" for gap, word in zip(worst, words, strict=True)]
+    said = f"{rows.capitalize()} rows: worst local DI"
     return fitting(
-        f"Worst local DI, {rows} rows: {', '.join(named)}",
-        f"Worst local DI: {', '.join(named)}",
-        f"Worst local DI: {', '.join(named[:2])}",
+        f"{said} {', '.join(named)}", f"{said} {', '.join(named[:2])}", most=90
     )
 
 

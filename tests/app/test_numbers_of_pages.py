@@ -187,7 +187,7 @@ def test_post_processing_starts_from_the_decisions_of_the_model(
     assert after - gain == pytest.approx(100 * accuracy, abs=0.11)
     taken = float(re.search(r"takes ([\d.]+) off DI", said).group(1))
     assert taken == pytest.approx(-change, abs=1.1e-3)
-    before = float(re.search(r"Worst local DI: ([\d.]+) before", said).group(1))
+    before = float(re.search(r"rows: worst local DI ([\d.]+) before", said).group(1))
     assert before == pytest.approx(worst, abs=6e-3)
     table = next(t.value for t in page.dataframe if "local_di" in t.value)
     for name, mine in table.groupby("label"):

@@ -176,9 +176,11 @@ def local_cells(gaps):
 LABELS = ("No correction", "Ramp", "Ramp, crossed", "Covariance control")
 
 
-@given(st.lists(st.floats(0, 0.8), min_size=4, max_size=12), st.booleans())
+@given(
+    st.lists(st.floats(0, 0.8), min_size=4, max_size=12), st.booleans(), st.booleans()
+)
 @settings(max_examples=30, deadline=None)
-def test_the_worst_local_gaps_are_named(values, without_crossed):
+def test_the_worst_local_gaps_are_named(values, without_crossed, on_test):
     labels = [n for n in LABELS if not (without_crossed and n == "Ramp, crossed")]
     parts = np.array_split(values, len(labels))
     cells = local_cells(dict(zip(labels, parts, strict=True)))
@@ -188,9 +190,11 @@ def test_the_worst_local_gaps_are_named(values, without_crossed):
         overall,
         groups=("a", "b"),
         excluded=["Ramp, crossed"] if without_crossed else [],
-        rows="test",
+        rows="test" if on_test else "validation",
     )
-    assert len(picture.headline) <= 70
+    assert len(picture.headline) <= 90
+    assert picture.headline.startswith("Test" if on_test else "Validation")
+    assert ("learned on these rows" in picture.caption) == (not on_test)
     short = dict(zip(("before", "ramp", "crossed", "covariance"), LABELS, strict=True))
     for gap, word in re.findall(r"([\d.]+) (\w+)", picture.headline):
         worst = cells[cells["label"] == short[word]]["local_di"].max()
