@@ -82,6 +82,9 @@ def local_fairness():
     )
     ui.offer_missing_seeds(compared, view.data)
     local.by_measure(compared, dataset, view.data, measure)
+    local.find_section(
+        compared, dataset, view.data, measure=measure, subgroups=subgroups
+    )
     ui.heading(f"Subgroups of {result.label} by gap")
     ranked = result.ranked(dataset.group_names)
     st.dataframe(

@@ -71,6 +71,8 @@ from fairdash.audits.portable import PortableModel, exported, load
 from fairdash.audits.subgroups import (
     SEARCHED_MEASURES,
     Condition,
+    FoundSubgroups,
     as_subgroups,
     find_subgroups,
+    search_model,
 )

@@ -13,6 +13,7 @@ from fairdash.cli._model import export, predict
 from fairdash.cli._run import run, sweep
 from fairdash.cli._scores import audit_scores
 from fairdash.cli._serve import serve, worker
+from fairdash.cli._subgroups import subgroups
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("app")(serve)
@@ -25,6 +26,7 @@ app.command()(predict)
 app.command("audit")(audit_flips)
 app.command("audit-scores")(audit_scores)
 app.command()(certify)
+app.command()(subgroups)
 app.add_typer(data, name="data")
 
 

@@ -54,7 +54,7 @@ from fairdash.results.models import (
 )
 from fairdash.results.outcomes import outcome, side_by_side
 from fairdash.results.own_scores import beside_trained, is_own, own_models, score_name
-from fairdash.results.rows import part_sizes, rows_used, trained_on
+from fairdash.results.rows import part_sizes, rows_of, rows_used, trained_on
 from fairdash.results.seeds import between_seeds, one_of_seeds
 from fairdash.results.sweeps import (
     StoredSweep,

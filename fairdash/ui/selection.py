@@ -66,6 +66,8 @@ class Selection:
     k : int or None
         How many of the largest gaps Worst-k-DI averages.
     subgroups : Subgroups or None
+    searched : str or None
+        "yes" once subgroups with gaps beyond chance are searched.
     upright : bool or None
         Whether subgroups stand along the horizontal axis.
     epoch, share, group : int, float, str or None
@@ -146,6 +148,7 @@ class Selection:
     measure: str | None = None
     k: int | None = None
     subgroups: Subgroups | None = None
+    searched: str | None = None
     upright: bool | None = None
     epoch: int | None = None
     share: float | None = None

@@ -3,7 +3,8 @@ import pytest
 from reading import button, figures, numbers, words
 
 from fairdash import ui
-from fairdash.datasets import split
+from fairdash.audits import search_model
+from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
 from fairdash.metrics import local_di, local_measure, worst_k_di
 from fairdash.sweep import MethodGrid, SweepSpec
@@ -259,3 +260,27 @@ def test_the_measure_is_a_choice_that_a_reload_keeps(visit, run_id, dataset_id):
     widget(again, "selectbox", "Measure").set_value("calibration").run()
     assert not again.exception
     assert figures(again) == 2
+
+
+def test_a_search_waits_for_its_button_and_a_found_subgroup_is_looked_at(
+    visit, run_id, dataset_id
+):
+    page = visit("Local fairness", run=run_id)
+    before = figures(page)
+    button(page, "Find subgroups").click().run()
+    assert not page.exception
+    assert "yes" in page.query_params["searched"]
+    assert figures(page) == before + 1
+    model = next(m for m in ui.known_models(dataset_id, run_id) if m.method == "road")
+    found = search_model(ui.store(), model, dataset_id, "selection_rate", min_size=20)
+    assert found.headline() in words(page)
+    first = found.table.iloc[0]
+    assert first["subgroup"] in words(page)
+    button(page, first["subgroup"]).click().run()
+    assert not page.exception
+    told = page.query_params["subgroups"]
+    chosen = Subgroups.model_validate_json(told if isinstance(told, str) else told[0])
+    assert set(chosen.columns) == {one.column for one in first["conditions"]}
+    widget(page, "selectbox", "Measure").set_value("auc").run()
+    assert not page.exception
+    assert "AUC is not searched; choose a rate" in words(page)

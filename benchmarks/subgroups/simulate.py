@@ -1,0 +1,225 @@
+"""How often a search of subgroups errs, and what it finds.
+
+``size``: tables without a gap inside any subgroup searched, or with one in half of the
+rows, where what is found in the other half is false; and power against a planted gap.
+``samples``: decisions of boosted trees on the sample tables, by cross-fitting on all
+rows or on test rows alone; on twins of these whose planted mechanism is taken back, and
+on tables whose groups are shuffled.
+
+    python benchmarks/subgroups/simulate.py size [--repetitions 200]
+    python benchmarks/subgroups/simulate.py samples [--repetitions 10] [--kind cross]
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import KFold, cross_val_predict
+
+from fairdash.audits import find_subgroups
+from fairdash.datasets import SAMPLES, encode, load_sample, make_dataset, split
+from fairdash.metrics import wilson_interval
+
+PERMUTATIONS = 199
+
+
+def columns(rng, n):
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 66, n),
+            "pay": rng.lognormal(3, 0.5, n),
+            "score": rng.normal(size=n),
+            "site": rng.choice([*"abcde"], n),
+            "job": rng.choice([*"uvw"], n),
+            "open": rng.random(n) < 0.5,
+        }
+    )
+
+
+def independent(rng, n):
+    """Draw groups that have nothing to do with anything."""
+    frame = columns(rng, n)
+    rate = expit(0.8 * frame["score"])
+    return rng.random(n) < rate, rng.integers(0, 2, n), frame, {}
+
+
+def different(rng, n):
+    """Draw groups that differ in age and site, decisions by score and job."""
+    frame = columns(rng, n)
+    lean = 0.06 * (frame["age"] - 40) + 1.5 * (frame["site"] == "a")
+    group = (rng.random(n) < expit(lean)).astype(int)
+    rate = expit(0.8 * frame["score"] - 1.0 * (frame["job"] == "u"))
+    return rng.random(n) < rate, group, frame, {}
+
+
+def rare(rng, n):
+    """Draw four groups, the smallest of 5 %, and few positive decisions."""
+    frame = columns(rng, n)
+    group = rng.choice(4, n, p=[0.6, 0.25, 0.1, 0.05])
+    return rng.random(n) < 0.06, group, frame, {}
+
+
+def shared(rng, n):
+    """Draw one gap everywhere, beyond which none is."""
+    frame = columns(rng, n)
+    group = rng.integers(0, 2, n)
+    return rng.random(n) < 0.35 + 0.2 * group, group, frame, {"beyond_overall": True}
+
+
+def half(rng, n):
+    """Draw a gap where open: what is found elsewhere alone is false."""
+    frame = columns(rng, n)
+    group = rng.integers(0, 2, n)
+    rate = 0.5 - 0.25 * group * frame["open"]
+    return rng.random(n) < rate, group, frame, {}
+
+
+def planted(gap):
+    def draw(rng, n):
+        frame = columns(rng, n)
+        group = rng.integers(0, 2, n)
+        inside = (frame["site"] == "a") & (frame["job"] != "u")
+        return rng.random(n) < 0.55 - gap * group * inside, group, frame, {}
+
+    draw.__doc__ = f"Draw a gap of {gap:.2f} in 13 % of the rows."
+    return draw
+
+
+def is_false(name, conditions):
+    """Tell whether a finding is of a subgroup without a gap."""
+    if name != "half":
+        return True
+    return any(c.column == "open" and c.levels == ("0",) for c in conditions)
+
+
+def hits(conditions):
+    """Tell whether a finding names the planted site, and no other."""
+    return any(c.levels == ("a",) for c in conditions)
+
+
+def size(repetitions, n):
+    nulls = [independent, different, rare, shared, half]
+    print(f"{n:,} rows, 6 columns, depth 3, {repetitions} tables each")
+    for confirm in (False, True):
+        print("search and confirm on halves" if confirm else "search, permutation")
+        for draw in [*nulls, *map(planted, (0.2, 0.3, 0.4))]:
+            null = draw in nulls
+            count = 0
+            for seed in range(repetitions):
+                rng = np.random.default_rng(seed)
+                decided, group, frame, how = draw(rng, n)
+                table = find_subgroups(
+                    np.asarray(decided, int),
+                    sensitive_features=group,
+                    frame=frame,
+                    confirm=confirm,
+                    n_permutations=PERMUTATIONS,
+                    random_state=seed,
+                    **how,
+                )
+                beyond = table.loc[table["p_adjusted"] <= 0.05, "conditions"]
+                tell = (lambda c: is_false(draw.__name__, c)) if null else hits
+                count += any(map(tell, beyond))
+            low, high = wilson_interval(count, repetitions)
+            print(
+                f"  {'false' if null else 'found'} {count / repetitions:.3f} "
+                f"({float(low):.3f} to {float(high):.3f})  {draw.__doc__}",
+                flush=True,
+            )
+
+
+def twin(name, dataset, rng):
+    """Return a sample as if nobody had been treated differently."""
+    frame = dataset.frame.copy()
+    inside = SAMPLES[name].planted_rows(frame)
+    own = dataset.sensitive_features
+    y = None
+    if name == "hiring":
+        marked = inside & np.isin(own, ["Asian", "Black"])
+        raised = frame["interview_score"] + 2.2 * marked
+        frame["interview_score"] = raised.clip(0, 10).round(1)
+    if name == "readmission":
+        missed = np.flatnonzero(inside & (own != "White"))
+        others = frame.loc[inside & (own == "White"), "home_visits"].to_numpy()
+        frame.loc[missed, "home_visits"] = rng.choice(others, len(missed))
+    # outcomes by a model of the rows that were treated fairly, at their own odds
+    fair = ~inside
+    sample = make_dataset(frame, SAMPLES[name].roles, name=name)
+    X = encode(sample, np.flatnonzero(fair)).X
+    model = HistGradientBoostingClassifier(learning_rate=0.05, random_state=0)
+    model.fit(X[fair], dataset.y[fair])
+    y = rng.random(len(frame)) < model.predict_proba(X)[:, 1]
+    return sample, y.astype(int)
+
+
+def samples(repetitions, kind, names):
+    for name in names:
+        dataset = load_sample(name)
+        for case in ("as it is", "twin", "groups shuffled"):
+            found, first, alarms = 0, 0, 0
+            for seed in range(repetitions):
+                rng = np.random.default_rng(seed)
+                data, y = dataset, dataset.y
+                if case == "twin":
+                    data, y = twin(name, dataset, rng)
+                groups = dataset.sensitive_features
+                if case == "groups shuffled":
+                    groups = rng.permutation(groups)
+                rows, decided = decisions(data, y, seed, kind)
+                frame = data.frame.iloc[rows][list(data.roles.features)]
+                table = find_subgroups(
+                    decided,
+                    sensitive_features=groups[rows],
+                    frame=frame,
+                    n_permutations=PERMUTATIONS,
+                    random_state=seed,
+                )
+                best = table.iloc[0]
+                inside = np.logical_and.reduce(
+                    [one.holds(frame) for one in best["conditions"]]
+                )
+                share = SAMPLES[name].planted_rows(frame)[inside].mean()
+                found += best["p_adjusted"] < 0.01
+                first += best["p_adjusted"] < 0.01 and share >= 0.9
+                alarms += best["p_adjusted"] <= 0.05
+            print(
+                f"{name:12s} {kind:6s} {case:16s} of {repetitions}: "
+                f"p < .01 {found}, planted first {first}, p <= .05 {alarms}",
+                flush=True,
+            )
+
+
+def decisions(data, y, seed, kind):
+    """Return rows and decisions of boosted trees that were not trained on them."""
+    model = HistGradientBoostingClassifier(
+        max_iter=100, learning_rate=0.05, random_state=0
+    )
+    if kind == "cross":
+        X = encode(data, np.arange(data.n_rows)).X
+        folds = KFold(5, shuffle=True, random_state=seed)
+        return np.arange(data.n_rows), cross_val_predict(model, X, y, cv=folds)
+    train, _, test = split(data, seed)
+    X = encode(data, train).X
+    return test, model.fit(X[train], y[train]).predict(X[test])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["size", "samples"])
+    parser.add_argument("--repetitions", type=int, default=10)
+    parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--kind", default="cross", choices=["cross", "test"])
+    parser.add_argument("--names", nargs="+", default=list(SAMPLES))
+    options = parser.parse_args()
+    warnings.simplefilter("error", RuntimeWarning)
+    if options.what == "size":
+        size(options.repetitions, options.rows)
+    else:
+        samples(options.repetitions, options.kind, options.names)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""What a search of subgroups found of a stored model, in words and as a table."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import pandas as pd
+
+from fairdash._wording import count, number, plural
+from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
+from fairdash.datasets import Subgroups
+from fairdash.metrics import MEASURE_NAMES, gap_sentence
+from fairdash.results import Setting, rows_of
+from fairdash.store import Store
+
+ALPHA = 0.05
+_LISTED = 8
+
+
+@dataclass(frozen=True, eq=False)
+class FoundSubgroups:
+    """The list of `find_subgroups` for one model, measure and seed.
+
+    Attributes
+    ----------
+    label : str
+        Of the model.
+    measure : str
+    seed : int
+        Whose test rows were searched.
+    n_rows : int
+    table : DataFrame
+        Of `find_subgroups`, at most eight rows.
+    """
+
+    label: str
+    measure: str
+    seed: int
+    n_rows: int
+    table: pd.DataFrame
+
+    @property
+    def beyond(self) -> pd.DataFrame:
+        """The subgroups whose gap is beyond chance."""
+        return self.table[self.table["p_adjusted"] <= ALPHA]
+
+    def headline(self) -> str:
+        """Return how many subgroups are beyond chance, in at most 70 characters."""
+        n = len(self.beyond)
+        if not n:
+            return "No subgroup has a gap that is beyond chance"
+        has = "has a gap" if n == 1 else "have a gap"
+        return f"{plural(n, 'subgroup')} {has} beyond chance, among all searched"
+
+    def verdict(self, *, decided: str, outcome: str) -> str:
+        """Return who is worse off in the first subgroup, or what could be seen."""
+        searched = count(self.table.attrs["n_searched"])
+        rows = f"{plural(self.n_rows, 'test row')} of seed {self.seed}"
+        first = self.table.iloc[0]
+        if first["p_adjusted"] > ALPHA:
+            return (
+                f"None of {searched} subgroups has a gap beyond chance: one as far "
+                f"from 0 as the first listed, {first['subgroup']}, comes up in "
+                f"{_p(first['p_adjusted'])} of tables without any gap ({rows})."
+            )
+        sentence = gap_sentence(
+            self.measure,
+            str(first["lower"]),
+            str(first["higher"]),
+            -float(first["gap"]),
+            -float(first["ci_high"]),
+            -float(first["ci_low"]),
+            decided=decided,
+            outcome=outcome,
+        )
+        return (
+            f"{first['subgroup'][:1].upper()}{first['subgroup'][1:]}: {sentence} "
+            f"Adjusted p = {_p(first['p_adjusted'])}, as the first of {searched} "
+            f"subgroups searched ({rows})."
+        )
+
+    def caption(self) -> str:
+        """Say what is drawn, and how chance was taken out."""
+        skipped = self.table.attrs["skipped"]
+        missing = f" Not searched: {', '.join(skipped)}." if skipped else ""
+        return (
+            f"{MEASURE_NAMES[self.measure]} of the two groups farthest apart, "
+            f"{self.label}; gap with simultaneous 95% interval. Adjusted p: the "
+            "largest of all subgroups under permuted groups, step-down. What another "
+            f"subgroup explains is not listed.{missing}"
+        )
+
+    def ranked(self) -> pd.DataFrame:
+        """Return the list for a reader."""
+        names = {
+            "subgroup": "Subgroup",
+            "n": "Rows",
+            "lower": "Lower group",
+            "rate_lower": "Its rate",
+            "higher": "Higher group",
+            "rate_higher": "Rate of that",
+            "gap": "Gap",
+            "ci_low": "Low",
+            "ci_high": "High",
+            "p_adjusted": "Adjusted p",
+        }
+        return self.table[list(names)].rename(columns=names)
+
+
+def search_model(
+    store: Store, model: Setting, dataset_id: str, measure: str, *, min_size: int = 50
+) -> FoundSubgroups:
+    """Search the test rows of a model's first seed for subgroups with a gap.
+
+    All features are searched and the columns that describe subgroups, the sensitive
+    one excepted.
+
+    Raises
+    ------
+    ValueError
+        If the measure is none of a rate, or no column can be searched.
+    """
+    if measure not in SEARCHED_MEASURES:
+        name = MEASURE_NAMES.get(measure, measure)
+        names = ", ".join(MEASURE_NAMES[one].lower() for one in SEARCHED_MEASURES)
+        raise ValueError(f"{name} is not searched; choose a rate: {names}.")
+    trial = model.trials[0]
+    return _searched(
+        store, model.label, trial.key, trial.seed, dataset_id, measure, min_size
+    )
+
+
+@lru_cache(maxsize=64)
+def _searched(
+    store: Store,
+    label: str,
+    key: str,
+    seed: int,
+    dataset_id: str,
+    measure: str,
+    min_size: int,
+) -> FoundSubgroups:
+    dataset = store.dataset(dataset_id)
+    roles = dataset.roles
+    own = store.dataset_record(dataset_id).subgroups.columns
+    names = dict.fromkeys([*roles.features, *own])
+    searched = [n for n in names if n not in (roles.sensitive_feature, roles.target)]
+    rows = rows_of(store, dataset_id, seed, Subgroups())
+    table = find_subgroups(
+        rows.predictions(key),
+        sensitive_features=rows.groups["sensitive_features"],
+        frame=dataset.frame.iloc[rows.where],
+        y_true=rows.y,
+        columns=searched,
+        measure=measure,
+        min_size=min_size,
+        alpha=ALPHA,
+        most=_LISTED,
+        random_state=0,
+    )
+    return FoundSubgroups(label, measure, seed, len(rows.where), table)
+
+
+def _p(value: float) -> str:
+    return number(value, 3)

@@ -1,0 +1,90 @@
+"""Find subgroups: a search of all conjunctions, asked for by a button."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from fairdash import plots
+from fairdash.audits import FoundSubgroups, as_subgroups, search_model
+from fairdash.datasets import Dataset, Subgroups
+from fairdash.metrics import MEASURE_SYMBOLS
+from fairdash.results import Setting, beside_trained
+from fairdash.ui.selection import choose, selection
+from fairdash.ui.widgets.blocks import decimals, figure, heading, problem, verdict
+from fairdash.ui.widgets.state import store
+
+_OFFERED = 3  # of the subgroups found
+_HOW = """
+Every combination of up to three conditions on the features is searched, never the
+sensitive one: quantile bins of numbers, levels and pairs of levels of others. Each gap
+is compared with the **largest of all** when groups are shuffled, so the whole list errs
+in at most 5% of tables without any gap; intervals hold for all subgroups at once.
+
+The list starts with the gap that is largest for sure: its interval begins farthest
+from 0. A subgroup whose gap a listed one explains is not listed.
+"""
+
+
+def find_section(
+    models: Sequence[Setting],
+    dataset: Dataset,
+    data: str,
+    *,
+    measure: str,
+    subgroups: Subgroups,
+) -> None:
+    """Draw the button, and once it was pressed what the search finds."""
+    heading("Find subgroups", _HOW)
+    if selection().searched is None:
+        st.caption("Search all features for people nobody named; takes seconds.")
+        st.button(
+            "Find subgroups",
+            icon=":material/search:",
+            on_click=_ask,
+        )
+        return
+    model = beside_trained(models)[-1]
+    try:
+        with st.spinner("Searching, then shuffling groups 199 times…"):
+            found = search_model(
+                store(), model, data, measure, min_size=subgroups.min_size
+            )
+    except ValueError as error:
+        problem("Subgroups cannot be searched", error)
+        return
+    outcome = dataset.roles.outcome()
+    verdict(found.verdict(decided=f"predicted “{outcome}”", outcome=f"“{outcome}”"))
+    ranked = found.ranked()
+    figure(
+        plots.plot_found_subgroups(
+            found.table,
+            groups=dataset.group_names,
+            headline=found.headline(),
+            rate=MEASURE_SYMBOLS[measure],
+        ),
+        caption=found.caption(),
+        table=ranked,
+        table_config=decimals(ranked),
+        key="found subgroups",
+    )
+    _use(found, subgroups)
+
+
+def _use(found: FoundSubgroups, subgroups: Subgroups) -> None:
+    """Offer to look at the found subgroups on every page: one click each."""
+    st.caption("Use as the subgroups of every page:")
+    with st.container(horizontal=True):
+        for i, (name, conditions) in enumerate(
+            zip(found.table["subgroup"], found.table["conditions"], strict=True)
+        ):
+            if i < _OFFERED:
+                chosen = as_subgroups(conditions, subgroups)
+                st.button(name, key=f"use {i}", on_click=_look_at, args=(chosen,))
+
+
+def _ask() -> None:
+    choose(searched="yes")
+
+
+def _look_at(subgroups: Subgroups) -> None:
+    choose(subgroups=subgroups)
