@@ -10,7 +10,7 @@ on test rows; how many models do not decide; and how validation rows rank the se
 beside test rows. On the planted sample also: how much of the largest 5 % of r lies in
 the planted region, beside the region's share of all rows.
 
-    python benchmarks/road_verdict.py loans law compas --seeds 20 --out FOLDER
+    python benchmarks/road_verdict.py loans law law-quick --seeds 20 --out FOLDER
 
 A seed that FOLDER holds is not trained again. The public tables are downloaded, unless
 ``--originals`` names the folder of the publishers' files.
@@ -64,6 +64,14 @@ TABLES = {
         changes={"n_epochs": 250, "n_adversary_steps": 10},
         scaling="minmax",
     ),
+    "law-quick": Setup(
+        weights=(0.1, 0.25, 0.5, 1, 2, 4),
+        taus=(0.05, 0.2, 0.5, 1.0),
+        given_up=(0.02, 0.05, 0.1, 0.15),
+        effort="fast",
+        scaling="minmax",
+        methods=("adversarial", "road"),
+    ),
     "compas": Setup(
         weights=(1, 4),
         taus=(0.1, 0.5),
@@ -89,6 +97,7 @@ def load(name, originals):
     """Return a data set and its subgroups."""
     if name in SAMPLES:
         return load_sample(name), SAMPLES[name].subgroups
+    name = name.removesuffix("-quick")
     return fetch(name, data_home=originals), PUBLIC[name].subgroups
 
 
