@@ -107,6 +107,7 @@ else:
             groups=dataset.group_names,
             outcome=roles.outcome(),
             source=f"{ui.plural(used, 'row')}.",
+            feature=roles.sensitive_feature,
         )
         if guessed:
             picture = replace(picture, headline="Base rates, if the guess is right")

@@ -50,7 +50,8 @@ class Audit:
     calibration : DataFrame or None
         See `fairdash.metrics.calibration_curve`; of scores with outcomes.
     verdict : str
-        One or two sentences: the largest gap that is clear, and the worst subgroup.
+        One or two sentences: the largest gap of the first measure that has a clear one,
+        and the subgroup where a gap exceeds chance most.
     """
 
     n: int
@@ -329,10 +330,11 @@ def _first(name: str, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _verdict(gaps: pd.DataFrame, local: pd.DataFrame | None) -> str:
-    clear = gaps[gaps["clear"] & ~gaps["measure"].isin(("brier", "auc"))]
-    clear = clear if len(clear) else gaps[gaps["clear"]]
+    clear = gaps[gaps["clear"]]
     if len(clear):
-        first = str(clear["sentence"].iloc[clear["difference"].abs().argmax()])
+        asked_first = clear[clear["measure"] == clear["measure"].iloc[0]]
+        largest = int(asked_first["difference"].abs().argmax())
+        first = str(asked_first["sentence"].iloc[largest])
     else:
         first = "No gap between groups is clear: every interval reaches 0."
     if local is None or not local["estimable"].any():

@@ -302,6 +302,7 @@ def plot_base_rates(
     groups: tuple[str, ...],
     outcome: str = "y = 1",
     source: str = "",
+    feature: str = "",
 ) -> Picture:
     """One row per subgroup, one mark per group; dashed: the whole group.
 
@@ -317,6 +318,8 @@ def plot_base_rates(
         What the share is of.
     source : str, default=""
         Which rows these are, for the caption, such as "1,200 rows".
+    feature : str, default=""
+        The sensitive feature, which names of groups follow: "sex: Female".
 
     Returns
     -------
@@ -345,8 +348,9 @@ def plot_base_rates(
                 hovertemplate="%{text}<extra></extra>",
             )
         )  # fmt: skip
-        data[-1]["name"] = f"{name} · all rows {percent(total, 0)}"
-        line = f"{name}: {percent(total, 0)} of all rows<extra></extra>"
+        told = group_label(feature, name)
+        data[-1]["name"] = f"{told} · all rows {percent(total, 0)}"
+        line = f"{told}, {percent(total, 0)} of all rows<extra></extra>"
         data.append(dashed(total, rows, colour=colour, name=name, hovertemplate=line))
     layout: Spec = {
         "xaxis": {

@@ -13,6 +13,7 @@ import fairdash
 from fairdash.metrics import (
     MEASURES,
     SCORE_MEASURES,
+    gap_sentence,
     local_measure,
     local_noise_floor,
     measure_by_group,
@@ -169,3 +170,30 @@ def test_compas_has_the_error_rates_that_propublica_published():
     assert rates.loc["false_negative_rate"].tolist() == [27.99, 47.72]
     # "PPV" there: 0.63 and 0.59, the answer of Northpointe
     assert rates.loc["precision"].tolist() == pytest.approx([63, 59], abs=0.5)
+
+
+def test_every_measure_has_a_sentence_with_its_sign():
+    words = {
+        measure: gap_sentence(measure, "a", "b", -0.104, -0.15, 0.004)
+        for measure in MEASURES
+    }
+    assert words == {
+        "selection_rate": "a are predicted positive 10 points less often than b "
+        "(−0.4 to 15.0).",
+        "true_positive_rate": "Among rows with outcome 1, a are predicted positive 10 "
+        "points less often than b (−0.4 to 15.0).",
+        "false_positive_rate": "Among rows without outcome 1, a are predicted positive "
+        "10 points less often than b (−0.4 to 15.0).",
+        "false_negative_rate": "Among rows with outcome 1, a are not predicted "
+        "positive 10 points less often than b (−0.4 to 15.0).",
+        "precision": "Among rows predicted positive, outcome 1 is 10 points less "
+        "frequent for a than for b (−0.4 to 15.0).",
+        "accuracy": "Decisions are right 10 points less often for a than for b "
+        "(−0.4 to 15.0).",
+        "calibration": "Scores are 10 points lower against outcomes for a than for b "
+        "(−0.4 to 15.0).",
+        "brier": "The Brier score is 0.104 lower for a than for b (−0.004 to 0.150).",
+        "auc": "The AUC is 0.104 lower for a than for b (−0.004 to 0.150).",
+    }
+    undefined = gap_sentence("auc", "a", "b", np.nan, np.nan, np.nan)
+    assert undefined == "The AUC of a or b is undefined."

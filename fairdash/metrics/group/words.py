@@ -44,7 +44,7 @@ _CLAUSES = {
     "true_positive_rate": "{group} are {decided} {points} {often} than {other}",
     "false_positive_rate": "{group} are {decided} {points} {often} than {other}",
     "false_negative_rate": "{group} are not {decided} {points} {often} than {other}",
-    "precision": "{group} have {outcome} {points} {often} than {other}",
+    "precision": "{outcome} is {points} {frequent} for {group} than for {other}",
     "accuracy": "decisions are right {points} {often} for {group} than for {other}",
     "calibration": "scores are {points} {higher} against outcomes for {group} than "
     "for {other}",
@@ -91,6 +91,7 @@ def gap_words(
         points=whole_points(difference),
         decimals=f"{abs(difference):.3f}",
         often="more often" if more else "less often",
+        frequent="more frequent" if more else "less frequent",
         higher="higher" if more else "lower",
     )
 
@@ -130,7 +131,7 @@ def gap_sentence(
         measure, group, other, difference, decided=decided, outcome=outcome
     )
     ends = gap_ends(measure, difference, low, high)
-    if not clause.startswith(group):  # a name stays as it is
+    if not clause.startswith(f"{group} "):  # a name stays as it is
         clause = f"{clause[0].upper()}{clause[1:]}"
     return f"{clause} ({ends})."
 

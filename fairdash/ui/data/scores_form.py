@@ -65,6 +65,7 @@ def _what(
     threshold = st.number_input(
         "Positive from",
         value=start if start is not None else usual,
+        format="%g",
         help="Scores from here on are positive decisions.",
         key=f"{key} {kind} threshold",
     )
