@@ -83,8 +83,9 @@ def plot_found_subgroups(
         },
         "xaxis": {"title": rate, "domain": [0, 0.47], "tickformat": ".0%", "nticks": 4},
         "xaxis2": {
-            "title": "gap (simultaneous 95%)",
+            "title": "gap (0 is fair)",
             "domain": [0.55, 1],
+            "rangemode": "tozero",
             "zeroline": True,
             "nticks": 5,
             "anchor": "y",

@@ -119,7 +119,7 @@ def permute(
         which = places.get(block, [])
         at = found.places[which]
         own[:, which] = studentised(counts[:, :, at], total).T
-        others = np.setdiff1d(large, at)
+        others = large[~np.isin(large, at)] if which else large
         for start in range(0, len(others), _CHUNK):
             _raise(rest, counts[:, :, others[start : start + _CHUNK]], total)
     later = np.concatenate([own, rest[:, None]], axis=1)[:, ::-1]

@@ -15,8 +15,6 @@ from fairdash.audits.subgroups.statistic import (
     studentised,
 )
 
-_MANY = 200_000  # rows
-
 
 class Limits(NamedTuple):
     """Which subgroups are searched, and for what.
@@ -97,27 +95,31 @@ def search(
         How many are kept.
     critical : float, optional
     bounded : bool, optional
-        False counts every block, to the same end; by default so where counting its rows
-        takes less than its bounds.
+        False counts every block, to the same end; by default so where the bounds do not
+        spare even the block whose parents have the smallest scores.
     """
     depth, min_size, beyond = limits
     total = rows.total if beyond else None
-    bounded = len(rows) > _MANY if bounded is None else bounded
     kept = _Kept(most, -0.5 if critical is None else 0.0)
     known: dict[Block, Float] = {(): rows.total}
     counted = 0
+
+    def may_hold_better(block: Block) -> bool:
+        least, largest = _between(rows, block, known)
+        return kept.may_take(largest_possible(least, largest, critical, total))
+
     for size in range(1, min(depth, len(rows.columns)) + 1):
         blocks = list(combinations(range(len(rows.columns)), size))
-        if size > 1 and bounded:
-            blocks.sort(key=lambda block: -max(kept.best(b) for b in _parents(block)))
         # of the last size nothing is looked up again
         last = size == min(depth, len(rows.columns))
+        spared = last and size > 1 and bounded is not False
+        if spared:
+            blocks.sort(key=lambda block: -max(kept.best(b) for b in _parents(block)))
+            # where the least promising block must be counted, so must all others be
+            spared = bounded is True or not may_hold_better(blocks[-1])
         for block in blocks:
-            if last and size > 1 and bounded:
-                least, most_rows = _between(rows, block, known)
-                bound = largest_possible(least, most_rows, critical, total)
-                if not kept.may_take(bound):
-                    continue
+            if spared and not may_hold_better(block):
+                continue
             counts = rows.counts(block)
             counted += 1
             if not last:
