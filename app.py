@@ -29,8 +29,8 @@ if kept:
         runs.latest_result(kept)
 else:
     runs.first_look()
-st.subheader("Start from a sample with a planted, known bias", anchor=False)
+st.header("Start from a sample with a planted, known bias", anchor=False)
 data.sample_cards()
-st.subheader("Or from a public table, fetched from its publisher", anchor=False)
+st.header("Or from a public table, fetched from its publisher", anchor=False)
 data.public_cards()
 ui.freeze_imports()

@@ -22,7 +22,7 @@ table = data.open_table(view.data)
 if table is None:
     ui.context("Nothing leaves this machine.")
     data.choose_table()
-    st.subheader("Or fetch a public table from its publisher", anchor=False)
+    st.header("Or fetch a public table from its publisher", anchor=False)
     data.public_cards()
     ui.freeze_imports()
     st.stop()
@@ -32,7 +32,7 @@ left, right = st.columns([1, 2], gap="medium")
 dataset, edited = None, False
 roles, subgroups = table.roles, table.subgroups
 with left, st.container(border=True, gap="xsmall"):
-    st.subheader("Roles", anchor=False)
+    st.header("Roles", anchor=False)
     try:
         frame = data.prepared_table(table.digest, roles)
         roles, subgroups, sizes = data.roles_form(frame, roles, subgroups, table.key)

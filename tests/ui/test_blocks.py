@@ -90,7 +90,7 @@ def test_a_figure_carries_its_alt_text_table_and_caption():
     page = drawn(script)
     (chart,) = page.get("plotly_chart")
     assert chart.proto.alt == "three numbers"
-    assert page.subheader[0].value == "ROAD alone"
+    assert page.header[0].value == "ROAD alone"
     assert page.caption[0].value == "10 rows"
     assert len(page.dataframe) == 1
 
@@ -114,6 +114,6 @@ def test_a_picture_brings_its_own_words_and_numbers():
     page = drawn(script)
     (chart,) = page.get("plotly_chart")
     assert chart.proto.alt == "from 1 to 2"
-    assert [heading.value for heading in page.subheader] == ["It doubles"]
+    assert [heading.value for heading in page.header] == ["It doubles"]
     assert [text.value for text in page.caption] == ["Two values. Of 9 models."]
     assert page.dataframe[0].value["y"].tolist() == [1, 2]

@@ -79,7 +79,7 @@ def choose_table() -> None:
     )
     if uploaded is not None:
         _load(uploaded)
-    st.subheader("Or start from a sample with a planted, known bias", anchor=False)
+    st.header("Or start from a sample with a planted, known bias", anchor=False)
     sample_cards()
 
 

@@ -84,7 +84,7 @@ function ratioPicture(data, { ratio }, width) {
 }
 
 function block(finding, svg, caption) {
-  return `<section><h3>${escaped(finding)}</h3>${svg}<p>${escaped(caption)}</p></section>`
+  return `<section><h2>${escaped(finding)}</h2>${svg}<p>${escaped(caption)}</p></section>`
 }
 
 export default function ({ data, parentElement }) {

@@ -137,7 +137,7 @@ def heading(text: str, how: str = "") -> None:
     with st.container(
         horizontal=True, wrap=False, vertical_alignment="center", gap="small"
     ):
-        st.subheader(plain(text), anchor=False, width="stretch")
+        st.header(plain(text), anchor=False, width="stretch")
         if how:
             popover = st.popover(
                 ":material/help:", type="tertiary", help="How to read this figure"
@@ -150,7 +150,7 @@ def empty(title: str, body: str, remedies: Mapping[str, Callable[[], None]]) -> 
     """Draw the box of a page that has nothing to show yet, and the way on."""
     with st.container(border=True, horizontal_alignment="center", gap="small"):
         st.space("small")
-        st.markdown(f"#### {plain(title)}", text_alignment="center", anchors=False)
+        st.markdown(f"## {plain(title)}", text_alignment="center", anchors=False)
         st.caption(body, text_alignment="center", width=520)
         _remedies(remedies, alignment="center")
         st.space("small")
