@@ -81,3 +81,25 @@ def trials(*methods, key="data", **more):
     from fairdash.sweep import expand
 
     return expand(specification("people.csv", methods=list(methods), **more), key)
+
+
+def train_sweep(store, frame, name, roles=ROLES, subgroups=("branch",)):
+    """Train ROAD at four settings beside the plain model, here; return the run."""
+    from fairdash.jobs import queue, run_open
+    from fairdash.sweep import SweepSpec
+
+    quick = {"n_epochs": 3, "batch_size": 128}
+    axes = {"fairness_weight": [0.5, 2.0], "tau": [0.2, 0.6]}
+    table = store.add_table(frame.to_csv(index=False).encode(), "people.csv")
+    spec = {
+        "data": {"table": table, "roles": roles, "name": name},
+        "methods": [
+            {"method": "unconstrained", "params": quick},
+            {"method": "road", "params": {**quick, **axes}},
+        ],
+        "seeds": [0, 1],
+        "subgroups": {"columns": subgroups, "min_size": 20},
+    }
+    run = queue(store, SweepSpec.model_validate(spec), name=name)
+    run_open(store)
+    return run

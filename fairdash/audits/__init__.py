@@ -67,7 +67,7 @@ from fairdash.audits.noise import (
     simulated,
 )
 from fairdash.audits.noise_study import study_spec, study_table, study_trials
-from fairdash.audits.portable import PortableModel, exported, load
+from fairdash.audits.portable import PortableModel, exported, load, model_asked
 from fairdash.audits.subgroups import (
     SEARCHED_MEASURES,
     Condition,

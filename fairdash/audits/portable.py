@@ -21,7 +21,7 @@ from fairdash.audits.models import AuditedModel, read_model, rows_of
 from fairdash.datasets import Encoder, Roles, group_labels, prepare
 from fairdash.methods import CATALOG, Scorer, scorer_of
 from fairdash.postprocessing import ScoreType, Thresholds
-from fairdash.results import known_models_of, opened_on, same_model
+from fairdash.results import Setting, known_models_of, opened_on, same_model
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import BASELINE, SweepSpec
 
@@ -214,6 +214,26 @@ def exported(
         than its scores.
     """
     spec = SweepSpec.of_run(store.run(run_id).spec)
+    found = model_asked(store, run_id, model)
+    trials = [t for t in found.trials if seed is None or t.seed == seed]
+    if not trials:
+        seeds = sorted(found.seeds)
+        raise ValueError(f"{found.label} was not trained on seed {seed}: {seeds}.")
+    dataset = store.dataset(store.run(run_id).dataset_id)
+    rows = rows_of(dataset, trials[0], spec)
+    return PortableModel.of(read_model(store, trials[0], rows), trials[0])
+
+
+def model_asked(store: Store, run_id: str, model: str | None = None) -> Setting:
+    """Return the model of a run by its id or the beginning of its label.
+
+    By default the one that a sweep opens on, else the first that is not the plain one.
+
+    Raises
+    ------
+    ValueError
+        When there is no such run or model; it names those that there are.
+    """
     known = known_models_of(store, [run_id])
     if model is None:
         first = opened_on(store, run_id) or next(
@@ -226,13 +246,7 @@ def exported(
         names = ", ".join(f"{one.id} ({one.label})" for one in known[:20])
         asked = f"model {model!r}" if model else "finished model"
         raise ValueError(f"Run {run_id} has no {asked}. It has: {names or 'none'}.")
-    trials = [t for t in found[0].trials if seed is None or t.seed == seed]
-    if not trials:
-        seeds = sorted(found[0].seeds)
-        raise ValueError(f"{found[0].label} was not trained on seed {seed}: {seeds}.")
-    dataset = store.dataset(store.run(run_id).dataset_id)
-    rows = rows_of(dataset, trials[0], spec)
-    return PortableModel.of(read_model(store, trials[0], rows), trials[0])
+    return found[0]
 
 
 def load(path: str | Path) -> PortableModel:

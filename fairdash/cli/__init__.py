@@ -10,6 +10,7 @@ from fairdash.cli._audit import audit_flips
 from fairdash.cli._certify import certify
 from fairdash.cli._data import data
 from fairdash.cli._model import export, predict
+from fairdash.cli._report import write_report
 from fairdash.cli._run import run, sweep
 from fairdash.cli._scores import audit_scores
 from fairdash.cli._serve import serve, worker
@@ -23,6 +24,7 @@ app.command()(worker)
 app.command("apply")(apply_to_file)
 app.command()(export)
 app.command()(predict)
+app.command("report")(write_report)
 app.command("audit")(audit_flips)
 app.command("audit-scores")(audit_scores)
 app.command()(certify)

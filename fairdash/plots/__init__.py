@@ -23,7 +23,15 @@ from fairdash.plots._noisy_groups import (
     plot_noise_study,
 )
 from fairdash.plots._picture import Picture
-from fairdash.plots._theme import CONFIG, group_colours_of, method_colour_of, resolve
+from fairdash.plots._theme import (
+    CONFIG,
+    as_json,
+    group_colours_of,
+    method_colour_of,
+    palette,
+    plotly_script,
+    resolve,
+)
 from fairdash.plots._trade_off import (
     plot_corrections,
     plot_ramps,

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 import plotly.io as pio
+from plotly.offline import get_plotlyjs
 
 Spec = dict[str, Any]  # a piece of a Plotly figure, as plain JSON
 Theme = Literal["light", "dark"]
@@ -64,6 +65,10 @@ VEIL = "#000038b0"  # behind words that lines may cross
 CATEGORICAL = {
     "light": "0072B2 C15500 8C5A3C 4C6A92 6B7280 A94F84 8A6D00 00805D 7A5195 1E7B8C",
     "dark": "56B4E9 E69F00 D3A27F 8FB0DA A3AEB8 E79AC4 E3D64A 2BB58C B79AD6 6CC3D1",
+}
+SEQUENTIAL = {
+    "light": "F3F7F7 DDEAEA C3DADB A5C8CA 84B3B8 629CA4 45838D 306A76 20515E 133945",
+    "dark": "172126 1C2F37 214049 28525D 326773 3F7F8C 5399A5 72B3BC 9DCDD2 D0E7E9",
 }
 NEUTRAL = {"light": "808495 262730 FFFFFF", "dark": "E6EAF1 FAFAFA 0D1215"}
 
@@ -191,13 +196,31 @@ def finish(
 
 def resolve(figure: go.Figure, theme: Theme = "light") -> go.Figure:
     """Return a copy of ``figure`` with real colours, for use outside Streamlit."""
-    values = [*CATEGORICAL[theme].split(), *NEUTRAL[theme].split()]
-    tokens = [*(f"#{i:06d}" for i in range(1, 11)), MUTED, INK, PAPER]
-    # an app in this process makes Streamlit's template, full of tokens, the default
-    document: str = go.Figure(figure).update_layout(template="none").to_json()
-    for token, colour in zip(tokens, values, strict=True):
-        document = document.replace(token, f"#{colour}")
+    document = as_json(figure)
+    for token, colour in palette(theme).items():
+        document = document.replace(token, colour)
     return pio.from_json(document)
+
+
+def as_json(figure: go.Figure) -> str:
+    """Return a figure for use outside Streamlit, in the tokens of `palette`."""
+    # an app in this process makes Streamlit's template, full of tokens, the default
+    plain = go.Figure(figure).update_layout(template="none", font_color=INK)
+    document: str = plain.to_json()
+    return document
+
+
+def plotly_script() -> str:
+    """Return plotly.js, of the version that figures are made for."""
+    script: str = get_plotlyjs()
+    return script
+
+
+def palette(theme: Theme) -> dict[str, str]:
+    """Return the colour of every token in a theme, as Streamlit swaps them."""
+    values = " ".join([CATEGORICAL[theme], SEQUENTIAL[theme], NEUTRAL[theme]]).split()
+    tokens = [*(f"#{i:06d}" for i in range(1, 21)), MUTED, INK, PAPER]
+    return dict(zip(tokens, (f"#{value}" for value in values), strict=True))
 
 
 def _colour(token: str, theme: Theme) -> str:

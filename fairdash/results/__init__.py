@@ -20,6 +20,7 @@ from fairdash.results.constraints import (
 )
 from fairdash.results.cost import ExpectedCost, expected_cost, n_workers
 from fairdash.results.evaluation import (
+    DI_HELP,
     chance_worst,
     metrics_by_setting,
     paired_changes,

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import pytest
 
 from fairdash.methods import CATALOG
-from fairdash.plots import plot_comparison, plot_local_di, resolve
+from fairdash.plots import palette, plot_comparison, plot_local_di, resolve
 from fairdash.plots._theme import (
     CATEGORICAL,
     METHODS,
@@ -24,6 +24,8 @@ CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 def test_files_get_the_colours_that_the_app_shows(theme):
     shown = tomllib.loads(CONFIG.read_text())["theme"][theme]["chartCategoricalColors"]
     assert [f"#{colour}" for colour in CATEGORICAL[theme].split()] == shown
+    ground = tomllib.loads(CONFIG.read_text())["theme"][theme]["chartSequentialColors"]
+    assert list(palette(theme).values())[10:20] == ground
 
 
 def test_every_method_of_the_catalog_has_a_colour_and_a_shape_of_its_own():

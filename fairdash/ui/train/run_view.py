@@ -9,7 +9,7 @@ from fairdash import plots
 from fairdash._wording import count, duration, plural
 from fairdash.audits import exported
 from fairdash.methods import CATALOG
-from fairdash.reports import portable_spec
+from fairdash.reports import SMALLEST_GROUP, portable_spec, report
 from fairdash.results import (
     Setting,
     is_sweep,
@@ -131,9 +131,31 @@ def export_run(view: View) -> None:
             width="stretch",
             on_click="ignore",
         )
+        _export_report(snapshot)
         _export_model(snapshot)
         st.caption("The same run, to copy")
         code_tabs({"Python": python_script(spec), "YAML": spec.to_yaml()})
+
+
+def _export_report(snapshot: Snapshot) -> None:
+    """Offer the report of a run with a finished model; it is made on the click."""
+    run_id, chosen = snapshot.run.id, selection()
+    known = known_models_of(store(), [run_id])
+    if not known:
+        return
+    model = chosen.model if any(one.id == chosen.model for one in known) else None
+    st.download_button(
+        "Report (HTML)",
+        lambda: report(store(), run_id, model=model).to_html(),
+        file_name="fairdash-report.html",
+        mime="text/html",
+        icon=":material/description:",
+        type="tertiary",
+        width="stretch",
+        on_click="ignore",
+        help="One file with findings, figures, tables and what reproduces them; no row "
+        f"of the data, and no group of fewer than {SMALLEST_GROUP} rows.",
+    )
 
 
 def _export_model(snapshot: Snapshot) -> None:

@@ -1,0 +1,138 @@
+"""What a report is made of: sections of blocks, without how they look."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from fairdash._wording import UNDEFINED, Kpi, count, number
+from fairdash.plots import Picture
+
+MOST_ROWS = 200  # of a table, so that a report stays small
+_COUNTS = ("Rows", "Seeds", "Test rows", "Settings")  # begin the names of counts
+
+
+@dataclass(frozen=True)
+class Words:
+    """A paragraph; a finding is set in stronger type."""
+
+    text: str
+    finding: bool = False
+    kind = "words"
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Numbers with what makes them honest."""
+
+    items: Sequence[Kpi]
+    kind = "cards"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Terms, each with what it is."""
+
+    items: Mapping[str, str]
+    title: str = ""
+    kind = "facts"
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text to copy."""
+
+    title: str
+    text: str
+    kind = "code"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table with what it is of; of a very long one the first rows."""
+
+    title: str
+    frame: pd.DataFrame
+    note: str = ""
+    kind = "table"
+
+    @property
+    def header(self) -> list[str]:
+        """Names of the columns."""
+        return [str(name) for name in self.frame.columns]
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The cells as they are shown."""
+        shown = self.frame.head(MOST_ROWS)
+        columns = [
+            [_cell(value, str(name)) for value in shown.iloc[:, at]]
+            for at, name in enumerate(shown.columns)
+        ]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    @property
+    def caption(self) -> str:
+        """The note, and how many rows are not shown."""
+        n = len(self.frame)
+        more = f"The first {MOST_ROWS} of {count(n)} rows." if n > MOST_ROWS else ""
+        return " ".join(filter(None, [self.note, more]))
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers, and so stand to the right."""
+        types = pd.api.types
+        return [
+            types.is_numeric_dtype(self.frame.iloc[:, at])
+            and not types.is_bool_dtype(self.frame.iloc[:, at])
+            for at in range(self.frame.shape[1])
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A picture with its caption, and its numbers as a table."""
+
+    picture: Picture
+    caption: str
+    table: Table | None = None
+    kind = "figure"
+
+
+Block = Words | Cards | Facts | Code | Table | Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A part of a report.
+
+    Attributes
+    ----------
+    name : str
+        By which it is chosen.
+    title : str
+    blocks : sequence
+    comment : str
+        Of the one who made the report; paragraphs are parted by empty lines.
+    """
+
+    name: str
+    title: str
+    blocks: Sequence[Block]
+    comment: str = field(default="")
+
+
+def _cell(value: Any, column: str) -> str:
+    """Return a value as text: three decimals, counts whole, undefined as a dash."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value or UNDEFINED
+    if pd.isna(value):
+        return UNDEFINED
+    if isinstance(value, int):
+        return count(value)
+    if column.startswith(_COUNTS) and "%" not in column:
+        return count(int(value)) if float(value).is_integer() else f"{value:,.1f}"
+    return number(float(value))

@@ -1,0 +1,156 @@
+"""The rest of a report: data without rows, definitions, and how to reproduce it."""
+
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from fairdash import __version__, plots
+from fairdash._wording import count, duration, listing, plural
+from fairdash.methods import CATALOG
+from fairdash.reports._blocks import Block, Cards, Code, Facts, Figure, Table, Words
+from fairdash.reports._reproduce import portable_spec
+from fairdash.reports._sections import Found
+from fairdash.reports._suppress import base_cells, suppressed_words
+from fairdash.results import (
+    DI_HELP,
+    base_rate_kpis,
+    base_rates,
+    part_sizes,
+    runtime,
+    trained_as,
+)
+from fairdash.sweep import RESULTS_VERSION, python_script
+
+PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
+_TERMS = {
+    "Test rows": "Rows that no model was trained or chosen on. Every number reported "
+    "is of them, unless validation rows are named.",
+    "Validation rows": "Rows on which settings are compared and one is chosen.",
+    "Accuracy": "The share of rows whose predicted outcome is the recorded one.",
+    "DI": DI_HELP,
+    "Local DI": "The same difference inside one subgroup.",
+    "Worst-1-DI": "The largest local DI of the subgroups that are estimable.",
+    "Chance alone": "What the largest gap of a model that is fair in every subgroup "
+    "stays below in 95% of cases: groups shuffled within subgroups. The largest of "
+    "many noisy gaps is never 0.",
+    "95% interval": "Where the value of the population lies with 95% confidence: "
+    "Wilson for a rate, Newcombe for a gap, resampled rows for the largest gap. Over "
+    "several seeds its ends are means.",
+    "Paired change": "The difference of two models on the same rows, resampled "
+    "together. It is clear when its interval excludes 0.",
+    "Not estimable": "Too few rows, or none of a group. It is never shown as 0, for 0 "
+    "means fair.",
+    "Constant": "A model that decides alike for everyone, or nearly so: it has no gap "
+    "because it decides nothing.",
+    "Seed": "Splits the rows anew and trains anew.",
+}
+_BASE = {
+    "subgroup": "Subgroup",
+    "group": "Group",
+    "n": "Rows",
+    "rate": "Base rate",
+    "ci_low": "Low",
+    "ci_high": "High",
+    "reason": "Not estimable",
+}
+
+
+def data(found: Found) -> Sequence[Block]:
+    """Return what the data are, by counts and rates alone: no row is shown."""
+    run, dataset, least = found.snapshot.run, found.dataset, found.least
+    record = found.store.dataset_record(run.dataset_id)
+    roles, rates = dataset.roles, base_rates(dataset, found.subgroups)
+    sizes = rates.groups.set_index("group")["n"]
+    counts = [
+        f"{name} ({_size(int(sizes[name]), least)})" for name in dataset.group_names
+    ]
+    parts = map(count, part_sizes(found.store, run.dataset_id))
+    names = ", ".join(roles.features)
+    facts = {
+        "Table": f"{record.table_name}, sha256 {record.table_sha256}",
+        "Rows": f"{count(dataset.n_rows)} used of {count(record.n_rows)}",
+        "Training, validation and test rows": f"{' / '.join(parts)} for each seed",
+        "Outcome": roles.positive_words(),
+        "Sensitive feature": f"{roles.sensitive_feature}: {listing(counts)}",
+        "Subgroups": " × ".join(found.subgroups.columns) or "none",
+        "Features": f"{len(roles.features)}: {names}",
+    }
+    n_read = max(record.n_rows, 1)
+    blocks: list[Block] = [
+        Cards(base_rate_kpis(rates, dataset.n_rows, n_read, guessed=False)),
+        Facts(facts),
+    ]
+    if len(dataset.excluded):
+        excluded = dataset.excluded[["reason", "column", "rows"]]
+        shown = excluded.rename(columns={"rows": "Rows"}).rename(columns=str.title)
+        blocks.append(Table("Rows excluded", shown))
+    if (sizes < least).any():
+        words = f"A group has fewer than {least} rows, so base rates are suppressed."
+        return [*blocks[1:], Words(words)]
+    cells, hidden = base_cells(rates, least)
+    picture = plots.plot_base_rates(
+        cells,
+        rates.groups,
+        groups=dataset.group_names,
+        outcome=roles.outcome(),
+        source=plural(dataset.n_rows, "row") + ".",
+    )
+    table = cells[list(_BASE)].rename(columns=_BASE)
+    words = suppressed_words(hidden, least)
+    blocks.append(Figure(picture, words, Table("Base rates", table, words)))
+    return blocks
+
+
+def definitions(found: Found) -> Sequence[Block]:
+    """Return what the words mean, and what the methods and their parameters are."""
+    methods = dict.fromkeys(trial.method for trial in found.snapshot.trials)
+    known = [CATALOG[key] for key in methods if key in CATALOG]
+    items = {m.label: f"{m.summary} Source: {m.source}." for m in known}
+    swept = {name for grid in found.spec.methods for name in grid.params}
+    for method in known:
+        for param in method.params:
+            if param.letter and param.name in swept and param.help:
+                items[f"{param.label} ({param.letter})"] = param.help
+    return [Facts(_TERMS), Facts(items, "Methods and their parameters")]
+
+
+def reproduce(found: Found) -> Sequence[Block]:
+    """Return the configuration, seeds and versions, and how to train the same."""
+    run = found.snapshot.run
+    spec = portable_spec(found.store, run.id)
+    table = "" if spec.data.sample else " --table FILE"
+    argument = "" if spec.data.sample else " FILE"
+    seeds = sorted({trial.seed for trial in found.snapshot.trials})
+    trained = trained_as(found.store, run.id)
+    seconds = runtime(run)
+    facts = {
+        "Run": f"{run.id}, {run.name}, {run.status}",
+        "Started": date(run.created)
+        + (f", took {duration(seconds)}" if seconds else ""),
+        "Models": f"{found.snapshot.count('finished')} finished of "
+        f"{len(found.snapshot.trials)}",
+        "Seeds": ", ".join(map(str, seeds)),
+        "Versions here": f"fairdash {__version__} (results version {RESULTS_VERSION}), "
+        f"Python {platform.python_version()}, "
+        + ", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        "Trains the same models": "yes, this version does"
+        if trained.now
+        else "no, an earlier version trained these models",
+        "From the shell": f"fairdash run config.yaml{table}",
+        "In Python": f"python script.py{argument}",
+    }
+    return [
+        Facts(facts),
+        Code("config.yaml", spec.to_yaml()),
+        Code("script.py", python_script(spec)),
+    ]
+
+
+def date(seconds: float) -> str:
+    """Return when ``seconds`` since 1970 were, wherever a report is read."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _size(n: int, least: int) -> str:
+    return f"fewer than {least} rows" if n < least else plural(n, "row")

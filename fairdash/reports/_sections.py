@@ -1,0 +1,318 @@
+"""The findings of a report: what was found, where, and among which models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from fairdash import plots
+from fairdash._wording import interval, listing, number, plural
+from fairdash.audits import model_asked
+from fairdash.datasets import Dataset, Subgroups
+from fairdash.methods import CATALOG
+from fairdash.reports._blocks import Block, Cards, Figure, Table, Words
+from fairdash.reports._suppress import suppressed_words, without_small_groups
+from fairdash.results import (
+    LocalResult,
+    Setting,
+    StoredSweep,
+    agreement_words,
+    beside_plain,
+    finished_sweep,
+    known_models_of,
+    local_result,
+    opened_on,
+    readable,
+    same_model,
+    side_by_side,
+    trained_on,
+)
+from fairdash.store import Snapshot, Store
+from fairdash.sweep import PARITY, TAU, WEIGHT, SweepSpec
+
+_WORST = "worst_1_di"
+_MEASURED = {"accuracy": "Accuracy", PARITY: "DI", _WORST: "Worst-1-DI"}
+_CHANGES = {
+    "metric": "Measure",
+    "reference": "Before",
+    "value": "After",
+    "difference": "Change",
+    "low": "Low",
+    "high": "High",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A run, the model a report is about, and what is computed of them.
+
+    Attributes
+    ----------
+    store : Store
+    snapshot : Snapshot
+    asked : str or None
+        The model asked for, by id or beginning of its label.
+    least : int
+        Fewest rows of a group that are shown.
+    """
+
+    store: Store
+    snapshot: Snapshot
+    asked: str | None
+    least: int
+
+    @cached_property
+    def spec(self) -> SweepSpec:
+        """What was asked for."""
+        return SweepSpec.of_run(self.snapshot.run.spec)
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The rows."""
+        return self.store.dataset(self.snapshot.run.dataset_id)
+
+    @cached_property
+    def subgroups(self) -> Subgroups:
+        """The subgroups of the data set, as pages show them."""
+        return self.store.dataset_record(self.snapshot.run.dataset_id).subgroups
+
+    @cached_property
+    def model(self) -> Setting:
+        """The model the report is about."""
+        return model_asked(self.store, self.snapshot.run.id, self.asked)
+
+    @cached_property
+    def models(self) -> list[Setting]:
+        """The model after the plain one that it is compared with, if there is one."""
+        return beside_plain(
+            self.model, known_models_of(self.store, [self.snapshot.run.id])
+        )
+
+    @cached_property
+    def local(self) -> LocalResult:
+        """Local gaps of the models, all of them."""
+        run = self.snapshot.run
+        return local_result(self.store, self.models, run.dataset_id, self.subgroups)
+
+    @cached_property
+    def shown(self) -> tuple[LocalResult, list[str]]:
+        """Local gaps without suppressed subgroups, and these."""
+        return without_small_groups(self.local, self.dataset.group_names, self.least)
+
+    @cached_property
+    def sweep(self) -> StoredSweep | None:
+        """The settings of a run that is over, as the Sweep page has them."""
+        if not self.snapshot.run.over:
+            return StoredSweep.of(self.store, self.snapshot)
+        return finished_sweep(self.store, self.snapshot.run.id)
+
+    @cached_property
+    def limit(self) -> float:
+        """The limit on DI that settings are chosen within."""
+        return self.spec.di_limit
+
+    def suppressed(self) -> str:
+        """Say which subgroups are suppressed; nothing where none is."""
+        return suppressed_words(self.shown[1], self.least)
+
+
+def summary(found: Found) -> Sequence[Block]:
+    """Return the verdict, the model's numbers and what it changed."""
+    result, roles = found.shown[0], found.dataset.roles
+    verdict = result.verdict(
+        found.dataset.group_names,
+        roles.outcome(),
+        favourable=roles.positive_is != "unfavourable",
+    )
+    picture = plots.plot_comparison(
+        result.models, label=result.label, changes=result.changes, chance=result.chance
+    )
+    seeds = plural(result.n_seeds, "seed")
+    mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
+    caption = (
+        f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals. "
+        f"By chance alone the Worst-1-DI of {result.label} stays below "
+        f"{number(result.chance)} in 95% of cases. {result.note}".strip()
+    )
+    blocks: list[Block] = [
+        Words(verdict, finding=True),
+        Cards(found.local.kpis(1)),
+        Figure(picture, caption, _by_measure(result.models)),
+    ]
+    if result.changes is not None:
+        table = result.changes.rename(columns=_CHANGES)[list(_CHANGES.values())]
+        known = _MEASURED.get
+        table["Measure"] = [known(name, name) for name in table["Measure"]]
+        plain = result.models["label"].iloc[0]
+        note = (
+            f"{result.label} after, {plain} before, on the same test rows, resampled "
+            "together; 95% intervals of the change."
+        )
+        blocks.append(Table("What changed", table, note))
+    return blocks
+
+
+def _by_measure(models: pd.DataFrame) -> Table:
+    """Return the test metrics of a few models, a row per measure.
+
+    Parameters
+    ----------
+    models : DataFrame of `fairdash.results.metrics_by_setting`
+    """
+    table = readable(models).set_index("Model")
+    ends = (", low", ", high", ", sd")
+    names = [str(name) for name in table.columns if not str(name).endswith(ends)]
+    columns: dict[str, list[str]] = {"Measure": names}
+    for label, row in table.iterrows():
+        columns[str(label)] = [_with_ends(row, name) for name in names]
+    several = any(str(name).endswith(", sd") for name in table.columns)
+    note = "95% intervals in brackets" + "; ±: over seeds" * several
+    return Table("Models on test rows", pd.DataFrame(columns), f"{note}.")
+
+
+def _with_ends(row: "pd.Series[Any]", name: str) -> str:
+    """Return a value with its interval and spread: "0.104 (0.060–0.150) ± 0.014"."""
+    value = row[name]
+    if name in ("Seeds", "Test rows", "Decides"):
+        return str(value) if name == "Decides" else f"{value:,.0f}"
+    low, high = (row.get(f"{name}, {end}", float("nan")) for end in ("low", "high"))
+    spread = row.get(f"{name}, sd", float("nan"))
+    words = [number(value), f"({interval(low, high)})" * pd.notna(low)]
+    words.append(f"± {number(spread)}" * pd.notna(spread))
+    return " ".join(filter(None, words))
+
+
+def local(found: Found) -> Sequence[Block]:
+    """Return the gap between groups in every subgroup, as figure and table."""
+    result, hidden = found.shown
+    groups = found.dataset.group_names
+    picture = plots.plot_local_di(
+        result.shown,
+        result.models,
+        groups=groups,
+        chance=result.chance,
+        changes=result.changes,
+        names=result.names,
+        feature=found.dataset.roles.sensitive_feature,
+    )
+    ranked = result.ranked(groups)
+    words = found.suppressed()
+    blocks: list[Block] = [Words(words)] if hidden else []
+    title = f"Subgroups of {result.label} by gap"
+    return [*blocks, Figure(picture, result.caption(), Table(title, ranked, words))]
+
+
+def tried(found: Found) -> Sequence[Block]:
+    """Return which settings were trained, how one was chosen, and their test rows."""
+    sweep = found.sweep
+    if sweep is None:
+        return []
+    blocks: list[Block] = [Words(_choice_words(found, sweep))]
+    blocks += _sweep_figures(found, sweep)
+    beside = side_by_side(found.store, [found.snapshot.run.id])
+    if not sweep.grid_result.methods and beside is not None and len(beside.table) > 2:
+        table = Table("Models of the run", readable(beside.table))
+        picture = plots.plot_comparison(beside.table)
+        blocks.append(Figure(picture, beside.caption(), table))
+    blocks.append(_settings_table(found, sweep))
+    return blocks
+
+
+def _choice_words(found: Found, sweep: StoredSweep) -> str:
+    """Say what was tried, and by which rule on which rows a model was chosen."""
+    n_settings, label = len(sweep.result.means), found.model.label
+    failed = found.snapshot.count("failed")
+    start = f"{plural(n_settings, 'setting')} of "
+    methods = dict.fromkeys(CATALOG[key].label for key in sweep.result.means["method"])
+    start += f"{listing(methods)} on {plural(sweep.result.n_seeds, 'seed')} finished"
+    start += f"; {plural(failed, 'model')} failed." if failed else "."
+    opened = opened_on(found.store, found.snapshot.run.id)
+    if found.asked is not None and (
+        opened is None or not same_model(opened, found.model)
+    ):
+        how = f"{label} was asked for by name."
+    elif opened is None:
+        how = f"No setting was chosen among others; the report is about {label}."
+    elif sweep.result.best({PARITY: found.limit}) is None:
+        how = (
+            f"{label} is the most accurate on validation rows; none keeps DI ≤ "
+            f"{found.limit:g} there."
+        )
+    else:
+        how = (
+            f"{label} is the most accurate on validation rows of those that keep DI ≤ "
+            f"{found.limit:g} there."
+        )
+    rows = "All numbers reported are of test rows, on which nothing was chosen."
+    warnings = [
+        agreement_words(sweep.result, metric, name)
+        for metric, name in _MEASURED.items()
+    ]
+    return " ".join(filter(None, [start, how, rows, *warnings]))
+
+
+def _sweep_figures(found: Found, sweep: StoredSweep) -> list[Block]:
+    """Return the front, and the map of λ and τ where the method has both."""
+    grid, result = sweep.grid_result, sweep.result
+    if not grid.methods:
+        return []
+    axes = (_WORST, "accuracy")
+    chance = sweep.chance()
+    picture = plots.plot_front(
+        result.points(axes, found.limit, "validation"),
+        result.single_runs(axes),
+        axes=axes,
+        limit=found.limit,
+        judge="validation",
+        n_seeds=result.n_seeds,
+        chance=chance,
+    )
+    run = found.snapshot.run
+    trained = trained_on(found.store, run.dataset_id, run.spec.get("train_rows"))
+    caption = f"{result.seed_note()} {trained}".strip()
+    blocks: list[Block] = [Figure(picture, caption)]
+    method = found.model.method
+    if {WEIGHT, TAU} <= grid.axes(method).keys():
+        params = found.model.trials[0].params
+        others = {
+            name: params[name]
+            for name in grid.axes(method)
+            if name not in (WEIGHT, TAU)
+        }
+        table = grid.grid(method, others, _WORST, found.limit)
+        seeds = "one seed" if grid.n_seeds == 1 else f"mean of {grid.n_seeds} seeds"
+        caption = (
+            f"Worst-1-DI of {CATALOG[method].label}, {seeds}, test rows. Line: the DI "
+            "limit on validation rows."
+        )
+        blocks.append(Figure(plots.plot_grid(table, metric=_WORST), caption))
+    return blocks
+
+
+def _settings_table(found: Found, sweep: StoredSweep) -> Table:
+    """Return all settings, those on the fronts first: validation beside test rows."""
+    result = sweep.result
+    points = result.points((_WORST, "accuracy"), found.limit, "validation")
+    columns: dict[str, object] = {"Setting": points["label"]}
+    for part in ("validation", "test"):
+        for metric, title in _MEASURED.items():
+            values = result.means[f"{part}_{metric}"]
+            columns[f"{title}, {part}"] = values.to_numpy()
+            spread = result.means[f"{part}_{metric}_sd"]
+            if part == "test" and spread.notna().any():
+                columns[f"{title}, test, sd"] = spread.to_numpy()
+    columns |= {
+        "Within DI limit": points["within"].map({True: "yes", False: "no"}),
+        "On front": points["front"].map({True: "yes", False: "no"}),
+        "Decides": points["constant"].map({True: "constant", False: "yes"}),
+    }
+    order = points.sort_values(["front", "x"], ascending=[False, True]).index
+    table = pd.DataFrame(columns).loc[order]
+    return Table(
+        "All settings",
+        table,
+        "Means over seeds. Limit and front are judged on validation rows; sd: standard "
+        "deviation over seeds.",
+    )

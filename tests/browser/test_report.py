@@ -1,0 +1,63 @@
+"""A report opened from disk: drawn without network, in both themes, for paper."""
+
+import pytest
+from toys import people, train_sweep
+
+from fairdash.reports import report
+from fairdash.store import open_store
+
+pytestmark = pytest.mark.browser
+
+COLOURS = """() => [...document.querySelectorAll(".plot .xtick text")]
+  .map(text => getComputedStyle(text).fill)"""
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """The report of a small sweep whose names try to be more than text."""
+    folder = tmp_path_factory.mktemp("report")
+    store = open_store(folder / "home")
+    hostile = "<img src=x onerror=alert(1)>"
+    frame = people().replace({"branch": {"works": hostile}})
+    run = train_sweep(store, frame, f"</title>{hostile}")
+    made = report(store, run, comments={"local": hostile})
+    (folder / "report.html").write_text(made.to_html())
+    store.close()
+    return folder / "report.html"
+
+
+@pytest.mark.parametrize("width, scheme", [(1440, "light"), (390, "dark")])
+def test_it_draws_itself_and_asks_for_nothing(browser, path, width, scheme):
+    page = browser.new_page(
+        viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-drawn]")
+    assert page.locator(".plot .main-svg").count() >= 5
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    (ink,) = set(page.evaluate(COLOURS))
+    assert ("38, 39, 48" in ink) == (scheme == "light"), ink
+
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function(f"{COLOURS[6:]}.every(fill => fill.includes('38, 39, 48'))")
+    assert asked == [path.as_uri()]
+    assert said == []
+    page.close()
+
+
+def test_it_can_be_read_without_scripts(browser, path):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.get_by_role("table", name="Models on test rows").is_visible()
+    said = page.locator("noscript").first
+    assert "Models with 95% intervals" in said.inner_text()
+    assert said.is_visible()
+    assert not page.locator(".plot").first.is_visible()  # no empty frames
+    context.close()

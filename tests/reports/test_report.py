@@ -1,0 +1,270 @@
+"""A report says what the store holds, hides small groups, and names in it stay text."""
+
+import json
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from fairlearn.metrics import demographic_parity_difference
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import ROLES, people, train_sweep
+from typer.testing import CliRunner
+
+from fairdash.cli import app
+from fairdash.datasets import split
+from fairdash.reports import SECTIONS, report
+from fairdash.reports._suppress import hidden_subgroups
+from fairdash.results import known_models_of, opened_on
+from fairdash.store import open_store
+
+MINUS = "−"
+
+
+class Page(HTMLParser):
+    """The parts of a page: tables by name, texts of elements, figures, scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.headings, self.tags, self.figures = {}, [], [], []
+        self.texts = {}
+        self._open, self._table = [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        known = dict(attributes)
+        self.tags.append((tag, known))
+        if tag not in ("meta", "link", "br"):
+            self._open.append((tag, known))
+        if tag == "table":
+            self._table = self.tables[known["aria-label"]] = []
+        if tag == "tr":
+            self._table.append([])
+        if tag in ("td", "th"):
+            self._table[-1].append("")
+        if tag in ("h1", "h2", "h3"):
+            self.headings.append((tag, ""))
+
+    def handle_endtag(self, tag):
+        assert self._open.pop()[0] == tag, f"</{tag}> closes another element"
+
+    def handle_data(self, text):
+        tag, known = self._open[-1] if self._open else ("", {})
+        self.texts[tag] = self.texts.get(tag, "") + text
+        if tag in ("td", "th"):
+            self._table[-1][-1] += text
+        if tag in ("h1", "h2", "h3"):
+            self.headings[-1] = (tag, text)
+        if tag == "script" and "data-figure" in known:
+            self.figures.append(json.loads(text))
+
+    def table(self, name):
+        header, *rows = self.tables[name]
+        return pd.DataFrame(rows, columns=header).set_index(header[0])
+
+
+def value(cell):
+    """Return the number that a cell begins with."""
+    first = cell.split()[0].replace(MINUS, "-").replace(",", "")
+    return np.nan if first == "–" else float(first)
+
+
+@pytest.fixture(scope="module")
+def page(swept):
+    return Page(report(*swept).to_html())
+
+
+def test_the_settings_are_those_of_the_store(page, swept):
+    store, run = swept
+    rows = store.snapshot(run).table()
+    table = page.table("All settings")
+    labels = {one.label: one for one in known_models_of(store, [run])}
+    assert sorted(table.index) == sorted(labels)
+    assert len(table) == 5
+    columns = {
+        "Accuracy": "accuracy",
+        "DI": "demographic_parity_difference",
+        "Worst-1-DI": "worst_1_di",
+    }
+    for label, model in labels.items():
+        mine = rows[rows["key"].isin([trial.key for trial in model.trials])]
+        for part in ("validation", "test"):
+            for title, name in columns.items():
+                shown = value(table.loc[label, f"{title}, {part}"])
+                assert shown == pytest.approx(mine[f"{part}_{name}"].mean(), abs=5e-4)
+    chosen = opened_on(store, run).label
+    assert f"{chosen} is the most accurate on validation rows" in page.texts["p"]
+
+
+def decided(store, run, model):
+    """Return group, branch and decision of the test rows of every seed of a model."""
+    dataset = store.dataset(store.run(run).dataset_id)
+    for trial in model.trials:
+        where = split(dataset, trial.seed).test
+        rows = dataset.frame.iloc[where][["origin", "branch"]]
+        scores = store.artifact(trial.key).scores()[where]
+        yield rows.assign(y=dataset.y[where], positive=(scores > 0.5).astype(int))
+
+
+def test_models_and_subgroups_are_those_of_the_stored_scores(page, swept):
+    store, run = swept
+    models = {one.label: one for one in known_models_of(store, [run])}
+    chosen = opened_on(store, run).label
+    table = page.table("Models on test rows")
+    assert list(table.columns) == ["Unconstrained", chosen]
+    for label in table.columns:
+        parts = list(decided(store, run, models[label]))
+        right = np.mean([(rows["y"] == rows["positive"]).mean() for rows in parts])
+        gap = np.mean(
+            [
+                demographic_parity_difference(
+                    rows["y"], rows["positive"], sensitive_features=rows["origin"]
+                )
+                for rows in parts
+            ]
+        )
+        assert value(table.loc["Accuracy", label]) == pytest.approx(right, abs=5e-4)
+        assert value(table.loc["DI", label]) == pytest.approx(gap, abs=5e-4)
+    local = page.table(f"Subgroups of {chosen} by gap")
+    rates = [
+        rows.pivot_table("positive", "branch", "origin")
+        for rows in decided(store, run, models[chosen])
+    ]
+    for branch in ("office", "works"):
+        mine = [one.loc[branch] for one in rates]
+        gap = np.mean([one.max() - one.min() for one in mine])
+        assert value(local.loc[branch, "Local DI"]) == pytest.approx(gap, abs=5e-4)
+        here = np.mean([one["here"] for one in mine])
+        shown = value(local.loc[branch, "P(ŷ = 1) here"])
+        assert shown == pytest.approx(here, abs=5e-4)
+
+
+def test_it_is_small_whole_and_in_order(page, swept):
+    text = report(*swept).to_html()
+    assert len(text.encode()) < 5e6
+    levels = [int(tag[1]) for tag, _ in page.headings]
+    assert levels.index(1) == 0
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert not page._open, "every element is closed"
+    links = [known for _, known in page.tags if {"src", "href"} & known.keys()]
+    assert all(known.get("href", "").startswith("#") for known in links)
+    images = [known for _, known in page.tags if known.get("role") == "img"]
+    assert len(images) == len(page.figures) == 5
+    assert all(len(known["aria-label"]) > 40 for known in images)
+
+
+def test_sections_are_chosen_ordered_and_commented(swept):
+    store, run = swept
+    made = report(store, run, sections=("data", "summary"), comments={"data": "a\n\nb"})
+    page = Page(made.to_html())
+    titles = [text for tag, text in page.headings if tag == "h2"]
+    assert titles == ["The data, without rows", "What was found"]
+    assert "All settings" not in page.tables
+    assert made.sections[0].comment == "a\n\nb"
+    chosen = opened_on(store, run).label
+    models = known_models_of(store, [run])
+    model = [one for one in models if one.label != chosen][-1]
+    asked = report(store, run, model=model.label, title="Ours").to_html()
+    assert f"{model.label} was asked for by name" in asked
+    assert "<h1>Ours</h1>" in asked
+    for wrong, message in (
+        ({"sections": ["rows"]}, "no section 'rows'"),
+        ({"sections": ["data"], "comments": {"local": "x"}}, "is not shown"),
+        ({"model": "SenSeI"}, "has no model 'SenSeI'"),
+        ({"least": 0}, "`least` must be"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            report(store, run, **wrong)
+
+
+HOSTILE = "</script><script>alert(1)</script>"
+
+
+def test_names_stay_text(tmp_path):
+    frame = people().replace({"branch": {"works": HOSTILE}, "origin": {"here": "<b>"}})
+    frame = frame.rename(columns={"skill": "<img src=x>"})
+    features = ("age", "<img src=x>", "branch")
+    roles = ROLES.model_copy(update={"features": features})
+    store = open_store(tmp_path / "home")
+    run = train_sweep(store, frame, "<script>alert(2)</script>", roles)
+    comments = dict.fromkeys(SECTIONS, HOSTILE)
+    page = Page(report(store, run, comments=comments).to_html())
+    store.close()
+    known = [attributes for tag, attributes in page.tags if tag == "script"]
+    ours = [one for one in known if one.get("type") is None]
+    assert len(ours) == 1
+    assert len(known) == len(page.figures) + 3
+    assert not {"img", "b"} & {tag for tag, _ in page.tags}
+    assert page.headings[0] == ("h1", "<script>alert(2)</script>")
+    assert any(name.startswith("</script>") for name in page.table("Base rates").index)
+    assert page.texts["p"].count(HOSTILE) >= len(SECTIONS)
+
+
+@pytest.fixture(scope="module")
+def scarce(tmp_path_factory):
+    """A run on a table where one branch has five applicants from there."""
+    frame = people(900)
+    rng = np.random.default_rng(1)
+    frame["branch"] = rng.choice(["home", "office", "works"], 900, p=[0.2, 0.3, 0.5])
+    there = np.flatnonzero((frame["branch"] == "home") & (frame["origin"] == "there"))
+    frame.loc[there[25:], "origin"] = "here"  # five of them in a fifth of the rows
+    store = open_store(tmp_path_factory.mktemp("scarce") / "home")
+    yield store, train_sweep(store, frame, "Scarce")
+    store.close()
+
+
+def test_small_groups_are_suppressed_in_tables_and_figures(scarce):
+    store, run = scarce
+    label = opened_on(store, run).label
+    page = Page(report(store, run).to_html())
+    table = page.table(f"Subgroups of {label} by gap")
+    assert (table.loc[["home", "office"], "Not estimable"] == "suppressed").all()
+    numbers = table.drop(columns="Not estimable")
+    assert (numbers.loc[["home", "office"]] == "–").all(axis=None)
+    assert value(table.loc["works", "Rows there"]) >= 10
+    assert "2 subgroups are suppressed" in page.texts["p"]
+    bars = [t for figure in page.figures for t in figure["data"] if t["type"] == "bar"]
+    assert len(bars) == 2
+    assert all(np.sum([x is None for x in bar["x"]]) == 2 for bar in bars)
+    shown = Page(report(store, run, least=1).to_html())
+    table = shown.table(f"Subgroups of {label} by gap")
+    assert value(table.loc["home", "Rows there"]) < 10
+    assert not table.eq("suppressed").any(axis=None)
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 30), min_size=2, max_size=2), min_size=1),
+    st.integers(1, 20),
+)
+def test_no_small_count_is_shown_or_left_to_subtraction(counts, least):
+    table = pd.DataFrame(counts, index=[str(i) for i in range(len(counts))])
+    hidden = hidden_subgroups(table, least)
+    shown = table.drop(index=hidden)
+    assert (shown >= least).all(axis=None)
+    assert len(hidden) != 1 or len(table) == 1
+    if (table >= least).all(axis=None):
+        assert hidden == []
+
+
+def test_the_shell_writes_a_report(swept, tmp_path):
+    store, run = swept
+    out = tmp_path / "report.html"
+
+    def call(*arguments):
+        home = ("--home", str(store.home))
+        return CliRunner().invoke(app, ["report", *arguments, *home])
+
+    done = call(run, "--out", str(out), "--section", "data", "--comment", "data=Ours")
+    assert done.exit_code == 0, done.output
+    page = Page(out.read_text())
+    assert [text for tag, text in page.headings if tag == "h2"] == [
+        "The data, without rows"
+    ]
+    assert "Ours" in page.texts["p"]
+    for wrong in (("none",), (run, "--section", "rows"), (run, "--comment", "x")):
+        refused = call(*wrong, "--out", str(out))
+        assert refused.exit_code == 2
+        assert len(refused.stderr.strip().splitlines()) == 1
