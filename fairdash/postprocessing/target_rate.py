@@ -121,8 +121,10 @@ def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
     rates.sort()
     place = np.searchsorted(low, rates, side="right") - 1
     rates = rates[(place >= 0) & (rates <= high[place])]
-    gains = [np.interp(rates, curve.rate, curve.gain) for curve in curves]
-    return float(rates[np.argmax(np.sum(gains, axis=0))])
+    gain = np.zeros(len(rates))
+    for curve in curves:  # one by one: of many groups all at once fill the memory
+        gain += np.interp(rates, curve.rate, curve.gain)
+    return float(rates[np.argmax(gain)])
 
 
 def _ends(group: ByOutcome, gamma: float) -> Array:
@@ -135,7 +137,11 @@ def _promising(curves: Sequence[_Curve]) -> tuple[Array, Array]:
     """Return the spans of rate that may hold the maximum, between known points."""
     total = sum(curve.group.total for curve in curves)
     rates = np.unique(np.concatenate([curve.rate for curve in curves]))
-    least, most = np.sum([curve.bounds(rates) for curve in curves], axis=0)
+    least, most = np.zeros((2, len(rates)))
+    for curve in curves:
+        low, high = curve.bounds(rates)
+        least += low
+        most += high
     roof = (most[1:] + most[:-1] + total * np.diff(rates)) / 2
     kept = roof >= least.max() - _SLACK * total
     return rates[:-1][kept], rates[1:][kept]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from heapq import heapify, heapreplace
 from itertools import pairwise, product
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 from fairdash._validation import check_one_of
@@ -15,6 +15,8 @@ from fairdash.sweep._spec import SPACINGS, MethodGrid, Scalar, SweepSpec
 
 RESULTS_VERSION = 3  # raise it when the same settings train another model than before
 ENCODED_ALIKE = (2, 3)  # versions whose features were split and encoded as now
+MOST_SETTINGS = 10_000  # of a grid: days of training, and a page must list them
+MOST_TRIALS = 100_000  # of a sweep, over its seeds and initialisations
 MAX_MODELS = {"cpu": 32, "cuda": 1024}  # of a stack, for it is what a crash can lose
 USUAL_ROWS, USUAL_FEATURES = 10_000, 32  # when only the order of stacks counts
 PREDICTOR, ADVERSARY = (64, 32, 1), (1, 64, 32, 16, 1)
@@ -51,7 +53,8 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
     Raises
     ------
     ValueError
-        When a method, a parameter or a value is not in the catalog.
+        When a method, a parameter or a value is not in the catalog, a grid has more
+        than 10,000 settings, or all together more than 100,000 models.
     """
     trials: dict[str, Trial] = {}
     times, grids = n_initialisations(spec), trained_grids(spec)
@@ -72,6 +75,11 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
             )
             trial = Trial(key, method, params, seed, dataset_key)
             trials.setdefault(key, trial)
+            if len(trials) > MOST_TRIALS:
+                raise ValueError(
+                    f"The sweep has more than {MOST_TRIALS:,} models; take fewer "
+                    "settings, seeds or initialisations."
+                )
     return list(trials.values())
 
 
@@ -188,6 +196,11 @@ def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
         [_checked(known[name], value) for value in _as_axis(values)]
         for name, values in grid.params.items()
     ]
+    if (n_points := prod(map(len, axes))) > MOST_SETTINGS:
+        raise ValueError(
+            f"The grid of {grid.method!r} has {n_points:,} settings, more than "
+            f"{MOST_SETTINGS:,}; give its axes fewer values."
+        )
     return [
         method.settings(dict(zip(grid.params, values, strict=True)), grid.effort)
         for values in product(*axes)

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,19 @@ def problem(seed):
     y = (rng.uniform(-1, 1, n) < informed * margins).astype(np.int8)
     weight = rng.choice([0.5, 1.0, 3.0], n) if seed % 2 else np.ones(n)
     return margins, codes, y, weight, float(10 ** rng.uniform(-3, 0.3))
+
+
+def test_ties_of_many_groups_do_not_fill_the_memory():
+    n_rows, n_groups = 60_000, 100
+    margins = np.repeat(np.linspace(-1, 1, n_rows // 2), 2)
+    y = np.tile([0, 1], n_rows // 2).astype(np.int8)  # whatever the rate, no gain
+    groups = by_outcome(margins, np.arange(n_rows) // 2 % n_groups, y)
+    tracemalloc.start()
+    try:
+        assert 0 <= most_accurate_rate(groups, 0.1) <= 1
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20  # all at once: 280 MiB
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("points", [4, 32, 2048])

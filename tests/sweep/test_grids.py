@@ -9,6 +9,7 @@ from fairdash.sweep import (
     QUICK,
     DataSource,
     SweepSpec,
+    _plan,
     expand,
     grid_spec,
     n_initialisations,
@@ -32,6 +33,22 @@ def test_every_method_is_tried_on_its_axes_beside_what_it_is_held_to():
     assert len(expand(spec, "data")) == 2 * (1 + 5 + 25)
     assert spec.subgroups == LOANS.subgroups
     assert set(swept_methods()) >= {"adversarial", "road", "broad", "sensei"}
+
+
+def test_a_grid_beyond_all_patience_is_refused_before_it_is_spelt_out():
+    weights = tuple(i / 1_000 for i in range(1, 1_001))
+    road = {"fairness_weight": weights, "tau": weights}
+    spec = SweepSpec(data=DATA, methods=({"method": "road", "params": road},))
+    with pytest.raises(ValueError, match="'road' has 1,000,000 settings, more than 10"):
+        expand(spec, "data")
+
+
+def test_many_seeds_of_many_settings_are_refused(monkeypatch):
+    monkeypatch.setattr(_plan, "MOST_TRIALS", 7)
+    tau = {"method": "road", "params": {"tau": (0.1, 0.2, 0.3, 0.4)}}
+    assert len(expand(SweepSpec(data=DATA, methods=(tau,), seeds=(0,)), "data")) == 4
+    with pytest.raises(ValueError, match="more than 7 models; take fewer settings"):
+        expand(SweepSpec(data=DATA, methods=(tau,), seeds=(0, 1)), "data")
 
 
 def test_the_unconstrained_model_has_the_schedule_and_network_of_each_method():

@@ -6,9 +6,10 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 from pyarrow import compute
 
+from fairdash.datasets.reading.limits import check_cell
+
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL"]
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
-LONGEST_CELL = 131_072  # characters; more is a quote that is never closed
 WHOLE = 18  # digits that always fit 64 bits
 # names, not numbers: 007, 0x1F, and whole numbers that a float would round
 ZERO_FIRST, LONG_WHOLE = "^0[0-9xX]", "^[+-]?[0-9]{19,}$"
@@ -117,12 +118,7 @@ def _narrow(
         column = _cast(cells, wider, marks)
         if column is not None:
             return wider, column
-    longest = compute.max(compute.utf8_length(cells)).as_py()
-    if longest > LONGEST_CELL:
-        raise ValueError(
-            f"The column {name!r} has a cell of {longest:,} characters; close its "
-            "quote, or exclude the column."
-        )
+    check_cell(name, compute.max(compute.utf8_length(cells)).as_py())
     return "text", _without_blanks(cells)
 
 

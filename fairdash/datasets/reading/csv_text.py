@@ -15,7 +15,7 @@ from fairdash.datasets.reading.cells import MISSING
 from fairdash.datasets.reading.format import TableFormat, parse
 from fairdash.datasets.reading.source import Source
 
-BLOCK = 2 << 20
+BLOCK, COLUMN_BLOCK = 2 << 20, 2048  # bytes of a batch at least, a column each
 CHARACTERS = 1 << 20
 PLAIN: dict[str, Any] = {
     "delimiter": ",",
@@ -75,7 +75,8 @@ class CsvText:
                 for last in arrow_csv.open_csv(
                     stream,
                     read_options=arrow_csv.ReadOptions(
-                        column_names=names, block_size=BLOCK
+                        column_names=names,
+                        block_size=max(BLOCK, COLUMN_BLOCK * len(names)),
                     ),
                     parse_options=arrow_csv.ParseOptions(
                         delimiter=self.form.delimiter,

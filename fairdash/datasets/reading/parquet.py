@@ -8,10 +8,21 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import compute, parquet
 
+from fairdash.datasets.reading.limits import (
+    MOST_TEXT,
+    MOST_TEXT_TIMES,
+    MOST_UNPACKED,
+    UNSUSPECTED,
+    check_cell,
+    check_columns,
+    check_rows,
+)
 from fairdash.datasets.reading.source import Source
 
 BATCH_ROWS = 65_536
 GROUP_ROWS = 100_000  # that are written at once
+GROUP_BYTES = 128 << 20  # the same, of long texts
+LOADED = 64  # columns that are loaded at once
 LARGE = 1_000_000  # rows of a table whose memory counts
 MOST_LEVELS = 10_000  # of text, in the first rows, that is kept as codes
 WHOLE = (pa.int8(), pa.int16(), pa.int32())
@@ -34,32 +45,71 @@ class ParquetRows:
         self.source = source
         try:
             with source.open() as file:
-                schema = parquet.ParquetFile(file).schema_arrow
+                about = parquet.ParquetFile(file)
+                schema, n_rows = about.schema_arrow, about.metadata.num_rows
+                groups = range(about.metadata.num_row_groups)
+                sizes = [about.metadata.row_group(g).total_byte_size for g in groups]
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from error
         kept = (schema.pandas_metadata or {}).get("index_columns", [])
         index = {name for name in kept if isinstance(name, str)}
         self._positions = [i for i, n in enumerate(schema.names) if n not in index]
         self.header = [schema.names[i] for i in self._positions]
+        self._texts = [field.name for field in schema if _is_text(field.type)]
+        check_columns(source.name, len(self.header))
+        check_rows(source.name, n_rows, len(self.header))
+        if sum(sizes) > MOST_UNPACKED:
+            raise self._too_much_text()
 
     def batches(self) -> Iterator[Any]:
         """Yield the rows from the first on: dates as moments, decimals as floats."""
         names = [str(position) for position in range(len(self.header))]
+        n_bytes = 0
+        most = min(MOST_TEXT, max(UNSUSPECTED, MOST_TEXT_TIMES * self.source.size))
         with self.source.open() as file:
             try:
-                for batch in parquet.ParquetFile(file).iter_batches(BATCH_ROWS):
-                    columns = [
-                        self._plain(batch.column(position), name)
-                        for position, name in zip(
-                            self._positions, self.header, strict=True
-                        )
-                    ]
-                    yield pa.RecordBatch.from_arrays(columns, names)
+                # a text that comes often is kept once until its length is known
+                content = parquet.ParquetFile(file, read_dictionary=self._texts)
+                for batch in content.iter_batches(BATCH_ROWS):
+                    here = self._text_bytes(batch)
+                    n_bytes += here
+                    if n_bytes > most:
+                        raise self._too_much_text()
+                    step = max(1, len(batch) * GROUP_BYTES // max(here, GROUP_BYTES))
+                    for start in range(0, len(batch), step):
+                        part = batch.slice(start, step)
+                        columns = [
+                            self._plain(part.column(position), name)
+                            for position, name in zip(
+                                self._positions, self.header, strict=True
+                            )
+                        ]
+                        yield pa.RecordBatch.from_arrays(columns, names)
             except (OSError, pa.ArrowException) as error:
                 raise self._damaged(error) from error
 
+    def _text_bytes(self, batch: Any) -> int:
+        """Return how many bytes the texts of a batch have, each cell counted."""
+        n_bytes = 0
+        for position, name in zip(self._positions, self.header, strict=True):
+            column = batch.column(position)
+            if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
+                lengths = compute.binary_length(column.dictionary)
+                check_cell(name, compute.max(lengths).as_py())
+                n_bytes += compute.sum(lengths.take(column.indices)).as_py() or 0
+        return n_bytes
+
+    def _too_much_text(self) -> ValueError:
+        return ValueError(
+            f"{self.source.name} unpacks to more than {MOST_TEXT >> 30} GiB of texts, "
+            f"or to {MOST_TEXT_TIMES:,} times its size; keep the columns that are "
+            "needed."
+        )
+
     def _plain(self, column: Any, name: str) -> Any:
         kind = column.type
+        if name in self._texts and pa.types.is_dictionary(kind):
+            return compute.cast(column, kind.value_type)
         if pa.types.is_null(kind) or pa.types.is_decimal(kind):
             return compute.cast(column, pa.float64())
         if pa.types.is_date(kind):
@@ -99,19 +149,24 @@ def load_table(
     file = parquet.ParquetFile(path)
     large = file.metadata.num_rows >= LARGE
     names = file.schema_arrow.names if columns is None else columns
-    loaded = {name: _load(path, file, name, large and compact) for name in names}
+    loaded: dict[str, pd.Series[Any]] = {}
+    for start in range(0, len(names), 1 if large else LOADED):
+        some = names[start : start + (1 if large else LOADED)]
+        loaded |= _load(path, file, some, large and compact)
     # the columns of a small file are views that cannot be written to
     return pd.DataFrame(loaded, copy=not large)
 
 
-def _load(path: Path, file: Any, name: str, compact: bool) -> "pd.Series[Any]":
-    if compact and _has_few(file, name):
-        file = parquet.ParquetFile(path, read_dictionary=[name])
-    table = file.read([name])
+def _load(
+    path: Path, file: Any, names: Sequence[str], compact: bool
+) -> "dict[str, pd.Series[Any]]":
+    """Return columns by name; compact ones are asked for one by one."""
+    if compact and _has_few(file, *names):
+        file = parquet.ParquetFile(path, read_dictionary=names)
+    table = file.read(names)
     if compact:
-        table = table.set_column(0, name, _narrow(table.column(0)))
-    column: pd.Series[Any] = table.to_pandas()[name]
-    return column
+        table = table.set_column(0, *names, _narrow(table.column(0)))
+    return dict(table.to_pandas().items())
 
 
 def _narrow(column: Any) -> Any:
@@ -130,11 +185,14 @@ def _narrow(column: Any) -> Any:
 
 def _has_few(file: Any, name: str) -> bool:
     """Tell whether a column is text of few different values, by its first rows."""
-    kind = file.schema_arrow.field(name).type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    if not _is_text(file.schema_arrow.field(name).type):
         return False
     first = file.read_row_group(0, [name]).column(0)
     return bool(compute.count_distinct(first).as_py() <= MOST_LEVELS)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 class ParquetSink:
@@ -144,7 +202,7 @@ class ParquetSink:
         self._path = path
         self._writer: Any = None
         self._batches: list[Any] = []
-        self._n_rows = 0
+        self._n_rows = self._n_bytes = 0
 
     def begin(self, schema: Any) -> None:
         """Begin a file with these columns; what was written before is void."""
@@ -155,7 +213,8 @@ class ParquetSink:
         """Take the next rows."""
         self._batches.append(batch)
         self._n_rows += len(batch)
-        if self._n_rows >= GROUP_ROWS:
+        self._n_bytes += batch.nbytes
+        if self._n_rows >= GROUP_ROWS or self._n_bytes >= GROUP_BYTES:
             self._flush()
 
     def __enter__(self) -> "ParquetSink":
@@ -171,4 +230,5 @@ class ParquetSink:
         if self._batches:
             table = pa.Table.from_batches(self._batches)
             self._writer.write_table(table, row_group_size=len(table))
-        self._batches, self._n_rows = [], 0
+        self._batches = []
+        self._n_rows = self._n_bytes = 0

@@ -14,11 +14,15 @@ from fairdash.datasets.reading.cells import Sink, read_cells
 from fairdash.datasets.reading.csv_text import CsvText
 from fairdash.datasets.reading.digest import check_reading
 from fairdash.datasets.reading.format import TableFormat, sniff
+from fairdash.datasets.reading.limits import (
+    MOST_CELLS,
+    MOST_RECORD_CELLS,
+    check_columns,
+    check_rows,
+)
 from fairdash.datasets.reading.parquet import ParquetRows, ParquetSink, load_table
-from fairdash.datasets.reading.records import ExcelSheet, JsonRecords
+from fairdash.datasets.reading.records import ExcelSheet, JsonRecords, Records
 from fairdash.datasets.reading.source import Source, unpacked
-
-MOST_COLUMNS = 10_000
 
 
 def read_table(
@@ -68,9 +72,9 @@ def read_table(
     Raises
     ------
     ValueError
-        If the file is empty, has no columns, more than 10,000 or no rows, cannot be
-        read, has a row with too many or too few cells, or two different columns of one
-        name; or if it is not the table of ``digest``.
+        If the file is empty, has no columns or no rows, or more of either than
+        `limits` allow, cannot be read, has a row with too many or too few cells, or two
+        different columns of one name; or if it is not the table of ``digest``.
     """
     if digest is not None:
         called = _source(source, name, None).name
@@ -158,19 +162,17 @@ def _read(
             message = f"{original.name} has no sheets or files to choose from"
             raise ValueError(f"{message}; do not give `sheet`.")
         rows, form = _open(file, form, Path(folder))
-        if not rows.header:
-            message = f"{original.name} has no columns; choose a file with columns."
-            raise ValueError(message)
-        if len(rows.header) > MOST_COLUMNS:
-            raise ValueError(
-                f"{original.name} has {len(rows.header):,} columns, more than "
-                f"{MOST_COLUMNS:,}; keep those that are needed."
-            )
+        check_columns(original.name, len(rows.header))
+        most = MOST_RECORD_CELLS if isinstance(rows, Records) else MOST_CELLS
         names = unique_names(rows.header)
         copies = Copies(rows.header, original.name)
 
         def batches() -> Iterator[Any]:
-            return map(copies.compare, rows.batches())
+            n_rows = 0
+            for batch in rows.batches():
+                n_rows += len(batch)
+                check_rows(original.name, n_rows, len(names), most)
+                yield copies.compare(batch)
 
         if isinstance(rows, ParquetRows):
             n_rows = _copy(batches, names, sink)

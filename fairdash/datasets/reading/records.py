@@ -3,10 +3,11 @@
 import datetime
 import io
 import json
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -14,12 +15,20 @@ from typing import Any
 import pyarrow as pa
 
 from fairdash.datasets.reading.cells import MISSING
+from fairdash.datasets.reading.limits import (
+    MOST_CELLS,
+    MOST_RECORD_CELLS,
+    MOST_SHEET_ROWS,
+    check_columns,
+    check_rows,
+)
 from fairdash.datasets.reading.source import ZIP_ERRORS, SeveralTablesError, Source
 
-BATCH_ROWS, BATCH_CELLS = 50_000, 1_000_000
-MOST_SHEET_ROWS = 1 << 20  # of Excel: a row is numbered, so a gap may have no end
+MOST_BATCH, LEAST_BATCH, BATCH_CELLS = 50_000, 256, 1_000_000
 CHARACTERS = 1 << 20
 LONGEST_RECORD = 1 << 24  # characters; more is a record that never ends
+LONGEST_WHOLE = 19  # digits; longer ones are names, see `cells`
+SPACES = re.compile(r"\s*")
 
 
 class Records(ABC):
@@ -30,10 +39,10 @@ class Records(ABC):
     def batches(self) -> Iterator[Any]:
         """Yield the rows from the first on; every column is text."""
         rows = self._rows()
-        n_rows = min(BATCH_ROWS, max(1, BATCH_CELLS // len(self.header)))
-        while part := list(islice(rows, n_rows)):
+        n_rows = max(LEAST_BATCH, BATCH_CELLS // len(self.header))
+        while part := list(islice(rows, min(MOST_BATCH, n_rows))):
             columns = zip(*part, strict=True)
-            arrays = [pa.array(map(_cell, c), pa.string()) for c in columns]
+            arrays = [pa.array(_cells(column), pa.string()) for column in columns]
             names = [str(position) for position in range(len(self.header))]
             yield pa.RecordBatch.from_arrays(arrays, names)
 
@@ -84,8 +93,18 @@ class ExcelSheet(Records):
                 message = f"{name} is empty: no sheet has a cell"
                 raise ValueError(f"{message}; choose a file with a table.")
             sheet = filled[self._choose(list(filled))]
+            n_cells = 0
             with _undamaged(name):
-                yield from _filled(sheet)
+                for row in _filled(sheet):
+                    n_cells += len(row)  # up to its last cell, even if that is empty
+                    yield row
+                    if n_cells > MOST_CELLS:
+                        break
+            if n_cells > MOST_CELLS:
+                raise ValueError(
+                    f"{name} spans more than {MOST_CELLS:,} cells, most of them empty; "
+                    "delete the columns that are not needed."
+                )
 
     def _choose(self, names: list[str]) -> str:
         if self.sheet in names:
@@ -126,9 +145,13 @@ class JsonRecords(Records):
     def __init__(self, source: Source, encoding: str) -> None:
         self.source, self.encoding = source, encoding
         keys: dict[str, None] = {}
+        n_rows = 0
         for record in self._records():
             keys.update(dict.fromkeys(record))
+            n_rows += 1
         self.header = list(keys)
+        check_columns(source.name, len(keys))
+        check_rows(source.name, n_rows, len(keys), MOST_RECORD_CELLS)
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         for record in self._records():
@@ -153,7 +176,7 @@ class JsonRecords(Records):
 
     def _values(self, text: io.TextIOWrapper) -> Iterator[Any]:
         """Yield the values of a text, with or without an array around them."""
-        decoder = json.JSONDecoder(object_pairs_hook=_record)
+        decoder = json.JSONDecoder(object_pairs_hook=_record, parse_int=_whole)
         rest, at, number = text.read(CHARACTERS).lstrip(), 0, 0
         closing = ""
         if rest.startswith("["):
@@ -172,6 +195,9 @@ class JsonRecords(Records):
                     continue
             except json.JSONDecodeError as error:
                 reason = error
+            except RecursionError:
+                reason = "lists in lists without end"
+                break
             more = text.read(CHARACTERS) if len(rest) - at < LONGEST_RECORD else ""
             if not more:
                 break
@@ -194,19 +220,28 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _skip(text: str, at: int, mark: str) -> int:
     """Return the position after spaces and, once, a mark."""
-    while at < len(text) and (text[at].isspace() or text[at] == mark):
-        mark = "" if text[at] == mark else mark
-        at += 1
+    at = _after_spaces(text, at)
+    if mark and text.startswith(mark, at):
+        at = _after_spaces(text, at + 1)
     return at
+
+
+def _after_spaces(text: str, at: int) -> int:
+    return SPACES.match(text, at).end()  # type: ignore[union-attr]  # always matches
+
+
+def _whole(digits: str) -> int | str:
+    return int(digits) if len(digits) <= LONGEST_WHOLE else digits
+
+
+def _cells(values: Iterable[Any]) -> list[str | None]:
+    return [None if value is None else _cell(value) for value in values]
 
 
 def _cell(value: Any) -> str | None:
     """Return how a CSV file would have a value, or None where it is missing."""
-    match value:
-        case None:
-            return None
-        case datetime.datetime():
-            midnight = value.time() == datetime.time()
-            return value.date().isoformat() if midnight else value.isoformat(" ")
+    if isinstance(value, datetime.datetime):
+        midnight = value.time() == datetime.time()
+        return value.date().isoformat() if midnight else value.isoformat(" ")
     text = str(value)
     return None if text in MISSING else text

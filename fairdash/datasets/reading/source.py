@@ -3,6 +3,7 @@
 import gzip
 import io
 import lzma
+import re
 import struct
 import tempfile
 import zipfile
@@ -13,10 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
+from fairdash.datasets.reading.limits import (
+    MOST_BESIDE,
+    MOST_RECORD_CELLS,
+    MOST_SHEET_ROWS,
+    check_unpacked,
+)
+
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 WORKBOOK = "xl/workbook.xml"
 SHEETS = "xl/worksheets/"  # read row by row; all else of a workbook is kept in memory
-MOST_BESIDE = 128 << 20  # bytes of what is kept
+CELL, ROW, TAG = re.compile(rb"<c[ >/]"), re.compile(rb"<row[ >/]"), b"<"
 # what zipfile raises on a damaged archive, a method it lacks or a password it needs
 ZIP_ERRORS = (
     zipfile.BadZipFile,
@@ -28,7 +36,7 @@ ZIP_ERRORS = (
     lzma.LZMAError,
 )
 HEAD_BYTES = 1024
-MOST_UNPACKED = 4 << 30  # bytes; a small archive can be made to fill any disk
+BLOCK = 1 << 20
 TABLES = {
     ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".test", ".json", ".jsonl",
     ".ndjson", ".parquet", ".xlsx", ".gz",
@@ -139,18 +147,45 @@ def _is_workbook(source: Source, head: bytes) -> bool:
     if WORKBOOK not in sizes:
         return False
     beside = sum(n for name, n in sizes.items() if not name.startswith(SHEETS))
-    if sum(sizes.values()) > MOST_UNPACKED or beside > MOST_BESIDE:
+    if beside > MOST_BESIDE:
         raise ValueError(
-            f"{source.name} unpacks to more than {MOST_UNPACKED >> 30} GiB, or to more "
-            f"than {MOST_BESIDE >> 20} MiB of texts; save the table as CSV."
+            f"{source.name} unpacks to more than {MOST_BESIDE >> 20} MiB of texts; "
+            "save the table as CSV."
         )
+    check_unpacked(source.name, sum(sizes.values()), source.size)
+    with source.open() as file, zipfile.ZipFile(file) as archive:
+        for name in sizes:
+            if name.startswith(SHEETS):
+                _check_sheet(archive, name, source.name)
     return True
+
+
+def _check_sheet(archive: zipfile.ZipFile, sheet: str, name: str) -> None:
+    """Raise ValueError when a sheet has more cells, rows or text than one can have.
+
+    What reads it takes a row at a time, however long that is.
+    """
+    n_cells = n_rows = 0
+    try:
+        with archive.open(sheet) as file:
+            while block := file.read(BLOCK):
+                n_cells += len(CELL.findall(block))
+                n_rows += len(ROW.findall(block))
+                endless = len(block) == BLOCK and TAG not in block
+                if n_cells > MOST_RECORD_CELLS or n_rows > MOST_SHEET_ROWS or endless:
+                    raise ValueError(
+                        f"{name} has a sheet of more than {MOST_SHEET_ROWS:,} rows or "
+                        f"{MOST_RECORD_CELLS:,} cells, or a cell of more than "
+                        f"{BLOCK:,} characters; save the table as CSV."
+                    )
+    except ZIP_ERRORS:
+        return  # reading says so, if it is the sheet that is asked for
 
 
 def _gunzip(source: Source, path: Path) -> Source:
     try:
         with source.open() as packed, gzip.open(packed) as file:
-            _copy(file, path, source.name)
+            _copy(file, path, source)
     except (OSError, EOFError, zlib.error) as error:
         message = f"{source.name} is a damaged gzip file ({error}); compress it again."
         raise ValueError(message) from error
@@ -163,7 +198,7 @@ def _unzip(source: Source, path: Path) -> Source:
             known = [info.filename for info in archive.infolist() if _is_file(info)]
             member, sheet = _choose(known, source)
             with archive.open(member) as packed:
-                _copy(packed, path, source.name)
+                _copy(packed, path, source)
     except NotImplementedError as error:
         message = (
             f"{source.name} cannot be unpacked ({error}); compress it with Deflate."
@@ -197,14 +232,10 @@ def _choose(members: list[str], source: Source) -> tuple[str, str | None]:
     raise SeveralTablesError(f"{source.name} holds {len(tables)} tables{but}", tables)
 
 
-def _copy(file: IO[bytes] | gzip.GzipFile, path: Path, name: str) -> None:
+def _copy(file: IO[bytes] | gzip.GzipFile, path: Path, source: Source) -> None:
     written = 0
     with open(path, "wb") as out:
-        while block := file.read(1 << 20):
+        while block := file.read(BLOCK):
             written += len(block)
-            if written > MOST_UNPACKED:
-                raise ValueError(
-                    f"{name} unpacks to more than {MOST_UNPACKED >> 30} GiB; keep the "
-                    "columns and rows that are needed."
-                )
+            check_unpacked(source.name, written, source.size)
             out.write(block)
