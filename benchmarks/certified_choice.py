@@ -1,0 +1,211 @@
+"""How often a chosen model breaks its promise on new people: three ways to choose.
+
+    python certified_choice.py planted --splits 1000
+    python certified_choice.py adult --splits 1000 --data FOLDER
+
+A population with known gaps stands behind every split, so that a broken promise can be
+counted. From each split one model is chosen with limits on the demographic parity
+difference overall and inside subgroups:
+
+* **naive**: the most accurate whose gaps on validation rows keep the limits;
+* **candidate and safety test**: the most accurate that is expected to pass the test
+  (its gaps and twice the width of the bound on validation rows), tested once on the
+  other rows with the same exact test;
+* **certified**: `fairdash.sweep.choose_certified`.
+
+"planted" draws decisions of models whose rates are made up; "adult" trains Zhang and
+ROAD on 40 % of Adult and draws both parts of a split from the rest, with replacement.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from fairdash.metrics import wilson_interval
+from fairdash.sweep import choose_certified
+
+LIMITS = {"demographic_parity_difference": 0.1, "worst_1_di": 0.15}
+CONFIDENCE = 0.95
+WAYS = ("naive", "candidate and safety test", "certified")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("population", choices=["planted", "adult"])
+    parser.add_argument("--splits", type=int, default=1000)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1000, 4000])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    cells, truth = planted() if args.population == "planted" else adult(args.data)
+    print(truth.round(3).to_string(), "\n")
+    for n_rows in args.rows:
+        rng = np.random.default_rng(args.seed)
+        found = [choose(draw(cells, n_rows, rng), truth) for _ in range(args.splits)]
+        print(f"{n_rows} rows in each part, {args.splits} splits")
+        print(summary(pd.DataFrame(found), truth).to_string(), "\n", flush=True)
+
+
+def planted() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return cells and truth of six models, fairer ones less accurate."""
+    shares = {("a", 0): 0.3, ("a", 1): 0.2, ("b", 0): 0.3, ("b", 1): 0.2}
+    gaps = [(0.02, 0.03), (0.05, 0.07), (0.08, 0.11), (0.1, 0.14), (0.12, 0.18),
+            (0.16, 0.25)]  # fmt: skip
+    rows = []
+    for model, both in enumerate(gaps):
+        for (subgroup, group), share in shares.items():
+            gap = both[0 if subgroup == "a" else 1]
+            cell = {"model": model, "subgroup": subgroup, "group": group}
+            rows.append({**cell, "share": share, "rate": 0.4 - gap * group})
+    accuracy = pd.Series([0.66, 0.68, 0.695, 0.705, 0.71, 0.72])
+    return with_truth(pd.DataFrame(rows), accuracy)
+
+
+def adult(folder: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return cells and truth of trained models on the rows they did not see."""
+    from fairdash.datasets import Roles, encode, make_dataset
+    from fairdash.methods import ROAD, AdversarialDebiasing
+
+    if folder is None:
+        raise SystemExit("--data must name the folder that holds adult.parquet")
+    frame = pd.read_parquet(folder / "adult.parquet")
+    features = ["age", "workclass", "education", "occupation", "hours_per_week"]
+    roles = Roles(
+        target="income",
+        positive=next(v for v in frame["income"].unique() if ">" in str(v)),
+        sensitive_feature="sex",
+        features=tuple(name for name in features if name in frame),
+    )
+    data = make_dataset(frame, roles, name="Adult")
+    order = np.random.default_rng(0).permutation(data.n_rows)
+    train, rest = np.split(order, [int(0.4 * data.n_rows)])
+    X, groups = encode(data, train).X, data.sensitive_features
+    how = {"random_state": 0, "n_epochs": 15}
+    models = [
+        *AdversarialDebiasing(**how).fit_many(
+            [{"fairness_weight": w} for w in (0.0, 0.3, 0.6, 1.0, 1.5, 2.0)],
+            X[train],
+            data.y[train],
+            sensitive_features=groups[train],
+        ),
+        *ROAD(**how).fit_many(
+            [{"fairness_weight": w, "tau": 0.3} for w in (0.5, 1.0, 2.0)],
+            X[train],
+            data.y[train],
+            sensitive_features=groups[train],
+        ),
+    ]
+    decided = [np.asarray(model.predict(X[rest])) for model in models]
+    young = data.frame["age"].to_numpy()[rest] < 40
+    about = pd.DataFrame(
+        {"subgroup": np.where(young, "under 40", "40 or more"), "group": groups[rest]}
+    )
+    parts = []
+    for model, y_pred in enumerate(decided):
+        cell = about.assign(rate=y_pred).groupby(["subgroup", "group"])["rate"]
+        part = cell.agg(["mean", "size"]).reset_index()
+        part["share"] = part["size"] / len(rest)
+        parts.append(part.assign(model=model).rename(columns={"mean": "rate"}))
+    accuracy = [float((y_pred == data.y[rest]).mean()) for y_pred in decided]
+    return with_truth(pd.concat(parts), pd.Series(accuracy))
+
+
+def with_truth(
+    cells: pd.DataFrame, accuracy: "pd.Series[float]"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the cells and what holds of each model in the population."""
+    truth = pd.DataFrame({"accuracy": accuracy})
+    for model, part in cells.groupby("model"):
+        inside = part.pivot_table(index="subgroup", columns="group", values="rate")
+        weighted = part.assign(positive=part["rate"] * part["share"])
+        sums = weighted.groupby("group")[["positive", "share"]].sum()
+        truth.loc[model, "gap"] = np.ptp(sums["positive"] / sums["share"])
+        truth.loc[model, "worst"] = np.ptp(inside, axis=1).max()
+    overall, worst = LIMITS.values()
+    truth["keeps"] = (truth["gap"] <= overall) & (truth["worst"] <= worst)
+    return cells, truth
+
+
+def draw(
+    cells: pd.DataFrame, n_rows: int, rng: np.random.Generator
+) -> dict[str, pd.DataFrame]:
+    """Return counts of validation and test rows; all models decide the same people."""
+    first = cells[cells["model"] == 0]
+    found = {}
+    for part in ("validation", "test"):
+        n = rng.multinomial(n_rows, first["share"] / first["share"].sum())
+        sizes = first[["subgroup", "group"]].assign(n=np.maximum(n, 1))
+        counts = cells.merge(sizes, on=["subgroup", "group"])
+        # the same luck for every model: a person's place in the order of scores
+        uniform = {
+            key: rng.random(size)
+            for *key, size in sizes.itertuples(index=False)
+            for key in [tuple(key)]
+        }
+        counts["positives"] = [
+            int((uniform[subgroup, group] < rate).sum())
+            for subgroup, group, rate in counts[
+                ["subgroup", "group", "rate"]
+            ].itertuples(index=False)
+        ]
+        inside = counts[["model", "subgroup", "group", "n", "positives"]]
+        both = inside.groupby(["model", "group"], as_index=False)[["n", "positives"]]
+        found[part] = pd.concat([both.sum().assign(subgroup=""), inside])
+    return found
+
+
+def gaps(counts: pd.DataFrame, sides: float = 0.0) -> "pd.Series[float]":
+    """Return each model's largest share of a limit, gaps widened by normal bounds."""
+    rate = counts["positives"] / counts["n"]
+    variance = rate * (1 - rate) / counts["n"]
+    wide = counts.assign(rate=rate, variance=variance)
+    cell = wide.groupby(["model", "subgroup"])
+    gap = cell["rate"].max() - cell["rate"].min()
+    gap += sides * norm.ppf(CONFIDENCE) * np.sqrt(cell["variance"].sum())
+    overall, worst = LIMITS.values()
+    limit = np.where(gap.index.get_level_values("subgroup") == "", overall, worst)
+    return (gap / limit).groupby("model").max()
+
+
+def choose(parts: dict[str, pd.DataFrame], truth: pd.DataFrame) -> dict[str, object]:
+    """Return the model that each way chooses, None without one."""
+    seen, test = parts["validation"], parts["test"]
+    ranked = truth["accuracy"].sort_values(ascending=False).index
+    ratio = gaps(seen)
+    accuracy = truth["accuracy"]
+    naive = next((m for m in ranked if ratio[m] <= 1), None)
+    expected = gaps(seen, sides=2.0)
+    candidate = next((m for m in ranked if expected[m] <= 1), expected.idxmin())
+    about = pd.DataFrame({"accuracy": accuracy, "gap": ratio})
+    table = test.join(about, on="model")
+    alone = table[table["model"] == candidate]
+    asked = {"limits": LIMITS, "confidence": CONFIDENCE}
+    safe = choose_certified(alone, **asked).model
+    return dict(zip(WAYS, (naive, safe, choose_certified(table, **asked).model),
+                    strict=True))  # fmt: skip
+
+
+def summary(found: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
+    """Return by way: promises broken with interval, no answer, accuracy where one."""
+    lines = {}
+    n = len(found)
+    for way in WAYS:
+        chosen = found[way].dropna().astype(int)
+        broken = int((~truth.loc[chosen, "keeps"]).sum())
+        low, high = wilson_interval(broken, n)
+        lines[way] = {
+            "broken": f"{broken / n:.3f} ({low:.3f}–{high:.3f})",
+            "no answer": f"{1 - len(chosen) / n:.3f}",
+            "accuracy": f"{truth.loc[chosen, 'accuracy'].mean():.4f}",
+        }
+    best = truth.loc[truth["keeps"], "accuracy"].max()
+    blank = {"broken": "", "no answer": ""}
+    lines["best that keeps them"] = {**blank, "accuracy": f"{best:.4f}"}
+    return pd.DataFrame(lines).T
+
+
+if __name__ == "__main__":
+    main()
