@@ -19,6 +19,21 @@ from fairdash.audits.counterparts import (
     worst_counterparts,
 )
 from fairdash.audits.decisions import Audit, audit
+from fairdash.audits.drift import (
+    DRIFT_MEASURES,
+    MEASURE_LABELS,
+    DriftResult,
+    DriftTable,
+    GapCells,
+    column_shifts,
+    columns_of_parts,
+    drift,
+    drift_tables,
+    gap_changes,
+    gap_drivers,
+    table_points,
+    unseen_rows,
+)
 from fairdash.audits.fair_metrics import (
     FairMetricSpec,
     LabelledPairs,

@@ -111,9 +111,10 @@ class PortableModel:
             When a feature is missing or cannot be read as its kind, or, for a model
             that looks at groups, a row's group is none that it knows.
         """
-        return self._score(self._prepared(frame))
+        return self.score_prepared(self.prepared(frame))
 
-    def _score(self, table: pd.DataFrame) -> Float:
+    def score_prepared(self, table: pd.DataFrame) -> Float:
+        """Return what `score` does of rows that `prepared` returned."""
         missing = [name for name in self.roles.features if name not in table]
         if missing:
             raise ValueError(
@@ -130,8 +131,8 @@ class PortableModel:
 
         With thresholds, P(1) is the probability of a positive decision.
         """
-        table = self._prepared(frame)
-        positive = self._score(table)
+        table = self.prepared(frame)
+        positive = self.score_prepared(table)
         if self.thresholds is not None:
             scores = _SCORES[self.thresholds.score_type](positive)
             labels = self._group(table)
@@ -164,8 +165,11 @@ class PortableModel:
             archive.writestr(WEIGHTS, weights)
         return content.getvalue()
 
-    def _prepared(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return new rows as the table was prepared, where its columns are there."""
+    def prepared(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return new rows as the table was prepared, where its columns are there.
+
+        The outcome is not among them.
+        """
         present = frame.drop(columns=self.roles.target, errors="ignore")
         for step in self.roles.preparation:
             made = step.kind == "date_parts" and f"{step.column} year" in present

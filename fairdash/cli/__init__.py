@@ -9,6 +9,7 @@ from fairdash.cli._apply import apply_to_file
 from fairdash.cli._audit import audit_flips
 from fairdash.cli._certify import certify
 from fairdash.cli._data import data
+from fairdash.cli._drift import drift_of_run
 from fairdash.cli._model import export, predict
 from fairdash.cli._report import write_report
 from fairdash.cli._run import run, sweep
@@ -29,6 +30,7 @@ app.command("audit")(audit_flips)
 app.command("audit-scores")(audit_scores)
 app.command()(certify)
 app.command()(subgroups)
+app.command("drift")(drift_of_run)
 app.add_typer(data, name="data")
 
 

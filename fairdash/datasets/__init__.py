@@ -22,7 +22,7 @@ from fairdash.datasets._remedies import (
     undo_remedy,
 )
 from fairdash.datasets._roles import Cut, Remedy, Roles
-from fairdash.datasets._rows import group_labels
+from fairdash.datasets._rows import group_labels, outcomes
 from fairdash.datasets._samples import SAMPLES, load_sample
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
 from fairdash.datasets._split import FRACTIONS, split, subsample, training_rows

@@ -10,6 +10,8 @@ from fairdash.metrics.group.counting import binary_vector, divide
 from fairdash.metrics.group.estimates import MEASURES, RATES, SCORE_MEASURES
 from fairdash.metrics.group.evaluate import decision_status, evaluate
 from fairdash.metrics.group.intervals import (
+    Interval,
+    difference_of,
     gap_interval,
     newcombe_interval,
     wilson_interval,

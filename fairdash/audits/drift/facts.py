@@ -1,0 +1,371 @@
+"""What a comparison of tables says: verdict, numbers, captions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from fairdash._wording import (
+    MINUS,
+    Kpi,
+    change,
+    fitting,
+    interval,
+    number,
+    percent,
+    plural,
+    points,
+)
+from fairdash.audits.drift.tables import DriftTable
+from fairdash.metrics import (
+    Interval,
+    difference_of,
+    gap_words,
+    newcombe_interval,
+    whole_points,
+)
+
+MEASURE_LABELS = {
+    "demographic_parity_difference": "DI",
+    "worst_1_di": "Worst-1-DI",
+    "equalized_odds_difference": "Equalized odds",
+}
+RATE_WORDS = {
+    "selection_rate": "selection rates",
+    "true_positive_rate": "true positive rates",
+    "false_positive_rate": "false positive rates",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class DriftResult:
+    """Models on a reference table and on others; one model and one table in detail.
+
+    Attributes
+    ----------
+    label : str
+        Of the model in detail.
+    measure : str
+        Across the figure, see `fairdash.audits.DRIFT_MEASURES`.
+    rate : str
+        Whose gaps are compared, of `fairdash.metrics.RATES`.
+    outcome : str
+        What is predicted, such as "approved = 1".
+    low, high : str
+        The groups with the lowest and the highest rate on the reference table: a gap
+        is the rate of ``high`` less that of ``low``.
+    seed : int
+    tables : tuple of DriftTable
+        The reference first.
+    against : int
+        Place of the table in detail.
+    points : DataFrame
+        One row per table and model: table, label, method, colour_role, main, front,
+        and the columns of `table_points`.
+    whole, changes : DataFrame
+        Of `gap_changes`, over all rows and by subgroup.
+    drivers : DataFrame
+        Of `gap_drivers`.
+    shifts : DataFrame
+        Of `column_shifts`.
+    unseen : float
+        Share of rows of the table in detail with a category of no training row.
+    chance : tuple of float
+        Worst-1-DI of the model by chance, 95th percentile, per table.
+    excluded : tuple of str
+        Models that are not compared, and why.
+    """
+
+    label: str
+    measure: str
+    rate: str
+    outcome: str
+    low: str
+    high: str
+    seed: int
+    tables: tuple[DriftTable, ...]
+    against: int
+    points: pd.DataFrame
+    whole: pd.DataFrame
+    changes: pd.DataFrame
+    drivers: pd.DataFrame
+    shifts: pd.DataFrame
+    unseen: float
+    chance: tuple[float, ...]
+    excluded: tuple[str, ...] = ()
+
+    @property
+    def reference(self) -> DriftTable:
+        """The table that others are compared with."""
+        return self.tables[0]
+
+    @property
+    def table(self) -> DriftTable:
+        """The table in detail."""
+        return self.tables[self.against]
+
+    @property
+    def has_outcome(self) -> bool:
+        """Whether accuracy is known on both tables compared."""
+        return self.reference.y is not None and self.table.y is not None
+
+    @property
+    def clear(self) -> pd.DataFrame:
+        """The subgroups whose change has an interval without 0, the largest first."""
+        beyond = (self.changes["ci_low"] > 0) | (self.changes["ci_high"] < 0)
+        found = self.changes[beyond]
+        order = found["change"].abs().sort_values(ascending=False, kind="stable")
+        return found.loc[order.index]
+
+    def accuracy_change(self) -> Interval:
+        """Return by how much accuracy differs from the reference, with Newcombe's."""
+        old, new = (self._point(place) for place in (0, self.against))
+        if not self.has_outcome:
+            return Interval(*np.full(3, np.nan))
+        counts = [
+            value
+            for row in (new, old)
+            for value in (round(row["accuracy"] * row["n"]), row["n"])
+        ]
+        low, high = newcombe_interval(*counts)
+        value = np.asarray(new["accuracy"] - old["accuracy"])
+        return Interval(value, np.asarray(low), np.asarray(high))
+
+    def measure_change(self) -> Interval:
+        """Return by how much the measure differs, its two intervals combined."""
+        old, new = (self._point(place) for place in (0, self.against))
+        ends = ("", "_low", "_high")
+        one, other = (
+            Interval(*(np.asarray(row[f"{self.measure}{end}"]) for end in ends))
+            for row in (new, old)
+        )
+        return Interval(one.value - other.value, *difference_of(one, other))
+
+    def verdict(self) -> str:
+        """Say where a gap changed, by how much and how surely; and accuracy."""
+        return f"{self._gap_verdict()} {self._accuracy_verdict()}"
+
+    def _gap_verdict(self) -> str:
+        whole = self.whole.iloc[0]
+        if not whole["estimable"]:
+            return f"Gaps cannot be compared: {whole['reason']}."
+        if len(self.clear):
+            row = self.clear.iloc[0]
+            return self._changed(row, f"In {row['subgroup']} on {self.table.name}")
+        if whole["ci_low"] > 0 or whole["ci_high"] < 0:
+            return self._changed(whole, f"On {self.table.name}, over all rows")
+        n = int(self.changes["estimable"].sum())
+        inside = f"nor in any of {plural(n, 'subgroup')}"
+        return (
+            f"From {self.reference.name} to {self.table.name} no gap between "
+            f"{self.low} and {self.high} changes by more than chance would show: over "
+            f"all rows {points(whole['change'])} ({_ends(whole)}), "
+            f"{inside if n else 'and no subgroup is estimable on both'}."
+        )
+
+    def _changed(self, row: "pd.Series[float]", where: str) -> str:
+        old, new = row["gap_before"], row["gap_after"]
+        words = gap_words(
+            self.rate,
+            self.low,
+            self.high,
+            -new,
+            decided=f"predicted “{self.outcome}”",
+            outcome=f"“{self.outcome}”",
+        )
+        before, how = f"it was {whole_points(old)}", "moves"
+        if old * new < 0:
+            before += f" {'less' if old > 0 else 'more'} often"
+        else:
+            how = "widens" if abs(new) > abs(old) else "narrows"
+        sign = np.sign(row["change"])
+        ends = sorted((sign * row["ci_low"], sign * row["ci_high"]))
+        return (
+            f"{where}, by {self.label}, {words}; on {self.reference.name} {before}: "
+            f"the gap {how} by {whole_points(row['change'])} "
+            f"({_points(ends[0])} to {_points(ends[1])})."
+        )
+
+    def _accuracy_verdict(self) -> str:
+        found = self.accuracy_change()
+        if not self.has_outcome:
+            return "Without the outcome its accuracy is not known."
+        low, high = float(found.low), float(found.high)
+        if low <= 0 <= high:
+            ends = f"{_points(low)} to {_points(high)} points"
+            return f"Accuracy does not change clearly ({ends})."
+        old, new = (self._point(place)["accuracy"] for place in (0, self.against))
+        how = "rises" if low > 0 else "falls"
+        return (
+            f"Accuracy {how} from {percent(old)} to {percent(new)} "
+            f"({_points(low)} to {_points(high)} points)."
+        )
+
+    def facts(self) -> tuple[str, ...]:
+        """Return the context line: both tables with their rows, and the seed."""
+        shown = [
+            f"{t.name}: {plural(t.n, 'row')}" for t in (self.reference, self.table)
+        ]
+        return (*shown, f"seed {self.seed}")
+
+    def kpis(self) -> list[Kpi]:
+        """Return accuracy and measure on the new table, the largest shift, unseen."""
+        new, old = self._point(self.against), self._point(0)
+        accuracy, gap = self.accuracy_change(), self.measure_change()
+        name = MEASURE_LABELS[self.measure]
+        ends = interval(new[f"{self.measure}_low"], new[f"{self.measure}_high"])
+        first = self.shifts.iloc[0]
+        if self.has_outcome:
+            start = Kpi(
+                "Accuracy",
+                percent(new["accuracy"]),
+                f"{percent(old['accuracy'])} on the reference",
+                delta=points(float(accuracy.value)),
+                good=_good(accuracy, better=1),
+            )
+        else:
+            start = Kpi(
+                "Selection rate",
+                percent(new["selection_rate"]),
+                f"{percent(old['selection_rate'])} on the reference",
+                help="The table has no outcome, so accuracy is not known.",
+            )
+        return [
+            start,
+            Kpi(
+                name,
+                number(new[self.measure]),
+                f"{ends}; was {number(old[self.measure])}",
+                delta=change(float(gap.value)),
+                good=_good(gap, better=-1),
+            ),
+            Kpi(
+                "Largest shift",
+                number(first["shift"]),
+                f"{first['column']}; chance {number(first['chance'])}",
+                help="Kolmogorov-Smirnov distance of a number, total variation of a "
+                "category: 0 is alike, 1 has nothing in common.",
+            ),
+            Kpi(
+                "Unseen categories",
+                percent(self.unseen),
+                "of rows have one",
+                help="A category that no training row has. The encoding does not know "
+                "it.",
+            ),
+        ]
+
+    def gap_headline(self) -> str:
+        """Return how many subgroups changed, in at most 70 characters."""
+        n, total = len(self.clear), int(self.changes["estimable"].sum())
+        if not total:
+            return "No subgroup is estimable on both tables"
+        if not n:
+            return f"In none of {plural(total, 'subgroup')} does the gap change clearly"
+        verb = "changes" if n == 1 else "change"
+        most = self.clear.iloc[0]["subgroup"]
+        words = f"The gap of {n} of {total} subgroups {verb} clearly"
+        return fitting(f"{words}, most in {most}", words)
+
+    def gap_caption(self) -> str:
+        """Say what is drawn of the gaps by subgroup."""
+        n = int(self.changes["estimable"].sum())
+        return (
+            f"Gap in {RATE_WORDS[self.rate]}: {self.high} less {self.low}, "
+            f"{self.label}. Open: {self.reference.name}; filled: {self.table.name}, "
+            f"95% Newcombe intervals. Right: the change of two independent tables, "
+            f"simultaneous 95% intervals over {plural(n, 'subgroup')}."
+        )
+
+    def driver_headline(self) -> str:
+        """Return which subgroup brings most of the change of the gap over all rows."""
+        whole = self.whole.iloc[0]["change"]
+        if not np.isfinite(whole):
+            return "The gap over all rows cannot be compared"
+        first = self.drivers.iloc[0]
+        text = f"{first['subgroup']} brings {points(first['contribution'])}"
+        return fitting(f"{text} of the gap's {points(whole)} over all rows", text)
+
+    def driver_table(self) -> pd.DataFrame:
+        """Return the contributions for a reader, in percentage points."""
+        names = {
+            "subgroup": "Subgroup",
+            "contribution": "Brings (pt)",
+            "ci_low": "Low",
+            "ci_high": "High",
+            "rates": "By its gap (pt)",
+            "composition": "By its size (pt)",
+            "share_before": "Share before",
+            "share_after": "Share now",
+        }
+        table = self.drivers[list(names)].copy()
+        for name in ("contribution", "ci_low", "ci_high", "rates", "composition"):
+            table[name] *= 100
+        for name in ("share_before", "share_after"):
+            table[name] *= 100
+        return table.rename(columns=names)
+
+    def shift_headline(self) -> str:
+        """Return how many columns shifted beyond chance, and the one that did most."""
+        moved = self.shifts[self.shifts["p_adjusted"] < 0.05]
+        total = len(self.shifts)
+        if moved.empty:
+            return f"None of {plural(total, 'column')} shifts beyond chance"
+        verb = "shifts" if len(moved) == 1 else "shift"
+        words = f"{len(moved)} of {total} columns {verb} beyond chance"
+        return fitting(f"{words}, {moved.iloc[0]['column']} most", words)
+
+    def shift_table(self) -> pd.DataFrame:
+        """Return the shifts for a reader."""
+        names = {
+            "column": "Column",
+            "statistic": "Statistic",
+            "shift": "Shift",
+            "chance": "By chance",
+            "p_adjusted": "Adjusted p",
+            "unseen": "Unseen (%)",
+            "missing_before": "Missing before (%)",
+            "missing_after": "Missing now (%)",
+            "change": "What changed most",
+        }
+        table = self.shifts[list(names)].copy()
+        for name in ("unseen", "missing_before", "missing_after"):
+            table[name] = (100 * table[name]).round(2)
+        return table.rename(columns=names)
+
+    def table_of_tables(self) -> pd.DataFrame:
+        """Return the numbers of the model in detail on every table."""
+        own = self.points[self.points["main"]]
+        table = pd.DataFrame(
+            {
+                "Table": own["table"],
+                "Rows": own["n"],
+                "Accuracy": own["accuracy"],
+                "Selection rate": own["selection_rate"],
+                "DI": own["demographic_parity_difference"],
+                "Worst-1-DI": own["worst_1_di"],
+                "Worst-1-DI by chance": list(self.chance),
+                "Equalized odds": own["equalized_odds_difference"],
+                "Excluded": ["; ".join(t.excluded) for t in self.tables],
+            }
+        )
+        return table.reset_index(drop=True)
+
+    def _point(self, place: int) -> "pd.Series[float]":
+        own = self.points[self.points["main"]]
+        return own[own["table"] == self.tables[place].name].iloc[0]
+
+
+def _good(found: Interval, *, better: int) -> bool | None:
+    if found.low > 0 or found.high < 0:
+        return bool(np.sign(found.value) == better)
+    return None
+
+
+def _points(value: float) -> str:
+    digits = 0 if abs(value) >= 0.005 else 1
+    return f"{100 * value:.{digits}f}".replace("-", MINUS)
+
+
+def _ends(row: "pd.Series[float]") -> str:
+    return f"{_points(row['ci_low'])} to {_points(row['ci_high'])}"

@@ -1,0 +1,306 @@
+"""Stored models of one table on others: numbers per table, gaps, shifts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash._validation import check_one_of
+from fairdash.audits.drift.facts import DriftResult
+from fairdash.audits.drift.gaps import GapCells, gap_changes, gap_drivers
+from fairdash.audits.drift.shift import column_shifts, unseen_rows
+from fairdash.audits.drift.tables import DriftTable, drift_tables
+from fairdash.audits.models import read_model, rows_of
+from fairdash.audits.portable import PortableModel
+from fairdash.datasets import Dataset, Subgroups, split
+from fairdash.methods import CATALOG
+from fairdash.metrics import (
+    decision_status,
+    divide,
+    evaluate,
+    gap_interval,
+    noise_floor,
+    wilson_interval,
+)
+from fairdash.results import Setting
+from fairdash.store import Store
+from fairdash.sweep import SweepSpec, pareto_front
+
+DRIFT_MEASURES = (
+    "demographic_parity_difference",
+    "worst_1_di",
+    "equalized_odds_difference",
+)
+MOST_MODELS = 60
+_OF_OUTCOME = (
+    "accuracy", "accuracy_low", "accuracy_high", "balanced_accuracy", "auc", "log_loss",
+    "equalized_odds_difference", "equal_opportunity_difference",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """A stored model that can score any table."""
+
+    setting: Setting
+    key: str
+    model: PortableModel
+
+
+def table_points(
+    table: DriftTable, scores: NDArray[np.float64], *, min_size: int = 50
+) -> pd.DataFrame:
+    """Return quality and fairness of models on a table.
+
+    Parameters
+    ----------
+    table : DriftTable
+    scores : ndarray of shape (n_models, n_rows)
+        P(y = 1); a row is decided 1 above one half.
+    min_size : int, default=50
+
+    Returns
+    -------
+    DataFrame, one row per model: the columns of `fairdash.metrics.evaluate`,
+    equalized_odds_difference_low and _high (`fairdash.metrics.gap_interval` of the
+    largest of all true and false positive rates' differences), selection_rate with
+    _low and _high (Wilson). What needs an outcome is NaN where the table has none.
+    """
+    known = table.y is not None
+    y = table.y if table.y is not None else np.zeros(table.n, np.int8)
+    found = evaluate(
+        y,
+        scores,
+        sensitive_features=table.groups,
+        subgroups=table.subgroups,
+        min_size=min_size,
+    )
+    decided = (scores > 0.5).astype(np.int8)
+    positive = decided.sum(axis=1)
+    found["selection_rate"] = positive / table.n
+    low, high = wilson_interval(positive, np.full(len(positive), table.n))
+    found["selection_rate_low"], found["selection_rate_high"] = low, high
+    n_groups = len(table.groups.categories)
+    cell = y.astype(np.int64) * n_groups + table.groups.codes
+    n = np.bincount(cell, minlength=2 * n_groups).reshape(2, n_groups)
+    k = np.stack(
+        [
+            np.bincount(cell, weights=row, minlength=2 * n_groups).reshape(2, n_groups)
+            for row in decided
+        ]
+    )
+    low, high = gap_interval(k, np.broadcast_to(n, k.shape).astype(float), axes=2)
+    found["equalized_odds_difference_low"] = low if known else np.nan
+    found["equalized_odds_difference_high"] = high if known else np.nan
+    if not known:
+        found[list(_OF_OUTCOME)] = np.nan
+    return found
+
+
+def drift(
+    store: Store,
+    models: Sequence[Setting],
+    dataset_id: str,
+    *,
+    main: Setting,
+    subgroups: Subgroups,
+    measure: str = "demographic_parity_difference",
+    seed: int | None = None,
+    other: tuple[str, pd.DataFrame] | None = None,
+    parts: str | None = None,
+    against: str | None = None,
+) -> DriftResult:
+    """Hold stored models to tables that they were not trained on.
+
+    Every model keeps the encoding fitted on its training rows. Which of a method's
+    models form its front is decided on validation rows of the training table.
+
+    Parameters
+    ----------
+    store : Store
+    models : sequence of Setting
+        Of the data set; those without ``seed`` and those beyond 60 are excluded.
+    dataset_id : str
+    main : Setting
+        The one whose gaps are compared in detail.
+    subgroups : Subgroups
+    measure : {"demographic_parity_difference", "worst_1_di", \
+"equalized_odds_difference"}
+        The gaps compared are of selection rates; for equalized odds of true or of
+        false positive rates, of which the gap on the new table is the wider.
+    seed : int, optional
+        By default the first of ``main``.
+    other, parts
+        As in `drift_tables`.
+    against : str, optional
+        The table compared with the reference; by default the last.
+
+    Raises
+    ------
+    ValueError
+        As `drift_tables`; when a model cannot be read; when equalized odds are asked
+        of tables without an outcome.
+    """
+    check_one_of("measure", measure, DRIFT_MEASURES)
+    dataset = store.dataset(dataset_id)
+    seed = min(main.seeds) if seed is None else seed
+    first = _scored(store, dataset, main, seed)
+    tables = drift_tables(
+        dataset,
+        seed,
+        first.model,
+        subgroups,
+        other=other,
+        parts=parts,
+        whole=_whole(store, dataset, parts),
+    )
+    if measure == DRIFT_MEASURES[2] and any(table.y is None for table in tables):
+        raise ValueError(
+            f"Equalized odds need the outcome, column {dataset.roles.target!r}, in "
+            "every table; add it, or choose DI or Worst-1-DI."
+        )
+    scored, excluded = [first], []
+    for setting in models:
+        if setting.id == main.id:
+            continue
+        if seed not in setting.seeds:
+            excluded.append(f"{setting.label} was not trained on seed {seed}")
+        elif len(scored) == MOST_MODELS:
+            excluded.append(f"{setting.label}: only {MOST_MODELS} are compared")
+        else:
+            try:
+                scored.append(_scored(store, dataset, setting, seed))
+            except ValueError as error:
+                excluded.append(f"{setting.label}: {error}")
+    names = [table.name for table in tables]
+    place = names.index(against) if against in names[1:] else len(names) - 1
+    scores = [
+        np.stack([one.model.score_prepared(table.frame) for one in scored])
+        for table in tables
+    ]
+    front = _on_front(store, dataset, scored, seed, measure, subgroups)
+    points = _points(tables, scored, scores, front, subgroups.min_size)
+    decided = [(of_table[0] > 0.5).astype(np.int8) for of_table in scores]
+    rate = _rate(measure, tables[place], decided[place])
+    before, after = (GapCells.of(tables[i], decided[i], rate) for i in (0, place))
+    pair = before.pair()
+    training = dataset.frame.iloc[split(dataset, seed).train]
+    columns = dataset.roles.features
+    frames = tables[0].frame, tables[place].frame
+    return DriftResult(
+        label=main.label,
+        measure=measure,
+        rate=rate,
+        outcome=dataset.roles.outcome(),
+        low=before.groups[pair[0]],
+        high=before.groups[pair[1]],
+        seed=seed,
+        tables=tuple(tables),
+        against=place,
+        points=points,
+        whole=gap_changes(before.whole(), after.whole(), pair, min_size=1),
+        changes=gap_changes(before, after, pair, min_size=subgroups.min_size),
+        drivers=gap_drivers(before, after, pair),
+        shifts=column_shifts(*frames, training, columns=columns),
+        unseen=unseen_rows(frames[1], training, columns=columns),
+        chance=tuple(
+            _floor(table, d, subgroups.min_size)
+            for table, d in zip(tables, decided, strict=True)
+        ),
+        excluded=tuple(excluded),
+    )
+
+
+def _scored(store: Store, dataset: Dataset, setting: Setting, seed: int) -> _Scored:
+    trials = [trial for trial in setting.trials if trial.seed == seed]
+    if not trials:
+        raise ValueError(
+            f"{setting.label} was not trained on seed {seed}: {sorted(setting.seeds)}."
+        )
+    spec = SweepSpec.of_run(store.run_of(trials[0].key).spec)
+    model = read_model(store, trials[0], rows_of(dataset, trials[0], spec))
+    return _Scored(setting, trials[0].key, PortableModel.of(model, trials[0]))
+
+
+def _whole(store: Store, dataset: Dataset, parts: str | None) -> pd.DataFrame | None:
+    """Return the file of a data set where a filter keeps values of ``parts``."""
+    if parts in dataset.roles.keep and dataset.table_key:
+        return store.table(dataset.table_key)
+    return None
+
+
+def _on_front(
+    store: Store,
+    dataset: Dataset,
+    scored: Sequence[_Scored],
+    seed: int,
+    measure: str,
+    subgroups: Subgroups,
+) -> NDArray[np.bool_]:
+    """Flag the models that no other one of their method beats on validation rows."""
+    rows = split(dataset, seed).validation
+    scores = np.stack([store.artifact(one.key).scores()[rows] for one in scored])
+    found = evaluate(
+        dataset.y[rows],
+        scores,
+        sensitive_features=dataset.groups[rows],
+        subgroups=subgroups.label(dataset.frame).iloc[rows],
+        min_size=subgroups.min_size,
+    )
+    found = found.add_prefix("validation_")
+    status = decision_status(dataset.y[rows], (scores > 0.5).astype(np.int8))["status"]
+    found["validation_constant"] = (status != "").to_numpy()
+    axes = f"validation_{measure}", "validation_accuracy"
+    methods = np.array([one.setting.method for one in scored])
+    flags = np.zeros(len(scored), bool)
+    for method in set(methods.tolist()):
+        flags[pareto_front(found[methods == method], axes=axes).index] = True
+    return flags
+
+
+def _points(
+    tables: Sequence[DriftTable],
+    scored: Sequence[_Scored],
+    scores: Sequence[NDArray[np.float64]],
+    front: NDArray[np.bool_],
+    min_size: int,
+) -> pd.DataFrame:
+    found = []
+    for table, of_table in zip(tables, scores, strict=True):
+        points = table_points(table, of_table, min_size=min_size)
+        known: dict[str, Any] = {
+            "table": table.name,
+            "label": [one.setting.label for one in scored],
+            "method": [CATALOG[one.setting.method].label for one in scored],
+            "colour_role": [CATALOG[one.setting.method].colour_role for one in scored],
+            "main": [place == 0 for place in range(len(scored))],
+            "front": front,
+        }
+        found.append(pd.concat([pd.DataFrame(known), points], axis=1))
+    return pd.concat(found, ignore_index=True)
+
+
+def _rate(measure: str, table: DriftTable, decided: NDArray[np.int8]) -> str:
+    """Return the rate whose gaps are compared; of odds the one apart more."""
+    if measure != DRIFT_MEASURES[2]:
+        return "selection_rate"
+    rates = ("true_positive_rate", "false_positive_rate")
+    apart = []
+    for rate in rates:
+        cells = GapCells.of(table, decided, rate)
+        by_group = divide(cells.k.sum(axis=0), cells.n.sum(axis=0))
+        by_group = by_group[np.isfinite(by_group)]
+        apart.append(float(np.ptp(by_group)) if len(by_group) else 0.0)
+    return rates[int(np.argmax(apart))]
+
+
+def _floor(table: DriftTable, decided: NDArray[np.int8], min_size: int) -> float:
+    return noise_floor(
+        decided,
+        sensitive_features=table.groups,
+        subgroups=table.subgroups,
+        min_size=min_size,
+    ).quantile

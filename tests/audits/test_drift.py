@@ -1,0 +1,258 @@
+"""Stored models on other tables, from the store to the sentence."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from toys import ROLES, people
+
+from fairdash.audits import drift, drift_tables, exported
+from fairdash.datasets import Subgroups, split
+from fairdash.metrics import newcombe_interval
+from fairdash.results import known_models
+
+BRANCH = Subgroups(columns=("branch",), min_size=20)
+DI = "demographic_parity_difference"
+
+
+@pytest.fixture
+def models(store, dataset, train):
+    train({"logistic": {}, "forest": {"max_depth": 3}})
+    return known_models(store, store.datasets()[0].id)
+
+
+@pytest.fixture
+def compare(store, models):
+    """Return a function that holds the stored models to another table."""
+
+    def go(frame=None, **more):
+        other = None if frame is None else ("new", frame)
+        asked = {"main": models[0], "subgroups": BRANCH, "other": other} | more
+        return drift(store, models, store.datasets()[0].id, **asked)
+
+    return go
+
+
+def drifted(n=800, seed=9):
+    """Applicants of whom those from there are less skilled in the works."""
+    frame = people(n, seed)
+    worse = (frame["origin"] == "there") & (frame["branch"] == "works")
+    return frame.assign(skill=frame["skill"] - 2.0 * worse)
+
+
+def test_numbers_of_a_new_table_are_those_of_its_rows(store, compare):
+    frame = drifted()
+    found = compare(frame)
+    model = exported(store, store.runs()[0].id, found.label)
+    decided = model.predict(frame)
+    y = (frame["hired"] == "yes").to_numpy()
+    own = found.points[found.points["main"]].set_index("table").loc["new"]
+    assert own["accuracy"] == pytest.approx((decided == y).mean())
+    rates = pd.Series(decided).groupby(frame["origin"]).mean()
+    assert own[DI] == pytest.approx(rates["here"] - rates["there"])
+    by_cell = pd.Series(decided).groupby([frame["branch"], frame["origin"]]).mean()
+    gaps = by_cell.xs("here", level=1) - by_cell.xs("there", level=1)
+    changes = found.changes.set_index("subgroup")
+    sign = 1 if found.high == "here" else -1
+    for branch in ("office", "works"):
+        assert changes.loc[branch, "gap_after"] == pytest.approx(sign * gaps[branch])
+    assert len(found.points) == 4
+    assert found.points["table"].unique().tolist() == ["People, test rows", "new"]
+
+
+def test_the_reference_is_the_test_rows_scored_as_they_were_stored(
+    store, dataset, compare, models
+):
+    found = compare(drifted())
+    test = split(dataset, 0).test
+    assert found.reference.n == len(test)
+    for model in models:
+        kept = store.artifact(model.trials[0].key).scores()[test] > 0.5
+        row = found.points.set_index(["table", "label"]).loc[
+            (found.reference.name, model.label)
+        ]
+        assert row["accuracy"] == pytest.approx((kept == dataset.y[test]).mean())
+
+
+def test_the_encoding_stays_that_of_the_training_rows(compare):
+    frame = drifted()
+    one = compare(frame).points
+    half = compare(frame[frame["age"] > 40]).points
+    whole = compare(frame).points
+    pd.testing.assert_frame_equal(one, whole)
+    # rows of the reference are scored alike whatever the other table is
+    reference = one["table"] == "People, test rows"
+    pd.testing.assert_frame_equal(one[reference], half[reference])
+
+
+def test_the_verdict_names_the_largest_clear_change_with_its_interval(compare):
+    found = compare(drifted())
+    beyond = found.changes[
+        (found.changes["ci_low"] > 0) | (found.changes["ci_high"] < 0)
+    ]
+    first = beyond.loc[beyond["change"].abs().idxmax()]
+    said = found.verdict()
+    assert said.startswith(f"In {first['subgroup']} on new, by {found.label}")
+    by, low, high = re.search(
+        r"the gap \w+ by (\d+) points? \((\d+) to (\d+)\)", said
+    ).groups()
+    ends = sorted(abs(first[["ci_low", "ci_high"]]))
+    assert int(by) == round(100 * abs(first["change"]))
+    assert [int(low), int(high)] == [round(100 * end) for end in ends]
+    wider = abs(first["gap_after"]) > abs(first["gap_before"])
+    same_side = first["gap_after"] * first["gap_before"] > 0
+    how = "moves" if not same_side else "widens" if wider else "narrows"
+    assert f"the gap {how} by" in said
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_without_drift_the_verdict_claims_no_change_that_an_interval_denies(
+    compare, seed
+):
+    found = compare(people(500, seed=50 + seed))
+    said = found.verdict()
+    intervals = pd.concat([found.changes, found.whole])
+    clear = (intervals["ci_low"] > 0) | (intervals["ci_high"] < 0)
+    assert ("no gap between" in said) == (not clear.any())
+    counts = []
+    for place in (1, 0):
+        name = found.tables[place].name
+        row = found.points[found.points["main"] & (found.points["table"] == name)]
+        counts += [round((row["accuracy"] * row["n"]).item()), row["n"].item()]
+    low, high = newcombe_interval(*counts)
+    assert ("does not change clearly" in said) == (low <= 0 <= high)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "low", "high", "words"),
+    [
+        (0.10, 0.30, 0.1, 0.3, "it was 10 points: the gap widens by 20 points (10 to"),
+        (0.30, 0.10, -0.3, -0.1, "30 points: the gap narrows by 20 points (10 to 30)"),
+        (0.10, -0.15, -0.4, -0.1, "10 points less often: the gap moves by 25 points"),
+        (-0.10, -0.30, -0.3, -0.1, "10 points: the gap widens by 20 points (10 to 30)"),
+        (-0.10, 0.20, 0.1, 0.4, "10 points more often: the gap moves by 30 points (10"),
+    ],
+)
+def test_changes_are_worded_by_where_the_gap_went(compare, old, new, low, high, words):
+    found = compare(drifted())
+    row = {"gap_before": old, "gap_after": new, "change": new - old, "ci_low": low}
+    changes = found.changes.assign(ci_low=-1.0, ci_high=1.0)
+    changes.loc[0, [*row, "ci_high"]] = [*row.values(), high]
+    said = replace(found, changes=changes).verdict()
+    assert words in said
+    less = "less" if new > 0 else "more"
+    points = round(100 * abs(new))
+    assert f"{points} points {less} often than {found.high}" in said
+
+
+def test_without_an_outcome_rates_and_shifts_remain(compare):
+    found = compare(drifted().drop(columns="hired"))
+    assert not found.has_outcome
+    assert "accuracy is not known" in found.verdict()
+    assert next(kpi.label for kpi in found.kpis()) == "Selection rate"
+    with pytest.raises(ValueError, match="need the outcome, column 'hired'"):
+        compare(drifted().drop(columns="hired"), measure="equalized_odds_difference")
+
+
+def test_equalized_odds_look_at_the_rate_that_is_apart_more(compare):
+    found = compare(drifted(), measure="equalized_odds_difference")
+    own = found.points[found.points["main"] & (found.points["table"] == "new")]
+    value = own["equalized_odds_difference"].item()
+    assert abs(found.whole["gap_after"].item()) == pytest.approx(value)
+    low, high = (own[f"equalized_odds_difference_{e}"].item() for e in ("low", "high"))
+    assert low <= value <= high
+
+
+def test_a_verdict_without_estimable_subgroups_says_so(compare):
+    crossed = Subgroups(columns=("branch", "age"), min_size=5_000)
+    found = compare(people(500, seed=50), subgroups=crossed)
+    if "no gap between" in found.verdict():
+        assert "no subgroup is estimable on both" in found.verdict()
+    assert found.gap_headline() == "No subgroup is estimable on both tables"
+
+
+def test_parts_of_the_table_are_its_test_rows_by_value(dataset, compare):
+    found = compare(parts="branch", subgroups=Subgroups(columns=("age",), min_size=10))
+    test = dataset.frame.iloc[split(dataset, 0).test]
+    counted = {t.name.removeprefix("branch "): t.n for t in found.tables}
+    assert counted == test["branch"].value_counts().to_dict()
+
+
+def test_values_outside_a_filter_are_rows_that_nobody_trained_on(store, train):
+    frame = people(600).assign(year=np.repeat([2020, 2021, 2022], 200))
+    digest = store.add_table(frame.to_csv(index=False).encode(), "years.csv")
+    roles = ROLES.model_copy(update={"keep": {"year": ("2020",)}})
+    data = store.add_dataset(digest, roles, "Years")
+    train({"logistic": {}})
+    models = known_models(store, data)
+    found = drift(store, models, data, main=models[0], subgroups=BRANCH, parts="year")
+    test = split(store.dataset(data), 0).test
+    counted = [(t.name, t.n) for t in found.tables]
+    assert counted == [
+        ("Years, test rows", len(test)),
+        ("year 2021", 200),
+        ("year 2022", 200),
+    ]
+    named = drift(
+        store,
+        models,
+        data,
+        main=models[0],
+        subgroups=BRANCH,
+        parts="year",
+        against="year 2021",
+    )
+    assert named.table.name == "year 2021"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.drop(columns=["skill", "age"]), "columns 'age', 'skill', which"),
+        (lambda f: f.drop(columns="origin"), "no column 'origin'"),
+        (lambda f: f.assign(skill="high"), "'skill' of new holds text"),
+        (lambda f: f.assign(hired="1"), "value '1', which the training table has not"),
+        (lambda f: f.assign(origin="moon"), "No row of new can be used: 800 rows in"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_told_by_its_columns(compare, change, message):
+    with pytest.raises(ValueError, match=message):
+        compare(change(drifted()))
+
+
+def test_rows_that_cannot_be_compared_are_counted(compare):
+    frame = drifted()
+    frame.loc[:9, "hired"] = None
+    frame.loc[5:24, "origin"] = "moon"
+    found = compare(frame)
+    assert found.table.n == 775
+    assert found.table.excluded == (
+        "20 rows in no known group",
+        "5 rows without outcome",
+    )
+
+
+def test_bins_mean_the_same_in_every_table(dataset, compare):
+    frame = drifted()
+    frame["age"] = frame["age"] + 15
+    ages = Subgroups(columns=("age",), min_size=1)
+    found = compare(frame, subgroups=ages)
+    first, other = (table.subgroups for table in found.tables)
+    assert list(first.categories) == list(other.categories)
+    rows = np.asarray(other == "25–34")
+    assert frame["age"][rows].between(25, 34).all()
+    rows = np.asarray(first == "25–34")
+    assert found.reference.frame["age"][rows].between(25, 34).all()
+
+
+def test_one_table_alone_is_refused_with_the_way_out(compare, dataset, store, models):
+    with pytest.raises(ValueError, match="upload another one, or choose a column"):
+        compare()
+    with pytest.raises(ValueError, match="has no column 'planet'"):
+        compare(drifted(), parts="planet")
+    model = exported(store, store.runs()[0].id)
+    texts = drifted().assign(town=[f"t{i % 40}" for i in range(800)])
+    with pytest.raises(ValueError, match="parts need one of at most 12"):
+        drift_tables(dataset, 0, model, BRANCH, other=("new", texts), parts="town")
