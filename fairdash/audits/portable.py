@@ -240,9 +240,8 @@ def model_asked(store: Store, run_id: str, model: str | None = None) -> Setting:
     """
     known = known_models_of(store, [run_id])
     if model is None:
-        first = opened_on(store, run_id) or next(
-            (one for one in known if one.method != BASELINE), *known[:1]
-        )
+        others = [one for one in known if one.method != BASELINE]
+        first = opened_on(store, run_id) or next(iter([*others, *known]), None)
         found = [one for one in known if first and same_model(one, first)]
     else:
         found = [one for one in known if one.id == model or one.label.startswith(model)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -79,7 +80,7 @@ class Table:
         more = f"The first {MOST_ROWS} of {count(n)} rows." if n > MOST_ROWS else ""
         return " ".join(filter(None, [self.note, more]))
 
-    @property
+    @cached_property
     def numeric(self) -> list[bool]:
         """Which columns hold numbers, and so stand to the right."""
         types = pd.api.types

@@ -11,7 +11,7 @@ from fairdash.methods import CATALOG
 from fairdash.reports._blocks import Block, Cards, Code, Facts, Figure, Table, Words
 from fairdash.reports._reproduce import portable_spec
 from fairdash.reports._sections import Found
-from fairdash.reports._suppress import base_cells, suppressed_words
+from fairdash.reports._suppress import base_cells, hidden_names, suppressed_words
 from fairdash.results import (
     DI_HELP,
     base_rate_kpis,
@@ -62,8 +62,10 @@ def data(found: Found) -> Sequence[Block]:
     record = found.store.dataset_record(run.dataset_id)
     roles, rates = dataset.roles, base_rates(dataset, found.subgroups)
     sizes = rates.groups.set_index("group")["n"]
+    few = hidden_names(sizes.to_frame(), least)
     counts = [
-        f"{name} ({_size(int(sizes[name]), least)})" for name in dataset.group_names
+        f"{name} ({'suppressed' if name in few else plural(int(sizes[name]), 'row')})"
+        for name in dataset.group_names
     ]
     parts = map(count, part_sizes(found.store, run.dataset_id))
     names = ", ".join(roles.features)
@@ -85,7 +87,7 @@ def data(found: Found) -> Sequence[Block]:
         excluded = dataset.excluded[["reason", "column", "rows"]]
         shown = excluded.rename(columns={"rows": "Rows"}).rename(columns=str.title)
         blocks.append(Table("Rows excluded", shown))
-    if (sizes < least).any():
+    if few:
         words = f"A group has fewer than {least} rows, so base rates are suppressed."
         return [*blocks[1:], Words(words)]
     cells, hidden = base_cells(rates, least)
@@ -150,7 +152,3 @@ def reproduce(found: Found) -> Sequence[Block]:
 def date(seconds: float) -> str:
     """Return when ``seconds`` since 1970 were, wherever a report is read."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _size(n: int, least: int) -> str:
-    return f"fewer than {least} rows" if n < least else plural(n, "row")

@@ -34,6 +34,7 @@ from fairdash.sweep import PARITY, TAU, WEIGHT, SweepSpec
 
 _WORST = "worst_1_di"
 _MEASURED = {"accuracy": "Accuracy", PARITY: "DI", _WORST: "Worst-1-DI"}
+_FEW = 4  # models with a column each
 _CHANGES = {
     "metric": "Measure",
     "reference": "Before",
@@ -126,16 +127,20 @@ def summary(found: Found) -> Sequence[Block]:
         roles.outcome(),
         favourable=roles.positive_is != "unfavourable",
     )
+    if found.local.own["estimable"].any() and not result.own["estimable"].any():
+        verdict = found.suppressed()
     picture = plots.plot_comparison(
         result.models, label=result.label, changes=result.changes, chance=result.chance
     )
     seeds = plural(result.n_seeds, "seed")
     mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
-    caption = (
-        f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals. "
-        f"By chance alone the Worst-1-DI of {result.label} stays below "
-        f"{number(result.chance)} in 95% of cases. {result.note}".strip()
-    )
+    caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."
+    if pd.notna(result.chance):
+        caption += (
+            f" By chance alone the Worst-1-DI of {result.label} stays below "
+            f"{number(result.chance)} in 95% of cases."
+        )
+    caption = f"{caption} {result.note}".strip()
     blocks: list[Block] = [
         Words(verdict, finding=True),
         Cards(found.local.kpis(1)),
@@ -154,7 +159,7 @@ def summary(found: Found) -> Sequence[Block]:
     return blocks
 
 
-def _by_measure(models: pd.DataFrame) -> Table:
+def _by_measure(models: pd.DataFrame, title: str = "Models on test rows") -> Table:
     """Return the test metrics of a few models, a row per measure.
 
     Parameters
@@ -169,7 +174,7 @@ def _by_measure(models: pd.DataFrame) -> Table:
         columns[str(label)] = [_with_ends(row, name) for name in names]
     several = any(str(name).endswith(", sd") for name in table.columns)
     note = "95% intervals in brackets" + "; ±: over seeds" * several
-    return Table("Models on test rows", pd.DataFrame(columns), f"{note}.")
+    return Table(title, pd.DataFrame(columns), f"{note}.")
 
 
 def _with_ends(row: "pd.Series[Any]", name: str) -> str:
@@ -188,6 +193,9 @@ def local(found: Found) -> Sequence[Block]:
     """Return the gap between groups in every subgroup, as figure and table."""
     result, hidden = found.shown
     groups = found.dataset.group_names
+    words = found.suppressed()
+    if len(hidden) == len(result.own):
+        return [Words(words)]
     picture = plots.plot_local_di(
         result.shown,
         result.models,
@@ -198,7 +206,6 @@ def local(found: Found) -> Sequence[Block]:
         feature=found.dataset.roles.sensitive_feature,
     )
     ranked = result.ranked(groups)
-    words = found.suppressed()
     blocks: list[Block] = [Words(words)] if hidden else []
     title = f"Subgroups of {result.label} by gap"
     return [*blocks, Figure(picture, result.caption(), Table(title, ranked, words))]
@@ -214,6 +221,8 @@ def tried(found: Found) -> Sequence[Block]:
     beside = side_by_side(found.store, [found.snapshot.run.id])
     if not sweep.grid_result.methods and beside is not None and len(beside.table) > 2:
         table = Table("Models of the run", readable(beside.table))
+        if len(beside.table) <= _FEW:
+            table = _by_measure(beside.table, "Models of the run")
         picture = plots.plot_comparison(beside.table)
         blocks.append(Figure(picture, beside.caption(), table))
     blocks.append(_settings_table(found, sweep))

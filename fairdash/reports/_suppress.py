@@ -3,7 +3,7 @@
 A subgroup in which a group has too few rows is suppressed whole, for its other numbers
 would give the count away. A single one could be had by subtraction from totals, so the
 smallest of the others goes with it (complementary suppression; Hundepool et al.,
-Statistical Disclosure Control, 2012, section 4.2).
+Statistical Disclosure Control, 2012, chapter 4).
 """
 
 from dataclasses import replace
@@ -15,13 +15,13 @@ from fairdash.metrics import BaseRates
 from fairdash.results import LocalResult
 
 
-def hidden_subgroups(counts: pd.DataFrame, least: int) -> list[str]:
-    """Return the subgroups to suppress.
+def hidden_names(counts: pd.DataFrame, least: int) -> list[str]:
+    """Return the subgroups, or groups, to suppress.
 
     Parameters
     ----------
     counts : DataFrame
-        Rows by subgroup (index) and group (columns).
+        Rows by subgroup (index) and group (columns); of groups alone one column.
     least : int
         Fewest rows of a group that are shown.
     """
@@ -38,7 +38,7 @@ def without_small_groups(
     """Return local gaps without the numbers of suppressed subgroups, and these."""
     counts = result.own.set_index("subgroup")[[f"n_{name}" for name in groups]]
     counts.index = counts.index.astype(str)
-    hidden = hidden_subgroups(counts.fillna(0), least)
+    hidden = hidden_names(counts.fillna(0), least)
     return replace(result, cells=_masked(result.cells, hidden)), hidden
 
 
@@ -46,7 +46,7 @@ def base_cells(rates: BaseRates, least: int) -> tuple[pd.DataFrame, list[str]]:
     """Return base rates by subgroup and group without suppressed ones, and these."""
     counts = rates.cells.pivot_table("n", "subgroup", "group", "sum", observed=False)
     counts.index = counts.index.astype(str)
-    hidden = hidden_subgroups(counts.fillna(0), least)
+    hidden = hidden_names(counts.fillna(0), least)
     return _masked(rates.cells, hidden), hidden
 
 

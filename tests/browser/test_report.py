@@ -61,3 +61,17 @@ def test_it_can_be_read_without_scripts(browser, path):
     assert said.is_visible()
     assert not page.locator(".plot").first.is_visible()  # no empty frames
     context.close()
+
+
+def test_a_report_is_downloaded_from_the_page_of_a_run(page, server, audited, tmp_path):
+    page.goto(f"{server}/Local_fairness?{audited}")
+    page.get_by_text("Worst-1-DI by chance").first.wait_for()
+    said = page.locator("body").inner_text()
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Report (HTML)").click()
+    saved = tmp_path / "report.html"
+    download.value.save_as(saved)
+    page.goto(saved.as_uri())
+    page.wait_for_selector("html[data-drawn]")
+    assert page.locator(".finding").inner_text() in said

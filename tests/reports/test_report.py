@@ -10,13 +10,14 @@ import pytest
 from fairlearn.metrics import demographic_parity_difference
 from hypothesis import given
 from hypothesis import strategies as st
-from toys import ROLES, people, train_sweep
+from toys import ROLES, people, people_csv, specification, train_sweep
 from typer.testing import CliRunner
 
 from fairdash.cli import app
 from fairdash.datasets import split
+from fairdash.jobs import queue
 from fairdash.reports import SECTIONS, report
-from fairdash.reports._suppress import hidden_subgroups
+from fairdash.reports._suppress import hidden_names
 from fairdash.results import known_models_of, opened_on
 from fairdash.store import open_store
 
@@ -235,13 +236,40 @@ def test_small_groups_are_suppressed_in_tables_and_figures(scarce):
     assert not table.eq("suppressed").any(axis=None)
 
 
+def test_a_small_group_is_not_left_to_subtraction(tmp_path):
+    frame = people(900)
+    frame.loc[frame.index[:6], "origin"] = "elsewhere"
+    store = open_store(tmp_path / "home")
+    run = train_sweep(store, frame, "Tiny")
+    page = Page(report(store, run).to_html())
+    sizes = frame["origin"].value_counts()
+    store.close()
+    fact = page.texts["dd"]
+    smaller, larger = sizes[["here", "there"]].sort_values().items()
+    assert "elsewhere (suppressed)" in fact
+    assert f"{smaller[0]} (suppressed)" in fact
+    assert f"{larger[0]} ({larger[1]} rows)" in fact
+    assert "Base rates" not in page.tables
+    assert page.texts["p"].count("2 subgroups are suppressed") == 2  # and no verdict
+
+
+def test_a_run_without_a_finished_model_is_refused(tmp_path):
+    store = open_store(tmp_path / "home")
+    path = tmp_path / "people.csv"
+    path.write_bytes(people_csv())
+    run = queue(store, specification(path))
+    with pytest.raises(ValueError, match="has no finished model"):
+        report(store, run)
+    store.close()
+
+
 @given(
     st.lists(st.lists(st.integers(0, 30), min_size=2, max_size=2), min_size=1),
     st.integers(1, 20),
 )
 def test_no_small_count_is_shown_or_left_to_subtraction(counts, least):
     table = pd.DataFrame(counts, index=[str(i) for i in range(len(counts))])
-    hidden = hidden_subgroups(table, least)
+    hidden = hidden_names(table, least)
     shown = table.drop(index=hidden)
     assert (shown >= least).all(axis=None)
     assert len(hidden) != 1 or len(table) == 1
