@@ -57,24 +57,33 @@ def local_fairness():
     except ValueError as error:
         ui.problem("These subgroups cannot be looked at", error)
         return
-    with facts:
-        ui.context(*result.facts(dataset.name, subgroups))
-        ui.verdict(
-            result.verdict(dataset.group_names, roles.outcome(), favourable=favourable)
-        )
-    ui.kpi_row(result.kpis(k))
-    ui.figure(
-        plots.plot_local_di(
+    groups, feature = dataset.group_names, roles.sensitive_feature
+    said = groups, roles.outcome()
+
+    def answer():
+        picture = plots.plot_local_di(
             result.shown,
             result.models,
-            groups=dataset.group_names,
+            groups=groups,
             chance=result.chance,
             changes=result.changes,
             upright=upright,
             names=result.names,
-            feature=roles.sensitive_feature,
-        ),
-        caption=result.caption(),
+            feature=feature,
+        )
+        words = result.verdict(*said, favourable=favourable)
+        return words, picture.finished(), result.caption(), result.ranked(groups)
+
+    words, picture, caption, ranked = result.once(
+        answer, "answer", *said, favourable, upright, feature
+    )
+    with facts:
+        ui.context(*result.facts(dataset.name, subgroups))
+        ui.verdict(words)
+    ui.kpi_row(result.once(lambda: result.kpis(k), "kpis", k))
+    ui.figure(
+        picture,
+        caption=caption,
         how=HOW,
         table=result.cells,
         table_config=ui.decimals(result.cells),
@@ -86,7 +95,6 @@ def local_fairness():
         compared, dataset, view.data, measure=measure, subgroups=subgroups
     )
     ui.heading(f"Subgroups of {result.label} by gap")
-    ranked = result.ranked(dataset.group_names)
     st.dataframe(
         ranked, hide_index=True, placeholder="–", column_config=ui.decimals(ranked)
     )

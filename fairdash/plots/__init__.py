@@ -22,9 +22,10 @@ from fairdash.plots._noisy_groups import (
     plot_confusion,
     plot_noise_study,
 )
-from fairdash.plots._picture import Picture
+from fairdash.plots._picture import FinishedFigure, Picture
 from fairdash.plots._theme import (
     CONFIG,
+    Theme,
     as_json,
     group_colours_of,
     method_colour_of,

@@ -1,9 +1,10 @@
 """A figure with everything that is said of it, from one input."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import pandas as pd
+from plotly.basedatatypes import BaseFigure
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,3 +29,31 @@ class Picture:
     alt: str
     table: pd.DataFrame
     caption: str = ""
+
+    def finished(self) -> Self:
+        """Return the picture with a figure that is drawn often and changes no more."""
+        return replace(self, figure=FinishedFigure(self.figure.to_dict()))
+
+
+class FinishedFigure(BaseFigure):  # type: ignore[misc]
+    """A figure as the browser reads it, made once.
+
+    Plotly copies a figure each time it is sent, which takes some milliseconds.
+
+    Parameters
+    ----------
+    document : dict
+        ``data`` and ``layout``, which nobody writes to.
+    """
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document itself."""
+        return self._document
+
+    def with_meta(self, meta: object) -> Self:
+        """Return the figure with another ``meta`` in its layout."""
+        layout = {**self._document["layout"], "meta": meta}
+        return type(self)({**self._document, "layout": layout})

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 
 from fairdash.results.models import (
     Setting,
+    Trained,
     beside_plain,
     same_model,
     settings,
     told_apart,
     trained_as,
+    trials_of,
 )
-from fairdash.results.sweeps import is_sweep, sweep_grid
+from fairdash.results.sweeps import StoredSweep, is_sweep, sweep_grid
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE
 
@@ -26,8 +28,11 @@ def notable(store: Store, run_id: str) -> list[Setting]:
     sweep = sweep_grid(store, run_id) if over else None
     if sweep is None:
         return []
-    places = sweep.result.notable(float(run.spec.get("di_limit", 0.05)))
-    how = trained_as(store, run_id)
+    return sweep.once(lambda: _of_note(sweep, trained_as(store, run_id)), "notable")
+
+
+def _of_note(sweep: StoredSweep, how: Trained) -> list[Setting]:
+    places = sweep.result.notable(float(sweep.run.spec.get("di_limit", 0.05)))
     return [one for place in places for one in settings(sweep.trials_at(place), how)]
 
 
@@ -84,7 +89,7 @@ def models_of(
 ) -> list[Setting]:
     """Return the models of a run; of a sweep those that an analyst would compare."""
     chosen = opened_on(store, run_id) if run_id else None
-    trials = store.snapshot(run_id, curves=False).trials if run_id else ()
+    trials = trials_of(store, run_id) if run_id else ()
     here = {trial.key for trial in trials}
     own = [m for m in models if not here.isdisjoint(t.key for t in m.trials)]
     if chosen is None:

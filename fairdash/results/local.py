@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import pandas as pd
@@ -39,12 +39,14 @@ from fairdash.results.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
+from fairdash.results.kept import Kept
 from fairdash.results.models import Setting, on_shared_seeds
 from fairdash.results.rows import rows_of
 from fairdash.store import Store
 
 _MOST_ROWS = 40
 _LABEL = 20  # characters on a card
+_MOST_KEPT = 16  # figures of a result
 
 
 @dataclass(frozen=True)
@@ -80,12 +82,17 @@ class LocalResult:
     measure: str = "selection_rate"
     rows: str = "test row"
 
+    @cached_property
+    def once(self) -> Kept:
+        """Make what follows from the result and from what is asked, and keep it."""
+        return Kept(_MOST_KEPT)
+
     @property
     def names(self) -> GapNames:
         """What columns and gaps of the measure are called."""
         return gap_names(self.measure)
 
-    @property
+    @cached_property
     def row(self) -> "pd.Series[Any]":
         """The metrics of the model looked at."""
         return self.models[self.models["label"] == self.label].iloc[0]
@@ -95,12 +102,12 @@ class LocalResult:
         """Number of seeds that numbers are means over."""
         return int(self.row["n_seeds"])
 
-    @property
+    @cached_property
     def own(self) -> pd.DataFrame:
         """The rows of the model looked at."""
         return self.cells[self.cells["label"] == self.label]
 
-    @property
+    @cached_property
     def shown(self) -> pd.DataFrame:
         """The rows of the figure: of very many subgroups the largest."""
         largest = self.own.nlargest(_MOST_ROWS, "n")["subgroup"]

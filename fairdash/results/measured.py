@@ -26,6 +26,7 @@ from fairdash.metrics import (
     summarise_seeds,
 )
 from fairdash.results.evaluation import DECIDES
+from fairdash.results.kept import Kept
 from fairdash.results.local import LocalResult, gap_names, local_result
 from fairdash.results.models import Setting, on_shared_seeds
 from fairdash.results.own_scores import ALL_ROWS, OWN, beside_trained, is_own
@@ -34,6 +35,7 @@ from fairdash.store import Store
 
 _WORST = (1, 2, 3)
 _EVERYBODY = Subgroups()
+_KEPT = Kept(256)  # comparisons and tables of measures, by what they are of
 
 
 def local_by_measure(
@@ -50,6 +52,22 @@ def local_by_measure(
     Paired changes are of selection rates alone.
     """
     models = beside_trained(models)
+    asked = tuple(model.contents for model in models), subgroups, measure
+    return _KEPT(
+        lambda: _local_by_measure(store, models, dataset_id, subgroups, measure),
+        store,
+        dataset_id,
+        *asked,
+    )
+
+
+def _local_by_measure(
+    store: Store,
+    models: Sequence[Setting],
+    dataset_id: str,
+    subgroups: Subgroups,
+    measure: str,
+) -> LocalResult:
     if measure == "selection_rate" and not any(map(is_own, models)):
         return local_result(store, models, dataset_id, subgroups)
     compared = on_shared_seeds(models)
@@ -98,8 +116,21 @@ def every_measure(
     the group furthest behind minus the one that is best off), ci_low, ci_high, ratio,
     sentence
     """
+    outcome = store.dataset(dataset_id).roles.outcome()
+    return _KEPT(
+        lambda: _every_measure(store, model, dataset_id, favourable, outcome),
+        store,
+        dataset_id,
+        model.contents,
+        favourable,
+        outcome,
+    )
+
+
+def _every_measure(
+    store: Store, model: Setting, dataset_id: str, favourable: bool, outcome: str
+) -> pd.DataFrame:
     dataset = store.dataset(dataset_id)
-    outcome = dataset.roles.outcome()
     rows = []
     for measure in MEASURES:
         values = pd.concat(
@@ -163,8 +194,13 @@ def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFram
     Of a score column the curve is of the score as it stands in the table.
     """
     trial = model.trials[0]
-    rows = rows_of(store, dataset_id, trial.seed, _EVERYBODY)
-    scores = rows.raw_scores(trial.key)
+    return _calibration(store, dataset_id, trial.key, trial.seed)
+
+
+@lru_cache(maxsize=500)
+def _calibration(store: Store, dataset_id: str, key: str, seed: int) -> pd.DataFrame:
+    rows = rows_of(store, dataset_id, seed, _EVERYBODY)
+    scores = rows.raw_scores(key)
     groups = rows.groups["sensitive_features"]
     return calibration_curve(rows.y, scores, sensitive_features=groups)
 

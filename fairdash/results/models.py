@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from fairdash._wording import listing, plural
@@ -61,7 +61,7 @@ class Setting:
     trials: tuple[TrialRecord, ...]
     trained: Trained = USUAL
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Eight hexadecimal digits that name method and parameters in an address."""
         text = _canonical(self.trials[0])
@@ -69,10 +69,16 @@ class Setting:
             text += json.dumps(self.trained)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
-    @property
+    @cached_property
     def seeds(self) -> frozenset[int]:
         """Seeds of the splits it was trained and tested on."""
         return frozenset(trial.seed for trial in self.trials)
+
+    @property
+    def contents(self) -> tuple[Hashable, ...]:
+        """What every number of it follows from, to keep them by."""
+        trials = tuple((trial.key, trial.seed) for trial in self.trials)
+        return self.method, self.label, trials
 
     def on(self, seeds: frozenset[int]) -> "Setting":
         """Return the setting with the trials of these seeds alone."""
@@ -117,6 +123,18 @@ def trained_as(store: Store, run_id: str) -> Trained:
     return Trained(*how, now=key == first.key)
 
 
+def trials_of(store: Store, run_id: str) -> tuple[TrialRecord, ...]:
+    """Return the trials of a run; of one that is over they are read once."""
+    if store.run(run_id).over:
+        return _over(store, run_id)
+    return store.snapshot(run_id, curves=False).trials
+
+
+@lru_cache(maxsize=64)
+def _over(store: Store, run_id: str) -> tuple[TrialRecord, ...]:
+    return store.snapshot(run_id, curves=False).trials
+
+
 def known_models(
     store: Store, dataset_id: str, run_id: str | None = None
 ) -> list[Setting]:
@@ -136,7 +154,7 @@ def known_models_of(store: Store, runs: Sequence[str]) -> list[Setting]:
     trials = {
         trial.key: (trained_as(store, run), trial)
         for run in runs
-        for trial in store.snapshot(run, curves=False).trials
+        for trial in trials_of(store, run)
     }
     models = _together(trials.values())
     models.sort(key=lambda setting: setting.method != BASELINE)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import count
@@ -126,7 +127,20 @@ def _rows(
     dataset = store.dataset(dataset_id)
     groups = {
         "sensitive_features": dataset.sensitive_features[where],
-        "subgroups": subgroups.label(dataset.frame).iloc[where],
+        "subgroups": _labels(store, dataset_id, subgroups).iloc[where],
         "min_size": subgroups.min_size,
     }
     return Rows(store, dataset, where, dataset.y[where], groups)
+
+
+def _labels(store: Store, dataset_id: str, subgroups: Subgroups) -> "pd.Series[Any]":
+    """Return the subgroup of every row, whatever the smallest size."""
+    any_size = subgroups.model_copy(update={"min_size": 1})
+    return _labels_of_any_size(store, dataset_id, any_size)
+
+
+@lru_cache(maxsize=32)
+def _labels_of_any_size(
+    store: Store, dataset_id: str, subgroups: Subgroups
+) -> "pd.Series[Any]":
+    return subgroups.label(store.dataset(dataset_id).frame)

@@ -14,6 +14,7 @@ from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import local_di, mean_local_di
 from fairdash.results.evaluation import chance_worst
+from fairdash.results.kept import Kept
 from fairdash.results.models import settings
 from fairdash.results.rows import Rows, rows_of
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
@@ -41,6 +42,7 @@ CERTIFIED_COLUMNS = (
 )  # fmt: skip
 _RATIO_BINS = 40
 _SHOWN_TAUS = 4
+_MOST_KEPT = 512  # figures, choices and ids of a sweep
 _CARDS = (
     ("accuracy", "Accuracy", percent),
     (PARITY, "DI", number),
@@ -129,7 +131,18 @@ class StoredSweep:
 
         None when no seed has finished its first initialisation.
         """
-        return next((model.id for model in settings(self.trials_at(place))), None)
+        trials = self.trials_at(place)
+        return self.once(
+            lambda: next((model.id for model in settings(trials)), None), "model", place
+        )
+
+    @cached_property
+    def once(self) -> Kept:
+        """Make what follows from the sweep and from what is asked, and keep it.
+
+        A sweep whose run is over never changes: one that others joined is another one.
+        """
+        return Kept(_MOST_KEPT)
 
     @cached_property
     def subgroups(self) -> Subgroups:

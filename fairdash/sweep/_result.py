@@ -125,7 +125,7 @@ class SweepResult:
         places = self.rows.groupby(by, sort=False, dropna=False).ngroup()
         return places.to_numpy().astype(np.int64)
 
-    @property
+    @cached_property
     def n_seeds(self) -> int:
         """Number of seeds, of every setting."""
         return int(self.rows["seed"].nunique())
@@ -139,7 +139,7 @@ class SweepResult:
         others = plural(self.n_others, "finished model")
         return f"Compared on {words}; not all settings have others: {others} not shown."
 
-    @property
+    @cached_property
     def methods(self) -> list[str]:
         """Methods with more than one setting, so with something to slide through."""
         counts = self.means["method"].value_counts()
@@ -147,17 +147,34 @@ class SweepResult:
 
     def keys(self, place: int) -> dict[int, str]:
         """Return the key of a setting's first initialisation by seed, ascending."""
-        of_place = self.rows[self.place_of_row == place].sort_values(
-            "seed", kind="stable"
-        )
-        first = of_place.drop_duplicates("seed")
-        return dict(zip(first["seed"], first["key"], strict=True))
+        return self._keys.get(place, {})
+
+    @cached_property
+    def _keys(self) -> dict[int, dict[int, str]]:
+        rows = self.rows[["seed", "key"]].assign(place=self.place_of_row)
+        rows = rows.sort_values("seed", kind="stable")
+        first = rows.drop_duplicates(["place", "seed"])
+        keys: dict[int, dict[int, str]] = {}
+        for place, seed, key in zip(
+            first["place"], first["seed"], first["key"], strict=True
+        ):
+            keys.setdefault(place, {})[seed] = key
+        return keys
 
     def axes(self, method: str) -> dict[str, list[Scalar]]:
         """Return the parameters that a method's settings differ in, with their values.
 
         Numbers ascend; λ comes first, then τ, then the others as in the catalog.
         """
+        if method not in self._axes:
+            self._axes[method] = self._axes_of(method)
+        return self._axes[method]
+
+    @cached_property
+    def _axes(self) -> dict[str, dict[str, list[Scalar]]]:
+        return {}
+
+    def _axes_of(self, method: str) -> dict[str, list[Scalar]]:
         of_method = self.means[self.means["method"] == method]
         params = [p.name for p in CATALOG[method].params if p.name in of_method]
         params.sort(key=lambda name: name not in (WEIGHT, TAU))
@@ -177,8 +194,18 @@ class SweepResult:
 
     def place(self, method: str, point: Mapping[str, Scalar]) -> int | None:
         """Return the place of a setting, None if it did not finish."""
-        found = self.at(method, point)
-        return int(str(found.index[0])) if len(found) else None
+        names = tuple(point)
+        if (method, names) not in self._places:
+            table = self.means[self.means["method"] == method]
+            values = zip(*(table[name] for name in names), strict=True)
+            at = [*values] if names else [()] * len(table)
+            ordered = zip(at[::-1], table.index[::-1].tolist(), strict=True)
+            self._places[method, names] = dict(ordered)  # of several the first
+        return self._places[method, names].get(tuple(point.values()))
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, tuple[str, ...]], dict[Any, int]]:
+        return {}
 
     def nearest(
         self,

@@ -131,6 +131,19 @@ def test_a_figure_holds_plain_json_of_a_few_kilobytes(local_table, models, group
     assert len(text) < 20_000
 
 
+def test_a_finished_figure_is_sent_as_it_was_and_not_copied(
+    local_table, models, groups
+):
+    picture = plot_local_di(local_table, models, groups=groups)
+    finished = picture.finished().figure
+    assert finished.to_json() == picture.figure.to_json()
+    assert finished.to_dict() is finished.to_dict()
+    dark = finished.with_meta("dark")
+    assert dark.to_dict()["layout"] == finished.to_dict()["layout"] | {"meta": "dark"}
+    assert "meta" not in finished.to_dict()["layout"]
+    assert dark.to_dict()["data"] is finished.to_dict()["data"]
+
+
 def test_no_model_or_five_are_refused(local_table, models, groups):
     five = pd.concat([models] * 3).head(5)
     for wrong in (models.head(0), five):

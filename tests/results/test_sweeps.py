@@ -31,6 +31,7 @@ from fairdash.results import (
     run_table,
     sweep_grid,
 )
+from fairdash.results.models import trials_of
 from fairdash.store import open_store
 from fairdash.sweep import (
     PARITY,
@@ -139,6 +140,34 @@ def test_a_setting_trained_between_the_others_joins_them(store, run_id):
     assert len(found.trials_at(place)) == 2
     assert found.chance() == sweep.chance()
     assert opened_on(store, run_id).label in sweep.result.labels
+
+
+def test_what_is_kept_of_a_sweep_goes_when_a_setting_joins(store, run_id):
+    before = finished_sweep(store, run_id)
+    assert finished_sweep(store, run_id) is before
+    assert before.once(lambda: len(before.result.means), "settings") == 5
+    assert before.once(lambda: 0, "settings") == 5  # by another session, not made anew
+    spec = before.exact_spec("road", {"fairness_weight": 1.0, "tau": 0.3})
+    submit(store, spec, name="Exact")
+    after = finished_sweep(store, run_id)
+    assert after.once(lambda: len(after.result.means), "settings") == 6
+    ids = [after.model(place) for place in range(6)]
+    assert ids[:5] == [before.model(place) for place in range(5)]
+    assert len(set(ids)) == 6
+
+
+def test_trials_of_an_open_run_are_read_anew(store, run_id):
+    done = store.snapshot(run_id, curves=False)
+    spec, data = done.run.spec, done.run.dataset_id
+    run = store.add_run(spec, done.trials, "Again", data)
+    assert {trial.status for trial in trials_of(store, run)} == {"running"}
+    first = done.trials[0]
+    store.put_trial(run, first.key, row=first.row, seconds=1.0)
+    now = trials_of(store, run)
+    assert [trial.status for trial in now].count("finished") == 1
+    store.set_status(run, "finished")
+    assert trials_of(store, run) == store.snapshot(run, curves=False).trials
+    assert trials_of(store, run) is trials_of(store, run)
 
 
 def test_the_distribution_of_r_is_that_of_the_stored_weights(store, run_id):

@@ -49,6 +49,12 @@ def test_a_setting_is_found_by_its_point(sweep):
     )  # fmt: skip
     assert sweep.point(place) == {"fairness_weight": 2.0, "tau": 0.6}
     assert sweep.place("road", {"fairness_weight": 9.0, "tau": 0.6}) is None
+    for weight in WEIGHTS:
+        point = {"tau": 0.1, "fairness_weight": weight}
+        assert [sweep.place("road", point)] == sweep.at("road", point).index.tolist()
+        point = {"fairness_weight": weight}  # of several the first
+        assert sweep.place("road", point) == sweep.at("road", point).index[0]
+    assert sweep.place("road", {}) == 6
 
 
 def test_a_third_axis_is_part_of_the_point_and_holds_figures_fixed(sweep):

@@ -136,7 +136,7 @@ def current(sweep: StoredSweep, limit: float) -> tuple[str, Point]:
     if method in grid.methods:
         point = read_point(grid.axes(method), dict(chosen.point))
     if point is None:
-        place = grid.start(limit)
+        place = sweep.once(lambda: grid.start(limit), "start", limit)
         method, point = str(grid.means["method"].iloc[place]), grid.point(place)
     go(sweep, method, point)
     return method, point

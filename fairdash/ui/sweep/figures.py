@@ -1,5 +1,6 @@
 """The figures of a sweep: front, map, what τ does; and the search for a model."""
 
+import pandas as pd
 import streamlit as st
 
 from fairdash import plots
@@ -63,18 +64,32 @@ _WORST_LIMIT = 0.15
 def draw_front(sweep: StoredSweep, state: Controls) -> None:
     """Draw the front with the chosen model ringed; a click chooses another."""
     result = sweep.result
-    models = result.points(state.axes, state.limit, state.judge, single=state.single)
-    picture = plots.plot_front(
-        models,
-        None if state.single else result.single_runs(state.axes),
-        axes=state.axes,
-        limit=state.limit,
-        judge=state.judge,
-        constants=state.constants,
-        n_seeds=1 if state.single else result.n_seeds,
-        chance=sweep.chance() if state.axes[0] == _WORST else float("nan"),
+
+    def make() -> tuple[pd.DataFrame, plots.Picture]:
+        models = result.points(
+            state.axes, state.limit, state.judge, single=state.single
+        )
+        picture = plots.plot_front(
+            models,
+            None if state.single else result.single_runs(state.axes),
+            axes=state.axes,
+            limit=state.limit,
+            judge=state.judge,
+            constants=state.constants,
+            n_seeds=1 if state.single else result.n_seeds,
+            chance=sweep.chance() if state.axes[0] == _WORST else float("nan"),
+        )
+        return plots.drawn_models(models, constants=state.constants), picture.finished()
+
+    drawn, picture = sweep.once(
+        make,
+        "front",
+        state.axes,
+        state.limit,
+        state.judge,
+        state.single,
+        state.constants,
     )
-    drawn = plots.drawn_models(models, constants=state.constants)
     run = sweep.run
     trained = trained_on(sweep.store, run.dataset_id, run.spec.get("train_rows"))
     figure(
@@ -103,9 +118,15 @@ def draw_grid(sweep: StoredSweep, state: Controls) -> None:
 
     grid = sweep.grid_result
     seeds = "one seed" if grid.n_seeds == 1 else f"mean of {grid.n_seeds} seeds"
-    table = grid.grid(state.method, state.others, metric, state.limit)
+    asked = state.method, tuple(state.others.items()), metric, state.limit
+
+    def make() -> tuple[pd.DataFrame, plots.Picture]:
+        table = grid.grid(state.method, state.others, metric, state.limit)
+        return table, plots.plot_grid(table, metric=metric).finished()
+
+    table, picture = sweep.once(make, "grid", *asked)
     figure(
-        plots.plot_grid(table, metric=metric),
+        picture,
         caption=f"{CATALOG[state.method].label}, {seeds}, test rows. "
         "Line: the DI limit on validation rows. Click a cell to move there.",
         how=_GRID_HOW,
@@ -118,8 +139,13 @@ def draw_grid(sweep: StoredSweep, state: Controls) -> None:
 
 def draw_table(sweep: StoredSweep, state: Controls) -> None:
     """Offer local DI of the chosen setting as a table."""
-    tables = sweep.local(state.method)
-    table = tables[tables["model"] == state.place].drop(columns=["model", "label"])
+
+    def of_place() -> pd.DataFrame:
+        tables = sweep.local(state.method)
+        mine = tables[tables["model"] == state.place]
+        return mine.drop(columns=["model", "label"])
+
+    table = sweep.once(of_place, "local", state.place)
     with st.expander("Table", type="compact", icon=":material/table_rows:"):
         st.dataframe(
             table,
@@ -134,23 +160,39 @@ def draw_along_tau(sweep: StoredSweep, state: Controls) -> None:
     method, others, grid = state.method, state.others, sweep.grid_result
     if not {WEIGHT, TAU} <= grid.axes(method).keys():
         return
+    asked = method, tuple(others.items())
     held = (f"{name} {labels([value])[0]}" for name, value in others.items())
     model = ", ".join([CATALOG[method].label, *held])
     left, right = st.columns(2, gap="medium")
     with left:
+        by_tau = sweep.once(
+            lambda: plots.plot_by_tau(
+                grid.by_tau(method, others, _WORST), metric=_WORST
+            ).finished(),
+            "by tau",
+            *asked,
+        )
         figure(
-            plots.plot_by_tau(grid.by_tau(method, others, _WORST), metric=_WORST),
+            by_tau,
             caption=f"{model}, test rows; means ± 1 sd by λ.",
             how=_BY_TAU_HOW,
             key=f"{sweep.run.id} by tau",
         )
-    ratio = sweep.ratio_by_tau(method, others)
-    if ratio is None:
+
+    def ratio() -> plots.Picture | None:
+        found = sweep.ratio_by_tau(method, others)
+        if found is None:
+            return None
+        edges, density, spread = found.edges, found.density, found.spread
+        return plots.plot_ratio_by_tau(edges, density, spread).finished()
+
+    picture = sweep.once(ratio, "r by tau", *asked)
+    if picture is None:
         return
     largest = grid.axes(method)[WEIGHT][-1]
     with right:
         figure(
-            plots.plot_ratio_by_tau(ratio.edges, ratio.density, ratio.spread),
+            picture,
             caption=f"r of the training rows at λ {labels([largest])[0]}, one seed.",
             how=_RATIO_HOW,
             key=f"{sweep.run.id} r by tau",
@@ -173,17 +215,25 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
                 f"Where the front of {CATALOG[state.method].label} bends most: beyond "
                 "it a little more of one costs much of the other."
             )
-            place = result.knee(state.method, state.axes, state.limit)
+            asked = state.method, state.axes, state.limit
+            place = sweep.once(lambda: result.knee(*asked), "knee", *asked)
             none = f"The front within DI {state.limit:g} does not bend."
         else:
             di = _limit("DI at most", "most_di", state.limit)
             worst = _limit("Worst-1-DI at most", "most_worst", _WORST_LIMIT)
             limits = {PARITY: di, _WORST: worst}
-            place, none = result.best(limits), nearest_limits(result, di)
+            place, none = sweep.once(
+                lambda: (result.best(limits), nearest_limits(result, di)),
+                "best",
+                di,
+                worst,
+            )
             if rule == "certified":
                 place, none = _certify(sweep, limits)
-        for metric, name in _MAPS.items():
-            warning = agreement_words(result, metric, name)
+        for warning in sweep.once(
+            lambda: [agreement_words(result, *known) for known in _MAPS.items()],
+            "agreement",
+        ):
             if warning:
                 st.caption(warning)
         if place is None:
@@ -212,6 +262,10 @@ def _certify(sweep: StoredSweep, limits: dict[str, float]) -> tuple[int | None, 
     testable = {name: value for name, value in limits.items() if 0 < value < 1}
     if not testable:
         return None, "A limit between 0 and 1 can be certified."
-    choice = choose_certified(sweep, limits=testable, confidence=_CONFIDENCE)
+    choice = sweep.once(
+        lambda: choose_certified(sweep, limits=testable, confidence=_CONFIDENCE),
+        "certified",
+        *testable.items(),
+    )
     place = None if choice.model is None else int(choice.model)
     return place, certified_words(choice, testable, _CONFIDENCE)

@@ -7,6 +7,7 @@ moves a ring over the front and a frame over the map. The server is told on rele
 setting between the trained ones is then trained as the sweep trained the others.
 """
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from fairdash import plots
 from fairdash._wording import Kpi, floor_words, interval, number
 from fairdash.methods import CATALOG
 from fairdash.results import StoredSweep, weights
-from fairdash.sweep import PARITY, position_of, value_at
+from fairdash.sweep import PARITY, Point, position_of, value_at
 from fairdash.ui.sweep.controls import Controls, labels, move
 from fairdash.ui.widgets.components import live_component
 from fairdash.ui.widgets.state import store
@@ -36,13 +37,6 @@ def draw_sliders(
     ``released`` is called in a callback, with the setting in the address.
     """
     axes = sweep.grid_result.axes(state.method)
-    known = {param.name: param for param in CATALOG[state.method].params}
-    cards = sweep.cards(state.method, state.limit)
-    settings = sweep.result.at(state.method, state.others)
-    at = {
-        int(str(place)): [position_of(axes[name], row[name]) for name in state.sliders]
-        for place, row in settings.iterrows()
-    }
     key = f"{sweep.run.id} {state.method} setting"
 
     def moved() -> None:
@@ -53,83 +47,110 @@ def draw_sliders(
             move(sweep, state.method, change)
             released()
 
-    live_component("live_setting", _HERE)(
-        data={
-            "sliders": [
-                {
-                    "title": known[name].title,
-                    "help": known[name].help,
-                    "values": labels(axes[name]),
-                    "numbers": axes[name] if known[name].kind == "float" else None,
-                }
-                for name in state.sliders
-            ],
-            "cards": [
-                {"label": kpi.label, "help": kpi.help} for kpi in cards[state.place]
-            ],
-            "settings": [
-                {
-                    "id": str(place),
-                    "label": sweep.result.labels[place],
-                    "at": at[place],
-                    "values": [_card(kpi) for kpi in cards[place]],
-                    "marks": {
-                        "front": _mark(sweep.result.means.iloc[place], state),
-                        "map": at[place] if state.has_map else None,
-                    },
-                }
-                for place in at
-            ],
-            "start": [
-                position_of(axes[name], state.point[name]) for name in state.sliders
-            ],
-            "figures": {
-                name: f"{sweep.run.id} {figure}".replace(" ", "-")
-                for name, figure in (("front", "front"), ("map", "grid"))
-            },
-        },
-        key=key,
-        on_place_change=moved,
+    kept = sweep.once(
+        lambda: json.dumps(_sliders(sweep, state)),
+        "sliders",
+        state.method,
+        tuple(state.others.items()),
+        state.limit,
+        state.axes,
+        state.single,
     )
+    start = [position_of(axes[name], state.point[name]) for name in state.sliders]
+    live_component("live_setting", _HERE)(
+        data={"kept": kept, "start": start}, key=key, on_place_change=moved
+    )
+
+
+def _sliders(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
+    """Return the numbers of every setting of a method, wherever the sliders stand."""
+    axes = sweep.grid_result.axes(state.method)
+    known = {param.name: param for param in CATALOG[state.method].params}
+    cards = sweep.cards(state.method, state.limit)
+    at = {
+        place: [position_of(axes[name], row[name]) for name in state.sliders]
+        for place, row in _rows(sweep.result.at(state.method, state.others))
+    }
+    marks = dict(_rows(sweep.result.means[[f"test_{name}" for name in state.axes]]))
+    return {
+        "sliders": [
+            {
+                "title": known[name].title,
+                "help": known[name].help,
+                "values": labels(axes[name]),
+                "numbers": axes[name] if known[name].kind == "float" else None,
+            }
+            for name in state.sliders
+        ],
+        "cards": [{"label": kpi.label, "help": kpi.help} for kpi in cards[state.place]],
+        "settings": [
+            {
+                "id": str(place),
+                "label": sweep.result.labels[place],
+                "at": at[place],
+                "values": [_card(kpi) for kpi in cards[place]],
+                "marks": {
+                    "front": _mark(marks[place], state),
+                    "map": at[place] if state.has_map else None,
+                },
+            }
+            for place in at
+        ],
+        "figures": {
+            name: f"{sweep.run.id} {figure}".replace(" ", "-")
+            for name, figure in (("front", "front"), ("map", "grid"))
+        },
+    }
 
 
 def draw_inside(sweep: StoredSweep, state: Controls) -> None:
     """Draw local DI and r of the setting the sliders stand at."""
     theme = st.context.theme.type or "light"
-    tables = sweep.local(state.method)
+    kept = sweep.once(
+        lambda: json.dumps(_all_inside(sweep, state.method, state.others, theme)),
+        "inside",
+        state.method,
+        tuple(state.others.items()),
+        theme,
+    )
+    live_component("live_inside", _HERE)(
+        data={"kept": kept}, key=f"{sweep.run.id} {state.method} inside"
+    )
+
+
+def _all_inside(
+    sweep: StoredSweep, method: str, others: Point, theme: plots.Theme
+) -> dict[str, Any]:
+    """Return local DI and r of every setting, wherever the sliders stand."""
+    tables = sweep.local(method)
     groups = store().dataset(sweep.run.dataset_id).group_names
-    places = [int(str(p)) for p in sweep.result.at(state.method, state.others).index]
+    places = [place for place, _ in _rows(sweep.result.at(method, others))]
     by_place = dict(list(tables.groupby("model")))
     shown = tables[tables["model"].isin(places)]
     chance = {place: sweep.chance(place) for place in places}
     ends = [shown["ci_high"].max(), shown["local_di"].max(), 0.05]
     ends += [1.1 * floor for floor in chance.values()]
-    live_component("live_inside", _HERE)(
-        data={
-            "rows": [
-                {
-                    "name": str(row["subgroup"]),
-                    "counts": [int(row[f"n_{name}"]) for name in groups],
-                    "reason": row["reason"],
-                }
-                for row in by_place[places[0]].to_dict("records")
-            ],
-            "groups": list(groups),
-            "colours": plots.group_colours_of(groups, theme),
-            "colour": plots.method_colour_of(CATALOG[state.method].colour_role, theme),
-            "top": round(1.05 * max(filter(math.isfinite, ends)), _DIGITS),
-            "caption": "Local DI on test rows, 95% intervals. Dashed: the gap over all "
-            f"rows. {floor_words('the model shown')}",
-            "ratioCaption": "r of the training rows, first seed; mean 1 by group.",
-            "settings": {
-                str(place): _inside(
-                    sweep, place, by_place[place], groups, chance[place]
-                )
-                for place in places
-            },
+    return {
+        "rows": [
+            {
+                "name": str(row["subgroup"]),
+                "counts": [int(row[f"n_{name}"]) for name in groups],
+                "reason": row["reason"],
+            }
+            for row in by_place[places[0]].to_dict("records")
+        ],
+        "groups": list(groups),
+        "colours": plots.group_colours_of(groups, theme),
+        "colour": plots.method_colour_of(CATALOG[method].colour_role, theme),
+        "top": round(1.05 * max(filter(math.isfinite, ends)), _DIGITS),
+        "caption": "Local DI on test rows, 95% intervals. Dashed: the gap over all "
+        f"rows. {floor_words('the model shown')}",
+        "ratioCaption": "r of the training rows, first seed; mean 1 by group.",
+        "settings": {
+            str(place): _inside(sweep, place, by_place[place], groups, chance[place])
+            for place in places
         },
-        key=f"{sweep.run.id} {state.method} inside",
-    )
+    }
 
 
 def _inside(
@@ -182,6 +203,11 @@ def _card(kpi: Kpi) -> dict[str, Any]:
         "delta": kpi.delta,
         "tone": colours[kpi.good],
     }
+
+
+def _rows(table: pd.DataFrame) -> list[tuple[int, "pd.Series[Any]"]]:
+    """Return the rows of a table of settings with their places."""
+    return [(int(str(place)), row) for place, row in table.iterrows()]
 
 
 def _mark(row: "pd.Series[Any]", state: Controls) -> list[float] | None:

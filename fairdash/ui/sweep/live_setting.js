@@ -131,7 +131,8 @@ const inputsTo = (state, at) => state.inputs.forEach((input, i) => { input.value
 
 const mounted = new WeakMap()
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data: { kept, start: from }, parentElement, setStateValue }) {
+  const data = JSON.parse(kept)
   const root = parentElement.querySelector(".live_setting")
   const state = mounted.get(root) ?? { root }
   const shape = JSON.stringify(data.sliders)
@@ -141,10 +142,10 @@ export default function ({ data, parentElement, setStateValue }) {
   }
   state.data = data
   // until the server repeats what it was told on release, it speaks of a place before
-  const start = data.start.join(), waits = Date.now() < state.until
+  const start = from.join(), waits = Date.now() < state.until
   if (start === state.told) state.until = 0
   else if (!state.held && !waits) {
-    inputsTo(state, data.start)
+    inputsTo(state, from)
   }
   const soon = () => { state.frame ||= requestAnimationFrame(() => redraw(state)) }
   for (const input of state.inputs) {

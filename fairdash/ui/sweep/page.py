@@ -174,7 +174,9 @@ def _not_trained(sweep: StoredSweep, state: Controls, submitted: str) -> None:
 
 def _seed_note(sweep: StoredSweep, state: Controls) -> None:
     """Say how far splits and starts differ, or offer the seeds that would tell."""
-    parts = sweep.grid_result.spread(state.method)
+    parts = sweep.once(
+        lambda: sweep.grid_result.spread(state.method), "spread", state.method
+    )
     if parts:
         st.caption(parts)
     if sweep.grid_result.n_seeds > 1:

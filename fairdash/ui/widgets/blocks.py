@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._wording import MINUS, Kpi, plain
-from fairdash.plots import CONFIG, Picture
+from fairdash.plots import CONFIG, FinishedFigure, Picture
 
 _LABEL = 26  # pixels that the label of a widget takes above its box
 
@@ -103,8 +103,13 @@ def figure(
         table = drawing.table if table is None else table
         drawing = drawing.figure
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
-    layout = drawing["layout"] if isinstance(drawing, dict) else drawing.layout
-    layout["meta"] = st.context.theme.type
+    theme = st.context.theme.type
+    if isinstance(drawing, FinishedFigure):
+        drawing = drawing.with_meta(theme)
+    elif isinstance(drawing, dict):
+        drawing["layout"]["meta"] = theme
+    else:
+        drawing.layout["meta"] = theme
     with st.container(gap="xsmall"):
         heading(finding, how)
         if control is not None:

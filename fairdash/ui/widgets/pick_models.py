@@ -38,7 +38,8 @@ def pick_models(
     labels = {model.label: model for model in models}
     named = {model.id: model.label for model in models}
     first = results.models_of(store(), models, run_id) or list(models[:1])
-    looked_at = [model for model in models if model.id == selection().model]
+    chosen_before = selection().model
+    looked_at = [model for model in models if model.id == chosen_before]
     if looked_at:
         first = results.beside_plain(looked_at[0], models)
     tied = bound(
