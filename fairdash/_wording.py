@@ -173,6 +173,17 @@ def time_left(seconds: float) -> str:
     return f"{round(seconds / 60)} min left"
 
 
+def size(n_bytes: float) -> str:
+    """Return 0 B, 912 B, 4.2 KB, 31 MB or 1.5 GB, a thousand bytes being a KB."""
+    units = ["B", "KB", "MB", "GB"]
+    while n_bytes >= 999.5 and len(units) > 1:
+        n_bytes /= 1000
+        units.pop(0)
+    unit = units[0]
+    digits = 1 if n_bytes < 9.95 and unit != "B" else 0
+    return f"{n_bytes:.{digits}f} {unit}"
+
+
 def ago(moment: float, now: float | None = None) -> str:
     """Return how long ago ``moment`` (seconds since 1970) was: 4 min ago, yesterday."""
     seconds = (time.time() if now is None else now) - moment

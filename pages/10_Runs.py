@@ -12,4 +12,5 @@ if not ui.store().runs():
     )
 else:
     runs.run_list()
+runs.kept_files()
 ui.freeze_imports()

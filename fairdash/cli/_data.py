@@ -1,4 +1,4 @@
-"""The commands of `fairdash data`: add a table, check one, fetch a public one."""
+"""The commands of `fairdash data`: add, list and remove, check, fetch."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 import yaml
 
+from fairdash._wording import clock_time, plural, size
 from fairdash.cli._options import UNUSABLE, File, Home, refuse
 from fairdash.datasets import (
     PUBLIC,
@@ -17,7 +18,10 @@ from fairdash.datasets import (
 )
 from fairdash.store import home_folder, open_store
 
-data = typer.Typer(no_args_is_help=True, help="Add or check a table, or fetch one.")
+data = typer.Typer(
+    no_args_is_help=True,
+    help="Add, list and remove tables; check or fetch one.",
+)
 
 RolesFile = Annotated[
     Path | None,
@@ -136,6 +140,43 @@ def add(
         add_file(home or home_folder(), file, roles, sheet)
     except ValueError as error:
         raise refuse(error, file) from error
+
+
+@data.command("list")
+def list_kept(home: Home = None) -> None:
+    """List everything that is kept: data sets with their models, and other files."""
+    store = open_store(home)
+    try:
+        found = store.kept()
+    finally:
+        store.close()
+    for one in found:
+        runs = f", {plural(one.n_runs, 'run')}" if one.n_runs else ""
+        typer.echo(
+            f"{one.id}  {one.kind:8}  {clock_time(one.created)}  "
+            f"{size(one.n_bytes):>8}  {one.name} ({plural(one.n_rows, 'row')}{runs})"
+        )
+    if not found:
+        typer.echo("nothing is kept")
+
+
+@data.command()
+def remove(
+    key: Annotated[str, typer.Argument(metavar="ID", help="As `data list` shows it.")],
+    home: Home = None,
+) -> None:
+    """Delete a data set with its runs and models, or another file, for good.
+
+    The exit status is 2 when there is no such thing, or a run on it is still open.
+    """
+    store = open_store(home)
+    try:
+        store.remove(key)
+    except ValueError as error:
+        raise refuse(error) from error
+    finally:
+        store.close()
+    typer.echo(f"{key} was deleted")
 
 
 @data.command()

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from fairdash.store._artifacts import tidy_folders
 from fairdash.store._database import DATASETS, RUNS, TABLES, TRIALS, Database
+from fairdash.store._kept import Kept, kept
 from fairdash.store._runs import RunStore
 from fairdash.store._tables import TableStore
 
@@ -19,15 +20,15 @@ class Store:
 
     Parameters
     ----------
-    home : Path
+    home : str or Path
         Folder of all files.
     url : str, optional
         SQLAlchemy address of another database than ``store.db`` in ``home``.
     """
 
-    def __init__(self, home: Path, url: str | None = None) -> None:
-        self.home = home
-        self.database = Database(home, url)
+    def __init__(self, home: str | Path, url: str | None = None) -> None:
+        self.home = Path(home)
+        self.database = Database(self.home, url)
 
         tables = self._tables = TableStore(self.database)
         self.add_table = tables.add_table
@@ -98,6 +99,26 @@ class Store:
         if all(left.table_sha256 != table for left in self.datasets()):
             self.delete_table(table)
 
+    def kept(self) -> list[Kept]:
+        """Return everything that is kept, with sizes and dates, newest first."""
+        return kept(self.database)
+
+    def remove(self, key: str) -> None:
+        """Delete a data set with its runs, or a file that no data set is of.
+
+        Raises
+        ------
+        ValueError
+            When nothing of this key is kept, or a run is still open.
+        """
+        kinds = {one.id: one.kind for one in self.kept()}
+        if key not in kinds:
+            raise ValueError(f"Nothing that is kept here has the id {key!r}.")
+        if kinds[key] == "data set":
+            self.delete_dataset(key)
+        else:
+            self.delete_table(key)
+
     def tidy(self) -> None:
         """Finish or undo what processes that died left half done."""
         with self.database.writing() as connection:  # nobody deletes meanwhile
@@ -112,16 +133,16 @@ def home_folder() -> Path:
     return Path(os.environ.get("FAIRDASH_HOME") or "~/.fairdash").expanduser()
 
 
-def open_store(home: Path | None = None, url: str | None = None) -> Store:
+def open_store(home: str | Path | None = None, url: str | None = None) -> Store:
     """Open the store of a home folder; create it or bring it up to date if needed.
 
     Parameters
     ----------
-    home : Path, optional
+    home : str or Path, optional
         Folder of all files. Default: ``$FAIRDASH_HOME``, else ``~/.fairdash``.
     url : str, optional
         SQLAlchemy address of the database. Default: ``$FAIRDASH_DATABASE``, else an
         SQLite file in ``home``.
     """
     url = url or os.environ.get("FAIRDASH_DATABASE")
-    return Store(Path(home) if home else home_folder(), url)
+    return Store(home or home_folder(), url)

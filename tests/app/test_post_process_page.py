@@ -317,6 +317,7 @@ def test_a_file_without_scores_or_groups_says_so(visit, inline, change, message)
         use_buttons[0].click().run()
     assert not page.exception
     assert message in words(page)
+    assert bool(use_buttons) == bool(ui.store().tables())  # what is refused goes
 
 
 def test_a_new_file_is_decided_by_the_models_own_scores(visit, run_id):

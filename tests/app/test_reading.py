@@ -153,6 +153,7 @@ def test_a_format_that_does_not_fit_is_refused_with_its_reason(visit):
     press.click().run()
     assert not page.exception
     assert "It has too few columns, 1" in words(page)
+    assert ui.store().tables() == []  # what is refused is not kept either
     assert ui.store().datasets() == []
 
 

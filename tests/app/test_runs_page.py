@@ -50,3 +50,14 @@ def test_a_failed_run_gives_its_reason_in_the_note(visit, runs, dataset_id):
     page = visit("Runs")
     assert not page.exception
     assert page.dataframe[0].value["Note"].iloc[0] == "ValueError: τ must be > 0"
+
+
+def test_tables_without_a_run_are_listed_too(visit):
+    ui.store().add_table(b"score,group\n0.5,a\n0.1,b\n", "[x](http://a.b)")
+    page = visit("Runs")
+    (label,) = [one.label for one in page.expander if "kept" in one.label]
+    assert label.startswith("Data kept here: 1 table, ")
+    table = page.dataframe[0].value
+    assert table[["Name", "Kind", "Rows"]].to_numpy().tolist() == [
+        ["[x](http://a.b)", "File", 2]
+    ]

@@ -1,6 +1,7 @@
 """Runs, in Chromium: rows are chosen on a canvas that no other test can reach."""
 
 import csv
+from contextlib import closing
 
 import pytest
 from conftest import wait_until
@@ -17,7 +18,7 @@ QUICK = {"n_epochs": 4, "batch_size": 128}
 
 def choose_first(page):
     """Tick the first row of the table."""
-    box = page.get_by_test_id("stDataFrame").bounding_box()
+    box = page.get_by_test_id("stDataFrame").first.bounding_box()
     page.mouse.click(box["x"] + 18, box["y"] + 52)
     page.get_by_text("1 run chosen").wait_for()
 
@@ -73,3 +74,23 @@ def test_a_run_is_renamed_downloaded_and_deleted(page, server, home):
     expect(page.get_by_text("New name")).to_have_count(0)
     assert run not in [record.id for record in store.runs()]
     store.close()
+
+
+@pytest.mark.usefixtures("audited")
+def test_a_file_that_is_kept_is_deleted(page, server, home):
+    with closing(open_store(home)) as store:
+        digest = store.add_table(b"score,group\n0.5,a\n0.1,b\n", "scores.csv")
+        page.goto(f"{server}/Runs")
+        page.get_by_text("Data kept here").click()
+        kept = page.get_by_test_id("stExpander").get_by_test_id("stDataFrame")
+        kept.scroll_into_view_if_needed()
+        kept.locator("canvas").first.wait_for()
+        box = kept.bounding_box()
+        page.mouse.click(box["x"] + 18, box["y"] + 52)  # the newest comes first
+        page.get_by_role("button", name="Delete").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog.get_by_text("scores.csv")).to_be_visible()
+        dialog.get_by_role("button", name="Delete").click()
+        expect(dialog).to_be_hidden()
+        assert digest not in [one.sha256 for one in store.tables()]
+        assert store.datasets() != []

@@ -147,3 +147,19 @@ def test_a_table_is_put_into_the_app_without_an_upload(home, tmp_path):
     assert refused.exit_code == 2
     assert "'nobody'" in refused.stderr
     assert "Traceback" not in refused.output
+
+
+def test_what_is_kept_is_listed_and_removed(tmp_path):
+    home = tmp_path / "home"
+    assert "nothing is kept" in call("list", "--home", home).output
+    with closing(open_store(home)) as store:
+        digest = store.add_table(people_csv(100), "people.csv")
+    listed = call("list", "--home", home).output
+    assert digest in listed
+    assert "people.csv (100 rows)" in listed
+    unknown = call("remove", "people.csv", "--home", home)
+    assert unknown.exit_code == 2
+    assert "Nothing that is kept" in unknown.output
+    assert call("remove", digest, "--home", home).exit_code == 0
+    with closing(open_store(home)) as store:
+        assert store.tables() == []

@@ -1,10 +1,12 @@
 from dataclasses import dataclass, field
 
+import numpy as np
+import pandas as pd
 import pytest
 from toys import ROLES, people_csv
 
 from fairdash.datasets import Cut, Remedy, Subgroups, apply_remedy
-from fairdash.store import Draft, open_store
+from fairdash.store import Draft, Store, open_store
 
 
 @pytest.fixture
@@ -92,3 +94,43 @@ def test_a_draft_of_another_version_is_no_draft(store):
     path = store.home / "drafts" / "abc.json"
     path.write_text(path.read_text().replace('"target"', '"outcome_column"'))
     assert store.draft("abc") is None
+
+
+def test_all_that_is_kept_is_listed_with_its_size_and_removed(store, table):
+    dataset_id = store.add_dataset(table, ROLES, "People")
+    run = finished_run(store, dataset_id)
+    artifact = store.artifact("First")
+    history = pd.DataFrame({"loss": [1.0]})
+    artifact.write(row={}, history=history, network={"w": np.zeros(5_000)})
+    scores = store.add_table(b"score,group\n0.5,a\n0.1,b\n", "scores.csv")
+
+    def on_disk(*folders):
+        files = [path for folder in folders for path in folder.rglob("*")]
+        return sum(path.stat().st_size for path in files if path.is_file())
+
+    file, data = store.kept()
+    assert (file.kind, file.id, file.name) == ("file", scores, "scores.csv")
+    assert (file.n_rows, file.n_columns, file.n_runs) == (2, 2, 0)
+    assert (data.kind, data.id, data.name) == ("data set", dataset_id, "People")
+    assert (data.n_rows, data.n_runs) == (100, 1)
+    assert data.n_bytes > 40_000
+    tables, artifacts = store.home / "tables", store.home / "artifacts"
+    assert file.n_bytes + data.n_bytes == on_disk(tables, artifacts)
+
+    with pytest.raises(ValueError, match="Nothing that is kept here has the id 'x'"):
+        store.remove("x")
+    store.remove(scores)
+    assert [one.id for one in store.kept()] == [dataset_id]
+    store.remove(dataset_id)
+    assert store.kept() == []
+    assert run not in [record.id for record in store.runs()]
+    assert on_disk(tables, artifacts) == 0
+
+
+def test_a_home_folder_may_be_named_by_its_text(tmp_path):
+    opened = Store(str(tmp_path / "home"))
+    digest = opened.add_table(people_csv(100), "people.csv")
+    opened.close()
+    again = open_store(str(tmp_path / "home"))
+    assert [record.sha256 for record in again.tables()] == [digest]
+    again.close()

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdash._wording import size
 from fairdash.ui import (
     UNDEFINED,
     ago,
@@ -30,6 +31,10 @@ NOW = 1_800_000_000.0
         (number(0.1436), "0.144"),
         (number(-0.076), "−0.076"),
         (percent(0.6512), "65.1%"),
+        (size(0), "0 B"),
+        (size(999.6), "1.0 KB"),
+        (size(31_400_000), "31 MB"),
+        (size(1.5e12), "1500 GB"),
         (count(6167), "6,167"),
         (plural(1, "row"), "1 row"),
         (plural(1047, "row"), "1,047 rows"),

@@ -21,6 +21,7 @@ from fairdash.datasets import (
 from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.kept_upload import keep_fit
 from fairdash.ui.widgets.state import store
 
 _PAGE = "pages/1_Data.py"
@@ -151,8 +152,7 @@ def _load(
     content, file = uploaded.getvalue(), uploaded.name
     try:
         with st.spinner(f"Reading {file}…"):
-            digest = store().add_table(content, file, sheet=sheet, table_format=form)
-        _check_columns(digest)
+            digest = keep_fit(content, file, _check_columns, sheet=sheet, form=form)
     except SeveralTablesError as several:
         count = plural(len(several.names), "table")
         asked = st.pills(f"{file} holds {count}. Which one?", several.names)

@@ -1,11 +1,48 @@
 """A file that a question needs, sent once: the address names it from then on."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
+from fairdash.datasets import TableFormat
 from fairdash.ui.selection import choose, entry, selection, with_entry
 from fairdash.ui.widgets.state import store
 
 MOST_MB = 200
+
+
+def keep_fit(
+    content: bytes,
+    name: str,
+    check: Callable[[str], None],
+    *,
+    sheet: str | None = None,
+    form: TableFormat | None = None,
+) -> str:
+    """Keep a file that is fit for its use, and return the digest of its table.
+
+    Parameters
+    ----------
+    content, name, sheet, form
+        As `TableStore.add_table` takes them.
+    check : callable
+        Given the digest, raises ValueError where the table is refused; nothing is kept
+        of it then, unless it was kept before.
+
+    Raises
+    ------
+    ValueError
+        As ``check`` does, or when the file cannot be read.
+    """
+    before = {table.sha256 for table in store().tables()}
+    digest = store().add_table(content, name, sheet=sheet, table_format=form)
+    try:
+        check(digest)
+    except ValueError:
+        if digest not in before:
+            store().delete_table(digest)
+        raise
+    return digest
 
 
 def kept_upload(label: str, role: str) -> str | None:

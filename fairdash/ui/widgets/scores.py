@@ -24,6 +24,7 @@ from fairdash.postprocessing import score_columns as columns_of_scores
 from fairdash.results import Setting
 from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import more, problem
+from fairdash.ui.widgets.kept_upload import keep_fit
 from fairdash.ui.widgets.state import store
 
 _PLAIN = ("unconstrained", "logistic", "logistic_cv", "forest", "neighbours")
@@ -244,7 +245,7 @@ def scores_form(without_outcome: str) -> None:
     if sent is None:
         return
     try:
-        table = store().add_table(sent.getvalue(), sent.name)
+        table = keep_fit(sent.getvalue(), sent.name, _check_scores)
         frame = store().table(table)
     except ValueError as error:
         problem(f"{sent.name} was not loaded", error)
@@ -257,13 +258,22 @@ def scores_form(without_outcome: str) -> None:
         st.rerun()
 
 
-def _columns(frame: pd.DataFrame, table: str, name: str) -> Upload | None:
-    numbers = [str(c) for c in frame if _may_score(frame[c])]
-    few = [str(c) for c in frame if 1 < frame[c].nunique() <= _MOST_GROUPS]
+def _check_scores(digest: str) -> None:
+    """Raise ValueError unless a table has a column of scores and one of groups."""
+    numbers, few = _scores_and_groups(store().table(digest))
     if not numbers or not few:
         what = "numbers from -1 to 1" if not numbers else "two to twenty values"
-        problem(f"{name} holds no scores of groups", f"It has no column of {what}.")
-        return None
+        raise ValueError(f"It holds no scores of groups: it has no column of {what}.")
+
+
+def _scores_and_groups(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
+    numbers = [str(c) for c in frame if _may_score(frame[c])]
+    few = [str(c) for c in frame if 1 < frame[c].nunique() <= _MOST_GROUPS]
+    return numbers, few
+
+
+def _columns(frame: pd.DataFrame, table: str, name: str) -> Upload | None:
+    numbers, few = _scores_and_groups(frame)
     score = st.selectbox("Scores", numbers, key=f"{table} score")
     groups = st.multiselect(
         "Groups",
