@@ -133,7 +133,8 @@ def export_run(view: View) -> None:
         )
         _export_report(snapshot)
         _export_model(snapshot)
-        st.caption("The same run, to copy")
+        path = "" if spec.data.sample else "; it asks for the path of the table"
+        st.caption(f"The same run, to copy{path}")
         code_tabs({"Python": python_script(spec), "YAML": spec.to_yaml()})
 
 
