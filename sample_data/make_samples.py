@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 SECTORS = ["care", "education", "office", "retail", "industry", "transport", "building"]
 SECTORS_OF_WOMEN = [0.28, 0.16, 0.22, 0.20, 0.08, 0.03, 0.03]
 SECTORS_OF_MEN = [0.05, 0.05, 0.15, 0.13, 0.24, 0.18, 0.20]
+NEW_SECTOR = "delivery"
 ETHNICITIES = ["White", "Asian", "Black", "Mixed or other"]
 SITES = ["Head office", "North depot", "South depot", "Port", "Airport"]
 DISTRICTS = ["Canal", "Mill", "Old town", "Park", "Hill", "Villages"]
@@ -26,24 +27,29 @@ PATIENTS = ["White", "Black", "Asian"]
 RECORDING_ERROR = 0.15
 
 
-def loans(rng: np.random.Generator, n: int = 9_000) -> Sample:
-    """Applications for a bank loan, decided by officers who mark young women down."""
+def loans(rng: np.random.Generator, n: int = 9_000, *, later: bool = False) -> Sample:
+    """Applications for a bank loan, decided by officers who mark young women down.
+
+    Some years later they have stopped, and other people apply for other amounts.
+    """
     woman = rng.random(n) < 0.46
-    age = 20 + np.floor(45 * rng.beta(1.0, 1.9, n)).astype(int)
+    age = 20 + np.floor(45 * rng.beta(1.0, 2.8 if later else 1.9, n)).astype(int)
     young = age < 30
+    sectors = [*SECTORS, NEW_SECTOR] if later else SECTORS
     sector = np.where(
         woman,
-        rng.choice(SECTORS, n, p=SECTORS_OF_WOMEN),
-        rng.choice(SECTORS, n, p=SECTORS_OF_MEN),
+        rng.choice(sectors, n, p=_with_new(SECTORS_OF_WOMEN, 0.06 * later)),
+        rng.choice(sectors, n, p=_with_new(SECTORS_OF_MEN, 0.14 * later)),
     )
     part_time = rng.random(n) < np.where(woman, 0.36, 0.07)
     employment = rng.choice(
         ["permanent", "temporary", "self-employed"], n, p=[0.68, 0.20, 0.12]
     )
+    breaks = [0.9, 0.35] if later else [0.45, 0.18]
     on_leave = rng.random(n) < np.where(
-        woman, np.select([young, age < 40], [0.45, 0.18], 0.04), 0.04
+        woman, np.select([young, age < 40], breaks, 0.04), 0.04
     )
-    months_out = np.where(on_leave, rng.integers(3, 25, n), 0)
+    months_out = np.where(on_leave, rng.integers(3, 25, n) + 12 * later, 0)
     years_employed = np.round(rng.gamma(1.4, 0.16, n) * (age - 17), 1)
     income = np.exp(
         rng.normal(10.15, 0.3, n)
@@ -57,7 +63,7 @@ def loans(rng: np.random.Generator, n: int = 9_000) -> Sample:
         rng.choice(["rent", "with family"], n, p=[0.75, 0.25]),
     )
     debt = income * rng.gamma(1.1, 0.28, n) * (rng.random(n) < 0.8)
-    amount = income * rng.gamma(3.0, 0.14, n)
+    amount = income * rng.gamma(3.0, 0.17 if later else 0.14, n)
     missed = rng.poisson(0.45, n)
     creditworthiness = (
         0.9
@@ -71,11 +77,11 @@ def loans(rng: np.random.Generator, n: int = 9_000) -> Sample:
         + 0.35 * np.isin(housing, ["owner", "mortgage"])
     )
     fair = expit(1.25 * creditworthiness)
-    marked_down = woman & young
+    marked_down = woman & young & (not later)
     decided = np.where(marked_down, expit(logit(fair) - 1.3 - 1.5 * on_leave), fair)
     frame = pd.DataFrame(
         {
-            "application": np.arange(100_001, 100_001 + n),
+            "application": np.arange(n) + (300_001 if later else 100_001),
             "sex": np.where(woman, "Female", "Male"),
             "age": age,
             "region": rng.choice(["north", "south", "east", "west"], n),
@@ -94,6 +100,16 @@ def loans(rng: np.random.Generator, n: int = 9_000) -> Sample:
         }
     )
     return frame, np.column_stack([fair, decided])
+
+
+def loans_later(rng: np.random.Generator) -> Sample:
+    """Draw the drifted companion of `loans`: its columns, some years later."""
+    return loans(rng, 4_000, later=True)
+
+
+def _with_new(shares: list[float], new: float) -> list[float]:
+    """Return the shares of sectors when a new one takes ``new`` from all alike."""
+    return [*(share * (1 - new) for share in shares), new] if new else shares
 
 
 def hiring(rng: np.random.Generator, n: int = 8_000) -> Sample:
@@ -251,6 +267,7 @@ def comments(rng: np.random.Generator, n: int = 900) -> Sample:
 # seed and maker of each table
 TABLES: dict[str, tuple[int, Maker]] = {
     "loans": (2, loans),
+    "loans_later": (11, loans_later),
     "hiring": (3, hiring),
     "readmission": (5, readmission),
     "comments": (7, comments),

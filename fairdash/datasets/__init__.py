@@ -23,7 +23,7 @@ from fairdash.datasets._remedies import (
 )
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import group_labels, outcomes
-from fairdash.datasets._samples import SAMPLES, load_sample
+from fairdash.datasets._samples import SAMPLES, Sample, load_sample
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
 from fairdash.datasets._split import FRACTIONS, split, subsample, training_rows
 from fairdash.datasets._subgroups import (

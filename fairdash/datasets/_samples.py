@@ -41,6 +41,7 @@ class Sample:
     planted: str
     n_rows: int
     planted_rows: Callable[[pd.DataFrame], NDArray[np.bool_]]
+    later: Path | None = None
 
 
 def load_sample(name: str) -> Dataset:
@@ -106,6 +107,7 @@ SAMPLES: dict[str, Sample] = {
         "break: 27% were approved where a fair rule approves 59%.",
         n_rows=9_000,
         planted_rows=_young,
+        later=FOLDER / "loans_later.csv.gz",
     ),
     "hiring": Sample(
         title="Hiring",

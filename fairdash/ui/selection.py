@@ -124,6 +124,8 @@ class Selection:
         Digest of a table that has no roles yet.
     files, file_columns : tuple of str
         Digests of files that a question needs, "role=digest", and columns in them.
+    parts, against : str or None
+        The column that divides the table models are held to; the table in detail.
     find, status : str or None
         Which runs are listed.
     """
@@ -185,6 +187,8 @@ class Selection:
     table: str | None = None
     files: tuple[str, ...] = ()
     file_columns: tuple[str, ...] = ()
+    parts: str | None = None
+    against: str | None = None
     find: str | None = None
     status: str | None = None
 
@@ -242,7 +246,7 @@ class Selection:
             moved = replace(moved, subgroups=None, crossed=(), levels=(), noisy=None)
             moved = replace(moved, pairs=None, pair=None, labels=(), group=None)
             moved = replace(moved, table=None, files=(), file_columns=())
-            moved = replace(moved, sweep_form=())
+            moved = replace(moved, sweep_form=(), parts=None, against=None)
         return moved
 
 

@@ -20,6 +20,7 @@ PAGES = {
     "Sweep": "pages/5_Sweep.py",
     "Noisy groups": "pages/7_Noisy_groups.py",
     "Individual fairness": "pages/8_Individual_fairness.py",
+    "Drift": "pages/9_Drift.py",
     "Runs": "pages/10_Runs.py",
 }
 

@@ -19,7 +19,6 @@ from fairdash._wording import (
 from fairdash.audits.drift.tables import DriftTable
 from fairdash.metrics import (
     Interval,
-    difference_of,
     gap_words,
     newcombe_interval,
     whole_points,
@@ -61,7 +60,8 @@ class DriftResult:
         Place of the table in detail.
     points : DataFrame
         One row per table and model: table, label, method, colour_role, main, front,
-        and the columns of `table_points`.
+        the columns of `table_points`, and for accuracy and every measure the ends
+        _change_low and _change_high of the change from the reference.
     whole, changes : DataFrame
         Of `gap_changes`, over all rows and by subgroup.
     drivers : DataFrame
@@ -134,12 +134,9 @@ class DriftResult:
     def measure_change(self) -> Interval:
         """Return by how much the measure differs, its two intervals combined."""
         old, new = (self._point(place) for place in (0, self.against))
-        ends = ("", "_low", "_high")
-        one, other = (
-            Interval(*(np.asarray(row[f"{self.measure}{end}"]) for end in ends))
-            for row in (new, old)
-        )
-        return Interval(one.value - other.value, *difference_of(one, other))
+        low, high = (new[f"{self.measure}_change_{end}"] for end in ("low", "high"))
+        value = new[self.measure] - old[self.measure]
+        return Interval(*map(np.asarray, (value, low, high)))
 
     def verdict(self) -> str:
         """Say where a gap changed, by how much and how surely; and accuracy."""
@@ -219,7 +216,7 @@ class DriftResult:
             start = Kpi(
                 "Accuracy",
                 percent(new["accuracy"]),
-                f"{percent(old['accuracy'])} on the reference",
+                f"was {percent(old['accuracy'])}",
                 delta=points(float(accuracy.value)),
                 good=_good(accuracy, better=1),
             )
@@ -227,7 +224,7 @@ class DriftResult:
             start = Kpi(
                 "Selection rate",
                 percent(new["selection_rate"]),
-                f"{percent(old['selection_rate'])} on the reference",
+                f"was {percent(old['selection_rate'])}",
                 help="The table has no outcome, so accuracy is not known.",
             )
         return [
@@ -262,9 +259,9 @@ class DriftResult:
             return "No subgroup is estimable on both tables"
         if not n:
             return f"In none of {plural(total, 'subgroup')} does the gap change clearly"
-        verb = "changes" if n == 1 else "change"
         most = self.clear.iloc[0]["subgroup"]
-        words = f"The gap of {n} of {total} subgroups {verb} clearly"
+        gaps, verb = ("The gap", "changes") if n == 1 else ("Gaps", "change")
+        words = f"{gaps} of {n} of {total} subgroups {verb} clearly"
         return fitting(f"{words}, most in {most}", words)
 
     def gap_caption(self) -> str:

@@ -106,7 +106,7 @@ def _numbers(before: "pd.Series[Any]", after: "pd.Series[Any]") -> dict[str, obj
         found = ks_2samp(x, y, method="asymp")
         shift, p = float(found.statistic), float(found.pvalue)
         chance = float(kstwobign.ppf(_LEVEL) * np.sqrt(1 / len(x) + 1 / len(y)))
-        words = f"median {np.median(x):,.6g} → {np.median(y):,.6g}"
+        words = f"mean {x.mean():,.4g} → {y.mean():,.4g}"
     return {
         "kind": "number",
         "statistic": "KS",

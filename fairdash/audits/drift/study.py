@@ -18,7 +18,9 @@ from fairdash.audits.portable import PortableModel
 from fairdash.datasets import Dataset, Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import (
+    Interval,
     decision_status,
+    difference_of,
     divide,
     evaluate,
     gap_interval,
@@ -268,7 +270,7 @@ def _points(
     front: NDArray[np.bool_],
     min_size: int,
 ) -> pd.DataFrame:
-    found = []
+    found: list[pd.DataFrame] = []
     for table, of_table in zip(tables, scores, strict=True):
         points = table_points(table, of_table, min_size=min_size)
         known: dict[str, Any] = {
@@ -279,8 +281,24 @@ def _points(
             "main": [place == 0 for place in range(len(scored))],
             "front": front,
         }
-        found.append(pd.concat([pd.DataFrame(known), points], axis=1))
+        changes = _changes(points, found[0] if found else points)
+        found.append(pd.concat([pd.DataFrame(known), points, changes], axis=1))
     return pd.concat(found, ignore_index=True)
+
+
+def _changes(points: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
+    """Return intervals of changes between independent tables (Zou and Donner 2008)."""
+    columns: dict[str, NDArray[np.float64]] = {}
+    for name in ("accuracy", *DRIFT_MEASURES):
+        one, other = (
+            Interval(
+                *(rows[f"{name}{end}"].to_numpy() for end in ("", "_low", "_high"))
+            )
+            for rows in (points, reference)
+        )
+        low, high = difference_of(one, other)
+        columns |= {f"{name}_change_low": low, f"{name}_change_high": high}
+    return pd.DataFrame(columns)
 
 
 def _rate(measure: str, table: DriftTable, decided: NDArray[np.int8]) -> str:

@@ -1,0 +1,343 @@
+"""Models on several tables: accuracy against a measure, and gaps before and after."""
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from fairdash._wording import fitting, interval, number, percent, points, wrap
+from fairdash.plots._picture import Picture
+from fairdash.plots._rows import not_estimable, records, scatter, whiskers
+from fairdash.plots._theme import (
+    INK,
+    MUTED,
+    PAPER,
+    Spec,
+    fade,
+    finish,
+    method_mark,
+)
+
+MEASURES = {
+    "demographic_parity_difference": "DI (← fairer)",
+    "worst_1_di": "Worst-1-DI (← fairer)",
+    "equalized_odds_difference": "equalized odds gap (← fairer)",
+}
+_QUALITY = {"accuracy": "accuracy", "selection_rate": "selection rate"}
+_JOINED = 8  # models whose tables are joined by lines and that have whiskers
+_ROW, _AROUND = 34, 104  # pixels of a subgroup, and above and below all
+
+
+def plot_drift(
+    table: pd.DataFrame, *, measure: str, tables: Sequence[str], against: str
+) -> Picture:
+    """Draw one mark per model and table, and each method's front on two tables.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per table and model: table, label, method, colour_role, main, front
+        (chosen elsewhere, such as on validation rows), accuracy (NaN where a table has
+        no outcome: then selection_rate is drawn), ``measure``, and both with _low and
+        _high, and the change of each from the reference, _change_low and _change_high.
+    measure : str
+        Of `MEASURES`.
+    tables : sequence of str
+        The reference first.
+    against : str
+        The table in detail; marks of others than this and the reference are small.
+    """
+    y = "accuracy" if table["accuracy"].notna().all() else "selection_rate"
+    few = table["label"].nunique() <= _JOINED
+    data: list[Spec] = []
+    for method in dict.fromkeys(table["method"]):
+        of_method = table[table["method"] == method]
+        colour, symbol = method_mark(of_method["colour_role"].iloc[0])
+        for name in tables:
+            rows = of_method[of_method["table"] == name]
+            look = _look(name, tables[0], against, colour, symbol)
+            mark = _marks(rows, measure, y, look)
+            if few and name in (tables[0], against):
+                mark |= _bars(rows, measure, y, fade(colour, 0.4))
+            mark |= {"name": method, "legendgroup": method}
+            data.append(mark | {"showlegend": name == against})
+            if name in (tables[0], against) and rows["front"].sum() > 1:
+                dash = "dot" if name == tables[0] else "solid"
+                data.append(_front(rows, measure, y, colour, dash, method))
+        if few:
+            data += _joined(of_method, tables[0], against, measure, y, colour, method)
+    layout: Spec = {
+        "xaxis": {
+            "title": MEASURES[measure],
+            "tickformat": "~g",
+            "nticks": 6,
+            "showgrid": True,
+        },
+        "yaxis": {"title": _QUALITY[y], "tickformat": ".1~%", "nticks": 6},
+    }
+    shown = [
+        column
+        for column in ("table", "label", "front", "n", y, f"{y}_low", f"{y}_high")
+        if column in table
+    ]
+    shown += [measure, f"{measure}_low", f"{measure}_high"]
+    return Picture(
+        finish(data, layout, height=420, legend=True),
+        _headline(table, measure, y, against),
+        _description(table, measure, y, tables[0], against),
+        table[shown],
+        _caption(
+            tables,
+            against,
+            few=few,
+            fronts=any("dash" in d.get("line", {}) for d in data),
+        ),
+    )
+
+
+def _look(name: str, reference: str, against: str, colour: str, symbol: str) -> Spec:
+    if name == reference:
+        return {"symbol": f"{symbol}-open", "size": 10, "color": colour}
+    if name == against:
+        return {"symbol": symbol, "size": 10, "color": colour}
+    return {"symbol": symbol, "size": 6, "color": fade(colour, 0.4)}
+
+
+def _marks(rows: pd.DataFrame, x: str, y: str, look: Spec) -> Spec:
+    return scatter(
+        rows[x],
+        rows[y],
+        mode="markers",
+        marker=look,
+        text=[_hover(row, x, y) for row in records(rows)],
+        hovertemplate="%{text}<extra></extra>",
+        zorder=3,
+    )
+
+
+def _bars(rows: pd.DataFrame, x: str, y: str, colour: str) -> Spec:
+    return {
+        error: whiskers(
+            rows[f"{name}_high"] - rows[name],
+            rows[name] - rows[f"{name}_low"],
+            colour=colour,
+            thickness=1.2,
+        )
+        for error, name in (("error_x", x), ("error_y", y))
+    }
+
+
+def _front(
+    rows: pd.DataFrame, x: str, y: str, colour: str, dash: str, method: str
+) -> Spec:
+    """Return the line through the models of a front, in the order they have here."""
+    front = rows[rows["front"]].sort_values(x)
+    return scatter(
+        front[x],
+        front[y],
+        legendgroup=method,
+        showlegend=False,
+        line={"color": colour, "width": 2, "dash": dash},
+        hoverinfo="skip",
+        zorder=2,
+    )
+
+
+def _joined(
+    rows: pd.DataFrame,
+    reference: str,
+    against: str,
+    x: str,
+    y: str,
+    colour: str,
+    method: str,
+) -> list[Spec]:
+    """Return a line for every model from the reference to the table in detail."""
+    ends = rows[rows["table"].isin([reference, against])]
+    return [
+        scatter(
+            of_model[x],
+            of_model[y],
+            legendgroup=method,
+            showlegend=False,
+            line={"color": fade(colour, 0.35), "width": 1.5},
+            hoverinfo="skip",
+            zorder=1,
+        )
+        for _, of_model in ends.groupby("label", sort=False)
+    ]
+
+
+def _hover(row: Spec, x: str, y: str) -> str:
+    ends = interval(row[f"{x}_low"], row[f"{x}_high"])
+    quality = interval(row[f"{y}_low"], row[f"{y}_high"], percent)
+    return "<br>".join(
+        [
+            f"{row['label']}, {row['table']}",
+            f"{MEASURES[x].split(' (')[0]} {number(row[x])} ({ends})",
+            f"{_QUALITY[y]} {percent(row[y])} ({quality})",
+        ]
+    )
+
+
+def _headline(table: pd.DataFrame, measure: str, y: str, against: str) -> str:
+    """How many models changed by more than their intervals allow."""
+    now = table[table["table"] == against]
+    name = MEASURES[measure].split(" (")[0]
+    wider = int((now[f"{measure}_change_low"] > 0).sum())
+    gap = f"{name} is clearly larger for {wider} of {len(now)} models"
+    if y != "accuracy":
+        return fitting(f"{gap} on {against}", gap)
+    worse = int((now["accuracy_change_high"] < 0).sum())
+    words = f"Accuracy clearly lower for {worse} of {len(now)} models"
+    return fitting(f"{words}, {name} larger for {wider}", words)
+
+
+def _description(
+    table: pd.DataFrame, measure: str, y: str, reference: str, against: str
+) -> str:
+    rows = table.set_index(["label", "table"])
+    said = []
+    for label in dict.fromkeys(table["label"]):
+        values = " to ".join(
+            f"{number(rows.loc[(label, name), measure])} at "
+            f"{percent(rows.loc[(label, name), y])}"
+            for name in (reference, against)
+        )
+        said.append(f"{label}: {values}")
+    name = MEASURES[measure].split(" (")[0]
+    return (
+        f"{_QUALITY[y].capitalize()} against {name} from {reference} to {against}. "
+        f"{'; '.join(said[:12])}."
+    )
+
+
+def _caption(tables: Sequence[str], against: str, *, few: bool, fronts: bool) -> str:
+    words = [f"Open: {tables[0]}. Filled: {against}."]
+    words += ["Small: the other tables."] if len(tables) > 2 else []
+    kinds = "Wilson of accuracy, Newcombe of gaps"
+    words += [f"95% intervals: {kinds}{'' if few else ', in the table'}."]
+    if fronts:
+        words += ["Lines: fronts chosen on validation rows of the training table."]
+    return " ".join(words)
+
+
+def plot_gap_changes(
+    table: pd.DataFrame, *, headline: str, caption: str, low: str, high: str
+) -> Picture:
+    """One row per subgroup: the gap before and after, and its change beside.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of ``fairdash.audits.gap_changes``.
+    headline, caption : str
+    low, high : str
+        The groups: a gap is the rate of ``high`` less that of ``low``.
+    """
+    places = list(range(len(table)))
+    data: list[Spec] = []
+    for place, row in zip(places, records(table), strict=True):
+        if row["estimable"]:
+            line = {"color": fade(MUTED, 0.5), "width": 3}
+            ends = [row["gap_before"], row["gap_after"]]
+            data.append(
+                scatter(
+                    ends,
+                    [place - 0.12, place + 0.12],
+                    line=line,
+                    hoverinfo="skip",
+                    showlegend=False,
+                )
+            )
+    for when, symbol in (("before", "circle-open"), ("after", "circle")):
+        data.append(
+            scatter(
+                table[f"gap_{when}"],
+                [place + (0.12 if when == "after" else -0.12) for place in places],
+                mode="markers",
+                name={"before": "reference", "after": "other table"}[when],
+                marker={"color": INK, "symbol": symbol, "size": 10},
+                error_x=whiskers(
+                    table[f"{when}_high"] - table[f"gap_{when}"],
+                    table[f"gap_{when}"] - table[f"{when}_low"],
+                    colour=fade(INK, 0.3),
+                ),
+                text=[_gap(row, when) for row in records(table)],
+                hovertemplate="%{text}<extra></extra>",
+            )
+        )
+    clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
+    for which, colour in ((clear, INK), (~clear, MUTED)):
+        some = table[which]
+        if len(some):
+            data.append(
+                scatter(
+                    some["change"],
+                    [p for p, w in zip(places, which, strict=True) if w],
+                    mode="markers",
+                    xaxis="x2",
+                    showlegend=False,
+                    marker={
+                        "color": colour,
+                        "symbol": "diamond",
+                        "size": 10,
+                        "line": {"color": PAPER, "width": 1},
+                    },
+                    error_x=whiskers(
+                        some["ci_high"] - some["change"],
+                        some["change"] - some["ci_low"],
+                        colour=fade(colour, 0.5),
+                        thickness=2,
+                    ),
+                    text=[_changed(row) for row in records(some)],
+                    hovertemplate="%{text}<extra></extra>",
+                )
+            )
+    layout: Spec = {
+        "yaxis": {
+            "tickvals": places,
+            "ticktext": [wrap(str(name), 22) for name in table["subgroup"]],
+            "range": [len(table) - 0.4, -0.6],
+            "showgrid": False,
+            "ticks": "",
+        },
+        "xaxis": {
+            "title": f"gap, {high} − {low}",
+            "domain": [0, 0.54],
+            "zeroline": True,
+            "nticks": 4,
+        },
+        "xaxis2": {
+            "title": "change",
+            "domain": [0.62, 1],
+            "zeroline": True,
+            "nticks": 4,
+            "anchor": "y",
+        },
+        "annotations": not_estimable(table, places),
+    }
+    height = _AROUND + _ROW * len(table)
+    said = "; ".join(
+        f"{row['subgroup']}: {_changed(row)}"
+        for row in records(table[table["estimable"]])
+    )
+    return Picture(
+        finish(data, layout, height=height, legend=True, top=40),
+        headline,
+        f"{headline}. {said or 'No subgroup is estimable'}.",
+        table,
+        caption,
+    )
+
+
+def _gap(row: Spec, when: str) -> str:
+    if math.isnan(row[f"gap_{when}"]):
+        return ""
+    ends = interval(row[f"{when}_low"], row[f"{when}_high"])
+    return f"{row['subgroup']}: {number(row[f'gap_{when}'])} ({ends})"
+
+
+def _changed(row: Spec) -> str:
+    ends = f"{points(row['ci_low'])} to {points(row['ci_high'])}"
+    return f"{points(row['change'])} ({ends})"

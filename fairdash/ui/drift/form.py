@@ -1,0 +1,195 @@
+"""Controls of Drift: model, measure, the other table and its parts, subgroups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from fairdash.audits import DRIFT_MEASURES, MEASURE_LABELS, columns_of_parts
+from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
+from fairdash.results import Setting, model_in_question
+from fairdash.ui.selection import bound, choose, entry, selection, with_entry
+from fairdash.ui.widgets.blocks import controls, empty, more, problem
+from fairdash.ui.widgets.kept_upload import kept_upload
+from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.subgroup_form import subgroup_form
+
+_ROLE = "drift"
+_WHOLE = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the reader asks.
+
+    Attributes
+    ----------
+    model : Setting
+    measure : str
+        Of `fairdash.audits.DRIFT_MEASURES`.
+    subgroups : Subgroups
+    seed : int
+    table : str or None
+        Digest of the other table.
+    parts : str or None
+        Column that divides it, or without one the data set's own table.
+    """
+
+    model: Setting
+    measure: str
+    subgroups: Subgroups
+    seed: int
+    table: str | None
+    parts: str | None
+
+
+def pick_drift(
+    models: Sequence[Setting], dataset: Dataset, dataset_id: str, run_id: str | None
+) -> Question:
+    """Draw the controls and return what they ask."""
+    labels = {model.label: model for model in models}
+    named = {model.id: model.label for model in models}
+    first = models[model_in_question(store(), models, run_id)]
+    start = store().dataset_record(dataset_id).subgroups
+    with controls(4):
+        chosen = st.selectbox(
+            "Model",
+            list(labels),
+            help="Gaps are shown of this one; all are in the first figure.",
+            **bound(
+                "model",
+                first.label,
+                among=labels,
+                shown=lambda model: named.get(model, first.label),
+                meant=lambda label: labels[label].id,
+            ),
+        )
+        model = labels[chosen]
+        measure = st.selectbox(
+            "Measure",
+            DRIFT_MEASURES,
+            format_func=MEASURE_LABELS.__getitem__,
+            help="DI: demographic parity difference, the largest difference of "
+            "selection rates between groups. Worst-1-DI: the largest inside a "
+            "subgroup. Equalized odds: the largest difference of true or false "
+            "positive rates.",
+            **bound("across", DRIFT_MEASURES[0], among=DRIFT_MEASURES),
+        )
+        with more("Other table", icon=":material/table_view:"):
+            table = _pick_table(dataset_id)
+            parts = _pick_parts(dataset, table)
+        options = more("Subgroups")
+    with options:
+        bar = st.container(), st.container()
+    subgroups = subgroup_form(dataset, start, bar=bar, options=options)
+    with options:
+        seed = _pick_seed(model)
+    return Question(model, measure, subgroups, seed, table, parts)
+
+
+def ask_for_table(dataset_id: str) -> None:
+    """Say what is missing and how to get it, with the field for a file."""
+    sample = _sample_of(dataset_id)
+    empty(
+        "No other table yet",
+        "The models were tested on rows of the table they were trained on. Upload rows "
+        "of another time or place under “Other table”, with the same columns (the "
+        "outcome may be absent), or divide this table there by a column such as a year "
+        "or a region.",
+        {"Open the drifted sample": lambda: _open_sample(sample)}
+        if sample is not None
+        else {},
+    )
+
+
+def other_table(digest: str) -> tuple[str, pd.DataFrame]:
+    """Return the name and the rows of an uploaded table."""
+    names = {table.sha256: table.name for table in store().tables()}
+    return names[digest].split(".")[0].replace("_", " "), store().table(digest)
+
+
+def forget_table() -> None:
+    """Go back to before another table, or parts, were chosen."""
+    files = with_entry(selection().files, _ROLE, None)
+    choose(files=files, parts=None, against=None)
+    st.rerun()
+
+
+def _pick_table(dataset_id: str) -> str | None:
+    """Draw the field for a table; return its digest, None without one."""
+    try:
+        digest = kept_upload("Rows of another time or place", _ROLE)
+    except ValueError as error:
+        problem("The file was not loaded", error)
+        return None
+    sample = _sample_of(dataset_id)
+    if digest is None and sample is not None:
+        st.button("Use the drifted sample", on_click=_keep_sample, args=(sample,))
+    if digest is not None and entry(selection().files, _ROLE):
+        st.button("Take it away", on_click=_take_away)
+    return digest
+
+
+def _pick_parts(dataset: Dataset, table: str | None) -> str | None:
+    """Draw the choice of a column that divides the table."""
+    frame = dataset.frame if table is None else store().table(table)
+    if table is None and dataset.roles.keep and dataset.table_key:
+        frame = store().table(dataset.table_key)
+    columns = [_WHOLE, *columns_of_parts(frame, dataset.roles)]
+    parts: str = st.selectbox(
+        "In parts by",
+        columns,
+        format_func=lambda name: name or "No column",
+        help="Each value is a table of its own. Of the training table only rows that "
+        "no model was trained on are used: test rows, and rows outside a filter.",
+        **bound("parts", _WHOLE, among=columns, meant=lambda name: name or None),
+    )
+    return parts or None
+
+
+def pick_against(names: Sequence[str]) -> None:
+    """Draw the choice of the table in detail, where there are several."""
+    if len(names) > 1:
+        st.segmented_control(
+            "Compare the reference with",
+            names,
+            required=True,
+            **bound("against", names[-1], among=names),
+        )
+
+
+def _pick_seed(model: Setting) -> int:
+    seeds = sorted(model.seeds)
+    if len(seeds) == 1:
+        return seeds[0]
+    seed: int = st.selectbox(
+        "Seed",
+        seeds,
+        help="Each seed has models and test rows of its own.",
+        **bound("seed", seeds[0], among=seeds),
+    )
+    return seed
+
+
+def _sample_of(dataset_id: str) -> Sample | None:
+    """Return the sample that a data set is, where it has a drifted companion."""
+    name = store().dataset_record(dataset_id).table_name
+    found = (one for one in SAMPLES.values() if one.path.name == name and one.later)
+    return next(found, None)
+
+
+def _open_sample(sample: Sample) -> None:
+    _keep_sample(sample)
+    st.rerun()
+
+
+def _keep_sample(sample: Sample) -> None:
+    if sample.later is not None:
+        path = sample.later
+        digest = store().add_table(path.read_bytes(), path.name)
+        choose(files=with_entry(selection().files, _ROLE, digest))
+
+
+def _take_away() -> None:
+    choose(files=with_entry(selection().files, _ROLE, None), against=None)

@@ -1,0 +1,67 @@
+"""Drift: whether models hold on tables they were not trained on."""
+
+import streamlit as st
+
+from fairdash import ui
+from fairdash.ui import data, drift, train
+
+PAGE = "pages/9_Drift.py"
+
+view = ui.page("Drift", "Does it hold elsewhere?", pick="run")
+models = ui.known_models(view.data, view.run) if view.data else []
+if view.data is None:
+    ui.empty(
+        "No table yet",
+        "A model is held to rows of another time or place than it was trained on. The "
+        "Loans sample has such a companion.",
+        {
+            "Open the sample": lambda: ui.open_page(
+                PAGE, data=data.add_sample("loans")
+            ),
+            "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
+        },
+    )
+    ui.freeze_imports()
+    st.stop()
+if not models:
+    ui.empty(
+        "No trained model yet",
+        "Other tables are scored by a model that was trained here; a plain one trains "
+        "in seconds.",
+        {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
+    )
+    ui.freeze_imports()
+    st.stop()
+
+dataset = ui.store().dataset(view.data)
+
+
+@st.fragment
+def show_drift():
+    """Draw everything that follows the controls."""
+    facts = st.container()
+    question = drift.pick_drift(models, dataset, view.data, view.run)
+    if question.table is None and question.parts is None:
+        drift.ask_for_table(view.data)
+        return
+    try:
+        found = drift.compare(question, models, view.data, view.run)
+    except ValueError as error:
+        ui.problem(
+            "The tables were not compared",
+            error,
+            {"Choose another table": drift.forget_table},
+        )
+        return
+    with facts:
+        ui.context(*found.facts())
+        ui.verdict(found.verdict())
+    ui.kpi_row(found.kpis())
+    drift.show_points(found)
+    drift.show_changes(found)
+    drift.show_shifts(found)
+
+
+show_drift()
+train.export_run(view)
+ui.freeze_imports()

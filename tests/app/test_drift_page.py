@@ -1,0 +1,124 @@
+"""The Drift page on first visit, with a table, with parts, and when it fails."""
+
+import pytest
+from reading import button, drawn, figures, labels, numbers, words
+from toys import people
+
+from fairdash import ui
+from fairdash.audits import drift
+from fairdash.datasets import Subgroups
+from fairdash.sweep import MethodGrid
+from fairdash.ui import data, start_training
+
+BRANCH = Subgroups(columns=("branch",), min_size=20)
+
+
+@pytest.fixture
+def run_id(dataset_id):
+    return start_training(dataset_id, MethodGrid(method="logistic"), 1)
+
+
+def later(n=700):
+    frame = people(n, seed=4)
+    worse = (frame["origin"] == "there") & (frame["branch"] == "works")
+    return frame.assign(skill=frame["skill"] - 2.0 * worse)
+
+
+def send(page, frame, name="later_rows.csv"):
+    (box,) = page.get("file_uploader")
+    return box.upload(name, frame.to_csv(index=False).encode(), "text/csv").run()
+
+
+def widget(page, kind, label):
+    return next(one for one in page.get(kind) if one.label == label)
+
+
+def test_a_visit_without_anything_offers_the_sample(visit):
+    page = visit("Drift")
+    assert not page.exception
+    assert "No table yet" in words(page)
+    assert "Open the sample" in labels(page)
+
+
+def test_a_table_without_models_leads_to_training(visit, dataset_id):
+    page = visit("Drift", data=dataset_id)
+    assert not page.exception
+    assert "No trained model yet" in words(page)
+    assert "Train a model" in labels(page)
+
+
+def test_without_another_table_it_says_what_is_missing(visit, run_id):
+    page = visit("Drift", run=run_id)
+    assert not page.exception
+    assert "No other table yet" in words(page)
+    assert "Open the drifted sample" not in labels(page)  # there is none of this table
+
+
+def test_an_uploaded_table_is_compared_and_kept_over_a_reload(
+    visit, run_id, dataset_id
+):
+    frame = later()
+    page = send(visit("Drift", run=run_id), frame)
+    assert not page.exception
+    models = ui.known_models(dataset_id, run_id)
+    chosen = widget(page, "selectbox", "Model").value
+    shown = next(model for model in models if model.label == chosen)
+    found = drift(
+        ui.store(),
+        models,
+        dataset_id,
+        main=shown,
+        subgroups=BRANCH,
+        other=("later rows", frame),
+    )
+    assert found.verdict() in words(page).replace("\\", "").replace("**", "")
+    assert {k.label: k.value for k in found.kpis()} == numbers(page)
+    assert figures(page) == 2
+    again = visit("Drift", **dict(page.query_params.items()))
+    assert numbers(again) == numbers(page)
+    assert "later_rows.csv is in use" in words(again)
+    widget(again, "selectbox", "Measure").select("worst_1_di").run()
+    title = drawn(again)["layout"]["xaxis"]["title"]["text"]
+    assert title.startswith("Worst-1-DI")
+    button(again, "Take it away").click().run()
+    assert "No other table yet" in words(again)
+
+
+def test_a_table_with_a_missing_column_is_refused_by_name_with_a_way_out(visit, run_id):
+    page = send(visit("Drift", run=run_id), later().drop(columns="skill"))
+    assert not page.exception
+    assert "The tables were not compared" in words(page)
+    assert "has no column 'skill'" in words(page)
+    again = visit("Drift", **dict(page.query_params.items()))
+    button(again, "Choose another table").click().run()
+    assert not again.exception
+    assert "No other table yet" in words(again)
+
+
+def test_without_an_outcome_the_page_shows_rates(visit, run_id):
+    page = send(visit("Drift", run=run_id), later().drop(columns="hired"))
+    assert not page.exception
+    assert "accuracy is not known" in words(page)
+    assert "Selection rate" in numbers(page)
+    assert drawn(page)["layout"]["yaxis"]["title"]["text"] == "selection rate"
+    widget(page, "selectbox", "Measure").select("equalized_odds_difference").run()
+    assert "need the outcome, column 'hired'" in words(page)
+
+
+def test_the_table_s_own_parts_are_compared_and_addressed(visit, run_id):
+    page = visit("Drift", run=run_id)
+    widget(page, "selectbox", "In parts by").select("branch").run()
+    widget(page, "multiselect", "Columns").set_value(["age"]).run()
+    assert not page.exception
+    assert "branch works" in words(page)
+    assert page.query_params["parts"] == "branch"
+
+
+def test_one_click_opens_the_drifted_companion_of_loans(visit, inline):
+    loans = data.add_sample("loans")
+    run = start_training(loans, MethodGrid(method="logistic"), 1)
+    page = visit("Drift", run=run)
+    button(page, "Open the drifted sample").click().run()
+    assert not page.exception
+    assert "loans later: 4,000 rows" in words(page)
+    assert numbers(page)["Unseen categories"] == "10.3%"

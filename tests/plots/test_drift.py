@@ -1,0 +1,91 @@
+"""Figures of several tables, through their data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairdash.plots import plot_drift, plot_gap_changes
+
+DI = "demographic_parity_difference"
+
+
+def points(known=True):
+    rows = []
+    for table, shift in (("old", 0.0), ("mid", 0.02), ("new", 0.05)):
+        for label, x, y in (("A 1", 0.1, 0.8), ("A 2", 0.05, 0.75), ("B", 0.2, 0.82)):
+            x, y = x + shift, y - shift if known else np.nan
+            row = {"table": table, "label": label, "method": label[0], "front": True}
+            row |= {"colour_role": "road" if label[0] == "A" else "broad", "n": 100}
+            for name, value in ((DI, x), ("accuracy", y), ("selection_rate", 0.4)):
+                row |= {name: value, f"{name}_low": value - 0.02}
+                row |= {f"{name}_high": value + 0.02}
+            row |= {f"{DI}_change_low": shift - 0.04 * (label != "B") - 0.001}
+            row |= {"accuracy_change_high": -shift + 0.04 * (label == "A 1")}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def drawn(table, **more):
+    asked = {"measure": DI, "tables": ["old", "mid", "new"], "against": "new"}
+    return plot_drift(table, **asked | more)
+
+
+def test_every_model_has_a_mark_on_every_table_open_on_the_reference():
+    picture = drawn(points())
+    marks = [t for t in picture.figure.data if t.mode == "markers"]
+    assert sum(len(t.x) for t in marks) == 9
+    looks = {(t.name, t.marker.symbol, t.marker.size) for t in marks}
+    assert looks == {
+        ("A", "circle-open", 10), ("A", "circle", 10), ("A", "circle", 6),
+        ("B", "diamond-open", 10), ("B", "diamond", 10), ("B", "diamond", 6),
+    }  # fmt: skip
+    filled = next(t for t in marks if t.name == "B" and t.showlegend)
+    assert filled.x[0] == pytest.approx(0.25)
+    assert filled.y[0] == pytest.approx(0.77)
+    fronts = [t for t in picture.figure.data if t.line.width == 2]
+    assert [list(t.x) for t in fronts] == [
+        pytest.approx([0.05, 0.1]),
+        pytest.approx([0.1, 0.15]),
+    ]
+
+
+def test_the_headline_counts_changes_that_exclude_0():
+    assert drawn(points()).headline == (
+        "Accuracy clearly lower for 3 of 3 models, DI larger for 3"
+    )
+    assert drawn(points(), against="mid").headline == (
+        "Accuracy clearly lower for 2 of 3 models, DI larger for 1"
+    )
+
+
+def test_without_an_outcome_selection_rates_are_drawn():
+    picture = drawn(points(known=False))
+    assert picture.figure.layout.yaxis.title.text == "selection rate"
+    assert picture.headline == "DI is clearly larger for 3 of 3 models on new"
+    assert "at 40.0%" in picture.alt
+
+
+def test_gaps_stand_beside_their_change_and_rows_without_one_say_why():
+    table = pd.DataFrame(
+        {
+            "subgroup": ["young", "old", "tiny"],
+            "gap_before": [0.1, 0.2, np.nan], "gap_after": [0.3, 0.2, np.nan],
+            "before_low": [0.0, 0.1, np.nan], "before_high": [0.2, 0.3, np.nan],
+            "after_low": [0.2, 0.1, np.nan], "after_high": [0.4, 0.3, np.nan],
+            "change": [0.2, 0.0, np.nan],
+            "ci_low": [0.1, -0.1, np.nan], "ci_high": [0.3, 0.1, np.nan],
+            "estimable": [True, True, False],
+            "reason": ["", "", "11 rows in new"],
+        }
+    )  # fmt: skip
+    picture = plot_gap_changes(
+        table, headline="H", caption="C", low="women", high="men"
+    )
+    changes = [t for t in picture.figure.data if t.xaxis == "x2"]
+    # clear ones in ink, the others in grey
+    assert [list(t.x)[:1] for t in changes] == [[0.2], [0.0]]
+    assert changes[0].marker.color != changes[1].marker.color
+    (note,) = picture.figure.layout.annotations
+    assert note.text == "not estimable: 11 rows in new"
+    assert "young: +20.0 pt (+10.0 pt to +30.0 pt)" in picture.alt
+    assert picture.figure.layout.xaxis.title.text == "gap, men − women"
