@@ -47,7 +47,7 @@ def encode_binary_target(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]
         raise ValueError(f"{message} {kind}.")
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) == 1:
-        raise ValueError(f"y has 1 class, {classes[0]!r}; two are needed.")
+        raise ValueError(f"y has 1 class, {as_written(classes[0])}; two are needed.")
     return classes, codes
 
 
@@ -90,6 +90,11 @@ def explain_invalid(error: ValidationError) -> str:
         what = finding["msg"].removeprefix("Value error, ")
         findings.append(f"{where}: {what}" if where else what)
     return "; ".join(dict.fromkeys(findings))
+
+
+def as_written(value: object) -> str:
+    """Return a cell as Python writes it, without NumPy's type: 3, not np.int64(3)."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def value_label(value: object) -> str:

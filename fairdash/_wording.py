@@ -4,7 +4,8 @@ import math
 import re
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 MINUS = "−"
@@ -147,6 +148,21 @@ def fitting(*candidates: str, most: int = 70) -> str:
         if len(candidate) <= most:
             return candidate
     return candidates[-1][: most - 1].rstrip() + "…"
+
+
+def shortened(names: Mapping[str, str], most: int = 38) -> dict[str, str]:
+    """Return names of at most ``most`` characters, cut in the middle.
+
+    What tells runs apart stands at both ends: the table, and the method with its
+    setting. Names that would be alike once cut stay whole.
+    """
+    tail = most // 2
+    cut = {
+        key: name if len(name) <= most else f"{name[: most - tail - 1]}…{name[-tail:]}"
+        for key, name in names.items()
+    }
+    alike = Counter(cut.values())
+    return {key: names[key] if alike[name] > 1 else name for key, name in cut.items()}
 
 
 def floor_words(label: str) -> str:

@@ -12,6 +12,7 @@ from fairdash.audits.certificates import (
 from fairdash.audits.counterparts import (
     Change,
     Counterparts,
+    columns_by_effect,
     compare_people,
     counterpart_of,
     number_step,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fairdash._wording import between, fitting, number, percent, wrap
 from fairdash.plots._picture import Picture
@@ -12,10 +13,12 @@ from fairdash.plots._rows import (
     name_axis,
     numbers,
     records,
+    scatter,
     whiskers,
 )
-from fairdash.plots._theme import INK, Spec, fade, finish, model_marks, text
+from fairdash.plots._theme import INK, MUTED, Spec, fade, finish, model_marks, text
 
+MOST_NAMED = 6  # models of an overview with a mark of their own
 PANELS = {
     "accuracy": "Accuracy",
     "demographic_parity_difference": "DI",
@@ -126,12 +129,27 @@ def plot_overview(
 
     Returns
     -------
-    Picture: one trace per model
+    Picture: one trace per model; of more than `MOST_NAMED` the first and those that no
+    other beats in both, the others in one trace of grey dots
     """
     data: list[Spec] = []
-    marks = model_marks(table["colour_role"].tolist())
+    named = _named(table)
+    grey = table[~named]
+    if len(grey):
+        data.append(
+            scatter(
+                numbers(grey["worst_1_di"]),
+                numbers(grey["accuracy"]),
+                mode="markers",
+                name=f"{len(grey)} more, in the table",
+                marker={"color": fade(MUTED, 0.6), "size": 6},
+                text=grey["label"].tolist(),
+                hovertemplate="%{text}<extra></extra>",
+            )
+        )
+    marks = model_marks(table.loc[named, "colour_role"].tolist())
     for i, (colour, symbol) in enumerate(marks):
-        row = table.iloc[[i]]
+        row = table[named].iloc[[i]]
         ends = row["worst_1_di_low"], row["worst_1_di_high"]
         name = row["label"].iloc[0]
         accuracy = numbers(row["accuracy"])
@@ -162,6 +180,27 @@ def plot_overview(
         layout["annotations"] = [note]
     figure = finish(data, layout, height=340, legend=True)
     return Picture(figure, f"{title}: the last result", _describe(table), table)
+
+
+def _named(table: pd.DataFrame) -> NDArray[np.bool_]:
+    """Tell which models of an overview have a name: all, or the first and the best."""
+    places = np.arange(len(table))
+    if len(table) <= MOST_NAMED:
+        return places >= 0
+    accuracy = table["accuracy"].to_numpy(float)
+    worst = table["worst_1_di"].to_numpy(float)
+    able = ~np.isnan(worst)
+    if "constant" in table:
+        able &= table["constant"].to_numpy(float) <= 0.5
+    beaten = []
+    for a, w in zip(accuracy, worst, strict=True):
+        better = (accuracy > a) | (worst < w)
+        beaten.append(bool(np.any(able & better & (accuracy >= a) & (worst <= w))))
+    best = places[able & ~np.array(beaten)]
+    best = best[np.argsort(accuracy[best], kind="stable")]
+    if len(best) >= MOST_NAMED:
+        best = best[np.linspace(0, len(best) - 1, MOST_NAMED - 1).astype(int)]
+    return np.isin(places, [0, *best])
 
 
 def _names(table: pd.DataFrame) -> list[str]:

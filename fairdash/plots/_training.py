@@ -45,7 +45,7 @@ def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> P
     colour_role : str
         Of the method: the colour of its training loss.
     n_epochs : int
-        Where the axis ends.
+        Where the axis ends, if not before the last epoch of the curves.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> P
     layout: Spec = {
         "xaxis": {
             "title": "epoch",
-            "range": [0, n_epochs],
+            "range": [0, max(n_epochs, float(curves["epoch"].max()))],
             "nticks": 6,
             "anchor": "y2" if two else "y",
         },

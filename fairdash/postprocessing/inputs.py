@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from fairdash._validation import (
+    as_written,
     check_non_negative,
     check_one_of,
     encode_groups,
@@ -41,14 +42,14 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
     if len(wrong) and score_type == "decision":
         raise ValueError(
             f"`scores` must be decisions 0 or 1; {len(wrong)} rows are not, the first "
-            f"is {values[wrong[0]]!r} in row {wrong[0]}. Exclude these rows, or set "
-            "`score_type` to 'probability' or 'margin'."
+            f"is {as_written(values[wrong[0]])} in row {wrong[0]}. Exclude these rows, "
+            "or set `score_type` to 'probability' or 'margin'."
         )
     if len(wrong):
         message = (
             f"`scores` must be {_plural(score_type)} in [{low:g}, {high:g}]; "
-            f"{len(wrong)} rows are not, the first is {values[wrong[0]]!r} in row "
-            f"{wrong[0]}. Exclude these rows or rescale the scores"
+            f"{len(wrong)} rows are not, the first is {as_written(values[wrong[0]])} "
+            f"in row {wrong[0]}. Exclude these rows or rescale the scores"
         )
         inside = bool(np.all((values >= -1) & (values <= 1)))
         hint = ", or set `score_type='margin'`" if inside else ""
@@ -91,8 +92,8 @@ def read_margins(column: "pd.Series[Any]") -> Array:
         raise ValueError(
             f"Column {column.name!r} must hold probabilities or margins, from -1 to 1; "
             f"{int(wrong.sum())} rows do not, first row {row + 1} with "
-            f"{column.iloc[row]!r}. Choose another column, or correct or exclude "
-            "these rows."
+            f"{as_written(column.iloc[row])}. Choose another column, or correct or "
+            "exclude these rows."
         )
     scores = values.to_numpy(dtype=np.float64)
     return as_margins(scores, guess_score_type(scores))
@@ -221,7 +222,7 @@ def binary_labels(y: ArrayLike, like: Any) -> NDArray[np.int8]:
     if len(wrong):
         raise ValueError(
             f"`y` must hold 0 and 1 only; {len(wrong)} rows differ, the first is "
-            f"{values[wrong[0]]!r} in row {wrong[0]}."
+            f"{as_written(values[wrong[0]])} in row {wrong[0]}."
         )
     labels: NDArray[np.int8] = values.astype(np.int8)
     return labels

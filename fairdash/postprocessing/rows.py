@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._validation import as_written
 from fairdash.postprocessing.inputs import (
     Array,
     ScoreType,
@@ -296,7 +297,7 @@ class SplitScores:
         if len(unseen):
             raise ValueError(
                 f"{len(unseen)} test rows are in groups without calibration rows, such "
-                f"as {labels[test[unseen[0]]]!r}; cross fewer columns."
+                f"as {as_written(labels[test[unseen[0]]])}; cross fewer columns."
             )
 
         def part(where: Codes) -> ScoredRows:

@@ -83,7 +83,8 @@ def test_of_two_runs_with_one_name_the_one_in_the_address_stays(visit, run_id):
         page = visit("Local fairness", run=opened)
         picker = page.selectbox[0]
         assert len(set(picker.options)) == 2
-        assert all(run.name in option for option in picker.options)
+        tail = run.name[-12:]  # a long name is cut in the middle
+        assert all(option.endswith(tail) for option in picker.options)
         page.run()  # sends every widget's value back, as a click does
         assert not page.exception
         assert address(page)["run"] == opened

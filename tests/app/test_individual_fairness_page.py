@@ -235,3 +235,29 @@ def test_missing_values_in_a_chosen_column_are_a_group(visit, inline):
     assert not page.exception
     assert "was not audited" not in words(page)
     assert numbers(page)["Consistency"].endswith("%")
+
+
+def test_of_many_columns_ten_can_be_edited_and_any_other_is_searched(visit, inline):
+    wide = people(300)
+    rng = np.random.default_rng(0)
+    for i in range(12):
+        wide[f"mark {i}"] = rng.integers(0, 9, len(wide))
+    features = tuple(name for name in wide if name not in ("origin", "hired"))
+    table = ui.store().add_table(wide.to_csv(index=False).encode(), "wide.csv")
+    roles = ROLES.model_copy(update={"features": features})
+    wide_id = ui.store().add_dataset(table, roles, "Wide")
+    run = start_training(wide_id, MethodGrid(method="logistic"), 1)
+    page = visit("Individual fairness", run=run)
+    assert not page.exception
+
+    def fields():
+        drawn = [*page.number_input, *page.selectbox]
+        return [one.label for one in drawn if one.label in features]
+
+    assert len(fields()) == 10
+    hidden = next(n for n in features if n.startswith("mark") and n not in fields())
+    widget(page, "multiselect", "Of 5 more columns").set_value([hidden]).run()
+    widget(page, "number_input", hidden).set_value(7).run()
+    assert not page.exception
+    assert hidden in fields()
+    assert widget(page, "number_input", hidden).value == 7

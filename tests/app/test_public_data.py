@@ -19,6 +19,14 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+def blocks(block):
+    """Yield a block and those in it, outer ones first."""
+    yield block
+    for child in block.children.values():
+        if hasattr(child, "children"):
+            yield from blocks(child)
+
+
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """The folder in which the original files are looked for."""
@@ -126,6 +134,8 @@ def test_offline_the_page_says_what_to_put_where(visit, law, cache):
     for part in (law.url, law.file, str(cache)):
         assert part in shown
     assert ui.store().datasets() == []
+    cards = [block for block in blocks(page.main) if block.get("error")]
+    assert {button.key for button in cards[-1].get("button")} == {"fetch law"}
 
 
 def test_a_file_that_is_not_the_published_one_is_refused(visit, law, cache):

@@ -12,6 +12,7 @@ from fairdash.audits import (
     AuditedModel,
     AuditRows,
     audit_counterparts,
+    columns_by_effect,
     counterpart_of,
     number_step,
     search_counterparts,
@@ -251,3 +252,25 @@ def test_a_number_is_edited_in_steps_that_suit_its_column(values, step):
     found = number_step(pd.Series(values))
     assert found == step
     assert isinstance(found, type(step))
+
+
+def test_columns_stand_by_how_far_they_alone_move_a_person(model_of, dataset):
+    model = model_of("unconstrained", {"n_epochs": 20, "batch_size": 64})
+    for place in (0, 5):
+        person = model.rows.frame.iloc[[place]]
+        at = np.array([place])
+
+        def moved(name, person=person, at=at):
+            column = dataset.frame[name]
+            if name == "branch":
+                values = column.unique()
+            else:
+                shares = [0.05, 0.25, 0.5, 0.75, 0.95]
+                values = np.quantile(column, shares, method="nearest")
+            p = model.probability(person, at)[0]
+            changed = (person.assign(**{name: value}) for value in values)
+            return max(abs(model.probability(one, at)[0] - p) for one in changed)
+
+        effects = [moved(name) for name in columns_by_effect(model, place)]
+        assert effects == sorted(effects, reverse=True)
+        assert effects[0] > effects[-1]

@@ -133,3 +133,10 @@ def test_options_are_those_of_fairlearn(groups, method, weighted):
         metrics.demographic_parity_ratio(pred, sensitive_features=group, method="to")
     with pytest.raises(ValueError, match="`agg` must be one of"):
         metrics.equalized_odds_ratio(y, pred, sensitive_features=group, agg="sum")
+
+
+def test_messages_write_numbers_without_the_type_of_numpy():
+    with pytest.raises(ValueError, match=r"the first is 3 in row 1"):
+        demographic_parity_difference(
+            np.array([0, 3, 1]), sensitive_features=list("aba")
+        )

@@ -1,5 +1,7 @@
 """Models side by side."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from fairdash.plots import plot_comparison, plot_overview
@@ -40,6 +42,35 @@ def test_the_overview_sets_accuracy_against_the_worst_gap(models):
     assert figure.layout.shapes[0].x1 == 0.1
     assert figure.layout.xaxis.title.text == "Worst-1-DI (← fairer)"
     assert not plot_overview(models, title="Loans").figure.layout.shapes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_many_models_the_first_and_those_no_other_beats_have_names(models, seed):
+    rng = np.random.default_rng(seed)
+    many = pd.concat([models.iloc[[0]]] * 17, ignore_index=True)
+    many["label"] = [f"model {i}" for i in range(17)]
+    many["accuracy"], many["worst_1_di"] = rng.random((2, 17)).round(2)
+    picture = plot_overview(many, title="A study")
+    grey, *named = picture.figure.data
+    best = {
+        row.label
+        for row in many.itertuples()
+        if not (
+            (many["accuracy"] >= row.accuracy)
+            & (many["worst_1_di"] <= row.worst_1_di)
+            & (
+                (many["accuracy"] > row.accuracy)
+                | (many["worst_1_di"] < row.worst_1_di)
+            )
+        ).any()
+    }
+    names = {trace.name for trace in named}
+    assert len(names) <= 6
+    assert "model 0" in names
+    assert names - {"model 0"} <= best
+    assert best <= names or len(names) >= 5
+    assert set(grey.text) == set(many["label"]) - names
+    assert len(picture.table) == 17
 
 
 def test_a_model_that_does_not_decide_is_marked_and_not_called_fair(models):

@@ -27,6 +27,11 @@ def test_without_an_adversary_there_is_one_panel(curves):
     assert "yaxis2" not in figure.layout.to_plotly_json()
 
 
+def test_a_method_without_epochs_of_its_own_has_its_whole_curve_on_the_axis(curves):
+    figure = plot_training(curves, colour_role="hinge", n_epochs=1).figure
+    assert tuple(figure.layout.xaxis.range) == (0, curves["epoch"].max())
+
+
 def test_seeds_give_a_band_of_one_standard_deviation(curves):
     spread = curves.assign(loss_sd=0.01, validation_loss_sd=np.nan)
     figure = plot_training(spread, colour_role="road", n_epochs=60).figure

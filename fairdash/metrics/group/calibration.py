@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import check_consistent_length
 
-from fairdash._validation import check_whole, value_label
+from fairdash._validation import as_written, check_whole, value_label
 from fairdash.metrics.group.counting import binary_vector, divide, group_codes
 from fairdash.metrics.group.intervals import check_confidence, wilson_interval
 
@@ -58,7 +58,7 @@ def calibration_curve(
     if len(wrong):
         raise ValueError(
             f"`scores` must be finite numbers; {len(wrong)} rows are not, the first is "
-            f"{values[wrong[0]]!r} in row {wrong[0]}. Exclude these rows."
+            f"{as_written(values[wrong[0]])} in row {wrong[0]}. Exclude these rows."
         )
     groups = group_codes(sensitive_features, y)
     distinct = np.unique(values)

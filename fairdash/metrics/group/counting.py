@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_consistent_length
 
-from fairdash._validation import encode_groups, value_label
+from fairdash._validation import as_written, encode_groups, value_label
 
 Labels = NDArray[np.int8]
 Counts = NDArray[np.float64]
@@ -34,7 +34,7 @@ def binary_models(name: str, values: ArrayLike) -> Labels:
         where = np.argwhere(wrong)
         message = (
             f"`{name}` must hold 0 and 1 only; {len(where)} entries differ, the first "
-            f"is {array[tuple(where[0])]!r} in row {where[0][-1]}."
+            f"is {as_written(array[tuple(where[0])])} in row {where[0][-1]}."
         )
         raise ValueError(message)
     return np.atleast_2d(array).astype(np.int8)
@@ -59,7 +59,7 @@ def probability_models(name: str, values: ArrayLike) -> NDArray[np.floating[Any]
         where = np.argwhere(wrong)
         message = (
             f"`{name}` must be probabilities in [0, 1]; {len(where)} entries are not, "
-            f"the first is {array[tuple(where[0])]!r} in row {where[0][-1]}."
+            f"the first is {as_written(array[tuple(where[0])])} in row {where[0][-1]}."
         )
         raise ValueError(message)
     array = np.atleast_2d(array)

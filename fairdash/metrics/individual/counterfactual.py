@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._validation import as_written
 from fairdash.metrics.group.counting import binary_vector, group_codes
 
 Float = NDArray[np.float64]
@@ -60,7 +61,7 @@ def flip_columns(
         present = column.dropna().unique().tolist()
         strange = [value for value in given if value not in present]
         if strange:
-            message = f"{name!r} has no value {strange[0]!r}"
+            message = f"{name!r} has no value {as_written(strange[0])}"
             raise ValueError(f"{message}; its values are {present[:10]}.")
         if not len(given) and len(present) > _MOST_VALUES:
             raise ValueError(

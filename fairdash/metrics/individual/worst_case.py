@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, softmax
 
-from fairdash._validation import check_non_negative, check_whole
+from fairdash._validation import as_written, check_non_negative, check_whole
 from fairdash.metrics.individual.fair_metric import FairMetric, Float
 
 _RANDOM_STARTS = 3
@@ -248,8 +248,8 @@ def class_indices(target: ArrayLike, outputs: Float) -> NDArray[np.int64]:
         where = int(np.flatnonzero(wrong)[0])
         raise ValueError(
             f"The class of each row must be an index from 0 to {n_classes - 1}; row "
-            f"{where} holds {labels[where]!r}. Encode labels such as -1 and 1 as 0 "
-            "and 1."
+            f"{where} holds {as_written(labels[where])}. Encode labels such as -1 and "
+            "1 as 0 and 1."
         )
     return labels.astype(np.int64)
 

@@ -103,7 +103,7 @@ def pick_meaning(
             "The outcome 1 in words",
             name,
             max_chars=40,
-            placeholder="recidivated",
+            placeholder=f"what 1 in {target} means",
             key=f"{key} name",
         )
         current = next(x for x, value in _MEANINGS.items() if value == meaning)

@@ -162,20 +162,11 @@ def title_of(file: str) -> str:
 def public_cards() -> None:
     """Draw a card for each public table; its button fetches and opens it.
 
-    Under the cards an error says which file to put where when one cannot be fetched.
+    In its card an error says which file to put where when one cannot be fetched.
     """
     with st.grid(columns=3, min_column_width=250, gap="small"):
-        pressed = [(name, _card(name, public)) for name, public in PUBLIC.items()]
-    for name, variant in pressed:
-        if variant is None:
-            continue
-        try:
-            with st.spinner(f"Fetching {PUBLIC[name].title}…"):
-                data = add_public(name, variant)
-        except ValueError as error:
-            problem(f"{PUBLIC[name].title} was not fetched", error)
-        else:
-            open_page(_PAGE, data=data)
+        for name, public in PUBLIC.items():
+            _card(name, public)
 
 
 def add_public(name: str, variant: str) -> str:
@@ -205,8 +196,8 @@ def _head(title: str, action: str, **button: Any) -> bool:
         return st.button(action, type="tertiary", **button)
 
 
-def _card(name: str, public: PublicTable) -> str | None:
-    """Draw a table and its variants; return the one to fetch when that is pressed."""
+def _card(name: str, public: PublicTable) -> None:
+    """Draw a table and its variants; fetch and open the one asked for."""
     with st.container(border=True, height="stretch", gap="xsmall"):
         icon, key = ":material/download:", f"fetch {name}"
         pressed = _head(plain(public.title), "Fetch", icon=icon, key=key)
@@ -223,7 +214,15 @@ def _card(name: str, public: PublicTable) -> str | None:
             )
         rows = public.variants[variant]
         st.caption(plain(f"{_count(rows)}: {rows.rows}."))
-    return variant if pressed else None
+        if not pressed:
+            return
+        try:
+            with st.spinner(f"Fetching {public.title}…"):
+                data = add_public(name, variant)
+        except ValueError as error:
+            problem(f"{public.title} was not fetched", error)
+        else:
+            open_page(_PAGE, data=data)
 
 
 def _count(variant: Variant) -> str:

@@ -21,14 +21,12 @@ from fairdash.datasets import (
 from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.kept_upload import keep_fit
+from fairdash.ui.widgets.kept_upload import TABLE_FILES, keep_fit
 from fairdash.ui.widgets.state import store
 
 _PAGE = "pages/1_Data.py"
 _FEWEST_COLUMNS = 3
 _LARGEST = 500  # MB
-_TYPES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
-_TYPES += ["json", "jsonl", "ndjson"]
 _SAID = "read anew"  # key of what is told once the file was read differently
 
 
@@ -75,7 +73,7 @@ def choose_table() -> None:
     """Draw the upload and the samples; a choice opens it on the Data page."""
     uploaded = st.file_uploader(
         "Upload a table, one row a case: CSV, Excel, JSON or Parquet, plain or packed",
-        type=_TYPES,
+        type=TABLE_FILES,
         max_upload_size=_LARGEST,
     )
     if uploaded is not None:
@@ -115,7 +113,7 @@ def reread(table: OpenTable) -> None:
             return
         uploaded = st.file_uploader(
             "Then upload the file again",
-            type=_TYPES,
+            type=TABLE_FILES,
             max_upload_size=_LARGEST,
             disabled=chosen == form,
             key=f"{key} file",

@@ -12,6 +12,7 @@ from fairdash.audits import (
     AuditedModel,
     Change,
     Counterparts,
+    columns_by_effect,
     compare_people,
     counterpart_of,
     counterparts_caption,
@@ -19,10 +20,11 @@ from fairdash.audits import (
     number_step,
 )
 from fairdash.metrics import FairMetric
-from fairdash.ui.selection import bound, bound_entry
+from fairdash.ui.selection import bound, bound_entry, entry, selection
 from fairdash.ui.widgets.blocks import heading, kpi_row
 
 _CARDS, _LISTED, _SHOWN_CHANGES = 3, 200, 5
+_FIELDS = 10  # columns of a person that stand to be edited; others are searched for
 _MISSING = "(missing)"
 _AS_IS, _WORST = "as they are", "worst counterpart"
 _HOW = """
@@ -109,7 +111,7 @@ def what_if(model: AuditedModel, metric: FairMetric, found: Counterparts) -> Non
     worst = counterpart_of(person, chosen["changes"])
     begin = person if start == _AS_IS else worst
     answer = st.container()
-    edited = _edit(begin, model.rows.dataset.frame, row)
+    edited = _edit(begin, model, place, row)
     p, q, distance = compare_people(model, metric, place, edited)
     with answer:
         kpi_row(
@@ -132,11 +134,32 @@ def _card(rank: int, person: dict[Any, Any]) -> None:
         st.caption(f"Fair distance {number(person['fair_distance'], 3)}")
 
 
-def _edit(person: pd.DataFrame, known: pd.DataFrame, row: int) -> pd.DataFrame:
-    """Draw a field for every column of the person in a row; return them edited."""
-    values: dict[str, object] = {}
-    with st.grid(min_column_width=150, gap=("xsmall", "medium")):
-        for name in map(str, person):
+def _edit(
+    person: pd.DataFrame, model: AuditedModel, place: int, row: int
+) -> pd.DataFrame:
+    """Draw fields of the person in a row, and return the person edited.
+
+    These are the columns that move this person's P(1) most, and those searched for.
+    """
+    known = model.rows.dataset.frame
+    values = {str(name): person[name].iloc[0] for name in person}
+    ordered = columns_by_effect(model, place)
+    others = ordered[_FIELDS:]
+    fields = st.container()
+    edits = selection().edits
+    touched = [name for name in others if entry(edits, f"{row} {name}") is not None]
+    if others:
+        searched = st.multiselect(
+            f"Of {len(others)} more columns",
+            others,
+            touched,
+            format_func=plain,
+            placeholder="Search a column to change",
+            key=f"searched {row}",
+        )
+        touched += [name for name in searched if name not in touched]
+    with fields, st.grid(min_column_width=150, gap=("xsmall", "medium")):
+        for name in [*ordered[:_FIELDS], *touched]:
             value, column = person[name].iloc[0], known[name]
             tie = partial(bound_entry, "edits", f"{row} {name}")
             if pd.api.types.is_numeric_dtype(column) and column.dtype != bool:

@@ -23,6 +23,7 @@ from fairdash.sweep import SweepSpec
 from fairdash.ui.postprocess.ramp import Choice, Ramp, covariance_thresholds
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.downloads import table_download
+from fairdash.ui.widgets.kept_upload import TABLE_FILES
 from fairdash.ui.widgets.state import store
 
 _BY_MODEL = "Scores of this model, from the features"
@@ -45,7 +46,7 @@ def apply_to_file(
         "`fairdash apply` on the command line."
     )
     sent = st.file_uploader(
-        "New file", type=["csv", "gz", "parquet"], max_upload_size=200, key="new file"
+        "New file", type=TABLE_FILES, max_upload_size=200, key="new file"
     )
     if sent is None:
         return

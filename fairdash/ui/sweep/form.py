@@ -24,7 +24,7 @@ from fairdash.sweep import (
     swept_methods,
 )
 from fairdash.ui.selection import bound_entry
-from fairdash.ui.widgets.blocks import controls, more, problem
+from fairdash.ui.widgets.blocks import controls, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.start_runs import PROPOSED, source, train_rows_input
 from fairdash.ui.widgets.state import store
@@ -100,14 +100,14 @@ def sweep_form(dataset_id: str) -> None:
         return
     record = store().dataset_record(dataset_id)
     papers = _published(record.roles, chosen) if effort == "paper" else {}
-    with controls(2):
+    with st.container(horizontal=True, vertical_alignment="center"):
         equal = len(chosen) > 1 and st.toggle(
             "As many models for every method",
             help="Methods with fewer settings get values between those of the grid, so "
             "that on a front over single runs none has more chances.",
             **_tied("equal", False, read=lambda text: text == "True"),
         )
-        with more("Criterion and networks"):
+        with st.popover("Criterion and networks", icon=":material/tune:"):
             how = _shared(chosen, papers)
     train_rows = train_rows_input(dataset_id, start=PROPOSED)
     known = (one.subgroups for one in papers.values() if one.subgroups)

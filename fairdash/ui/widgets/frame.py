@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import APP_FOLDER
-from fairdash._wording import clock_time
+from fairdash._wording import clock_time, shortened
 from fairdash.store import DatasetRecord, RunRecord
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import Selection, arrive, menu_address, selection, write
@@ -41,6 +41,7 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
     "Keep": {"pages/10_Runs.py": ("Runs", "history")},
 }
 _ANOTHER = ""
+_PICKER = 300  # pixels: what `shortened` leaves of a name fits in
 # what is chosen has a tint and a border: no accent is 4.5:1 to a dark page, to its own
 # tint on it and to the white text of buttons at once, so chosen words are in ink
 _CHOSEN = """
@@ -236,16 +237,16 @@ def _picker(kind: str, current: str | None) -> None:
         return
     if kind == "data":
         names[_ANOTHER] = "Another table…"
-    options = list(names)
+    options, short = list(names), shortened(names)
     index = options.index(current) if current else None
     chosen = st.selectbox(
         "Run" if kind == "run" else "Data set",
         options,
         index=index,
-        format_func=names.__getitem__,
+        format_func=short.__getitem__,
         placeholder="Open a run" if kind == "run" else "Open a data set",
         label_visibility="collapsed",
-        width=240,
+        width=_PICKER,
         key=f"pick {kind} {current}",
     )
     if chosen == _ANOTHER:

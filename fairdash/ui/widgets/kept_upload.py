@@ -9,6 +9,8 @@ from fairdash.ui.selection import choose, entry, selection, with_entry
 from fairdash.ui.widgets.state import store
 
 MOST_MB = 200
+TABLE_FILES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
+TABLE_FILES += ["json", "jsonl", "ndjson"]
 
 
 def keep_fit(
@@ -67,7 +69,7 @@ def kept_upload(label: str, role: str) -> str | None:
 
     sent = st.file_uploader(
         label,
-        type=["csv", "gz", "parquet"],
+        type=TABLE_FILES,
         max_upload_size=MOST_MB,
         key=key,
         on_change=sent_or_removed,

@@ -24,7 +24,7 @@ from fairdash.postprocessing import score_columns as columns_of_scores
 from fairdash.results import Setting
 from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import more, problem
-from fairdash.ui.widgets.kept_upload import keep_fit
+from fairdash.ui.widgets.kept_upload import TABLE_FILES, keep_fit
 from fairdash.ui.widgets.state import store
 
 _PLAIN = ("unconstrained", "logistic", "logistic_cv", "forest", "neighbours")
@@ -238,7 +238,7 @@ def scores_form(without_outcome: str) -> None:
     )
     sent = st.file_uploader(
         "File of scores",
-        type=["csv", "gz", "parquet"],
+        type=TABLE_FILES,
         max_upload_size=200,
         key="scores file",
     )
