@@ -33,14 +33,10 @@ def figures(page):
 
 
 def sent(page, component):
-    """Return what a component of the browser was sent, None where it is not.
-
-    With what it was sent as text, as the component reads it.
-    """
+    """Return what a component of the browser was sent, None where it is not."""
     for element in page.get("bidi_component"):
         if element.proto.component_name == f"fairdash.{component}":
-            data = json.loads(element.proto.json)
-            return data | json.loads(data.pop("kept", "{}"))
+            return json.loads(element.proto.json or element.proto.bytes)
     return None
 
 

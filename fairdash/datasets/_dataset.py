@@ -15,6 +15,7 @@ from fairdash.datasets._problems import find_errors
 from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Roles
 from fairdash.datasets._rows import group_codes, outcomes, row_reasons
+from fairdash.datasets._subgroups import has_bins
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,16 @@ class Dataset:
     def groups(self) -> "pd.Categorical[str]":
         """Name of each row's group, in the order of ``group_names``."""
         return pd.Categorical.from_codes(self.group, pd.Index(self.group_names))
+
+    @cached_property
+    def binned(self) -> tuple[str, ...]:
+        """Columns that are cut in bins when nothing else is said: see `has_bins`."""
+        return tuple(str(n) for n in self.frame.columns if has_bins(self.frame[n]))
+
+    @cached_property
+    def binary(self) -> tuple[str, ...]:
+        """Columns of two values."""
+        return tuple(str(n) for n in self.frame.columns if self.frame[n].nunique() == 2)
 
     @cached_property
     def key(self) -> str:

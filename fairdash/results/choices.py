@@ -12,7 +12,7 @@ from fairdash.results.models import (
     trained_as,
     trials_of,
 )
-from fairdash.results.sweeps import StoredSweep, is_sweep, sweep_grid
+from fairdash.results.sweeps import StoredSweep, has_axes, sweep_grid
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE
 
@@ -24,7 +24,7 @@ def notable(store: Store, run_id: str) -> list[Setting]:
     validation rows.
     """
     run = store.run(run_id)
-    over = run.over and is_sweep(store, run_id)
+    over = run.over and has_axes(run)
     sweep = sweep_grid(store, run_id) if over else None
     if sweep is None:
         return []

@@ -52,7 +52,7 @@ _CARDS = (
 
 def is_sweep(store: Store, run_id: str | None) -> bool:
     """Tell whether a run tries several settings of a method."""
-    return run_id is not None and _has_axes(store.run(run_id))
+    return run_id is not None and has_axes(store.run(run_id))
 
 
 @dataclass(frozen=True)
@@ -317,7 +317,7 @@ def joining_runs(store: Store, run: RunRecord) -> list[RunRecord]:
     found = []
     for record in store.runs(run.dataset_id):
         grids = record.spec["methods"]
-        if record.id == run.id or len(grids) != 1 or _has_axes(record):
+        if record.id == run.id or len(grids) != 1 or has_axes(record):
             continue
         same = all(record.spec.get(name) == run.spec.get(name) for name in shared)
         if same and grids[0]["method"] in methods:
@@ -359,7 +359,8 @@ def _counts(rows: Rows, predicted: NDArray[np.int64]) -> pd.DataFrame:
     return counted.agg(n="size", positives="sum").reset_index()
 
 
-def _has_axes(run: RunRecord) -> bool:
+def has_axes(run: RunRecord) -> bool:
+    """Tell whether a run tries several settings of a method."""
     methods = run.spec.get("methods", [])
     axes = [axis for grid in methods for axis in grid.get("params", {}).values()]
     return any(isinstance(axis, list) and len(axis) > 1 for axis in axes)

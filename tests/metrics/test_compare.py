@@ -1,9 +1,14 @@
 """The bootstrap of counts against a bootstrap of real rows."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fairdash.metrics import compare, evaluate
+from fairdash.metrics.group.chance import _count
 
 
 def literal_bootstrap(rows, metric, n_resamples, seed):
@@ -96,3 +101,13 @@ def test_models_that_are_equally_unfair_are_hardly_ever_told_apart():
 def test_bad_settings_are_refused(rows, wrong):
     with pytest.raises(ValueError):
         compare(rows.y, *rows.y_pred[:2], **rows.where, **wrong)
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), *[st.integers(0, 1)] * 4), min_size=1))
+def test_rows_are_counted_by_cell_in_the_order_of_the_codes(rows):
+    table = np.array(rows)
+    columns = [table[:, place].astype(np.int8) for place in (2, 3, 4)]
+    joint = _count(table[:, 0], table[:, 1], columns)
+    expected = sorted(Counter(rows).items())
+    assert list(map(tuple, joint.cell.tolist())) == [cell for cell, _ in expected]
+    assert joint.rows.tolist() == [n for _, n in expected]

@@ -196,8 +196,12 @@ def compare(
 def _count(
     subgroup: NDArray[np.int64], group: NDArray[np.int64], columns: list[Labels]
 ) -> _Joint:
-    stacked = np.column_stack([subgroup, group, *columns])
-    cell, rows = np.unique(stacked, axis=0, return_counts=True)
+    # numbers of cells, in the order of their codes, sort sooner than rows of codes do
+    codes = subgroup + 1, group, *(column.astype(np.int64) for column in columns)
+    shape = tuple(int(code.max()) + 1 for code in codes)
+    found, rows = np.unique(np.ravel_multi_index(codes, shape), return_counts=True)
+    cell = np.column_stack(np.unravel_index(found, shape))
+    cell[:, 0] -= 1
     return _Joint(cell, rows)
 
 

@@ -5,6 +5,9 @@ takes some tenths of a second. Here the browser holds the numbers of every setti
 method: at each step of a drag it writes the numbers of the nearest trained one and
 moves a ring over the front and a frame over the map. The server is told on release; a
 setting between the trained ones is then trained as the sweep trained the others.
+
+The numbers go as JSON in bytes, made once a sweep: of an object Streamlit would write
+the JSON twice at every release.
 """
 
 import json
@@ -57,9 +60,8 @@ def draw_sliders(
         state.single,
     )
     start = [position_of(axes[name], state.point[name]) for name in state.sliders]
-    live_component("live_setting", _HERE)(
-        data={"kept": kept, "start": start}, key=key, on_place_change=moved
-    )
+    data = f'{kept[:-1]}, "start": {json.dumps(start)}}}'.encode()
+    live_component("live_setting", _HERE)(data=data, key=key, on_place_change=moved)
 
 
 def _sliders(sweep: StoredSweep, state: Controls) -> dict[str, Any]:
@@ -107,15 +109,16 @@ def draw_inside(sweep: StoredSweep, state: Controls) -> None:
     """Draw local DI and r of the setting the sliders stand at."""
     theme = st.context.theme.type or "light"
     kept = sweep.once(
-        lambda: json.dumps(_all_inside(sweep, state.method, state.others, theme)),
+        lambda: json.dumps(
+            _all_inside(sweep, state.method, state.others, theme)
+        ).encode(),
         "inside",
         state.method,
         tuple(state.others.items()),
         theme,
     )
-    live_component("live_inside", _HERE)(
-        data={"kept": kept}, key=f"{sweep.run.id} {state.method} inside"
-    )
+    key = f"{sweep.run.id} {state.method} inside"
+    live_component("live_inside", _HERE)(data=kept, key=key)
 
 
 def _all_inside(

@@ -87,8 +87,8 @@ function block(finding, svg, caption) {
   return `<section><h2>${escaped(finding)}</h2>${svg}<p>${escaped(caption)}</p></section>`
 }
 
-export default function ({ data: { kept }, parentElement }) {
-  const data = JSON.parse(kept)
+export default function ({ data: bytes, parentElement }) {
+  const data = JSON.parse(new TextDecoder().decode(bytes))
   const root = parentElement.querySelector(".live_inside")
   let at = null, frame = 0
   const redraw = () => {

@@ -131,8 +131,8 @@ const inputsTo = (state, at) => state.inputs.forEach((input, i) => { input.value
 
 const mounted = new WeakMap()
 
-export default function ({ data: { kept, start: from }, parentElement, setStateValue }) {
-  const data = JSON.parse(kept)
+export default function ({ data: bytes, parentElement, setStateValue }) {
+  const data = JSON.parse(new TextDecoder().decode(bytes))
   const root = parentElement.querySelector(".live_setting")
   const state = mounted.get(root) ?? { root }
   const shape = JSON.stringify(data.sliders)
@@ -142,10 +142,10 @@ export default function ({ data: { kept, start: from }, parentElement, setStateV
   }
   state.data = data
   // until the server repeats what it was told on release, it speaks of a place before
-  const start = from.join(), waits = Date.now() < state.until
+  const start = data.start.join(), waits = Date.now() < state.until
   if (start === state.told) state.until = 0
   else if (!state.held && !waits) {
-    inputsTo(state, from)
+    inputsTo(state, data.start)
   }
   const soon = () => { state.frame ||= requestAnimationFrame(() => redraw(state)) }
   for (const input of state.inputs) {

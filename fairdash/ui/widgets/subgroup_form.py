@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from fairdash.datasets import Dataset, Subgroups, bin_widths, has_bins, road_table_1
+from fairdash.datasets import Dataset, Subgroups, bin_widths, road_table_1
 from fairdash.ui.selection import bound, selection
 
 Change = Callable[[Subgroups, Any], Subgroups]  # by what a widget shows
@@ -53,7 +52,7 @@ def subgroup_form(
         return bound("subgroups", value, shown=lambda _: value, meant=changed, key=name)
 
     with options:
-        preset = _preset(frame, current, start, part)
+        preset = _preset(dataset, current, start, part)
         if not preset:
             st.multiselect(
                 "Columns",
@@ -67,7 +66,7 @@ def subgroup_form(
                 ),
             )
     columns = [] if preset else current.columns
-    binned = [name for name in columns if has_bins(frame[name])]
+    binned = [name for name in columns if name in dataset.binned]
     for place, name in zip([bar[0], *[options] * 4], binned, strict=False):
         with place:
             as_chosen = name in start.cuts or name in start.quantiles
@@ -129,7 +128,7 @@ def _with_width(
 
 
 def _preset(
-    frame: pd.DataFrame,
+    dataset: Dataset,
     current: Subgroups,
     start: Subgroups,
     part: Callable[[str, Any, Change], dict[str, Any]],
@@ -138,15 +137,14 @@ def _preset(
 
     Returns whether one is chosen.
     """
-    ages = [str(name) for name in frame.columns if has_bins(frame[name])]
-    pairs = [str(name) for name in frame.columns if frame[name].nunique() == 2]
+    ages, pairs = dataset.binned, dataset.binary
     if not ages or not pairs:
         return False
     age, gender = ages[_likely(ages, "age")], pairs[_likely(pairs, "sex", "gender")]
     size = {"min_size": current.min_size}
 
     def table_1(age: str, gender: str) -> dict[str, Subgroups]:
-        known = road_table_1(age, gender, frame)
+        known = road_table_1(age, gender, dataset.frame)
         return {name: one.model_copy(update=size) for name, one in known.items()}
 
     def at(age: str, gender: str, place: int) -> Subgroups:
@@ -190,7 +188,7 @@ def _preset(
     return True
 
 
-def _likely(names: list[str], *words: str) -> int:
+def _likely(names: Sequence[str], *words: str) -> int:
     """Return the place of the first name that has one of ``words`` in it."""
     found = [i for i, name in enumerate(names) if any(w in name.lower() for w in words)]
     return found[0] if found else 0

@@ -1,0 +1,145 @@
+"""Sessions that let go of sliders at the same time: waiting and processor time.
+
+Builds the store of `bench_sliders` (a finished sweep of 200 settings of ROAD), serves
+it and opens sessions by websocket, as a browser does, without drawing anything. Half of
+them move λ and τ on Sweep, half k on Local fairness, each every few seconds; they say
+what they have kept of long messages, as a browser does.
+
+    python benchmarks/bench_load.py [--sessions 20] [--seconds 60] [--every 2]
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import signal
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import websockets
+from bench_release import processor_seconds
+from bench_sliders import build, serve
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+PAGES = ("Sweep", "Local_fairness")
+PATIENCE = 120  # seconds for a whole page
+
+
+class Session:
+    """One reader: a websocket, and what moves the slider of the page."""
+
+    def __init__(self, socket, page, run):
+        self.socket, self.page, self.query = socket, page, f"run={run}"
+        self.widget = self.fragment = None
+
+    async def ask(self, *, change=None):
+        """Run the page, or after a change its fragment; return the seconds it took."""
+        message = BackMsg()
+        script = message.rerun_script
+        script.query_string, script.page_name = self.query, self.page
+        if change is not None:
+            script.fragment_id = self.fragment
+            state = script.widget_states.widgets.add(id=self.widget)
+            if self.page == "Sweep":
+                state.json_value = json.dumps({"place": change})
+            else:
+                state.string_array_value.data.append(str(change))
+        began = time.perf_counter()
+        await self.socket.send(message.SerializeToString())
+        while True:
+            answer = ForwardMsg.FromString(await self.socket.recv())
+            kind = answer.WhichOneof("type")
+            if kind == "delta":
+                self._look(answer.delta)
+            elif kind == "page_info_changed":
+                self.query = answer.page_info_changed.query_string
+            elif kind == "script_finished":
+                return time.perf_counter() - began
+
+    def _look(self, delta):
+        element = delta.new_element
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            raise RuntimeError(element.exception.message)
+        wanted = {
+            "bidi_component": lambda one: one.component_name == "fairdash.live_setting",
+            "button_group": lambda one: one.label == "Worst k",
+        }
+        if kind in wanted and wanted[kind](getattr(element, kind)):
+            self.widget = getattr(element, kind).id
+            self.fragment = delta.fragment_id
+
+
+async def read(url, page, run, options, start, waits):
+    """Open a page, then let go of its slider until the time is over."""
+    where = url.replace("http", "ws") + "/_stcore/stream"
+    rng = np.random.default_rng(start)
+    async with websockets.connect(
+        where, subprotocols=["streamlit"], max_size=None, open_timeout=PATIENCE
+    ) as socket:
+        session = Session(socket, page, run)
+        await asyncio.wait_for(session.ask(), PATIENCE)
+        await options.ready.wait()
+        await asyncio.sleep(options.every * rng.random())
+        end = time.perf_counter() + options.seconds
+        while time.perf_counter() < end:
+            change = int(rng.integers(3))
+            if page == "Sweep":
+                change = [int(rng.integers(20)), int(rng.integers(10))]
+            waits[page].append(await session.ask(change=change))
+            await asyncio.sleep(max(0.0, options.every - waits[page][-1]))
+
+
+async def load(url, run, options, pid):
+    waits = {page: [] for page in PAGES}
+    options.ready = asyncio.Event()
+    sessions = [
+        asyncio.create_task(read(url, PAGES[i % 2], run, options, i, waits))
+        for i in range(options.sessions)
+    ]
+    await asyncio.sleep(options.warm)
+    spent = processor_seconds(pid)
+    options.ready.set()
+    await asyncio.gather(*sessions)
+    return waits, processor_seconds(pid) - spent
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=50_000)
+    parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--every", type=float, default=2)
+    parser.add_argument("--warm", type=float, default=60, help="seconds to open pages")
+    options = parser.parse_args()
+    home = tempfile.mkdtemp()
+    app = None
+    try:
+        run = build(home, options.rows)
+        app, url = serve(home)
+        waits, spent = asyncio.run(load(url, run, options, app.pid))
+        memory = Path(f"/proc/{app.pid}/status").read_text().split("VmRSS:")[1]
+    finally:
+        if app is not None:
+            app.send_signal(signal.SIGINT)
+            app.wait(20)
+        shutil.rmtree(home, ignore_errors=True)
+    n = sum(map(len, waits.values()))
+    print(
+        f"{options.rows:,} rows, 201 models, {options.sessions} sessions, a release "
+        f"every {options.every:g} s, load {os.getloadavg()[0]:.1f}"
+    )
+    print("ms from release to the end of the script   n   p50   p95")
+    for page, seconds in waits.items():
+        median, most = 1000 * np.quantile(seconds, [0.5, 0.95])
+        print(f"{page:40s} {len(seconds):4d} {median:5.0f} {most:5.0f}")
+    print(f"server's processor time a release: {1000 * spent / n:.0f} ms")
+    print(f"memory at the end: {int(memory.split()[0]) / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
