@@ -1,6 +1,6 @@
 """Where descent by the gradient printed for fair log-loss ends, against the optimum.
 
-python benchmarks/published_gradient.py
+python benchmarks/fair_log_loss/published_gradient.py
 """
 
 import numpy as np

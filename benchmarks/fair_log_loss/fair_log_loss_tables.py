@@ -4,8 +4,8 @@ The table behind Figure 4 of Rezaei et al. (AAAI 2020): 70/30 splits, the penalt
 by log loss on a fifth of the training rows. Reductions, covariance, reweighing and
 Hardt take the penalty of plain logistic regression.
 
-    FAIRDASH_DATA=FOLDER OMP_NUM_THREADS=1 \
-        python benchmarks/fair_log_loss_tables.py compas --splits 20 --jobs 2
+    FAIRDASH_DATA=FOLDER OMP_NUM_THREADS=1 python \
+        benchmarks/fair_log_loss/fair_log_loss_tables.py compas --splits 20 --jobs 2
 """
 
 import argparse

@@ -4,7 +4,7 @@ All on the same 45,222 x 100 rows, in one run; rounds alternate between the solv
 that a machine that drifts drifts for all, and the quickest round of each is shown. The
 exponentiated gradient, much slower, has one round.
 
-    OMP_NUM_THREADS=1 python benchmarks/bench_fair_log_loss.py
+    OMP_NUM_THREADS=1 python benchmarks/fair_log_loss/bench_fair_log_loss.py
 """
 
 import argparse
