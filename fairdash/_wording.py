@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 MINUS = "−"
 UNDEFINED = "–"
+NO_WIDTH = "\u2060"
+_CODE = r"(?<!`)(`[\w .,:=%()+/-]+`)(?!`)"  # that holds nothing to be read otherwise
 _DAY = 86_400
 
 
@@ -219,13 +221,21 @@ def clock_time(seconds: float) -> str:
 
 
 def plain(text: object) -> str:
-    """Return ``text`` so that Markdown shows its characters; backticks stay code.
+    """Return ``text`` so that Markdown shows its characters; plain code stays code.
 
     Column names and values come from the user's file: a dollar sign would start a
-    formula and a bracket a link.
+    formula, a bracket a link or an image that the browser asks a stranger for, and a
+    backtick code that ends elsewhere. Addresses and mail are parted by a character
+    without width, for nothing else keeps them from becoming links.
     """
-    parts = re.split(r"(`[^`]*`)", str(text))
+    parts = re.split(_CODE, str(text))
     return "".join(
-        part if part.startswith("`") else re.sub(r"([\\$*_\[\]~<>#|])", r"\\\1", part)
-        for part in parts
+        part if place % 2 else re.sub(r"([\\$*_\[\]~<>#|`])", r"\\\1", _unlinked(part))
+        for place, part in enumerate(parts)
+    )
+
+
+def _unlinked(text: str) -> str:
+    return re.sub(
+        r"(?i)(:(?=//)|\bwww(?=\.)|(?<=[\w.+-])(?=@\w))", rf"\1{NO_WIDTH}", text
     )

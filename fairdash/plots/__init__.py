@@ -23,7 +23,7 @@ from fairdash.plots._noisy_groups import (
     plot_confusion,
     plot_noise_study,
 )
-from fairdash.plots._picture import FinishedFigure, Picture
+from fairdash.plots._picture import FinishedFigure, Picture, without_links
 from fairdash.plots._theme import (
     CONFIG,
     Theme,

@@ -1,10 +1,14 @@
 """A figure with everything that is said of it, from one input."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 from plotly.basedatatypes import BaseFigure
+
+_ANCHOR = re.compile(r"<(?=\s*/?\s*a\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,26 @@ class Picture:
 
     def finished(self) -> Self:
         """Return the picture with a figure that is drawn often and changes no more."""
-        return replace(self, figure=FinishedFigure(self.figure.to_dict()))
+        return replace(
+            self, figure=FinishedFigure(without_links(self.figure.to_dict()))
+        )
+
+
+def without_links(part: Any) -> Any:
+    """Return a part of a figure whose texts make no link.
+
+    Plotly reads a little HTML in any text, and a group may be named ``<a href=…>``.
+    """
+    match part:
+        case str():
+            return _ANCHOR.sub("&lt;", part) if "<" in part else part
+        case dict():
+            return {key: without_links(value) for key, value in part.items()}
+        case list() | tuple():
+            return [without_links(value) for value in part]
+        case np.ndarray() if part.dtype == object:
+            return without_links(part.tolist())
+    return part
 
 
 class FinishedFigure(BaseFigure):  # type: ignore[misc]

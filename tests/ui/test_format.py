@@ -96,5 +96,19 @@ def test_text_from_a_file_never_starts_a_formula_or_a_link(text):
     assert re.search(r"(?<!\\)(\\\\)*[$\[]", outside_code) is None
 
 
+@pytest.mark.parametrize(
+    "name", ["http://a.b", "see www.a.b", "mail me@a.b", "https://a.b/c?d=e"]
+)
+def test_an_address_is_parted_so_that_it_is_no_link(name):
+    assert plain(name).replace("\u2060", "") == name
+    assert not re.search(r"https?://|www\.|\w@\w", plain(name))
+
+
+def test_backticks_that_hide_markup_are_no_code():
+    assert plain("`` ` ![x](http://a.b) `") == (
+        "\\`\\` \\` !\\[x\\](http:\u2060//a.b) \\`"
+    )
+
+
 def test_code_in_a_message_stays_as_it_is():
     assert plain("`a_b` and a_b cost $5") == r"`a_b` and a\_b cost \$5"

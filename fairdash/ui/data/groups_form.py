@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import plural
+from fairdash._wording import plain, plural
 from fairdash.datasets import (
     Roles,
     Subgroups,
@@ -102,6 +102,7 @@ def _pick_values(
         labels,
         selection_mode="multi",
         default=named,
+        format_func=plain,
         help="The chosen values are one group and all others the second. With nothing "
         "chosen every value is a group of its own.",
         key=f"{key} groups",

@@ -56,6 +56,7 @@ def pick_positive(
             "Positive value",
             labels,
             default=known if known in labels else labels[-1] if labels else None,
+            format_func=plain,
             required=True,
             key=f"{key} positive",
         )

@@ -149,11 +149,15 @@ def _load(
     """
     content, file = uploaded.getvalue(), uploaded.name
     try:
-        with st.spinner(f"Reading {file}…"):
+        with st.spinner(plain(f"Reading {file}…")):
             digest = keep_fit(content, file, _check_columns, sheet=sheet, form=form)
     except SeveralTablesError as several:
         count = plural(len(several.names), "table")
-        asked = st.pills(f"{file} holds {count}. Which one?", several.names)
+        asked = st.pills(
+            plain(f"{file} holds {count}. Which one?"),
+            several.names,
+            format_func=plain,
+        )
         if asked:
             _load(uploaded, sheet=asked, form=form)
         return

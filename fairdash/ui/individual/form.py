@@ -115,7 +115,7 @@ def _pick_metric(model: Setting, dataset: Dataset, dataset_id: str) -> FairMetri
         **_part_of_metric("columns", current, list(spec.columns), tuple),
     )
     group = st.toggle(
-        f"What predicts {dataset.roles.sensitive_feature}",
+        plain(f"What predicts {dataset.roles.sensitive_feature}"),
         help="The direction of a logistic regression of the group on the remaining "
         "features.",
         **_part_of_metric("predicts_group", current, spec.predicts_group, bool),

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
-from fairdash._wording import Kpi, change, interval, number, plural
+from fairdash._wording import Kpi, change, interval, number, plain, plural
 from fairdash.audits import (
     Certificate,
     Noise,
@@ -85,8 +85,8 @@ def show_noise(noise: Noise) -> None:
     if names := noise.too_small_for_lemma_1:
         st.warning(
             "Lemma 1 needs equal shares of true and noisy groups, which do not hold "
-            f"here: for {', '.join(names)} it is too small. The valid bound needs no "
-            "such thing.",
+            f"here: for {plain(', '.join(names))} it is too small. The valid bound "
+            "needs no such thing.",
             icon=":material/warning:",
         )
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from fairdash._wording import plain
 from fairdash.audits import (
     Decisions,
     Noise,
@@ -231,7 +232,7 @@ def _assumed(rows: NoisyRows) -> Noise:
     with more("Shares wrong"), st.container(width=260):
         for name in rows.group_names:
             levels[name] = st.number_input(
-                f"Wrong among {name}",
+                plain(f"Wrong among {name}"),
                 0.0,
                 1.0,
                 step=0.01,
@@ -261,7 +262,7 @@ def _sample(rows: NoisyRows) -> Noise | None:
     with more("Sample"), st.container(width=320):
         st.caption(
             "A file with the true and the noisy group of some people, by the names "
-            f"that this table has: {', '.join(rows.group_names)}."
+            f"that this table has: {plain(', '.join(rows.group_names))}."
         )
         table = kept_upload("File with both groups", "sample")
         if table is None:

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
-from fairdash._wording import percent, plural
+from fairdash._wording import percent, plain, plural
 from fairdash.audits import AuditedModel, PortableModel, read_model, rows_of
 from fairdash.datasets import Subgroups, group_labels, read_table
 from fairdash.postprocessing import (
@@ -42,8 +42,8 @@ def apply_to_file(
     columns = " and ".join(ramp.data.columns)
     st.caption(
         "Applies the thresholds at this setting to every row of a file. The file needs "
-        f"the column {columns} and scores, or all features of the model. Larger files: "
-        "`fairdash apply` on the command line."
+        f"the column {plain(columns)} and scores, or all features of the model. "
+        "Larger files: `fairdash apply` on the command line."
     )
     sent = st.file_uploader(
         "New file", type=TABLE_FILES, max_upload_size=200, key="new file"

@@ -14,6 +14,7 @@ from fairdash._wording import (
     interval,
     number,
     percent,
+    plain,
     points,
 )
 from fairdash.datasets import Subgroups
@@ -259,7 +260,7 @@ def _impossibility(choice: Choice, dataset_id: str, subgroups: str) -> None:
     st.caption(
         "For decisions without randomising: whatever is corrected in known "
         "subgroups, some other subgroup has at least this covariance with "
-        f"{group}. P(group | x) is taken as its share in the "
+        f"{plain(group)}. P(group | x) is taken as its share in the "
         "chosen subgroups; finer ones can only raise the bound."
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from fairdash._wording import percent
+from fairdash._wording import percent, plain
 from fairdash.results import (
     EVERYBODY,
     Setting,
@@ -93,6 +93,6 @@ def pick_group(groups: Sequence[str]) -> str:
         group = st.selectbox("Group", options, help=words, **tied)
     else:
         group = st.segmented_control(
-            "Group", options, required=True, help=words, **tied
+            "Group", options, required=True, help=words, format_func=plain, **tied
         )
     return group

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._wording import MINUS, Kpi, plain
-from fairdash.plots import CONFIG, FinishedFigure, Picture
+from fairdash.plots import CONFIG, FinishedFigure, Picture, without_links
 
 _LABEL = 26  # pixels that the label of a widget takes above its box
 
@@ -104,12 +104,13 @@ def figure(
         drawing = drawing.figure
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
     theme = st.context.theme.type
-    if isinstance(drawing, FinishedFigure):
-        drawing = drawing.with_meta(theme)
-    elif isinstance(drawing, dict):
+    if isinstance(drawing, dict):
+        drawing = without_links(drawing)
         drawing["layout"]["meta"] = theme
     else:
-        drawing.layout["meta"] = theme
+        if not isinstance(drawing, FinishedFigure):
+            drawing = FinishedFigure(without_links(drawing.to_dict()))
+        drawing = drawing.with_meta(theme)
     with st.container(gap="xsmall"):
         heading(finding, how)
         if control is not None:
@@ -216,10 +217,10 @@ def _card(item: Kpi) -> None:
         # st.metric reads a typographic minus as positive
         chip["delta_arrow"] = "down" if item.delta.startswith(MINUS) else "up"
     st.metric(
-        item.label,
+        plain(item.label),
         item.value,
-        help=item.help,
-        delta_description=item.note or None,
+        help=plain(item.help) if item.help else None,
+        delta_description=plain(item.note) or None,
         chart_data=item.series,
         border=True,
         height="stretch",
