@@ -152,7 +152,7 @@ def fitting(*candidates: str, most: int = 70) -> str:
     return candidates[-1][: most - 1].rstrip() + "…"
 
 
-def shortened(names: Mapping[str, str], most: int = 38) -> dict[str, str]:
+def shortened(names: Mapping[str, str], most: int = 28) -> dict[str, str]:
     """Return names of at most ``most`` characters, cut in the middle.
 
     What tells runs apart stands at both ends: the table, and the method with its

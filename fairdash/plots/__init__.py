@@ -6,6 +6,7 @@ theme; ``resolve`` swaps them for files.
 """
 
 from fairdash.plots._calibration import plot_calibration
+from fairdash.plots._cut import plot_cut
 from fairdash.plots._drift import plot_drift, plot_gap_changes
 from fairdash.plots._found import plot_found_subgroups
 from fairdash.plots._front import METRICS, drawn_models, plot_front

@@ -272,7 +272,18 @@ def test_a_number_is_cut_into_an_outcome(visit, dataset_id):
     next(n for n in page.number_input if n.label == "this value").set_value(0.5).run()
     assert not page.exception
     assert not page.error
-    rate = (people()["skill"] > 0.5).mean()
+    skill = people()["skill"]
+    rate = (skill > 0.5).mean()
+    assert numbers(page)["Base rate P(y = 1)"] == f"{rate:.1%}"
+    assert f"{rate:.1%} of 600 rows are > 0.5" in words(page).replace("\\", "")
+
+    (handle,) = [s for s in page.slider if s.label.startswith("skill")]
+    assert (handle.value, handle.min) == (0.5, skill.min())
+    handle.set_value(handle.min + 10 * handle.step).run()
+    assert not page.exception
+    moved = next(n for n in page.number_input if n.label == "this value").value
+    assert moved == pytest.approx(handle.min + 10 * handle.step)
+    rate = (skill > moved).mean()
     assert numbers(page)["Base rate P(y = 1)"] == f"{rate:.1%}"
 
 

@@ -22,4 +22,4 @@ def test_both_ends_stand_and_names_that_differ_still_differ(names):
 
 def test_a_long_sweep_names_its_table_and_its_method():
     name = "compas two years · sweep of 31 models, ROAD λ 2"
-    assert shortened({"a": name}) == {"a": "compas two years ·…31 models, ROAD λ 2"}
+    assert shortened({"a": name}) == {"a": "compas two ye…dels, ROAD λ 2"}

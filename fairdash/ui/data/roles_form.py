@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._validation import explain_invalid, value_label
 from fairdash._wording import plain
+from fairdash.audits import number_step
 from fairdash.datasets import (
     Cut,
     Roles,
@@ -21,8 +22,10 @@ from fairdash.datasets import (
     guess_meaning,
     guess_positive,
 )
+from fairdash.plots import plot_cut
 from fairdash.ui.data.groups_form import pick_bins, pick_crossing, pick_groups
 from fairdash.ui.data.scores_form import pick_scores
+from fairdash.ui.widgets.blocks import figure
 
 _MISSING: dict[Literal["impute", "exclude"], str] = {
     "impute": "Keep",
@@ -119,7 +122,14 @@ def pick_meaning(
 
 
 def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
+    """Draw sign and value, a handle for the value, and the rows on either side.
+
+    The median is proposed: `guess_positive`. Field and handle move each other.
+    """
     start = known if isinstance(known, Cut) else None
+    field, handle = f"{key} cut", f"{key} handle"
+    low, high = float(column.min()), float(column.max())
+    st.session_state.setdefault(field, start.value if start else None)
     left, right = st.columns([1, 2], gap="xsmall")
     sign = left.selectbox(
         "Positive if",
@@ -130,14 +140,33 @@ def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
     )
     value = right.number_input(
         "this value",
-        value=start.value if start else None,
-        placeholder=f"{column.min():g} to {column.max():g}",
+        value=None,
+        placeholder=f"{low:g} to {high:g}",
         format="%g",
-        key=f"{key} cut",
+        key=field,
     )
     if value is None:
         return known if isinstance(known, str) else value_label(column.max())
-    return Cut(sign=sign, value=value)
+    cut = Cut(sign=sign, value=value)
+    if low < high:
+        st.session_state[handle] = min(max(float(value), low), high)
+
+        def moved() -> None:
+            st.session_state[field] = float(f"{st.session_state[handle]:.6g}")
+
+        st.slider(
+            f"{plain(column.name)}: 1 from here on",
+            low,
+            high,
+            step=number_step(column) * 1.0,
+            key=handle,
+            on_change=moved,
+            label_visibility="collapsed",
+        )
+        positive = pd.Series(cut.holds(column), column.index)
+        picture = plot_cut(column, positive, cut=str(cut), at=float(value))
+        figure(picture, key=f"{key} values")
+    return cut
 
 
 class Choice(NamedTuple):

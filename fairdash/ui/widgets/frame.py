@@ -41,7 +41,7 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
     "Keep": {"pages/10_Runs.py": ("Runs", "history")},
 }
 _ANOTHER = ""
-_PICKER = 300  # pixels: what `shortened` leaves of a name fits in
+_PICKER = 240  # pixels: what `shortened` leaves of a name fits in
 # what is chosen has a tint and a border: no accent is 4.5:1 to a dark page, to its own
 # tint on it and to the white text of buttons at once, so chosen words are in ink
 _CHOSEN = """
