@@ -178,6 +178,7 @@ def test_parts_of_the_table_are_its_test_rows_by_value(dataset, compare):
     test = dataset.frame.iloc[split(dataset, 0).test]
     counted = {t.name.removeprefix("branch "): t.n for t in found.tables}
     assert counted == test["branch"].value_counts().to_dict()
+    assert set(found.shifts["column"]) == {"age", "skill"}
 
 
 def test_values_outside_a_filter_are_rows_that_nobody_trained_on(store, train):

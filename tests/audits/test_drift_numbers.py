@@ -223,6 +223,8 @@ def test_shifts_are_the_largest_differences_of_distributions():
     assert found.loc["k", "unseen"] == pytest.approx((after["k"] == "new").mean())
     assert found.loc["k", "missing_before"] == pytest.approx(before["k"].isna().mean())
     assert found.loc["same", "p_adjusted"] > 0.01
+    means = [f"{frame['x'].mean():.3g}".replace("-", "−") for frame in (before, after)]
+    assert found.loc["x", "change"] == f"mean {means[0]} → {means[1]}"
     out = (after["x"] > before["x"].max()) | (after["x"] < before["x"].min())
     assert found.loc["x", "unseen"] == pytest.approx(out.mean())
     share = unseen_rows(after, before, columns=("x", "k", "same"))

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, ks_2samp, kstwobign
 
-from fairdash._wording import percent
+from fairdash._wording import MINUS, percent
 from fairdash.datasets import is_number, label_codes
 
 MISSING = "(missing)"
@@ -106,7 +106,7 @@ def _numbers(before: "pd.Series[Any]", after: "pd.Series[Any]") -> dict[str, obj
         found = ks_2samp(x, y, method="asymp")
         shift, p = float(found.statistic), float(found.pvalue)
         chance = float(kstwobign.ppf(_LEVEL) * np.sqrt(1 / len(x) + 1 / len(y)))
-        words = f"mean {x.mean():,.4g} → {y.mean():,.4g}"
+        words = f"mean {_short(x.mean())} → {_short(y.mean())}"
     return {
         "kind": "number",
         "statistic": "KS",
@@ -173,6 +173,12 @@ def _unseen(column: "pd.Series[Any]", training: "pd.Series[Any]") -> NDArray[np.
 
 def _values(column: "pd.Series[Any]") -> NDArray[np.float64]:
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _short(value: float) -> str:
+    """Return a number with three digits or all before its point: 1.61, 14,265."""
+    text = f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.3g}"
+    return text.replace("-", MINUS)
 
 
 def _holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
