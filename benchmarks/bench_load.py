@@ -35,12 +35,14 @@ class Session:
     def __init__(self, socket, page, run):
         self.socket, self.page, self.query = socket, page, f"run={run}"
         self.widget = self.fragment = None
+        self.kept = set()  # digests of long messages
 
     async def ask(self, *, change=None):
         """Run the page, or after a change its fragment; return the seconds it took."""
         message = BackMsg()
         script = message.rerun_script
         script.query_string, script.page_name = self.query, self.page
+        script.cached_message_hashes.extend(self.kept)
         if change is not None:
             script.fragment_id = self.fragment
             state = script.widget_states.widgets.add(id=self.widget)
@@ -53,6 +55,8 @@ class Session:
         while True:
             answer = ForwardMsg.FromString(await self.socket.recv())
             kind = answer.WhichOneof("type")
+            if answer.metadata.cacheable:
+                self.kept.add(answer.hash)
             if kind == "delta":
                 self._look(answer.delta)
             elif kind == "page_info_changed":
