@@ -27,7 +27,13 @@ from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec, python_script
 from fairdash.ui.selection import selection
 from fairdash.ui.train.constraints import show_truncation, show_violations
-from fairdash.ui.widgets.blocks import code_tabs, figure, kpi_row, problem
+from fairdash.ui.widgets.blocks import (
+    code_tabs,
+    figure,
+    kpi_row,
+    problem,
+    verdict,
+)
 from fairdash.ui.widgets.downloads import table_download
 from fairdash.ui.widgets.frame import View, exists, open_page
 from fairdash.ui.widgets.pick_models import offer_missing_seeds
@@ -185,6 +191,7 @@ def _export_model(snapshot: Snapshot) -> None:
 def _show_result(snapshot: Snapshot) -> None:
     """Draw the numbers with their paired change, then all models of the run."""
     result = outcome(store(), snapshot)
+    verdict(result.verdict())
     kpi_row(result.kpis())
     figure(
         plots.plot_comparison(
