@@ -17,6 +17,7 @@ from fairdash.ui.widgets.subgroup_form import subgroup_form
 
 _ROLE = "drift"
 _WHOLE = ""
+_TURN = "drift uploads taken away"
 
 
 @dataclass(frozen=True)
@@ -111,15 +112,16 @@ def other_table(digest: str) -> tuple[str, pd.DataFrame]:
 
 def forget_table() -> None:
     """Go back to before another table, or parts, were chosen."""
-    files = with_entry(selection().files, _ROLE, None)
-    choose(files=files, parts=None, against=None)
+    _take_away()
+    choose(parts=None)
     st.rerun()
 
 
 def _pick_table(dataset_id: str) -> str | None:
     """Draw the field for a table; return its digest, None without one."""
     try:
-        digest = kept_upload("Rows of another time or place", _ROLE)
+        turn = st.session_state.get(_TURN, 0)
+        digest = kept_upload("Rows of another time or place", _ROLE, turn=turn)
     except ValueError as error:
         problem("The file was not loaded", error)
         return None
@@ -192,4 +194,5 @@ def _keep_sample(sample: Sample) -> None:
 
 
 def _take_away() -> None:
+    st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
     choose(files=with_entry(selection().files, _ROLE, None), against=None)

@@ -47,7 +47,7 @@ def keep_fit(
     return digest
 
 
-def kept_upload(label: str, role: str) -> str | None:
+def kept_upload(label: str, role: str, *, turn: int = 0) -> str | None:
     """Draw the field for a file; return the digest of its table, None without one.
 
     Parameters
@@ -55,13 +55,15 @@ def kept_upload(label: str, role: str) -> str | None:
     label : str
     role : str
         What the file is for: its name in `Selection.files`.
+    turn : int, default=0
+        Another one draws an empty field, after the file was taken away.
 
     Raises
     ------
     ValueError
         When the file cannot be read as a table.
     """
-    key = f"upload {role}"
+    key = f"upload {role} {turn}"
 
     def sent_or_removed() -> None:
         if st.session_state[key] is None:
