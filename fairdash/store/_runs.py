@@ -104,7 +104,7 @@ class RunStore:
         """
         found = self._run_records(RUN_RECORDS.where(RUNS.c.id == run_id))
         if not found:
-            raise ValueError(f"There is no run {run_id!r} in {self._home}.")
+            raise ValueError(f"There is no run {run_id!r} in this store.")
         return found[0]
 
     def run_of(self, key: str) -> RunRecord:
@@ -119,7 +119,7 @@ class RunStore:
         query = RUN_RECORDS.where(RUNS.c.id.in_(runs))
         found = self._run_records(query.order_by(RUNS.c.created.desc()))
         if not found:
-            raise ValueError(f"No run asked for the trial {key!r} in {self._home}.")
+            raise ValueError(f"No run asked for the trial {key!r} in this store.")
         return found[0]
 
     def rename_run(self, run_id: str, name: str) -> None:
@@ -261,7 +261,7 @@ class RunStore:
             run = connection.execute(query_run).mappings().first()
             trials = connection.execute(query).all()
         if run is None:
-            raise ValueError(f"There is no run {run_id!r} in {self._home}.")
+            raise ValueError(f"There is no run {run_id!r} in this store.")
         record = run_record(run)
         return Snapshot(record, tuple(_trial(row, record.over) for row in trials))
 

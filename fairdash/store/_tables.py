@@ -209,7 +209,7 @@ class TableStore:
         with self._database.reading() as connection:
             row = connection.execute(query).mappings().first()
         if row is None:
-            raise ValueError(f"There is no data set {dataset_id!r} in {self._home}.")
+            raise ValueError(f"There is no data set {dataset_id!r} in this store.")
         return _record(row)
 
     def dataset(self, dataset_id: str) -> Dataset:
@@ -278,7 +278,7 @@ class TableStore:
 
     def _read_table(self, digest: str) -> pd.DataFrame:
         if not self._known_table(digest):
-            raise ValueError(f"No table {digest!r} was uploaded to {self._home}.")
+            raise ValueError(f"No table {digest!r} was uploaded here.")
         return load_table(intact(self._table_folder(digest) / TABLE_FILE), compact=True)
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:

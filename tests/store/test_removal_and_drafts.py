@@ -134,3 +134,10 @@ def test_a_home_folder_may_be_named_by_its_text(tmp_path):
     again = open_store(str(tmp_path / "home"))
     assert [record.sha256 for record in again.tables()] == [digest]
     again.close()
+
+
+def test_a_message_names_no_path_of_the_machine(store):
+    for ask in (store.run, store.table, store.dataset, store.snapshot, store.run_of):
+        with pytest.raises(ValueError) as refused:
+            ask("nothing")
+        assert str(store.home) not in str(refused.value)

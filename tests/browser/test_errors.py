@@ -1,0 +1,42 @@
+"""What goes wrong without anybody having foreseen it is in the log, not on the page."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import free_port, is_healthy, wait_until
+from driving import SECONDS
+
+from fairdash import APP_FOLDER
+
+pytestmark = pytest.mark.browser
+SECRET = "the file /home/somebody/secret.csv is away"
+
+
+def test_no_traceback_and_no_path_reaches_the_browser(page, tmp_path):
+    settings = Path(APP_FOLDER) / ".streamlit" / "config.toml"
+    (tmp_path / ".streamlit").mkdir()
+    shutil.copy(settings, tmp_path / ".streamlit")
+    (tmp_path / "app.py").write_text(f"raise RuntimeError({SECRET!r})\n")
+    port, log = free_port(), tmp_path / "app.log"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command += ["--server.port", str(port), "--server.headless", "true"]
+    with open(log, "wb") as out:
+        app = subprocess.Popen(
+            command, cwd=tmp_path, stdout=out, stderr=out, start_new_session=True
+        )
+    try:
+        wait_until(lambda: is_healthy(port), SECONDS)
+        page.goto(f"http://localhost:{port}")
+        page.get_by_test_id("stException").wait_for()
+        shown = page.content()
+    finally:
+        os.killpg(app.pid, signal.SIGTERM)
+        app.wait(timeout=20)
+    assert SECRET in log.read_text()
+    for hidden in ("secret.csv", "RuntimeError", "Traceback", str(tmp_path)):
+        assert hidden not in shown
