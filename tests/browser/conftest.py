@@ -30,7 +30,10 @@ def home(tmp_path_factory):
     """The home folder of the served app."""
     folder = tmp_path_factory.mktemp("browser") / "home"
     folder.mkdir()
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        # a fixture that outlives a test may start the engine, before the app does
+        patch.setenv("FAIRDASH_LINGER", "0.5")
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 QUICK = {"n_epochs": 4, "batch_size": 128}
 PAGES = (
     "", "Data", "Train", "Local_fairness", "Weights", "Sweep", "Post-process",
-    "Noisy_groups", "Individual_fairness", "Runs",
+    "Noisy_groups", "Individual_fairness", "Drift", "Runs",
 )  # fmt: skip
 FAULTS = {"serious", "critical"}
 REACHABLE = """

@@ -132,7 +132,7 @@ def _download(public: PublicTable, path: Path, known: str) -> pd.DataFrame:
             new.replace(path)
     except (OSError, requests.RequestException) as error:
         raise ValueError(
-            f"{public.title} could not be downloaded. Get {public.url}, name it "
+            f"{public.title} could not be downloaded. Get `{public.url}`, name it "
             f"{public.file} and put it into {path.parent}."
         ) from error
     return table
