@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import nan
 from typing import Any
 
 import pandas as pd
@@ -47,6 +48,7 @@ from fairdash.store import Store
 _MOST_ROWS = 40
 _LABEL = 20  # characters on a card
 _MOST_KEPT = 16  # figures of a result
+_ENDS = ("", "_low", "_high")  # of the columns of a metric
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ class LocalResult:
                 f"No gap in a subgroup exceeds what chance alone shows: the largest, "
                 f"{self._size(worst[gap])}, is not above the "
                 f"{self._size(self.chance)} that a fair model stays below in 95% of "
-                f"cases ({rows})."
+                f"cases ({rows}).{self._overall()}"
             )
         values = {name: float(worst[f"{self.names.value}{name}"]) for name in groups}
         lower, higher = (
@@ -209,6 +211,17 @@ class LocalResult:
             f"{whole_points(apart)} less often for {lower} than for {higher} "
             f"({ends}; {rows})."
         )
+
+    def _overall(self) -> str:
+        """Say how far groups are apart over all rows, where that is sure."""
+        name = self.names.overall
+        gap, low, high = (
+            self.row.get(name + end, nan) for end in ("", "_low", "_high")
+        )
+        if self.n_seeds > 1 or not low > 0:
+            return ""
+        ends = gap_ends(self.measure, 1, low, high)
+        return f" Over all rows groups are {self._size(gap)} apart ({ends})."
 
     def facts(self, name: str, subgroups: Subgroups) -> tuple[str, ...]:
         """Return the context line: data set, rows, subgroups, seeds."""

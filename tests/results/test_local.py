@@ -204,7 +204,10 @@ def results(draw):
         )
     constant = draw(st.sampled_from([0.0, 0.0, 0.0, 1.0]))
     model = {"label": "ROAD", "n_seeds": draw(st.sampled_from([1, 3]))}
-    table = pd.DataFrame([model | {"constant": constant}])
+    whole = draw(shares)
+    name = "demographic_parity_difference"
+    overall = {name: whole, f"{name}_low": whole - 0.1, f"{name}_high": whole + 0.1}
+    table = pd.DataFrame([model | overall | {"constant": constant}])
     return groups, LocalResult("ROAD", pd.DataFrame(rows), table, draw(shares), None)
 
 
@@ -227,6 +230,12 @@ def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
         assert words.startswith("No gap in a subgroup exceeds what chance alone shows")
         assert points[0] == pytest.approx(100 * largest, abs=0.51)
         assert points[1] == pytest.approx(100 * found.chance, abs=0.51)
+        whole = 100 * found.row["demographic_parity_difference"]
+        sure = whole > 10 and found.n_seeds == 1
+        assert len(points) == 2 + sure
+        if sure:
+            assert "Over all rows groups are" in words
+            assert points[2] == pytest.approx(whole, abs=0.51)
         return
     said = re.fullmatch(
         r"In (\w+), ROAD predicts “approved = yes” (\d+) points? less often for (\w) "
