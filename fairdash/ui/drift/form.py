@@ -8,10 +8,11 @@ import streamlit as st
 
 from fairdash.audits import DRIFT_MEASURES, MEASURE_LABELS, columns_of_parts
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
-from fairdash.results import Setting, model_in_question
+from fairdash.results import Setting
 from fairdash.ui.selection import bound, choose, entry, selection, with_entry
 from fairdash.ui.widgets.blocks import controls, empty, more, problem
 from fairdash.ui.widgets.kept_upload import kept_upload
+from fairdash.ui.widgets.pick_models import pick_model
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.subgroup_form import subgroup_form
 
@@ -49,24 +50,13 @@ def pick_drift(
     models: Sequence[Setting], dataset: Dataset, dataset_id: str, run_id: str | None
 ) -> Question:
     """Draw the controls and return what they ask."""
-    labels = {model.label: model for model in models}
-    named = {model.id: model.label for model in models}
-    first = models[model_in_question(store(), models, run_id)]
     start = store().dataset_record(dataset_id).subgroups
     with controls(4):
-        chosen = st.selectbox(
-            "Model",
-            list(labels),
+        model = pick_model(
+            models,
+            run_id,
             help="Gaps are shown of this one; all are in the first figure.",
-            **bound(
-                "model",
-                first.label,
-                among=labels,
-                shown=lambda model: named.get(model, first.label),
-                meant=lambda label: labels[label].id,
-            ),
         )
-        model = labels[chosen]
         measure = st.selectbox(
             "Measure",
             DRIFT_MEASURES,

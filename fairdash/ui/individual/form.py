@@ -17,7 +17,7 @@ from fairdash.audits import (
     pairs_to_label,
 )
 from fairdash.datasets import Dataset
-from fairdash.results import Setting, model_in_question
+from fairdash.results import Setting
 from fairdash.store import TrialRecord
 from fairdash.ui.selection import (
     bound,
@@ -29,6 +29,7 @@ from fairdash.ui.selection import (
 )
 from fairdash.ui.widgets.blocks import controls, more, problem
 from fairdash.ui.widgets.kept_upload import kept_upload
+from fairdash.ui.widgets.pick_models import pick_model
 from fairdash.ui.widgets.state import store
 
 SOURCES = ("None", "Two aligned tables", "Pair id column", "Label pairs")
@@ -67,22 +68,8 @@ def pick_individual(
     models: Sequence[Setting], dataset: Dataset, dataset_id: str, run_id: str | None
 ) -> Question:
     """Draw the choice of a model, of sensitive directions and of the fair radius."""
-    labels = {model.label: model for model in models}
-    named = {model.id: model.label for model in models}
-    first = models[model_in_question(store(), models, run_id)]
     with controls(4):
-        chosen = st.selectbox(
-            "Model",
-            list(labels),
-            **bound(
-                "model",
-                first.label,
-                among=labels,
-                shown=lambda model: named.get(model, first.label),
-                meant=lambda label: labels[label].id,
-            ),
-        )
-        model = labels[chosen]
+        model = pick_model(models, run_id)
         radius = st.select_slider(
             "Fair radius (ε)",
             _RADII,

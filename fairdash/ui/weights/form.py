@@ -10,11 +10,11 @@ from fairdash.results import (
     Setting,
     Weighted,
     instead_words,
-    model_in_question,
     one_of_seeds,
     reference_of,
 )
 from fairdash.ui.selection import bound, selection
+from fairdash.ui.widgets.pick_models import pick_model
 from fairdash.ui.widgets.state import store
 
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
@@ -29,21 +29,7 @@ def pick_weighted(
     run_id: str | None,
 ) -> Weighted:
     """Draw the choice of a model and of one of its seeds."""
-    labels = {model.label: model for model in weighted}
-    named = {model.id: model.label for model in weighted}
-    first = weighted[model_in_question(store(), weighted, run_id)].label
-    label = st.selectbox(
-        "Model",
-        list(labels),
-        **bound(
-            "model",
-            first,
-            among=labels,
-            shown=lambda model: named.get(model, first),
-            meant=lambda label: labels[label].id,
-        ),
-    )
-    chosen = labels[label]
+    chosen = pick_model(weighted, run_id)
     seeds = {trial.seed: trial for trial in chosen.trials}
     seed = next(iter(seeds))
     if len(seeds) > 1:

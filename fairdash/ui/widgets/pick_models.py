@@ -27,6 +27,28 @@ def by_interest(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
     return results.by_interest(store(), models, run_id)
 
 
+def pick_model(
+    models: Sequence[Setting], run_id: str | None, *, help: str | None = None
+) -> Setting:
+    """Draw the choice of one model: at first the one that a sweep opens on."""
+    labels = {model.label: model for model in models}
+    named = {model.id: model.label for model in models}
+    first = models[results.model_in_question(store(), models, run_id)].label
+    chosen = st.selectbox(
+        "Model",
+        list(labels),
+        help=help,
+        **bound(
+            "model",
+            first,
+            among=labels,
+            shown=lambda model: named.get(model, first),
+            meant=lambda label: labels[label].id,
+        ),
+    )
+    return labels[chosen]
+
+
 def pick_models(
     models: Sequence[Setting], most: int, *, run_id: str | None
 ) -> list[Setting]:
