@@ -11,7 +11,14 @@ from fairdash.datasets._columns import (
     is_whole,
     label_codes,
 )
-from fairdash.datasets._dataset import Dataset, make_dataset
+from fairdash.datasets._dataset import (
+    FRACTIONS,
+    Dataset,
+    make_dataset,
+    split,
+    subsample,
+    training_rows,
+)
 from fairdash.datasets._encode import Encoded, Encoder, encode
 from fairdash.datasets._remedies import (
     applied_remedies,
@@ -21,11 +28,9 @@ from fairdash.datasets._remedies import (
     set_type,
     undo_remedy,
 )
-from fairdash.datasets._roles import Cut, Remedy, Roles
+from fairdash.datasets._roles import Cut, Remedy, Roles, ScoreColumn, ScoreKind
 from fairdash.datasets._rows import group_labels, outcomes
 from fairdash.datasets._samples import SAMPLES, Sample, load_sample
-from fairdash.datasets._scores import ScoreColumn, ScoreKind
-from fairdash.datasets._split import FRACTIONS, split, subsample, training_rows
 from fairdash.datasets._subgroups import (
     Subgroups,
     bin_widths,
@@ -54,13 +59,12 @@ from fairdash.datasets.guess.roles import (
     guess_positive,
     guess_rest,
     guess_roles,
+    guess_score,
     rank_roles,
 )
-from fairdash.datasets.guess.scores import guess_score
 from fairdash.datasets.guess.words import guess_meaning
 from fairdash.datasets.public.fetch import fetch, fetch_table
 from fairdash.datasets.public.tables import PUBLIC, PublicTable, Variant
-from fairdash.datasets.reading.digest import check_reading, find_reading, table_digest
 from fairdash.datasets.reading.format import (
     DECIMALS,
     DELIMITERS,
@@ -69,5 +73,12 @@ from fairdash.datasets.reading.format import (
     TableFormat,
 )
 from fairdash.datasets.reading.parquet import load_table
-from fairdash.datasets.reading.read import convert_table, read_table, sniff_table
+from fairdash.datasets.reading.read import (
+    check_reading,
+    convert_table,
+    find_reading,
+    read_table,
+    sniff_table,
+    table_digest,
+)
 from fairdash.datasets.reading.source import SeveralTablesError

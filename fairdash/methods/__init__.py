@@ -5,11 +5,13 @@ Nothing here loads torch before a network trains.
 
 from typing import Any
 
-from fairdash.methods.adversarial.cuma import CUMA
-from fairdash.methods.adversarial.fad import FAD
+from fairdash.methods.adversarial.fad import CUMA, FAD
 from fairdash.methods.adversarial.road import BROAD, ROAD
-from fairdash.methods.adversarial.unconstrained import Unconstrained, WideNetwork
-from fairdash.methods.adversarial.zhang import AdversarialDebiasing
+from fairdash.methods.adversarial.zhang import (
+    AdversarialDebiasing,
+    Unconstrained,
+    WideNetwork,
+)
 from fairdash.methods.catalog import CATALOG
 from fairdash.methods.classical.linear import (
     CovarianceConstraint,
@@ -27,8 +29,10 @@ from fairdash.methods.declare import Device, Effort, Param
 from fairdash.methods.individual.clp import CLP
 from fairdash.methods.individual.sensei import SenSeI, SenSR
 from fairdash.methods.log_loss.fair_log_loss import FairLogLoss, FairLogLossCV
-from fairdash.methods.log_loss.multipliers import fair_log_loss_multiplier
-from fairdash.methods.log_loss.truncation import TruncatedLogistic
+from fairdash.methods.log_loss.truncation import (
+    TruncatedLogistic,
+    fair_log_loss_multiplier,
+)
 from fairdash.methods.network import CACHED_ROWS, n_multiplied_columns, training_device
 from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO
 from fairdash.methods.noisy_groups.estimators import (

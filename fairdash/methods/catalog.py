@@ -4,18 +4,18 @@ Forms, the command line, sweeps, the documentation's table and the estimator che
 made from these entries. A new method is one file, with its entry, and one line here.
 """
 
-from fairdash.methods.adversarial import cuma, fad, road, unconstrained, zhang
+from fairdash.methods.adversarial import fad, road, zhang
 from fairdash.methods.classical import linear, plain, reductions
 from fairdash.methods.individual import clp, sensei
 from fairdash.methods.log_loss import fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
 
 METHODS = (
-    unconstrained.METHOD,
+    zhang.UNCONSTRAINED,
     linear.LOGISTIC,
     zhang.METHOD,
-    fad.METHOD,
-    cuma.METHOD,
+    fad.FAD_METHOD,
+    fad.CUMA_METHOD,
     road.METHOD,
     road.BOLTZMANN,
     fair_log_loss.METHOD,
@@ -26,7 +26,7 @@ METHODS = (
     reductions.HARDT,
     plain.FOREST,
     plain.NEIGHBOURS,
-    unconstrained.WIDE_NETWORK,
+    zhang.WIDE_NETWORK,
     linear.LOGISTIC_CV,
     estimators.UNCONSTRAINED,
     estimators.NAIVE,

@@ -18,11 +18,12 @@ from fairdash.results.constraints import (
     truncation,
     violations,
 )
-from fairdash.results.cost import ExpectedCost, expected_cost, n_workers
 from fairdash.results.evaluation import (
     DI_HELP,
+    between_seeds,
     chance_worst,
     metrics_by_setting,
+    one_of_seeds,
     paired_changes,
     readable,
 )
@@ -54,9 +55,16 @@ from fairdash.results.models import (
     trained_as,
 )
 from fairdash.results.outcomes import outcome, side_by_side
-from fairdash.results.own_scores import beside_trained, is_own, own_models, score_name
-from fairdash.results.rows import part_sizes, rows_of, rows_used, trained_on
-from fairdash.results.seeds import between_seeds, one_of_seeds
+from fairdash.results.rows import (
+    beside_trained,
+    is_own,
+    own_models,
+    part_sizes,
+    rows_of,
+    rows_used,
+    score_name,
+    trained_on,
+)
 from fairdash.results.sweeps import (
     StoredSweep,
     agreement_words,
@@ -70,9 +78,12 @@ from fairdash.results.sweeps import (
     sweep_grid,
 )
 from fairdash.results.training import (
+    ExpectedCost,
     curves,
+    expected_cost,
     main_trials,
     methods_of,
+    n_workers,
     run_table,
     runtime,
     seconds_left,

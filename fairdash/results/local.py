@@ -40,9 +40,8 @@ from fairdash.results.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
-from fairdash.results.kept import Kept
 from fairdash.results.models import Setting, on_shared_seeds
-from fairdash.results.rows import rows_of
+from fairdash.results.rows import Kept, rows_of
 from fairdash.store import Store
 
 _MOST_ROWS = 40

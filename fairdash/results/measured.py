@@ -26,11 +26,17 @@ from fairdash.metrics import (
     summarise_seeds,
 )
 from fairdash.results.evaluation import DECIDES
-from fairdash.results.kept import Kept
 from fairdash.results.local import LocalResult, gap_names, local_result
 from fairdash.results.models import Setting, on_shared_seeds
-from fairdash.results.own_scores import ALL_ROWS, OWN, beside_trained, is_own
-from fairdash.results.rows import Rows, rows_of
+from fairdash.results.rows import (
+    ALL_ROWS,
+    OWN,
+    Kept,
+    Rows,
+    beside_trained,
+    is_own,
+    rows_of,
+)
 from fairdash.store import Store
 
 _WORST = (1, 2, 3)

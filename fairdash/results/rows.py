@@ -1,21 +1,131 @@
-"""Rows of a stored data set, as the metrics want them, and what was trained on.
+"""Rows of a stored data set, as the metrics want them, and scores on them.
 
-Kept by data set, seed and subgroups: these name contents, so what is kept is never
-stale; it must not be written to.
+A model that exists already is a score column of the data set. Rows are kept by data
+set, seed and subgroups: these name contents, so what is kept is never stale; it must
+not be written to.
 """
 
-from dataclasses import dataclass
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import count
-from fairdash.datasets import Dataset, Subgroups, split, training_rows
-from fairdash.results.own_scores import ALL_ROWS, own_probabilities, score_of_key
-from fairdash.store import Store
+from fairdash.datasets import Dataset, ScoreColumn, Subgroups, split, training_rows
+from fairdash.metrics import as_probabilities
+from fairdash.results.models import Setting
+from fairdash.store import Store, TrialRecord
+
+OWN = "own scores"  # instead of a method of the catalog
+ALL_ROWS = -1  # instead of the seed of a split: no row was trained on
+_KEY = "column "
+
+
+def own_models(dataset: Dataset) -> list[Setting]:
+    """Return the score columns of a data set as models, each audited on all rows."""
+    return [
+        Setting(OWN, score.words(), (_trial(score, ALL_ROWS),))
+        for score in dataset.roles.scores
+    ]
+
+
+def beside_trained(models: Sequence[Setting]) -> list[Setting]:
+    """Return models with score columns on the test rows of those that were trained.
+
+    Without any of these they stay on all rows.
+    """
+    trained = [model for model in models if not is_own(model)]
+    seeds = sorted(frozenset[int]().union(*(model.seeds for model in trained)))
+    return [
+        replace(model, trials=tuple(replace(model.trials[0], seed=s) for s in seeds))
+        if is_own(model) and seeds
+        else model
+        for model in models
+    ]
+
+
+def is_own(model: Setting) -> bool:
+    """Tell whether a model is a column of scores."""
+    return model.method == OWN
+
+
+def score_name(model: Setting) -> str:
+    """Return what the scores of a model are called: its column, or its label."""
+    return str(model.trials[0].params["column"]) if is_own(model) else model.label
+
+
+def score_of_key(key: str) -> ScoreColumn | None:
+    """Return the score column that a trial's key names, None of a trained model."""
+    if not key.startswith(_KEY):
+        return None
+    return ScoreColumn.model_validate_json(key.removeprefix(_KEY))
+
+
+def own_probabilities(
+    score: ScoreColumn, values: NDArray[np.float64], y: NDArray[np.int8]
+) -> NDArray[np.float64]:
+    """Return scores as probabilities: those of a kind without, by isotonic regression.
+
+    It is of the outcomes on the score over all of these rows, groups together.
+    """
+    if score.kind == "score":
+        return as_probabilities(y, values)
+    return (values + 1) / 2 if score.kind == "margin" else values
+
+
+def _trial(score: ScoreColumn, seed: int) -> TrialRecord:
+    params: dict[str, Any] = score.model_dump(mode="json")
+    key = _KEY + json.dumps(params)
+    return TrialRecord(key, OWN, params, seed, "finished", None, None, None, None)
+
+
+Value = TypeVar("Value")
+
+
+class Kept:
+    """What was made of one thing that cannot change, by what it was asked with.
+
+    It is shared by all sessions of a server and dies with the thing it is of, so a run
+    that changed, of which there is another one, finds nothing of before. What it
+    returns must not be written to.
+
+    Parameters
+    ----------
+    most : int
+        How many values are kept; those used longest ago go first.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __call__(self, make: Callable[[], Value], *asked: Hashable) -> Value:
+        """Return what ``make`` makes, which must follow from ``asked``.
+
+        Nothing is kept where it raises. Two that ask at the same time may both make it.
+        """
+        with self._lock:
+            if asked in self._values:
+                self._values.move_to_end(asked)
+                kept: Value = self._values[asked]
+                return kept
+        value = make()
+        with self._lock:
+            self._values[asked] = value
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return value
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,8 @@ from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import local_di, mean_local_di
 from fairdash.results.evaluation import chance_worst
-from fairdash.results.kept import Kept
 from fairdash.results.models import settings
-from fairdash.results.rows import Rows, rows_of
+from fairdash.results.rows import Kept, Rows, rows_of
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
     AXES,

@@ -15,9 +15,14 @@ from fairdash.sweep._front import (
 )
 from fairdash.sweep._grids import (
     PAPER,
+    PUBLISHED,
     QUICK,
+    SCALINGS,
     GridAxes,
+    Published,
+    as_published,
     grid_spec,
+    published_for,
     shared_params,
     spaced,
     swept_methods,
@@ -37,13 +42,6 @@ from fairdash.sweep._plan import (
     trial_key,
     work,
 )
-from fairdash.sweep._published import (
-    PUBLISHED,
-    SCALINGS,
-    Published,
-    as_published,
-    published_for,
-)
 from fairdash.sweep._result import (
     AXES,
     BASELINE,
@@ -57,7 +55,6 @@ from fairdash.sweep._result import (
     position_of,
     value_at,
 )
-from fairdash.sweep._run import decisions, load_dataset, run_sweep, score, source_file
 from fairdash.sweep._script import python_script
 from fairdash.sweep._spec import (
     DataSource,
@@ -66,4 +63,12 @@ from fairdash.sweep._spec import (
     SweepSpec,
     unsupported_methods,
 )
-from fairdash.sweep._train import TrialResult, train_stack
+from fairdash.sweep._train import (
+    TrialResult,
+    decisions,
+    load_dataset,
+    run_sweep,
+    score,
+    source_file,
+    train_stack,
+)

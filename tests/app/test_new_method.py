@@ -18,7 +18,7 @@ TOY = '''
 """A toy: the unconstrained network, its scores made bolder."""
 
 from fairdash._validation import check_positive
-from fairdash.methods.adversarial.unconstrained import Unconstrained
+from fairdash.methods.adversarial.zhang import Unconstrained
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.params import EPOCHS, FAIRNESS_WEIGHT
 

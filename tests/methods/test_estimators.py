@@ -237,7 +237,7 @@ def weights(model):
 @pytest.mark.parametrize("chunk", [128, 384])
 def test_a_model_in_a_stack_equals_the_model_alone(cls, chunk, data, monkeypatch):
     X, y, s = data
-    monkeypatch.setattr("fairdash.methods.network.planning.CACHED_ROWS", chunk)
+    monkeypatch.setattr("fairdash.methods.network.classifier.CACHED_ROWS", chunk)
     points = [{"fairness_weight": lam} for lam in (0, 0.5, 2, 5)]
     if cls is not AdversarialDebiasing:
         points = [{**p, "tau": 0.1 + i} for i, p in enumerate(points)]
@@ -377,7 +377,7 @@ def test_a_callback_sees_every_epoch_and_can_stop(data):
 
 def test_a_callback_sees_the_points_of_each_stack(data, monkeypatch):
     X, y, s = data
-    monkeypatch.setattr("fairdash.methods.network.planning.CACHED_ROWS", 256)
+    monkeypatch.setattr("fairdash.methods.network.classifier.CACHED_ROWS", 256)
     recorder = Recorder()
     prototype = AdversarialDebiasing(**{**FEW, "n_epochs": 1}).set_callbacks(recorder)
     points = [{"fairness_weight": lam} for lam in (0, 1, 2)]

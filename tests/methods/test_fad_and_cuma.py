@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from fairdash.methods import CUMA, FAD
-from fairdash.methods.adversarial.cuma import WIDTHS, group_mmd
+from fairdash.methods.adversarial.fad import WIDTHS, group_mmd
 from fairdash.methods.network import Batch, Groups, group_cross_entropy
 
 

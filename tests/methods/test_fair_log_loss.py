@@ -66,7 +66,7 @@ def game(seed, constraints):
     """The saddle function of a random problem, and a place in it."""
     X, y, s, alpha = problem(seed)
     model = FairLogLoss(constraints, alpha=alpha).fit(X, y, sensitive_features=s)
-    from fairdash.methods.log_loss.multipliers import bounds, scales
+    from fairdash.methods.log_loss.truncation import bounds, scales
 
     scale = scales(y, s, np.unique(s), constraints)[y, s]
     bound = bounds(y.astype(float), constraints, s.max() + 1)

@@ -93,7 +93,7 @@ def fit(cls, settings, data, places, **more):
 def test_a_model_has_the_same_bits_in_any_stack(
     cls, settings, columns, n_groups, monkeypatch
 ):
-    monkeypatch.setattr("fairdash.methods.network.planning.CACHED_ROWS", 10**6)
+    monkeypatch.setattr("fairdash.methods.network.classifier.CACHED_ROWS", 10**6)
     data = rows(columns, n_groups)
     together = fit(cls, settings, data, range(6))
     for name, parts in CUTS.items():

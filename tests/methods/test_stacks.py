@@ -7,7 +7,7 @@ import torch
 
 from fairdash.methods import ROAD, AdversarialDebiasing, Unconstrained
 from fairdash.methods.network import Groups
-from fairdash.methods.network.planning import (
+from fairdash.methods.network.classifier import (
     CACHED_ROWS,
     GPU_SHARE,
     model_bytes,
@@ -36,7 +36,7 @@ def with_room_for(count, monkeypatch, model):
     need = model_bytes(model.get_params(), **SHAPE)
     free = int((count + 0.5) * need / GPU_SHARE)
     monkeypatch.setattr(
-        "fairdash.methods.network.planning.free_memory", lambda device: free
+        "fairdash.methods.network.classifier.free_memory", lambda device: free
     )
 
 

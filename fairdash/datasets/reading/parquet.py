@@ -8,16 +8,16 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import compute, parquet
 
-from fairdash.datasets.reading.limits import (
+from fairdash.datasets.reading.source import (
     MOST_TEXT,
     MOST_TEXT_TIMES,
     MOST_UNPACKED,
     UNSUSPECTED,
+    Source,
     check_cell,
     check_columns,
     check_rows,
 )
-from fairdash.datasets.reading.source import Source
 
 BATCH_ROWS = 65_536
 GROUP_ROWS = 100_000  # that are written at once

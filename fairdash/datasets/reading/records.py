@@ -14,15 +14,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from fairdash.datasets.reading.cells import MISSING
-from fairdash.datasets.reading.limits import (
+from fairdash.datasets.reading.csv_text import MISSING
+from fairdash.datasets.reading.source import (
     MOST_CELLS,
     MOST_RECORD_CELLS,
     MOST_SHEET_ROWS,
+    ZIP_ERRORS,
+    SeveralTablesError,
+    Source,
     check_columns,
     check_rows,
 )
-from fairdash.datasets.reading.source import ZIP_ERRORS, SeveralTablesError, Source
 
 MOST_BATCH, LEAST_BATCH, BATCH_CELLS = 50_000, 256, 1_000_000
 CHARACTERS = 1 << 20

@@ -1,13 +1,15 @@
-"""FAD: an adversary that reads the predictor's last hidden layer."""
+"""FAD and CUMA: an adversary of the hidden layer, without and with alike curvature."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
+from fairdash._validation import check_non_negative
 from fairdash.methods.adversarial.zhang import AdversarialDebiasing, AdversarialTrainer
-from fairdash.methods.declare import Method
+from fairdash.methods.declare import Method, param
 from fairdash.methods.lazy import torch
-from fairdash.methods.network import Batch, binary_cross_entropy
+from fairdash.methods.network import Batch, Groups, binary_cross_entropy, sigmoid
 from fairdash.methods.params import FAST, PAPER, hidden_layers
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ class FAD(AdversarialDebiasing):
             )
 
 
-METHOD = Method.of(
+FAD_METHOD = Method.of(
     FAD,
     key="fad",
     label="FAD",
@@ -81,6 +83,175 @@ METHOD = Method.of(
     "layer instead of its output.",
     source="Adel, Valera, Ghahramani and Weller, One-network adversarial fairness "
     "(AAAI 2019)",
+    efforts={
+        "fast": {**FAST, "n_adversary_steps": 3},
+        "paper": {**PAPER, "n_adversary_steps": 10},
+    },
+)
+
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+STEP = 1.0  # how far a row is moved, the paper's h
+WIDTHS = (16.0, 8.0, 4.0, 2.0, 1.0)  # of the Gaussian kernels
+
+
+class CumaTrainer(FadTrainer):
+    """FAD's two players; f also makes the groups' curvatures alike."""
+
+    def prepare(self, rows: Batch) -> None:
+        """Make the adversary."""
+        super().prepare(rows)
+        self.curvature_weight = self.each("curvature_weight")
+
+    def step(self, batch: Batch) -> dict[str, Tensor]:
+        """Take FAD's step with the new term; return its size as well."""
+        losses = super().step(batch)
+        return losses | {"curvature_gap": self.curvature_gap}
+
+    def fit_predictor(
+        self, logits: Tensor, slope: Tensor, log_ratio: Tensor | None, batch: Batch
+    ) -> Tensor:
+        r"""Let f descend mean L_Y - lambda mean L_S + gamma MMD^2; return L_Y.
+
+        With :math:`G(x) = \nabla_x L_Y`, :math:`P` the slope of the last term in G and
+        :math:`J` the Jacobian of f, that term moves f by what
+        :math:`\sum \langle P, G \rangle = \sum L_Y'(f)\, J P` moves it: through
+        :math:`L_Y''\, J P` as any output's gradient, and through the weights in J.
+        """
+        n, net = len(batch), self.predictor
+        loss, gradient = binary_cross_entropy(logits, batch.y)
+        hidden = self.adversary.input_gradient(slope)[..., : net.sizes[-2]]
+        here = net.input_gradient(gradient[..., None])
+        moved = batch.X + STEP * unit_signs(here)
+        inputs = torch.cat([batch.X.expand_as(moved), moved], dim=1)
+        outputs = net.forward(inputs)[..., 0]
+        _, slopes = binary_cross_entropy(outputs, torch.cat([batch.y, batch.y]))
+        at_both = net.input_gradient(slopes[..., None])
+        along, self.curvature_gap = self._pull(at_both, batch.groups)
+        tangents = net.tangents(along)
+        p = sigmoid(outputs)
+        total = tangents[-1][..., 0] * p * (1 - p)
+        total[:, :n] += gradient / n
+        weight = self.fairness_weight[..., None] / n
+        at_hidden = torch.cat([-weight * hidden, torch.zeros_like(hidden)], dim=1)
+        net.backward(total[..., None], at_hidden=at_hidden)
+        net.add_backward_of_slopes(slopes[..., None], tangents)
+        net.step()
+        return loss
+
+    def _pull(self, at_both: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
+        """Return gamma times the slope of MMD^2 in both halves of G, and MMD^2."""
+        n = len(groups.codes)
+        change = at_both[:, n:] - at_both[:, :n]
+        length = (change * change).sum(-1).sqrt()
+        gap, slope = group_mmd(length / STEP, groups)
+        scale = self.curvature_weight * slope / (STEP * length.clamp(min=1e-12))
+        pull = change * scale[..., None]
+        return torch.cat([-pull, pull], dim=1), gap
+
+
+def unit_signs(gradient: Tensor) -> Tensor:
+    """Return sign(G) / |sign(G)| row by row; zero where G is."""
+    signs = gradient.sign()
+    return signs / signs.abs().sum(-1, keepdim=True).sqrt().clamp(min=1)
+
+
+def group_mmd(values: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
+    r"""Return how far apart the groups' distributions are, and the slope in values.
+
+    The biased estimate :math:`\mathrm{MMD}^2 = w^T K w` with
+    :math:`w_i = 1[s_i = a] / n_a - 1[s_i = b] / n_b` and K the sum of Gaussian kernels
+    of widths 1, 2, 4, 8, 16; of more than two groups the mean over pairs. A group
+    without rows here is skipped.
+
+    Parameters
+    ----------
+    values : Tensor of shape (n_models, n_rows)
+    groups : Groups
+
+    Returns
+    -------
+    gap : Tensor of shape (n_models,)
+    slope : Tensor of shape (n_models, n_rows)
+    """
+    gap, slope = values.new_zeros(len(values)), torch.zeros_like(values)
+    shares = (groups.indicator / groups.sizes).T
+    present = [g for g in range(groups.n_groups) if bool(groups.indicator[:, g].any())]
+    pairs = list(combinations(present, 2))
+    for model, row in enumerate(values):  # one at a time stays in the cache
+        kernel, derivative = kernels(row)
+        for a, b in pairs:
+            w = shares[a] - shares[b]
+            gap[model] += (w * (kernel * w).sum(-1)).sum() / len(pairs)
+            slope[model] += 2 * w * (derivative * w).sum(-1) / len(pairs)
+    return gap, slope
+
+
+def kernels(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Return K and its derivative in the first value, (n_rows, n_rows) each.
+
+    Each width is half of the one before, so each bump is the fourth power of the last.
+    """
+    apart = values[:, None] - values
+    bump = (apart * apart).mul_(-0.5 / WIDTHS[0] ** 2).exp_()
+    kernel, derivative = bump.clone(), bump * (-1 / WIDTHS[0] ** 2)
+    for width in WIDTHS[1:]:
+        bump.square_().square_()
+        kernel += bump
+        derivative.add_(bump, alpha=-1 / width**2)
+    return kernel, derivative.mul_(apart)
+
+
+class CUMA(FAD):
+    r"""FAD whose loss is curved alike in all groups, so that shifts hit them alike.
+
+    .. math::
+
+        \min_f \max_g \; E[L_Y] - \lambda E[L_S(g(h(x)), s)]
+        + \gamma\, \mathrm{MMD}^2\big(C(x) \mid s = 0,\; C(x) \mid s = 1\big),
+        \qquad
+        C(x) = \frac{\lVert \nabla_x L_Y(x + h v) - \nabla_x L_Y(x) \rVert}{h}
+
+    with :math:`v` the normalised sign of :math:`\nabla_x L_Y` and :math:`h = 1`;
+    :math:`\mathrm{MMD}^2` as in `group_mmd`, over the rows of a minibatch.
+
+    Source: Wang, Hu, Xu, Yin and others, *How robust is your fairness? Evaluating and
+    sustaining fairness under unseen distribution shifts* (TMLR 2023), as compared by
+    Grari et al., *On the fairness ROAD* (ICLR 2024). There the adversary reads the
+    trunk of a network with two heads; here f's last hidden layer, as in :class:`FAD`.
+
+    Attributes
+    ----------
+    As in :class:`FAD`; ``history_`` has ``curvature_gap``, the mean MMD^2, as well.
+    """
+
+    _trainer_class = CumaTrainer
+
+    curvature_weight: float = param(
+        1.0,
+        "Curvature weight",
+        letter="γ",
+        high=10.0,
+        step=0.1,
+        stackable=True,
+        check=check_non_negative,
+        help="How much it counts that the loss is curved alike in all groups; 0 is "
+        "FAD.",
+        doc="The :math:`\\gamma` above; 0 is FAD.",
+    )
+
+
+CUMA_METHOD = Method.of(
+    CUMA,
+    key="cuma",
+    label="CUMA",
+    title="Curvature matching beside an adversary",
+    summary="FAD that also makes the loss curved alike in all groups, so that a shift "
+    "of the data hits them alike.",
+    source="Wang et al., How robust is your fairness? (TMLR 2023), as in Grari et al., "
+    "On the fairness ROAD (ICLR 2024)",
     efforts={
         "fast": {**FAST, "n_adversary_steps": 3},
         "paper": {**PAPER, "n_adversary_steps": 10},

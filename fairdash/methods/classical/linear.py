@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegressionCV
 
 from fairdash._validation import check_positive
 from fairdash.methods.base import Float
-from fairdash.methods.classical.base import (
+from fairdash.methods.classical.plain import (
     ITERATIONS,
     Codes,
     LinearBaseline,

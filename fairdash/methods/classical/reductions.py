@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from fairdash._validation import value_label
 from fairdash.methods.base import Float, GroupedClassifier, MixtureClassifier
-from fairdash.methods.classical.base import (
+from fairdash.methods.classical.plain import (
     Codes,
     LinearBaseline,
     OneByOne,

@@ -15,9 +15,13 @@ from sklearn.utils.validation import validate_data
 from fairdash._validation import check_positive, encode_binary_target, encode_groups
 from fairdash.methods.base import Asked, GroupedClassifier, ManyClassifier
 from fairdash.methods.declare import Method, param, vary
-from fairdash.methods.log_loss.multipliers import bounds, scales
 from fairdash.methods.log_loss.saddle import Saddle, solve
-from fairdash.methods.log_loss.truncation import Float, TruncatedLogistic
+from fairdash.methods.log_loss.truncation import (
+    Float,
+    TruncatedLogistic,
+    bounds,
+    scales,
+)
 from fairdash.methods.params import (
     CLASSIC_CONSTRAINT,
     NO_RANDOM_STATE,

@@ -1,14 +1,19 @@
 """Stacked networks: many models of one shape, run and trained as one."""
 
-from fairdash.methods.network.classifier import StackedClassifier
-from fairdash.methods.network.groups import (
+from fairdash.methods.network.classifier import (
+    CACHED_ROWS,
+    StackedClassifier,
+    training_device,
+)
+from fairdash.methods.network.sparse import n_multiplied_columns, product
+from fairdash.methods.network.stacked import LANES, Adam, StackedNetwork
+from fairdash.methods.network.training import (
+    Batch,
     Groups,
+    StackView,
+    Trainer,
     binary_cross_entropy,
     group_cross_entropy,
     group_slope,
     sigmoid,
 )
-from fairdash.methods.network.planning import CACHED_ROWS, training_device
-from fairdash.methods.network.sparse import n_multiplied_columns, product
-from fairdash.methods.network.stacked import LANES, Adam, StackedNetwork
-from fairdash.methods.network.training import Batch, StackView, Trainer
