@@ -82,6 +82,8 @@ def test_imports_follow_the_house(path):
         private = [part for part in rest if part.startswith("_")]
         assert not private, f"{path}: {name} is private to its folder"
         parts = [".".join(["fairdash", *rest[: n + 1]]) for n in range(len(rest))]
+        if rest[0] == "ui":
+            parts.remove(name)  # a page of one file is taken whole, as a folder is
         inside = next((part for part in parts if is_module(part)), None)
         assert inside is None, f"{path}: {inside} is inside a folder; import the folder"
 

@@ -5,17 +5,11 @@ from typing import Annotated
 import typer
 
 from fairdash import __version__
-from fairdash.cli._apply import apply_to_file
-from fairdash.cli._audit import audit_flips
+from fairdash.cli._audit import audit_flips, audit_scores, drift_of_run, subgroups
 from fairdash.cli._certify import certify
 from fairdash.cli._data import data
-from fairdash.cli._drift import drift_of_run
-from fairdash.cli._model import export, predict
-from fairdash.cli._report import write_report
-from fairdash.cli._run import run, sweep
-from fairdash.cli._scores import audit_scores
-from fairdash.cli._serve import serve, worker
-from fairdash.cli._subgroups import subgroups
+from fairdash.cli._export import apply_to_file, export, predict, write_report
+from fairdash.cli._run import run, serve, sweep, worker
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("app")(serve)

@@ -1,15 +1,27 @@
-"""Print how consistent the models of a run are when columns are flipped."""
+"""Ask models of a run, or scores of a file: flips, subgroups, drift, all measures."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
-from fairdash._validation import value_label
-from fairdash.audits import Flips, audit_run, flip_values
-from fairdash.cli._options import Home, Out, check_out, refuse, write
-from fairdash.datasets import Dataset
+from fairdash._validation import check_one_of, value_label, value_labels
+from fairdash._wording import UNDEFINED, number
+from fairdash.audits import (
+    DRIFT_MEASURES,
+    Audit,
+    Flips,
+    audit,
+    audit_run,
+    drift,
+    flip_values,
+    search_model,
+)
+from fairdash.cli._options import File, Home, Out, check_out, refuse, write
+from fairdash.datasets import Dataset, guess_score, read_table
+from fairdash.results import Setting, known_models
 from fairdash.store import home_folder, open_store
 
 SHOWN = (
@@ -44,12 +56,12 @@ def audit_flips(
     or a column cannot be used.
     """
     try:
-        audit(home or home_folder(), run_id, flip, out=out, by_seed=by_seed)
+        _audit_flips(home or home_folder(), run_id, flip, out=out, by_seed=by_seed)
     except ValueError as error:
         raise refuse(error) from error
 
 
-def audit(
+def _audit_flips(
     home: Path, run_id: str, flips: Sequence[str], *, out: Path | None, by_seed: bool
 ) -> None:
     """Audit a run under ``flips`` such as "sex" or "race=White,Black".
@@ -72,7 +84,7 @@ def audit(
     settings = table.columns[: list(table.columns).index("consistency")]
     spreads = [f"{name}_sd" for name in SHOWN if f"{name}_sd" in table]
     many = [] if by_seed or not (table["n_seeds"] > 1).any() else spreads
-    shown = table[[*settings, "n", *_beside(SHOWN, many)]]
+    shown = table[[*settings, "n", *_with_spreads(SHOWN, many)]]
     typer.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
     words = "; ".join(
         f"{name}: {', '.join(map(value_label, values))}"
@@ -97,7 +109,261 @@ def _flips(given: Sequence[str], dataset: Dataset) -> Flips:
     return flips
 
 
-def _beside(names: Sequence[str], spreads: Sequence[str]) -> list[str]:
+def _with_spreads(names: Sequence[str], spreads: Sequence[str]) -> list[str]:
     """Return the names, each followed by its spread where that is shown."""
     pairs = ((name, f"{name}_sd") for name in names)
     return [n for pair in pairs for n in pair if n in names or n in spreads]
+
+
+def subgroups(
+    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    measure: Annotated[
+        str, typer.Option(help="Rate that is compared between groups.")
+    ] = "selection_rate",
+    min_size: Annotated[int, typer.Option(help="Fewest rows of a subgroup.")] = 50,
+    out: Out = None,
+    home: Home = None,
+) -> None:
+    """Search test rows for subgroups with a gap between groups that is beyond chance.
+
+    Every conjunction of up to three conditions on the features, for every model of a
+    run; p-values are adjusted for all that is searched. The exit status is 2 when the
+    run or the measure cannot be used.
+    """
+    store = open_store(home or home_folder())
+    try:
+        check_out(out)
+        data = store.run(run_id).dataset_id
+        keys = {t.key for t in store.snapshot(run_id, curves=False).trials}
+        models = [
+            model
+            for model in known_models(store, data, run_id)
+            if any(trial.key in keys for trial in model.trials)
+        ]
+        if not models:
+            raise ValueError(f"Run {run_id} has no finished model to search.")
+        found = [
+            search_model(store, model, data, measure, min_size=min_size)
+            for model in models
+        ]
+    except ValueError as error:
+        raise refuse(error) from error
+    finally:
+        store.close()
+    tables = [one.ranked().assign(Model=one.label) for one in found]
+    write(pd.concat(tables, ignore_index=True), out)
+    for one in found:
+        typer.echo(f"{one.label}: {one.headline()}")
+        typer.echo(one.ranked().to_string(index=False, float_format="%.3f"))
+
+
+def drift_of_run(
+    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            exists=True, dir_okay=False, help="Table with the columns of the data set."
+        ),
+    ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(help="Column of time or place that divides the table."),
+    ] = None,
+    measure: Annotated[
+        str, typer.Option(help=f"One of {', '.join(DRIFT_MEASURES)}.")
+    ] = DRIFT_MEASURES[0],
+    model: Annotated[
+        str | None,
+        typer.Option(help="Id or label of the model in detail, if not the first."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Default: the first.")] = None,
+    out: Out = None,
+    home: Home = None,
+) -> None:
+    """Compare the models of a run on its test rows and on a table they never saw.
+
+    Accuracy and fairness per table with intervals, the change of local gaps, what
+    drives it, and how far every column shifted. The file needs the features and the
+    sensitive column, not the outcome. The exit status is 2 when it cannot be used.
+    """
+    store = open_store(home or home_folder())
+    try:
+        check_out(out)
+        run = store.run(run_id)
+        keys = {t.key for t in store.snapshot(run_id, curves=False).trials}
+        models = [
+            one
+            for one in known_models(store, run.dataset_id, run_id)
+            if any(trial.key in keys for trial in one.trials)
+        ]
+        named = [one for one in models if model is None or _called(one, model)]
+        if not named:
+            labels = ", ".join(one.label for one in models) or "none"
+            raise ValueError(f"Run {run_id} has no model {model!r}. It has: {labels}.")
+        found = drift(
+            store,
+            models,
+            run.dataset_id,
+            main=named[0],
+            subgroups=store.dataset_record(run.dataset_id).subgroups,
+            measure=measure,
+            seed=seed,
+            other=(file.name.split(".")[0], read_table(file)) if file else None,
+            parts=parts,
+        )
+    except ValueError as error:
+        raise refuse(error) from error
+    finally:
+        store.close()
+    write(found.points, out)
+    typer.echo(found.verdict())
+    for headline, table in (
+        (f"{found.label} on every table", found.table_of_tables()),
+        (found.gap_headline(), found.changes),
+        (found.driver_headline(), found.driver_table()),
+        (found.shift_headline(), found.shift_table()),
+    ):
+        typer.echo(f"\n{headline}")
+        typer.echo(table.to_string(index=False, float_format="%.3f"))
+
+
+def _called(setting: Setting, name: str) -> bool:
+    return name == setting.id or setting.label.startswith(name)
+
+
+def audit_scores(
+    file: File,
+    score: Annotated[
+        str, typer.Option(help="Column of the scores, or of decisions 0 and 1.")
+    ],
+    outcome: Annotated[
+        str, typer.Option(help="Column and value of the positive outcome: repaid=yes.")
+    ],
+    group: Annotated[
+        list[str],
+        typer.Option(
+            help="Column of the groups, all its values or some: race=White,Black. "
+            "Repeat it to cross several."
+        ),
+    ],
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Scores from here on are positive; else above 1/2."),
+    ] = None,
+    subgroup: Annotated[
+        list[str] | None,
+        typer.Option(help="Column that describes subgroups; repeat it to cross."),
+    ] = None,
+    measure: Annotated[
+        list[str] | None, typer.Option(help="One of the measures; all by default.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of weights.")] = None,
+    reference: Annotated[
+        str | None, typer.Option(help="Group that others are compared with.")
+    ] = None,
+    unfavourable: Annotated[
+        bool, typer.Option("--unfavourable", help="A positive decision is bad news.")
+    ] = False,
+    out: Out = None,
+) -> None:
+    """Audit a model that exists, by every measure, by group and inside subgroups.
+
+    Prints the verdict, the table of measures by group and each gap in words; --out
+    writes the gaps. The exit status is 2 when the file or a column cannot be used.
+    """
+    try:
+        found = audit_file(
+            file,
+            score,
+            outcome,
+            group,
+            threshold=threshold,
+            subgroups=subgroup or [],
+            measures=measure,
+            weight=weight,
+            reference=reference,
+            favourable=not unfavourable,
+        )
+        if out is not None:
+            check_one_of("--out", out.suffix, (".csv", ".parquet"))
+    except ValueError as error:
+        raise refuse(error, file) from error
+    if out is not None and out.suffix == ".parquet":
+        found.gaps.to_parquet(out, index=False)
+    elif out is not None:
+        found.gaps.to_csv(out, index=False)
+    typer.echo(f"{found}\n")
+    for sentence in found.gaps["sentence"]:
+        typer.echo(sentence)
+    if found.local is None:
+        return
+    shown = ["measure", "subgroup", "n", "gap", "ci_low", "ci_high", "chance", "reason"]
+    table = found.local[shown].to_string(index=False, float_format=number)
+    typer.echo(f"\n{table.replace('NaN', UNDEFINED.rjust(3))}")
+
+
+def audit_file(
+    file: Path,
+    score: str,
+    outcome: str,
+    groups: list[str],
+    *,
+    threshold: float | None = None,
+    subgroups: list[str],
+    measures: list[str] | None = None,
+    weight: str | None = None,
+    reference: str | None = None,
+    favourable: bool = True,
+) -> Audit:
+    """Return the audit of a file's score column.
+
+    Raises
+    ------
+    ValueError
+        When the file cannot be read, a column is missing, the outcome names no value,
+        or a score needs a threshold.
+    """
+    frame = read_table(file)
+    names = [str(name) for name in frame]
+    target, _, positive = outcome.partition("=")
+    check_one_of("--outcome", target, names)
+    labels = value_labels(frame[target])
+    if not (labels == positive).any():
+        known = ", ".join(map(str, labels.dropna().unique()[:5]))
+        raise ValueError(
+            f"`--outcome` must name a value of {target!r}, such as {known}: "
+            f"--outcome {target}=VALUE."
+        )
+    columns = []
+    kept = labels.notna()
+    for text in groups:
+        name, _, listed = text.partition("=")
+        check_one_of("--group", name, names)
+        values = value_labels(frame[name])
+        chosen = [value.strip() for value in listed.split(",")] if listed else None
+        kept &= values.notna() if chosen is None else values.isin(chosen)
+        columns.append(name)
+    check_one_of("--score", score, names)
+    rows = frame[kept].reset_index(drop=True)
+    what = guess_score(rows[score])
+    if what is not None and what.kind == "score" and threshold is None:
+        raise ValueError(
+            f"`--score` {score!r} is no probability; say from where on a decision is "
+            "positive: --threshold."
+        )
+    is_decision = what is not None and what.kind == "decision"
+    return audit(
+        (labels[kept] == positive).to_numpy(int),
+        score if is_decision else None,
+        scores=None if is_decision else score,
+        threshold=threshold,
+        sensitive_features=columns,
+        frame=rows,
+        subgroups=subgroups or None,
+        measures=measures or None,
+        sample_weight=weight,
+        reference=reference,
+        favourable=favourable,
+        decided=f"predicted {outcome}",
+        outcome=outcome,
+    )

@@ -13,13 +13,13 @@ from fairdash.jobs._engine import (
 from fairdash.jobs._submit import cancel, keep_table, queue, run_open, submit, wake
 
 if TYPE_CHECKING:
-    from fairdash.jobs._remote import serve_worker
+    from fairdash.jobs._workers import serve_worker
 
 
 def __getattr__(name: str) -> Any:
     """Load what needs Dask only when it is asked for: pages live without it."""
     if name == "serve_worker":
-        from fairdash.jobs._remote import serve_worker
+        from fairdash.jobs._workers import serve_worker
 
         return serve_worker
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

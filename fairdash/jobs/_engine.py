@@ -94,7 +94,7 @@ def use_scheduler(store: Store, address: str) -> None:
     ValueError
         When no scheduler answers there, or an engine is training elsewhere.
     """
-    from fairdash.jobs._remote import check_scheduler  # pages load no Dask
+    from fairdash.jobs._workers import check_scheduler  # pages load no Dask
 
     check_scheduler(address)
     os.environ["FAIRDASH_SCHEDULER"] = address  # for the engine to come

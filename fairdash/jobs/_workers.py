@@ -1,17 +1,27 @@
-"""Worker processes on this machine: how they start, and what runs in them."""
+"""Worker processes: on this machine, or at a Dask scheduler elsewhere."""
 
+import asyncio
+import contextlib
+import logging
+import os
+import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import dask
 import distributed.scheduler
 import distributed.utils
-from distributed import Event, LocalCluster, get_worker
+from distributed import Event, LocalCluster, Nanny, get_worker
+from distributed.comm.core import connect
+from distributed.core import send_recv
 
 from fairdash import methods
 from fairdash.jobs._work import Outcome, work
+from fairdash.jobs.host import start_forkserver
 from fairdash.methods import Device
 from fairdash.store import Store, open_store
 from fairdash.sweep import Stack
@@ -96,3 +106,130 @@ def run_stack(home: str, run_id: str, stack: Stack) -> list[Outcome] | None:
 @lru_cache
 def _store(home: str) -> Store:
     return open_store(Path(home))
+
+
+CONNECT_SECONDS = 5.0
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+PATIENCE_SECONDS = 2.0  # between two tries to reach a scheduler
+
+log = logging.getLogger("fairdash.jobs")
+
+
+def check_scheduler(address: str) -> None:
+    """Raise a ValueError that says what to do unless a scheduler answers.
+
+    Parameters
+    ----------
+    address : str
+        Such as "tcp://10.0.0.5:8786".
+    """
+    with ThreadPoolExecutor(1) as aside:  # a notebook's thread has a loop of its own
+        there = aside.submit(lambda: asyncio.run(scheduler_answers(address))).result()
+    if not there:
+        raise ValueError(
+            f"No Dask scheduler answers at {address}; on that machine "
+            "`dask scheduler --host HOST --port PORT --dashboard-address 127.0.0.1:0` "
+            "starts one."
+        )
+
+
+async def scheduler_answers(address: str) -> bool:
+    """Tell whether a scheduler of Dask listens at an address.
+
+    Raises
+    ------
+    ValueError
+        When it is no address.
+    """
+    parts = urlsplit(address)
+    if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
+        raise ValueError(
+            f"A scheduler's address is like tcp://10.0.0.5:8786, got {address!r}."
+        )
+    try:
+        link = await connect(address, timeout=CONNECT_SECONDS)
+        question = send_recv(link, op="identity", close=True)
+        reply = await asyncio.wait_for(question, CONNECT_SECONDS)
+    except OSError:  # a timeout is one
+        return False
+    # others may listen there, a worker or, while nobody does, this socket itself
+    return isinstance(reply, dict) and reply.get("type") == "Scheduler"
+
+
+def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> None:
+    """Work for a Dask scheduler until a signal ends it.
+
+    Dask's own workers end with their scheduler and stay away. These wait until one
+    answers at the address again, so that a restarted scheduler finds them.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as "tcp://10.0.0.5:8786". It is not authenticated: use a
+        trusted network, or TLS ("tls://").
+    n_workers : int
+        Processes, of one thread each. All must see the home folder of the runs.
+    host : str, default="127.0.0.1"
+        Address of this machine to listen on, and on no other: whoever reaches it can
+        run code. A scheduler on another machine must reach it.
+
+    Raises
+    ------
+    ValueError
+        When it is no address.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    # its own words would bury those that matter here; the workers read the environment
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    quiet = dict.fromkeys(("distributed", "distributed.client"), "critical")
+    os.environ.setdefault("DASK_LOGGING", repr(quiet))
+    start_forkserver()
+    dask.config.set(SETTINGS)
+    distributed.utils._forkserver_preload_set = True  # or Dask replaces our list
+    if urlsplit(address).hostname not in LOOPBACK and host in LOOPBACK:
+        log.warning("listening on %s: a scheduler elsewhere needs --host", host)
+    asyncio.run(_serve(address, n_workers, host))
+
+
+async def _serve(address: str, n_workers: int, host: str) -> None:
+    """Work whenever a scheduler is there, until a signal comes."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    waiting = False
+    while not stop.is_set():
+        if await scheduler_answers(address):
+            waiting = False
+            try:
+                await _work(address, n_workers, host, stop)
+            except (OSError, RuntimeError) as error:  # a nanny says both
+                log.warning("the workers did not start: %s", error)
+        elif not waiting:
+            waiting = True
+            log.warning("no scheduler at %s; waiting for one", address)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), PATIENCE_SECONDS)
+
+
+async def _work(address: str, n_workers: int, host: str, stop: asyncio.Event) -> None:
+    """Work until the scheduler is gone or it is time to stop."""
+    async with contextlib.AsyncExitStack() as stack:
+        nannies = [
+            await stack.enter_async_context(
+                Nanny(
+                    address,
+                    host=host,
+                    nthreads=1,
+                    memory_limit=0,
+                    dashboard_address="127.0.0.1:0",
+                )
+            )
+            for _ in range(n_workers)
+        ]
+        log.info("%d workers at %s", n_workers, address)
+        stopped = asyncio.ensure_future(stop.wait())
+        gone = [asyncio.ensure_future(nanny.finished()) for nanny in nannies]
+        await asyncio.wait([stopped, *gone], return_when=asyncio.FIRST_COMPLETED)
+        for task in (stopped, *gone):
+            task.cancel()

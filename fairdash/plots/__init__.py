@@ -5,25 +5,24 @@ input. Colours are tokens that Streamlit swaps for the reader's
 theme; ``resolve`` swaps them for files.
 """
 
-from fairdash.plots._calibration import plot_calibration
-from fairdash.plots._cut import plot_cut
 from fairdash.plots._drift import plot_drift, plot_gap_changes
-from fairdash.plots._found import plot_found_subgroups
 from fairdash.plots._front import METRICS, drawn_models, plot_front
 from fairdash.plots._grid import plot_by_tau, plot_grid, plot_ratio_by_tau
 from fairdash.plots._individual import plot_consistency, plot_fair_metric
 from fairdash.plots._local import (
     MOST_MODELS,
     local_finding,
-    plot_base_rates,
+    plot_found_subgroups,
     plot_local_di,
 )
+from fairdash.plots._log_loss import plot_players, plot_truncation, plot_violations
 from fairdash.plots._models import plot_comparison, plot_overview
 from fairdash.plots._noisy_groups import (
     plot_certificates,
     plot_confusion,
     plot_noise_study,
 )
+from fairdash.plots._outcome import plot_base_rates, plot_calibration, plot_cut
 from fairdash.plots._picture import FinishedFigure, Picture, without_links
 from fairdash.plots._theme import (
     CONFIG,
@@ -47,8 +46,6 @@ from fairdash.plots._training import (
     ratio_finding,
     training_finding,
 )
-from fairdash.plots._truncation import plot_players, plot_truncation
-from fairdash.plots._violations import plot_violations
 from fairdash.plots._weights import (
     plot_ratio_against_di,
     plot_ratio_by_epoch,

@@ -1,9 +1,18 @@
-"""By subgroup: local DI for up to four models, and base rates."""
+"""By subgroup: local DI for up to four models, and subgroups that a search found."""
 
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import GapNames, between, fitting, group_label, number, percent
+from fairdash._wording import (
+    GapNames,
+    between,
+    count,
+    fitting,
+    group_label,
+    number,
+    percent,
+    wrap,
+)
 from fairdash.plots._picture import Picture
 from fairdash.plots._rows import (
     chance_band,
@@ -15,9 +24,20 @@ from fairdash.plots._rows import (
     offsets,
     positions,
     records,
+    scatter,
     swap,
 )
-from fairdash.plots._theme import Spec, finish, group_colours, model_marks, text
+from fairdash.plots._theme import (
+    INK,
+    MUTED,
+    PAPER,
+    Spec,
+    fade,
+    finish,
+    group_colours,
+    model_marks,
+    text,
+)
 
 MOST_MODELS = 4
 LOCAL_DI = GapNames()
@@ -295,120 +315,100 @@ def _chance(
     return [swap(chance_band(chance, xref="x"), upright=upright)], [note]
 
 
-def plot_base_rates(
+_FOUND_ROW, _FOUND_AROUND = 52, 104  # pixels of a subgroup, and above and below all
+
+
+def plot_found_subgroups(
     table: pd.DataFrame,
-    overall: pd.DataFrame,
     *,
     groups: tuple[str, ...],
-    outcome: str = "y = 1",
-    source: str = "",
-    feature: str = "",
+    headline: str,
+    rate: str,
+    alpha: float = 0.05,
 ) -> Picture:
-    """One row per subgroup, one mark per group; dashed: the whole group.
-
-    The headline names the subgroup whose groups are furthest apart.
+    """One row per subgroup: a dumbbell of two rates, and the gap beside.
 
     Parameters
     ----------
-    table : DataFrame of ``fairdash.metrics.subgroup_rates``
-    overall : DataFrame of ``fairdash.metrics.group_rates``
+    table : DataFrame
+        Of ``fairdash.audits.find_subgroups``.
     groups : tuple of str
         In the fixed order of the data set.
-    outcome : str, default="y = 1"
-        What the share is of.
-    source : str, default=""
-        Which rows these are, for the caption, such as "1,200 rows".
-    feature : str, default=""
-        The sensitive feature, which names of groups follow: "sex: Female".
-
-    Returns
-    -------
-    Picture
-        Its figure has per group a trace of marks with Wilson intervals and a dashed
-        line.
+    headline : str
+    rate : str
+        What the rates are, for the axis.
+    alpha : float, default=0.05
+        Gaps whose adjusted p exceeds it are drawn in grey.
     """
-    names = list(dict.fromkeys(table["subgroup"].astype(str)))
-    places = positions(names)
-    rows = name_axis(names, places, below=0)
+    places = list(range(len(table)))
+    rates = table["rate_lower"], table["rate_higher"]
     data: list[Spec] = []
-    for (name, colour), shift in zip(
-        group_colours(groups).items(), offsets(len(groups)), strict=True
-    ):
-        cells = table[table["group"] == name]
-        shown = cells.where(cells["estimable"])
-        total = float(overall.loc[overall["group"] == name, "rate"].item())
+    for place, low, high in zip(places, *rates, strict=True):
+        line = {"color": fade(MUTED, 0.5), "width": 3}
         data.append(
-            dots(
-                shown["rate"], shown["ci_low"], shown["ci_high"],
-                [place + shift for place in places],
-                colour=colour,
-                symbol="circle",
-                name=name,
-                text=[_rate_hover(cell) for cell in records(cells)],
-                hovertemplate="%{text}<extra></extra>",
+            scatter(
+                [low, high], [place, place], line=line, hoverinfo="skip",
+                showlegend=False,
             )
         )  # fmt: skip
-        told = group_label(feature, name)
-        data[-1]["name"] = f"{told} · all rows {percent(total, 0)}"
-        line = f"{told}, {percent(total, 0)} of all rows<extra></extra>"
-        data.append(dashed(total, rows, colour=colour, name=name, hovertemplate=line))
+    for group, colour in group_colours(groups).items():
+        x, y, words = [], [], []
+        for place, row in zip(places, records(table), strict=True):
+            for side in ("lower", "higher"):
+                if row[side] == group:
+                    share, n = row[f"rate_{side}"], row[f"n_{side}"]
+                    x.append(share)
+                    y.append(place)
+                    words.append(f"{group}: {percent(share)} of {count(n)} rows")
+        if x:
+            marker = {"color": colour, "size": 11, "line": {"color": PAPER, "width": 1}}
+            data.append(
+                scatter(
+                    x, y, mode="markers", name=group, marker=marker, text=words,
+                    hovertemplate="%{text}<extra></extra>", cliponaxis=False,
+                )
+            )  # fmt: skip
+    for clear, colour in ((True, INK), (False, MUTED)):
+        which = (table["p_adjusted"] <= alpha) == clear
+        some = table[which]
+        if len(some):
+            one = dots(
+                some["gap"], some["ci_low"], some["ci_high"],
+                [p for p, w in zip(places, which, strict=True) if w],
+                colour=colour, symbol="diamond", name="gap",
+                text=[_gap_words(row) for row in records(some)],
+                hovertemplate="%{text}<extra></extra>",
+            )  # fmt: skip
+            data.append(one | {"xaxis": "x2", "showlegend": False})
+    names = [wrap(str(name), 26) for name in table["subgroup"]]
     layout: Spec = {
-        "xaxis": {
-            "title": f"share with {outcome}",
-            "tickformat": ".1~%",
-            "showgrid": True,
-            "rangemode": "tozero",
-            "nticks": 8,
+        "yaxis": {
+            "tickvals": places,
+            "ticktext": names,
+            "range": [places[-1] + 0.6, -0.6],
+            "showgrid": False,
+            "ticks": "",
         },
-        "yaxis": rows,
-        "annotations": not_estimable(table.drop_duplicates("subgroup"), places),
+        "xaxis": {"title": rate, "domain": [0, 0.47], "tickformat": ".0%", "nticks": 4},
+        "xaxis2": {
+            "title": "gap (0 is fair)",
+            "domain": [0.55, 1],
+            "rangemode": "tozero",
+            "zeroline": True,
+            "nticks": 5,
+            "anchor": "y",
+        },
     }
-    per_row = 20 + 4 * len(groups)
-    height = max(round((places[-1] + 1.2) * per_row) + 110, 240)
-    widest = _widest(table)
-    return Picture(
-        figure=finish(data, layout, height=height, legend=True),
-        headline=_rates_headline(widest),
-        alt=_rates_alt(overall, widest),
-        table=table,
-        caption=f"Share with {outcome} by subgroup, with 95% Wilson intervals. Dashed: "
-        f"the whole group. {source}".rstrip(),
+    height = _FOUND_AROUND + _FOUND_ROW * len(table)
+    figure = finish(data, layout, height=height, legend=True, top=60)
+    alt = "; ".join(
+        f"{row['subgroup']}: {row['lower']} {percent(row['rate_lower'])}, "
+        f"{row['higher']} {percent(row['rate_higher'])}, {_gap_words(row)}"
+        for row in records(table)
     )
+    return Picture(figure, headline, f"{headline}. {alt}.", table)
 
 
-def _widest(table: pd.DataFrame) -> Spec | None:
-    """Return the subgroup whose rates are furthest apart: its name, min and max."""
-    rates = table[table["estimable"]].groupby("subgroup", sort=False)["rate"]
-    ends = records(rates.agg(["min", "max"]).reset_index())
-    if not ends:
-        return None
-    return max(ends, key=lambda row: float(row["max"] - row["min"]))
-
-
-def _rates_headline(widest: Spec | None) -> str:
-    if widest is None:
-        return "No subgroup has enough rows of every group"
-    apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
-    return fitting(
-        f"Base rates are furthest apart in {widest['subgroup']}: {apart}",
-        f"Base rates, {widest['subgroup']}: {apart}",
-    )
-
-
-def _rates_alt(overall: pd.DataFrame, widest: Spec | None) -> str:
-    """Return the rate of every group and the subgroup with the widest gap."""
-    whole = ", ".join(
-        f"{row['group']} {percent(row['rate'], 0)} ({row['n']:,} rows)"
-        for row in records(overall)
-    )
-    start = f"Base rates with 95% intervals by subgroup and group. All rows: {whole}"
-    if widest is None:
-        return f"{start}. No subgroup is estimable."
-    apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
-    return f"{start}. The widest gap is in {widest['subgroup']}: {apart}."
-
-
-def _rate_hover(cell: Spec) -> str:
-    rate = f"{percent(cell['rate'], 1)} of {cell['n']:,} rows"
-    interval = f"{percent(cell['ci_low'], 1)}–{percent(cell['ci_high'], 1)}"
-    return f"{cell['subgroup']}, {cell['group']}: {rate} ({interval})"
+def _gap_words(row: Spec) -> str:
+    ends = between(row["ci_low"], row["ci_high"])
+    return f"gap {number(row['gap'])} ({ends}), adjusted p {number(row['p_adjusted'])}"

@@ -8,10 +8,19 @@ from importlib.metadata import version
 from fairdash import __version__, plots
 from fairdash._wording import count, duration, listing, plural
 from fairdash.methods import CATALOG
-from fairdash.reports._blocks import Block, Cards, Code, Facts, Figure, Table, Words
-from fairdash.reports._reproduce import portable_spec
+from fairdash.reports._blocks import (
+    Block,
+    Cards,
+    Code,
+    Facts,
+    Figure,
+    Table,
+    Words,
+    base_cells,
+    hidden_names,
+    suppressed_words,
+)
 from fairdash.reports._sections import Found
-from fairdash.reports._suppress import base_cells, hidden_names, suppressed_words
 from fairdash.results import (
     DI_HELP,
     base_rate_kpis,
@@ -20,7 +29,31 @@ from fairdash.results import (
     runtime,
     trained_as,
 )
-from fairdash.sweep import RESULTS_VERSION, python_script
+from fairdash.store import Store
+from fairdash.sweep import RESULTS_VERSION, SweepSpec, python_script
+
+
+def portable_spec(store: Store, run_id: str) -> SweepSpec:
+    """Return the specification of a run as it can be followed anywhere.
+
+    A table is named by the digest of its file, with how that was read, so
+    ``fairdash run config.yaml --table FILE`` and the script of
+    `fairdash.sweep.python_script` take the file from wherever it lies and refuse
+    another one. A sample comes with the package.
+
+    Raises
+    ------
+    ValueError
+        When there is no such run, or it is of methods that are gone.
+    """
+    run = store.run(run_id)
+    spec = SweepSpec.of_run(run.spec)
+    if spec.data.sample:
+        return spec
+    table = store.dataset_record(run.dataset_id).table_sha256
+    where = {"path": None, "table": table, "table_format": store.table_format(table)}
+    return spec.model_copy(update={"data": spec.data.model_copy(update=where)})
+
 
 PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
 _TERMS = {

@@ -12,8 +12,15 @@ from fairdash._wording import interval, listing, number, plural
 from fairdash.audits import model_asked
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
-from fairdash.reports._blocks import Block, Cards, Figure, Table, Words
-from fairdash.reports._suppress import suppressed_words, without_small_groups
+from fairdash.reports._blocks import (
+    Block,
+    Cards,
+    Figure,
+    Table,
+    Words,
+    suppressed_words,
+    without_small_groups,
+)
 from fairdash.results import (
     LocalResult,
     Setting,

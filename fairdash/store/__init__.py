@@ -1,6 +1,5 @@
 """What survives: data sets, runs, trials and artifacts."""
 
-from fairdash.store._kept import Kept
 from fairdash.store._records import (
     DatasetRecord,
     Draft,
@@ -8,4 +7,4 @@ from fairdash.store._records import (
     Snapshot,
     TrialRecord,
 )
-from fairdash.store._store import Store, home_folder, open_store
+from fairdash.store._store import Kept, Store, home_folder, open_store

@@ -28,7 +28,7 @@ from fairdash.ui.widgets.blocks import (
     problem,
     verdict,
 )
-from fairdash.ui.widgets.downloads import table_download
+from fairdash.ui.widgets.files import table_download
 from fairdash.ui.widgets.frame import exists, open_page, page
 from fairdash.ui.widgets.pick_models import (
     by_interest,
@@ -40,6 +40,15 @@ from fairdash.ui.widgets.pick_models import (
     pick_seed,
     pick_upright,
 )
+from fairdash.ui.widgets.runs import (
+    LARGE,
+    audit_note,
+    follow,
+    keep_dataset,
+    start_audit,
+    start_training,
+    train_rows_input,
+)
 from fairdash.ui.widgets.scores import (
     post_sources,
     score_columns,
@@ -47,14 +56,5 @@ from fairdash.ui.widgets.scores import (
     upload_scores,
     uploads,
 )
-from fairdash.ui.widgets.start_runs import (
-    LARGE,
-    audit_note,
-    keep_dataset,
-    start_audit,
-    start_training,
-    train_rows_input,
-)
 from fairdash.ui.widgets.state import freeze_imports, store
 from fairdash.ui.widgets.subgroup_form import subgroup_form
-from fairdash.ui.widgets.watch import follow

@@ -7,7 +7,7 @@ from reading import button, figures, labels, numbers, words
 from toys import people, people_csv
 
 from fairdash import ui
-from fairdash.ui.data import checks as check_forms
+from fairdash.ui.data import review as check_forms
 
 
 def upload(page, content, name="people.csv"):

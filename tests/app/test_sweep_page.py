@@ -351,7 +351,7 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
     store = ui.store()
     done, *others = store.snapshot(run_id).trials
     going = store.add_run(store.run(run_id).spec, [done, *others], "Going", dataset_id)
-    monkeypatch.setattr("fairdash.ui.widgets.watch.wake", lambda store: None)
+    monkeypatch.setattr("fairdash.ui.widgets.runs.wake", lambda store: None)
     monkeypatch.setattr("fairdash.jobs._submit.wake", lambda store: None)
     store.set_status(going, "running")
     page = visit("Sweep", run=going)
@@ -372,7 +372,7 @@ def test_a_growing_sweep_shows_the_front_so_far_and_can_be_cancelled(
 def test_models_in_training_stand_where_they_were_last_seen(
     visit, dataset_id, monkeypatch
 ):
-    monkeypatch.setattr("fairdash.ui.widgets.watch.wake", lambda store: None)
+    monkeypatch.setattr("fairdash.ui.widgets.runs.wake", lambda store: None)
     store, spec = ui.store(), specification(dataset_id, seeds=[0])
     trials = expand(spec, store.dataset(dataset_id).key)
     going = store.add_run(spec.model_dump(mode="json"), trials, "Going", dataset_id)

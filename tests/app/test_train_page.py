@@ -84,7 +84,7 @@ def test_the_plain_model_has_the_schedule_of_the_method_beside_it(
 ):
     asked = []
     monkeypatch.setattr(
-        "fairdash.ui.widgets.start_runs.submit",
+        "fairdash.ui.widgets.runs.submit",
         lambda store, spec, name: asked.append(spec),
     )
     for method in ("broad", "sensei", "road"):
@@ -166,7 +166,7 @@ def test_a_run_in_progress_shows_its_curves_and_can_be_cancelled(
     store = ui.store()
     trial = store.snapshot(run_id).trials[0]
     going = store.add_run(store.run(run_id).spec, [trial], "Going", dataset_id)
-    monkeypatch.setattr("fairdash.ui.widgets.watch.wake", lambda store: None)
+    monkeypatch.setattr("fairdash.ui.widgets.runs.wake", lambda store: None)
     monkeypatch.setattr("fairdash.jobs._submit.wake", lambda store: None)
     store.set_status(going, "running")
     page = visit("Train", run=going)

@@ -7,7 +7,7 @@ from fairdash import ui
 from fairdash.results import expected_cost, usual_seconds
 from fairdash.sweep import QUICK, MethodGrid, grid_spec
 from fairdash.ui import start_training
-from fairdash.ui.widgets.start_runs import source
+from fairdash.ui.widgets.runs import source
 
 TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
 FAST = {"n_epochs": 2, "batch_size": 128}
@@ -16,9 +16,9 @@ FAST = {"n_epochs": 2, "batch_size": 128}
 @pytest.fixture
 def large(monkeypatch, dataset_id):
     """Applicants of whom 360 are trained on, where 300 are many already."""
-    monkeypatch.setattr("fairdash.ui.widgets.start_runs.LARGE", 300)
-    monkeypatch.setattr("fairdash.ui.widgets.start_runs._LEAST", 10)
-    for form in ("train.run_view", "sweep.form", "widgets.start_runs"):
+    monkeypatch.setattr("fairdash.ui.widgets.runs.LARGE", 300)
+    monkeypatch.setattr("fairdash.ui.widgets.runs._LEAST", 10)
+    for form in ("train.run_view", "sweep.form", "widgets.runs"):
         monkeypatch.setattr(f"fairdash.ui.{form}.PROPOSED", 100)
     return dataset_id
 

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from fairdash.cli import _apply, app
+from fairdash.cli import _export, app
 from fairdash.postprocessing import RampThreshold, cross, fill_missing
 
 N = 1000
@@ -42,7 +42,7 @@ def rules(fitted, tmp_path):
 def test_a_file_is_decided_as_in_memory_whatever_the_batches(
     kind, batch, table, fitted, rules, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(_apply, "BATCH_ROWS", batch)
+    monkeypatch.setattr(_export, "BATCH_ROWS", batch)
     file, out = tmp_path / f"new.{kind}", tmp_path / f"out.{kind}"
     getattr(table, f"to_{kind}")(file, index=False)
     options = ["--score", "score", "--group", "sex", "--group", "level"]
@@ -110,7 +110,7 @@ def as_probabilities(table):
 def test_probabilities_are_refused_where_margins_are_meant(
     batch, as_probabilities, rules, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(_apply, "BATCH_ROWS", batch)
+    monkeypatch.setattr(_export, "BATCH_ROWS", batch)
     done, _ = decided_file(tmp_path, as_probabilities, rules)
     assert done.exit_code == 2
     assert "may be probabilities" in done.stderr

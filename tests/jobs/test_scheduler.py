@@ -25,7 +25,7 @@ from fairdash.jobs import (
     submit,
     use_scheduler,
 )
-from fairdash.jobs._remote import scheduler_answers
+from fairdash.jobs._workers import scheduler_answers
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
 

@@ -17,7 +17,7 @@ from fairdash.cli import app
 from fairdash.datasets import split
 from fairdash.jobs import queue
 from fairdash.reports import SECTIONS, report
-from fairdash.reports._suppress import hidden_names
+from fairdash.reports._blocks import hidden_names
 from fairdash.results import known_models_of, opened_on
 from fairdash.store import open_store
 

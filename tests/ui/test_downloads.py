@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from fairdash.ui.widgets.downloads import as_csv
+from fairdash.ui.widgets.files import as_csv
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,6 +52,6 @@ def test_the_screen_writes_tables_in_no_other_way():
         path.name
         for folder in ("fairdash/ui", "pages")
         for path in (ROOT / folder).rglob("*.py")
-        if path.name != "downloads.py" and ".to_csv(" in path.read_text()
+        if path.name != "files.py" and ".to_csv(" in path.read_text()
     ]
     assert others == []

@@ -1,6 +1,6 @@
 """What the page says of models that are excluded."""
 
-from fairdash.ui.individual.view import _reasons
+from fairdash.ui.individual.models import _reasons
 
 
 def test_reasons_stand_once_with_few_names_or_the_number_of_many():

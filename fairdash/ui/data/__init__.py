@@ -1,7 +1,5 @@
 """The Data page: a table comes in, its columns get their roles."""
 
-from fairdash.ui.data.checks import check_panel
-from fairdash.ui.data.columns import column_editor, preview
 from fairdash.ui.data.draft import (
     delete_button,
     discard_edits,
@@ -13,6 +11,7 @@ from fairdash.ui.data.draft import (
     prepared_table,
 )
 from fairdash.ui.data.groups_form import show_sizes
+from fairdash.ui.data.review import check_panel, column_editor, preview
 from fairdash.ui.data.roles_form import roles_form
 from fairdash.ui.data.table import add_sample, open_table, public_cards, sample_cards
 from fairdash.ui.data.upload import choose_table, how_read, reread

@@ -20,8 +20,8 @@ from fairdash.datasets import (
 )
 from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
 from fairdash.ui.widgets.blocks import problem
+from fairdash.ui.widgets.files import TABLE_FILES, keep_fit
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.kept_upload import TABLE_FILES, keep_fit
 from fairdash.ui.widgets.state import store
 
 _PAGE = "pages/1_Data.py"

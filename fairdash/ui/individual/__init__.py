@@ -1,13 +1,16 @@
 """The Individual fairness page: whether people who are alike are treated alike."""
 
 from fairdash.ui.individual.form import pick_individual
-from fairdash.ui.individual.models import audits_of, metric_of, model_of, people_of
-from fairdash.ui.individual.people import show_people, what_if
-from fairdash.ui.individual.view import (
+from fairdash.ui.individual.models import (
     audit_facts,
+    audits_of,
+    metric_of,
+    model_of,
+    people_of,
     pick_compared,
     show_certificate,
     show_consistency,
     show_metric,
     show_numbers,
 )
+from fairdash.ui.individual.people import show_people, what_if

@@ -28,7 +28,7 @@ from fairdash.ui.selection import (
     with_entry,
 )
 from fairdash.ui.widgets.blocks import controls, more, problem
-from fairdash.ui.widgets.kept_upload import kept_upload
+from fairdash.ui.widgets.files import kept_upload
 from fairdash.ui.widgets.pick_models import pick_model
 from fairdash.ui.widgets.state import store
 

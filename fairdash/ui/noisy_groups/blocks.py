@@ -27,11 +27,10 @@ from fairdash.jobs import submit
 from fairdash.ui.noisy_groups.form import Candidate, Chosen, decisions_of
 from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, kpi_row, problem
-from fairdash.ui.widgets.components import live_component
 from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.runs import source
 from fairdash.ui.widgets.scores import Source
-from fairdash.ui.widgets.start_runs import source
-from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.state import live_component, store
 
 _HERE = Path(__file__).parent
 _TRAIN = "pages/2_Train.py"

@@ -21,7 +21,7 @@ from fairdash.postprocessing import read_margins
 from fairdash.results import by_interest, known_models, opened_on
 from fairdash.ui.selection import bound, bound_entry, choose
 from fairdash.ui.widgets.blocks import controls, more
-from fairdash.ui.widgets.kept_upload import kept_upload
+from fairdash.ui.widgets.files import kept_upload
 from fairdash.ui.widgets.scores import (
     Source,
     Upload,

@@ -22,8 +22,7 @@ from fairdash.postprocessing import (
 from fairdash.sweep import SweepSpec
 from fairdash.ui.postprocess.ramp import Choice, Ramp, covariance_thresholds
 from fairdash.ui.widgets.blocks import problem
-from fairdash.ui.widgets.downloads import table_download
-from fairdash.ui.widgets.kept_upload import TABLE_FILES
+from fairdash.ui.widgets.files import TABLE_FILES, table_download
 from fairdash.ui.widgets.state import store
 
 _BY_MODEL = "Scores of this model, from the features"

@@ -11,9 +11,8 @@ from fairdash.postprocessing import Rule, choose_gamma
 from fairdash.ui.postprocess.ramp import HAND, RANGES, Choice, Ramp, previews
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import more
-from fairdash.ui.widgets.components import live_component
 from fairdash.ui.widgets.scores import Source, upload_scores
-from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.state import live_component, store
 
 _HERE = Path(__file__).parent
 _TARGETS = {"accuracy": "Most accurate", "balanced": "Balanced", HAND: "By hand"}

@@ -30,7 +30,7 @@ from fairdash.ui.postprocess.ramp import (
 )
 from fairdash.ui.selection import bound
 from fairdash.ui.widgets.blocks import code_tabs, decimals, heading
-from fairdash.ui.widgets.downloads import table_download
+from fairdash.ui.widgets.files import table_download
 from fairdash.ui.widgets.state import store
 
 _SHOWN_GROUPS = 2

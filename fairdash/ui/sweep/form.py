@@ -26,7 +26,7 @@ from fairdash.sweep import (
 from fairdash.ui.selection import bound_entry
 from fairdash.ui.widgets.blocks import controls, problem
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.start_runs import PROPOSED, source, train_rows_input
+from fairdash.ui.widgets.runs import PROPOSED, source, train_rows_input
 from fairdash.ui.widgets.state import store
 
 SWEEP = "pages/5_Sweep.py"

@@ -25,8 +25,7 @@ from fairdash.methods import CATALOG
 from fairdash.results import StoredSweep, weights
 from fairdash.sweep import PARITY, Point, position_of, value_at
 from fairdash.ui.sweep.controls import Controls, labels, move
-from fairdash.ui.widgets.components import live_component
-from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.state import live_component, store
 
 _HERE = Path(__file__).parent
 _DIGITS = 4

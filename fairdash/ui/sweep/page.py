@@ -32,8 +32,8 @@ from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_inside, draw_sliders
 from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.runs import progress_box
 from fairdash.ui.widgets.state import store
-from fairdash.ui.widgets.watch import progress_box
 
 _NONE_KEPT = "No model had finished; going on starts with the first."
 _HEIGHT = 420  # of the front

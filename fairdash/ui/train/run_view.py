@@ -26,7 +26,7 @@ from fairdash.results import (
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec, python_script
 from fairdash.ui.selection import selection
-from fairdash.ui.train.constraints import show_truncation, show_violations
+from fairdash.ui.train.method_form import show_truncation, show_violations
 from fairdash.ui.widgets.blocks import (
     code_tabs,
     figure,
@@ -34,12 +34,11 @@ from fairdash.ui.widgets.blocks import (
     problem,
     verdict,
 )
-from fairdash.ui.widgets.downloads import table_download
+from fairdash.ui.widgets.files import table_download
 from fairdash.ui.widgets.frame import View, exists, open_page
 from fairdash.ui.widgets.pick_models import offer_missing_seeds
-from fairdash.ui.widgets.start_runs import PROPOSED, finish_audit
+from fairdash.ui.widgets.runs import PROPOSED, finish_audit, show_curves, show_progress
 from fairdash.ui.widgets.state import store
-from fairdash.ui.widgets.watch import show_curves, show_progress
 
 _DEFAULT = "road"
 _SEEDS = 3  # enough for a first spread, and a sample still trains in seconds

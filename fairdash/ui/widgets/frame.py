@@ -15,8 +15,7 @@ from fairdash.store import DatasetRecord, RunRecord
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import Selection, arrive, menu_address, selection, write
 from fairdash.ui.widgets.blocks import problem
-from fairdash.ui.widgets.components import theme_watch
-from fairdash.ui.widgets.state import freeze_imports, store
+from fairdash.ui.widgets.state import freeze_imports, store, theme_watch
 
 _HERE = Path(__file__).parent
 _MENU: dict[str, dict[str, tuple[str, str]]] = {

@@ -24,7 +24,7 @@ from fairdash.postprocessing import score_columns as columns_of_scores
 from fairdash.results import Setting
 from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import more, problem
-from fairdash.ui.widgets.kept_upload import TABLE_FILES, keep_fit
+from fairdash.ui.widgets.files import TABLE_FILES, keep_fit
 from fairdash.ui.widgets.state import store
 
 _PLAIN = ("unconstrained", "logistic", "logistic_cv", "forest", "neighbours")

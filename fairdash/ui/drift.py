@@ -1,4 +1,4 @@
-"""Controls of Drift: model, measure, the other table and its parts, subgroups."""
+"""The Drift page: stored models on tables they were not trained on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,27 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from fairdash.audits import DRIFT_MEASURES, MEASURE_LABELS, columns_of_parts
+from fairdash import plots
+from fairdash.audits import (
+    DRIFT_MEASURES,
+    MEASURE_LABELS,
+    DriftResult,
+    columns_of_parts,
+    drift,
+)
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
-from fairdash.results import Setting
+from fairdash.results import Setting, by_interest
 from fairdash.ui.selection import bound, choose, entry, selection, with_entry
-from fairdash.ui.widgets.blocks import controls, empty, more, problem
-from fairdash.ui.widgets.kept_upload import kept_upload
+from fairdash.ui.widgets.blocks import (
+    controls,
+    decimals,
+    empty,
+    figure,
+    heading,
+    more,
+    problem,
+)
+from fairdash.ui.widgets.files import kept_upload, table_download
 from fairdash.ui.widgets.pick_models import pick_model
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.subgroup_form import subgroup_form
@@ -186,3 +201,152 @@ def _keep_sample(sample: Sample) -> None:
 def _take_away() -> None:
     st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
     choose(files=with_entry(selection().files, _ROLE, None), against=None)
+
+
+_FRONTS = """
+One mark per model and table. **Open** marks are the reference, held-out rows of the
+table the models were trained on; **filled** ones the other table. Down and to the right
+is worse. A line joins the two marks of a model, or the models of a method's front.
+
+Models keep the encoding of their training rows: a new category is one they do not know.
+"""
+_GAPS = """
+Left, the gap between the two groups that are farthest apart on the reference, inside
+every subgroup: **open** there, **filled** on the other table. Right, the change; where
+its interval excludes 0 it is black. Intervals of changes hold for all subgroups at
+once.
+"""
+_DRIVERS = """
+The change of the gap over all rows is exactly the sum of these. **By its gap**: the
+rates inside the subgroup changed. **By its size**: more or fewer of a group are in it,
+and it differs from the group as a whole. Intervals by a bootstrap, each by itself.
+"""
+_SHIFTS = """
+Of a number the Kolmogorov-Smirnov distance (**KS**), of a category the total variation
+distance (**TV**): 0 is alike, 1 has nothing in common. 95% of tables without any shift
+stay below **by chance**. The adjusted p is of the KS or the chi-square test, by Holm
+over the columns. **Unseen**: rows whose value no training row has; of a number, outside
+the range of training rows.
+"""
+
+
+def compare(
+    question: Question, models: Sequence[Setting], data: str, run: str | None
+) -> DriftResult:
+    """Hold the models to the tables asked for.
+
+    Raises
+    ------
+    ValueError
+        As `fairdash.audits.drift`.
+    """
+    ordered = by_interest(store(), models, run)
+    keys = tuple(trial.key for model in ordered for trial in model.trials)
+    return _compared(
+        data,
+        keys,
+        question.model.id,
+        question.subgroups.model_dump_json(),
+        question.measure,
+        question.seed,
+        question.table,
+        question.parts,
+        selection().against,
+        question.model,
+        ordered,
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner="Scoring the other table…")
+def _compared(
+    data: str,
+    keys: tuple[str, ...],
+    main: str,
+    subgroups: str,
+    measure: str,
+    seed: int,
+    table: str | None,
+    parts: str | None,
+    against: str | None,
+    _model: Setting,
+    _models: Sequence[Setting],
+) -> DriftResult:
+    return drift(
+        store(),
+        _models,
+        data,
+        main=_model,
+        subgroups=Subgroups.model_validate_json(subgroups),
+        measure=measure,
+        seed=seed,
+        other=None if table is None else other_table(table),
+        parts=parts,
+        against=against,
+    )
+
+
+def show_points(found: DriftResult) -> None:
+    """Draw accuracy against the measure, per table, and the numbers of each table."""
+    figure(
+        plots.plot_drift(
+            found.points,
+            measure=found.measure,
+            tables=[table.name for table in found.tables],
+            against=found.table.name,
+        ),
+        caption=". ".join(found.excluded),
+        how=_FRONTS,
+        key="drift",
+        control=lambda: pick_against([table.name for table in found.tables[1:]]),
+    )
+
+
+def show_changes(found: DriftResult) -> None:
+    """Draw the gaps by subgroup before and after, and what drives the whole."""
+    figure(
+        plots.plot_gap_changes(
+            found.changes,
+            headline=found.gap_headline(),
+            caption=found.gap_caption(),
+            low=found.low,
+            high=found.high,
+        ),
+        how=_GAPS,
+        key="gap changes",
+    )
+    heading(found.driver_headline(), _DRIVERS)
+    table = found.driver_table()
+    one = st.column_config.NumberColumn(format="%.1f")
+    st.dataframe(
+        table,
+        hide_index=True,
+        placeholder="–",
+        column_config={str(name): one for name in table.select_dtypes("float")},
+    )
+
+
+def show_shifts(found: DriftResult) -> None:
+    """Draw the shift of every column, and every table in numbers."""
+    heading(found.shift_headline(), _SHIFTS)
+    shifts = found.shift_table()
+    tenth = st.column_config.NumberColumn(format="%.1f")
+    shares = {str(name): tenth for name in shifts if str(name).endswith("(%)")}
+    bar = st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1)
+    st.dataframe(
+        shifts,
+        hide_index=True,
+        placeholder="–",
+        column_config={**decimals(shifts), **shares, "Shift": bar},
+    )
+    heading(f"{found.label} on every table")
+    tables = found.table_of_tables()
+    st.dataframe(
+        tables, hide_index=True, placeholder="–", column_config=decimals(tables)
+    )
+    table_download(
+        "Download",
+        found.points,
+        "fairdash-drift.csv",
+        icon=":material/download:",
+        type="secondary",
+    )

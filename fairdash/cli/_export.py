@@ -1,4 +1,4 @@
-"""Apply thresholds to a file of any size, a batch of rows at a time."""
+"""Take away a report or a model of a run; score a file and apply thresholds to it."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -12,7 +12,9 @@ import typer
 from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
-from fairdash.cli._options import File, refuse
+from fairdash.audits import exported, load
+from fairdash.cli._options import File, Home, refuse
+from fairdash.datasets import read_table
 from fairdash.postprocessing import (
     ScoreType,
     Thresholds,
@@ -20,6 +22,119 @@ from fairdash.postprocessing import (
     cross,
     fill_missing,
 )
+from fairdash.reports import SECTIONS, SMALLEST_GROUP, report
+from fairdash.store import home_folder, open_store
+
+
+def write_report(
+    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    out: Annotated[Path, typer.Option(help="HTML file to write.")],
+    section: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Repeat it to choose and order: {', '.join(SECTIONS)}."),
+    ] = None,
+    comment: Annotated[
+        list[str] | None,
+        typer.Option(help='Under the title of a section: "summary=What we decided."'),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Id or label of the model, if not the main one.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Default: name of the run.")] = None,
+    least: Annotated[
+        int, typer.Option(min=1, help="Subgroups with a smaller group are suppressed.")
+    ] = SMALLEST_GROUP,
+    home: Home = None,
+) -> None:
+    """Write a run or a sweep as one HTML file that needs nothing else to be read.
+
+    It holds findings, figures, tables with intervals, how the model was chosen and what
+    reproduces it, and no row of the data. The exit status is 2 when there is no such
+    run, model or section.
+    """
+    store = open_store(home or home_folder())
+    try:
+        comments = dict(_comment(text) for text in comment or ())
+        made = report(
+            store,
+            run_id,
+            sections=section or SECTIONS,
+            comments=comments,
+            model=model,
+            title=title,
+            least=least,
+        )
+        page = made.to_html()
+    except ValueError as error:
+        raise refuse(error) from error
+    finally:
+        store.close()
+    out.write_text(page)
+    typer.echo(f"{out}: {made.title}, {len(page) / 1e6:.1f} MB")
+
+
+def _comment(text: str) -> tuple[str, str]:
+    section, found, words = text.partition("=")
+    if not found:
+        raise ValueError(f"`--comment` is SECTION=TEXT, got {text!r}.")
+    return section, words
+
+
+def export(
+    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    out: Annotated[Path, typer.Option(help="ZIP file to write.")],
+    model: Annotated[
+        str | None, typer.Option(help="Id or label of the model, if not the main one.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Default: the first.")] = None,
+    home: Home = None,
+) -> None:
+    """Write a trained model as a file for `fairdash.load` and `fairdash predict`.
+
+    It holds a readable description and the weights, and nothing that can run code. The
+    exit status is 2 when there is no such model.
+    """
+    store = open_store(home or home_folder())
+    try:
+        found = exported(store, run_id, model, seed)
+    except ValueError as error:
+        raise refuse(error) from error
+    finally:
+        store.close()
+    out.write_bytes(found.to_bytes())
+    typer.echo(f"{out}: {found.facts['label']}, seed {found.facts['seed']}")
+
+
+def predict(
+    model: File,
+    file: File,
+    out: Annotated[Path, typer.Option(help="CSV or Parquet file to write.")],
+) -> None:
+    """Score the rows of a table with an exported model.
+
+    Adds the column score, P(y = 1), or with thresholds the probability of a positive
+    decision. The exit status is 2 when a file cannot be used.
+    """
+    if out.suffix not in (".csv", ".parquet"):
+        error = ValueError(f"`--out` must end in .csv or .parquet, got {out.suffix!r}.")
+        raise refuse(error)
+    try:
+        portable = load(model)
+    except ValueError as error:
+        raise refuse(error) from error
+    try:
+        frame = read_table(file)
+        if "score" in frame:
+            raise ValueError("It already has a column 'score'; rename it.")
+        scored = frame.assign(score=portable.predict_proba(frame)[:, 1])
+    except ValueError as error:
+        raise refuse(error, file) from error
+    if out.suffix == ".parquet":
+        scored.to_parquet(out, index=False)
+    else:
+        scored.to_csv(out, index=False)
+    typer.echo(f"{out}: {len(scored):,} rows scored")
+
 
 BATCH_ROWS = 65_536
 

@@ -1,4 +1,4 @@
-"""Controls of the Weights page."""
+"""The Weights page: where ROAD and BROAD looked."""
 
 from collections.abc import Sequence
 

@@ -1,0 +1,338 @@
+"""How often the outcome came: by subgroup, at a score, and where a number is cut."""
+
+import numpy as np
+import pandas as pd
+
+from fairdash._wording import (
+    count,
+    fitting,
+    group_label,
+    percent,
+)
+from fairdash.plots._picture import Picture
+from fairdash.plots._rows import (
+    dashed,
+    dots,
+    name_axis,
+    not_estimable,
+    numbers,
+    offsets,
+    positions,
+    records,
+    upright_line,
+)
+from fairdash.plots._theme import (
+    GROUPS,
+    INK,
+    MUTED,
+    PAPER,
+    Spec,
+    fade,
+    finish,
+    group_colours,
+)
+
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up")
+
+
+def plot_calibration(
+    table: pd.DataFrame,
+    *,
+    groups: tuple[str, ...],
+    feature: str = "",
+    outcome: str = "y = 1",
+    score: str = "score",
+) -> Picture:
+    """One line per group over the scores; calibrated by group where lines agree.
+
+    Parameters
+    ----------
+    table : DataFrame of ``fairdash.metrics.calibration_curve``
+    groups : tuple of str
+        In the fixed order of the data set.
+    feature : str, default=""
+        The sensitive feature, which names of groups follow.
+    outcome, score : str
+        What the share is of, and what the scores are.
+
+    Returns
+    -------
+    Picture
+        Its figure has a trace of marks with Wilson intervals per group. The headline
+        says how many scores have groups whose intervals do not overlap.
+    """
+    bins = list(dict.fromkeys(table["bin"]))
+    data: list[Spec] = []
+    for i, (name, colour) in enumerate(group_colours(groups).items()):
+        cells = table[table["group"] == name]
+        shift = 0.12 * (i - (len(groups) - 1) / 2)
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": group_label(feature, name),
+                "x": [bins.index(label) + shift for label in cells["bin"]],
+                "y": numbers(cells["rate"]),
+                "line": {"color": fade(colour, 0.55), "width": 1.5},
+                "marker": {
+                    "color": colour,
+                    "symbol": _SYMBOLS[i % len(_SYMBOLS)],
+                    "size": 8,
+                    "line": {"color": PAPER, "width": 1},
+                },
+                "error_y": {
+                    "type": "data",
+                    "symmetric": False,
+                    "array": numbers(cells["ci_high"] - cells["rate"]),
+                    "arrayminus": numbers(cells["rate"] - cells["ci_low"]),
+                    "color": fade(colour, 0.55),
+                    "thickness": 2,
+                    "width": 0,
+                },
+                "text": [_calibration_hover(cell, feature) for cell in records(cells)],
+                "hovertemplate": "%{text}<extra></extra>",
+            }
+        )
+    layout: Spec = {
+        "xaxis": {
+            "title": score,
+            "tickvals": list(range(len(bins))),
+            "ticktext": bins,
+            "showgrid": False,
+        },
+        "yaxis": {
+            "title": f"share with {outcome}",
+            "tickformat": ".0%",
+            "range": [0, 1.02],
+            "showgrid": True,
+        },
+    }
+    apart = _apart(table)
+    return Picture(
+        figure=finish(data, layout, height=360, legend=True),
+        headline=_calibration_headline(apart, len(bins)),
+        alt=_calibration_alt(table, score, apart),
+        table=table,
+        caption=f"Share with {outcome} at each score, by group, with 95% Wilson "
+        "intervals. Where lines agree, a score means the same in all groups.",
+    )
+
+
+def _apart(table: pd.DataFrame) -> list[Spec]:
+    """Return the scores at which the intervals of two groups do not overlap."""
+    found = []
+    for label, cells in table.dropna(subset="rate").groupby("bin", sort=False):
+        ends = [int(cells["ci_low"].argmax()), int(cells["ci_high"].argmin())]
+        more, less = records(cells.iloc[ends])
+        if more["ci_low"] > less["ci_high"]:
+            found.append({"bin": label, "more": more, "less": less})
+    return found
+
+
+def _calibration_headline(apart: list[Spec], n_bins: int) -> str:
+    if not apart:
+        return "At every score the groups' intervals overlap: it means about the same"
+    first = max(apart, key=lambda one: one["more"]["rate"] - one["less"]["rate"])
+    more, less = first["more"], first["less"]
+    rates = f"{percent(more['rate'], 0)} and {percent(less['rate'], 0)}"
+    return fitting(
+        f"At {first['bin']} it means {rates} for {more['group']} and {less['group']}",
+        f"Groups are apart at {len(apart)} of {n_bins} scores, most at {first['bin']}",
+    )
+
+
+def _calibration_alt(table: pd.DataFrame, score: str, apart: list[Spec]) -> str:
+    ends = []
+    for name, cells in table.dropna(subset="rate").groupby("group", sort=False):
+        first, last = records(cells.iloc[[0, -1]])
+        rates = f"{percent(first['rate'], 0)} at {first['bin']}"
+        ends.append(f"{name} {rates} to {percent(last['rate'], 0)} at {last['bin']}")
+    bins = ", ".join(str(one["bin"]) for one in apart) or "none"
+    return (
+        f"Share with the outcome by {score} and group: {'; '.join(ends)}. Scores at "
+        f"which intervals do not overlap: {bins}."
+    )
+
+
+def _calibration_hover(cell: Spec, feature: str) -> str:
+    rate = f"{percent(cell['rate'], 1)} of {cell['n']:,} rows"
+    interval = f"{percent(cell['ci_low'], 1)}–{percent(cell['ci_high'], 1)}"
+    return f"{group_label(feature, cell['group'])}, {cell['bin']}: {rate} ({interval})"
+
+
+_BINS = 30
+
+
+def plot_cut(
+    values: "pd.Series[float]", positive: "pd.Series[bool]", *, cut: str, at: float
+) -> Picture:
+    """Histogram of a number, the rows that count as 1 in colour.
+
+    Parameters
+    ----------
+    values : Series
+        Missing ones are not drawn.
+    positive : Series of bool
+        Whether each row counts as 1.
+    cut : str
+        In words: "> 9.2".
+    at : float
+        Where the line stands.
+
+    Returns
+    -------
+    Picture: the rows that count as 0, those that count as 1, in the same bins
+    """
+    known = values.notna().to_numpy()
+    x = values.to_numpy(float, na_value=np.nan)[known]
+    one = positive.to_numpy(bool)[known]
+    edges = np.histogram_bin_edges(x, _BINS)
+    middle = (edges[:-1] + edges[1:]) / 2
+    table = pd.DataFrame({"from": edges[:-1], "to": edges[1:]})
+    data: list[Spec] = []
+    for label, rows, colour in (("0", ~one, fade(MUTED, 0.6)), ("1", one, GROUPS[0])):
+        table[f"rows of {label}"] = np.histogram(x[rows], edges)[0]
+        data.append(
+            {
+                "type": "bar",
+                "x": middle.tolist(),
+                "y": table[f"rows of {label}"].tolist(),
+                "name": label,
+                "marker": {"color": colour},
+                "hovertemplate": f"%{{y}} rows of {label} near %{{x}}<extra></extra>",
+            }
+        )
+    layout: Spec = {
+        "barmode": "stack",
+        "bargap": 0.05,
+        "xaxis": {"nticks": 5},
+        "yaxis": {"visible": False},
+        "shapes": [upright_line(at, color=INK, width=2)],
+    }
+    share = percent(float(one.mean()) if len(one) else float("nan"))
+    headline = fitting(f"{share} of {count(len(one))} rows are {cut}", most=60)
+    return Picture(
+        finish(data, layout, height=130, top=8),
+        headline,
+        f"Histogram of the outcome. {headline} and count as 1.",
+        table,
+    )
+
+
+def plot_base_rates(
+    table: pd.DataFrame,
+    overall: pd.DataFrame,
+    *,
+    groups: tuple[str, ...],
+    outcome: str = "y = 1",
+    source: str = "",
+    feature: str = "",
+) -> Picture:
+    """One row per subgroup, one mark per group; dashed: the whole group.
+
+    The headline names the subgroup whose groups are furthest apart.
+
+    Parameters
+    ----------
+    table : DataFrame of ``fairdash.metrics.subgroup_rates``
+    overall : DataFrame of ``fairdash.metrics.group_rates``
+    groups : tuple of str
+        In the fixed order of the data set.
+    outcome : str, default="y = 1"
+        What the share is of.
+    source : str, default=""
+        Which rows these are, for the caption, such as "1,200 rows".
+    feature : str, default=""
+        The sensitive feature, which names of groups follow: "sex: Female".
+
+    Returns
+    -------
+    Picture
+        Its figure has per group a trace of marks with Wilson intervals and a dashed
+        line.
+    """
+    names = list(dict.fromkeys(table["subgroup"].astype(str)))
+    places = positions(names)
+    rows = name_axis(names, places, below=0)
+    data: list[Spec] = []
+    for (name, colour), shift in zip(
+        group_colours(groups).items(), offsets(len(groups)), strict=True
+    ):
+        cells = table[table["group"] == name]
+        shown = cells.where(cells["estimable"])
+        total = float(overall.loc[overall["group"] == name, "rate"].item())
+        data.append(
+            dots(
+                shown["rate"], shown["ci_low"], shown["ci_high"],
+                [place + shift for place in places],
+                colour=colour,
+                symbol="circle",
+                name=name,
+                text=[_rate_hover(cell) for cell in records(cells)],
+                hovertemplate="%{text}<extra></extra>",
+            )
+        )  # fmt: skip
+        told = group_label(feature, name)
+        data[-1]["name"] = f"{told} · all rows {percent(total, 0)}"
+        line = f"{told}, {percent(total, 0)} of all rows<extra></extra>"
+        data.append(dashed(total, rows, colour=colour, name=name, hovertemplate=line))
+    layout: Spec = {
+        "xaxis": {
+            "title": f"share with {outcome}",
+            "tickformat": ".1~%",
+            "showgrid": True,
+            "rangemode": "tozero",
+            "nticks": 8,
+        },
+        "yaxis": rows,
+        "annotations": not_estimable(table.drop_duplicates("subgroup"), places),
+    }
+    per_row = 20 + 4 * len(groups)
+    height = max(round((places[-1] + 1.2) * per_row) + 110, 240)
+    widest = _widest(table)
+    return Picture(
+        figure=finish(data, layout, height=height, legend=True),
+        headline=_rates_headline(widest),
+        alt=_rates_alt(overall, widest),
+        table=table,
+        caption=f"Share with {outcome} by subgroup, with 95% Wilson intervals. Dashed: "
+        f"the whole group. {source}".rstrip(),
+    )
+
+
+def _widest(table: pd.DataFrame) -> Spec | None:
+    """Return the subgroup whose rates are furthest apart: its name, min and max."""
+    rates = table[table["estimable"]].groupby("subgroup", sort=False)["rate"]
+    ends = records(rates.agg(["min", "max"]).reset_index())
+    if not ends:
+        return None
+    return max(ends, key=lambda row: float(row["max"] - row["min"]))
+
+
+def _rates_headline(widest: Spec | None) -> str:
+    if widest is None:
+        return "No subgroup has enough rows of every group"
+    apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
+    return fitting(
+        f"Base rates are furthest apart in {widest['subgroup']}: {apart}",
+        f"Base rates, {widest['subgroup']}: {apart}",
+    )
+
+
+def _rates_alt(overall: pd.DataFrame, widest: Spec | None) -> str:
+    """Return the rate of every group and the subgroup with the widest gap."""
+    whole = ", ".join(
+        f"{row['group']} {percent(row['rate'], 0)} ({row['n']:,} rows)"
+        for row in records(overall)
+    )
+    start = f"Base rates with 95% intervals by subgroup and group. All rows: {whole}"
+    if widest is None:
+        return f"{start}. No subgroup is estimable."
+    apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
+    return f"{start}. The widest gap is in {widest['subgroup']}: {apart}."
+
+
+def _rate_hover(cell: Spec) -> str:
+    rate = f"{percent(cell['rate'], 1)} of {cell['n']:,} rows"
+    interval = f"{percent(cell['ci_low'], 1)}–{percent(cell['ci_high'], 1)}"
+    return f"{cell['subgroup']}, {cell['group']}: {rate} ({interval})"

@@ -1,0 +1,390 @@
+"""Home and Runs: what there is, and what can be done with it."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from fairdash import plots
+from fairdash._wording import clock_time, floor_words, plain, plural, size, time_left
+from fairdash.datasets import SAMPLES, load_sample
+from fairdash.jobs import wake
+from fairdash.metrics import BaseRates
+from fairdash.results import (
+    base_rates,
+    is_sweep,
+    methods_of,
+    outcome,
+    readable,
+    run_table,
+    seconds_left,
+    settings,
+    side_by_side,
+)
+from fairdash.store import Kept, RunRecord
+from fairdash.ui.selection import Selection, bound, write
+from fairdash.ui.widgets.blocks import figure, heading
+from fairdash.ui.widgets.files import table_download
+from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.pick_models import offer_missing_seeds
+from fairdash.ui.widgets.state import store
+
+_TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
+_STATUS = {
+    "All": None,
+    "Running": {"queued", "running"},
+    "Finished": {"finished"},
+    "Failed": {"failed", "cancelled"},
+}
+_INTERVAL = "2s"
+_COLOURS = {
+    "queued": "gray",
+    "running": "blue",
+    "finished": "green",
+    "failed": "red",
+    "cancelled": "gray",
+}
+
+
+def run_list() -> None:
+    """Draw the table of runs, kept fresh while one is open, and what can be done."""
+    going = any(not run.over for run in store().runs())
+
+    @st.fragment(run_every=_INTERVAL if going else None)
+    def listed() -> None:
+        chosen = _chosen_runs(_found())
+        if going:
+            if not any(not run.over for run in store().runs()):
+                st.rerun()
+            wake(store())
+        _actions(chosen)
+        _comparison(chosen)
+
+    listed()
+
+
+def run_columns(width: int) -> dict[str, Any]:
+    """Return how the columns of `run_table` are shown; ``width`` is the name's."""
+    config = st.column_config
+    return {
+        "Run": config.TextColumn(width=width),
+        "Status": config.MultiselectColumn(
+            options=list(_COLOURS), color=list(_COLOURS.values()), width="small"
+        ),
+        "Progress": config.ProgressColumn(
+            format="%.0f%%", min_value=0, max_value=100, width="small"
+        ),
+        "Accuracy": config.NumberColumn(format="%.1f%%", width="small"),
+        "DI": config.NumberColumn(format="%.3f", width="small"),
+        "Worst-1-DI": config.NumberColumn(format="%.3f", width="small"),
+        "Seeds": config.NumberColumn(width="small"),
+        "Started": config.TextColumn(width="small"),
+        "Note": config.TextColumn(width="small"),
+    }
+
+
+def _found() -> list[RunRecord]:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = st.text_input(
+            "Find",
+            placeholder="name, data set or method",
+            icon=":material/search:",
+            label_visibility="collapsed",
+            width=300,
+            **bound("find", "", meant=lambda text: text.strip() or None),
+        )
+        status = st.segmented_control(
+            "Status",
+            list(_STATUS),
+            required=True,
+            label_visibility="collapsed",
+            **bound("status", "All", among=_STATUS),
+        )
+    allowed = _STATUS[status]
+    words = text.lower().split()
+    return [
+        run
+        for run in store().runs()
+        if (allowed is None or run.status in allowed)
+        and all(word in _searched(run) for word in words)
+    ]
+
+
+def _searched(run: RunRecord) -> str:
+    return " ".join([run.name, run.dataset_name, *methods_of(run)]).lower()
+
+
+def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    if not runs:
+        st.caption("No run fits the filter.")
+        return []
+    event = st.dataframe(
+        run_table(store(), runs),
+        hide_index=True,
+        column_config=run_columns(260),
+        on_select="rerun",
+        selection_mode="multi-row",
+        placeholder="–",
+        key="runs",
+    )
+    return [runs[row] for row in event["selection"]["rows"] if row < len(runs)]
+
+
+def _actions(chosen: Sequence[RunRecord]) -> None:
+    if not chosen:
+        st.caption("Choose runs to open, compare, rename, download or delete them.")
+        return
+    one = chosen[0] if len(chosen) == 1 else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{plural(len(chosen), 'run')} chosen**", width="content")
+        if st.button(
+            "Open", icon=":material/open_in_new:", type="primary", disabled=not one
+        ):
+            where = _SWEEP if is_sweep(store(), chosen[0].id) else _TRAIN
+            open_page(where, run=chosen[0].id, data=chosen[0].dataset_id)
+        if st.button("Rename", icon=":material/edit:", disabled=not one):
+            _rename(chosen[0])
+        table_download(
+            "Download",
+            lambda: _models(chosen),
+            "fairdash-runs.csv",
+            type="secondary",
+            icon=":material/download:",
+            help="One row per model: settings, seed, validation and test metrics.",
+        )
+        if st.button("Delete", icon=":material/delete:"):
+            _delete_runs(chosen)
+
+
+def _models(chosen: Sequence[RunRecord]) -> pd.DataFrame:
+    # read when asked for: a run may have been renamed since the table was drawn
+    snapshots = [store().snapshot(run.id, curves=False) for run in chosen]
+    tables = [snapshot.table().assign(run=snapshot.run.name) for snapshot in snapshots]
+    return pd.concat(tables)
+
+
+@st.dialog("Rename the run")
+def _rename(run: RunRecord) -> None:
+    name = st.text_input("Name", run.name, max_chars=80)
+    if st.button("Rename", type="primary", disabled=not name.strip()):
+        store().rename_run(run.id, name.strip())
+        st.rerun()
+
+
+@st.dialog("Delete for good?")
+def _delete_runs(chosen: Sequence[RunRecord]) -> None:
+    for run in chosen:
+        st.markdown(f"- {plain(run.name)}")
+    st.caption("Models that no other run uses are deleted with it. The table stays.")
+    if not st.button("Delete", type="primary", icon=":material/delete:"):
+        return
+    try:
+        for run in chosen:
+            store().delete_run(run.id)
+    except ValueError as error:
+        st.error(plain(error), title="Not everything was deleted")
+        return
+    st.query_params.clear()
+    st.rerun()
+
+
+def _comparison(chosen: Sequence[RunRecord]) -> None:
+    """Draw the models of the chosen runs together, if they are of one data set."""
+    finished = [run for run in chosen if run.summary]
+    if not finished:
+        return
+    if len({run.dataset_id for run in finished}) > 1:
+        st.caption("Choose runs of one data set to compare them.")
+        return
+    found = side_by_side(store(), [run.id for run in finished])
+    if found is None:
+        return
+    figure(
+        plots.plot_comparison(found.table),
+        caption=found.caption(),
+        table=readable(found.table),
+        key="comparison",
+    )
+    offer_missing_seeds(found.settings, finished[0].dataset_id)
+
+
+_TRAIN = "pages/2_Train.py"
+_RECENT = 5
+_SAMPLE = "loans"
+_STEPS = """
+1. **Say what the columns mean**: the outcome, the sensitive column, the subgroups to
+   look at. A first guess is made for you.
+2. **Audit a plain model**: in which subgroups do its predictions differ between the
+   groups, by how much, and could it be chance?
+3. **Train the remedies** beside it on the same rows, and see what each one changes and
+   costs.
+
+Every number comes with its interval. Nothing leaves this machine.
+"""
+_COLUMNS = ["Run", "Accuracy", "Worst-1-DI", "DI", "Started"]
+
+
+def recent_runs(runs: Sequence[RunRecord]) -> None:
+    """Draw a card for every open run and a table of the last ones; a click opens."""
+    going = [run.id for run in runs if not run.over]
+    if going:
+
+        @st.fragment(run_every=_INTERVAL)
+        def cards() -> None:
+            for run_id in going:
+                _card(run_id)
+            wake(store())
+
+        cards()
+    over = [run for run in runs if run.over][:_RECENT]
+    if not over:
+        return
+    event = st.dataframe(
+        run_table(store(), over)[_COLUMNS],
+        hide_index=True,
+        column_config=run_columns(190),
+        on_select="rerun",
+        selection_mode="single-cell",
+        placeholder="–",
+        key="recent",
+    )
+    for row, _ in event["selection"]["cells"]:
+        open_page(_TRAIN, run=over[row].id, data=over[row].dataset_id)
+
+
+def latest_result(runs: Sequence[RunRecord]) -> None:
+    """Draw what the last finished run came to."""
+    done = [run for run in runs if run.status == "finished"]
+    if not done:
+        return
+    run = next((run for run in done if len(run.summary) > 1), done[0])
+    snapshot = store().snapshot(run.id, curves=False)
+    if not settings(snapshot.trials):
+        return
+    found = outcome(store(), snapshot)
+    floor = floor_words(found.row["label"]) if math.isfinite(found.chance) else ""
+    figure(
+        plots.plot_overview(found.models, title=run.name, chance=found.chance),
+        caption=f"{found.caption()} {floor}",
+        table=readable(found.models),
+        key="latest",
+    )
+    offer_missing_seeds(found.settings, run.dataset_id)
+
+
+def first_look() -> None:
+    """Draw, before anything was done, what the sample hides: a gap that is planted."""
+    sample = SAMPLES[_SAMPLE]
+    names, rates = _sample_rates()
+    left, right = st.columns([1, 1.6], gap="large")
+    with left:
+        heading("Three steps")
+        st.markdown(_STEPS)
+    with right:
+        picture = plots.plot_base_rates(
+            rates.cells,
+            rates.groups,
+            groups=names,
+            outcome=sample.roles.outcome(),
+            source=f"The sample {sample.title}, {plural(sample.n_rows, 'row')}.",
+        )
+        figure(picture, key="first look")
+
+
+@st.cache_data(show_spinner=False)
+def _sample_rates() -> tuple[tuple[str, ...], BaseRates]:
+    dataset = load_sample(_SAMPLE)
+    return dataset.group_names, base_rates(dataset, SAMPLES[_SAMPLE].subgroups)
+
+
+def _card(run_id: str) -> None:
+    snapshot = store().snapshot(run_id, curves=False)
+    if snapshot.run.over:
+        st.rerun()
+    with st.container(border=True, gap="xsmall"):
+        with st.container(
+            horizontal=True,
+            horizontal_alignment="distribute",
+            vertical_alignment="center",
+        ):
+            st.markdown(
+                f":blue-badge[{snapshot.run.status}] **{plain(snapshot.run.name)}**",
+                width="content",
+            )
+            if st.button(
+                "Watch",
+                type="tertiary",
+                icon=":material/arrow_forward:",
+                icon_position="right",
+                key=f"watch {run_id}",
+            ):
+                open_page(_TRAIN, run=run_id, data=snapshot.run.dataset_id)
+        left = seconds_left(store(), snapshot)
+        total, done = len(snapshot.trials), snapshot.count("finished")
+        st.caption(
+            f"{done} of {plural(total, 'model')} finished"
+            + (f" · {time_left(left)}" if left is not None else "")
+        )
+        st.progress(min(1.0, snapshot.share))
+
+
+def kept_files() -> None:
+    """Draw the list of all that is kept, and what can be deleted of it."""
+    found = store().kept()
+    if not found:
+        return
+    total = size(sum(one.n_bytes for one in found))
+    label = f"Data kept here: {plural(len(found), 'table')}, {total}"
+    with st.expander(label, icon=":material/database:"):
+        event = st.dataframe(
+            _kept_table(found),
+            hide_index=True,
+            on_select="rerun",
+            selection_mode="multi-row",
+            key="kept",
+        )
+        rows = event["selection"]["rows"]
+        chosen = [found[row] for row in rows if row < len(found)]
+        st.caption(
+            "Sizes are those on the disk: of a data set its table and its models. A "
+            "file holds scores or groups that were uploaded for a question. Choose "
+            "rows to delete them."
+        )
+        if chosen and st.button(
+            "Delete", icon=":material/delete_forever:", key="delete kept"
+        ):
+            _delete_kept(chosen)
+
+
+def _kept_table(found: Sequence[Kept]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Name": [one.name for one in found],
+            "Kind": [one.kind.capitalize() for one in found],
+            "Rows": [one.n_rows for one in found],
+            "Columns": [one.n_columns for one in found],
+            "Runs": [one.n_runs for one in found],
+            "Size": [size(one.n_bytes) for one in found],
+            "Added": [clock_time(one.created) for one in found],
+        }
+    )
+
+
+@st.dialog("Delete for good?")
+def _delete_kept(chosen: Sequence[Kept]) -> None:
+    for one in chosen:
+        runs = f" with {plural(one.n_runs, 'run')}" if one.n_runs else ""
+        st.markdown(f"- {plain(one.name)}{runs}")
+    st.caption("Tables, roles, runs and models go. The files you uploaded stay yours.")
+    if not st.button("Delete", type="primary", icon=":material/delete_forever:"):
+        return
+    try:
+        for one in chosen:
+            store().remove(one.id)
+    except ValueError as error:
+        st.error(plain(error), title="Not everything was deleted")
+        return
+    write(Selection())
+    st.rerun()
