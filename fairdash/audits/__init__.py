@@ -84,6 +84,7 @@ from fairdash.audits.noise import (
 )
 from fairdash.audits.noise_study import study_spec, study_table, study_trials
 from fairdash.audits.portable import PortableModel, exported, load, model_asked
+from fairdash.audits.rules import first_rule_list, rule_table
 from fairdash.audits.subgroups import (
     SEARCHED_MEASURES,
     Condition,

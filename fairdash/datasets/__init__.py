@@ -19,7 +19,7 @@ from fairdash.datasets._dataset import (
     subsample,
     training_rows,
 )
-from fairdash.datasets._encode import Encoded, Encoder, encode
+from fairdash.datasets._encode import Encoded, Encoder, NumberEncoding, encode
 from fairdash.datasets._remedies import (
     applied_remedies,
     apply_remedy,

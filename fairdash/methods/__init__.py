@@ -25,6 +25,7 @@ from fairdash.methods.classical.reductions import (
     HardtLogistic,
     Reductions,
 )
+from fairdash.methods.classical.rule_list import RobustFairCORELS
 from fairdash.methods.declare import Device, Effort, Param
 from fairdash.methods.individual.clp import CLP
 from fairdash.methods.individual.sensei import SenSeI, SenSR
@@ -42,7 +43,7 @@ from fairdash.methods.noisy_groups.estimators import (
 from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
 from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
 from fairdash.methods.plain_network import Network
-from fairdash.methods.scorers import Scorer, scorer_of
+from fairdash.methods.scorers import RuleList, Scorer, scorer_of
 
 
 def __getattr__(name: str) -> Any:

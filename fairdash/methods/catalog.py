@@ -5,7 +5,7 @@ made from these entries. A new method is one file, with its entry, and one line 
 """
 
 from fairdash.methods.adversarial import fad, road, zhang
-from fairdash.methods.classical import linear, plain, reductions
+from fairdash.methods.classical import linear, plain, reductions, rule_list
 from fairdash.methods.individual import clp, sensei
 from fairdash.methods.log_loss import fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
@@ -24,6 +24,7 @@ METHODS = (
     linear.REWEIGHING,
     linear.COVARIANCE,
     reductions.HARDT,
+    rule_list.METHOD,
     plain.FOREST,
     plain.NEIGHBOURS,
     zhang.WIDE_NETWORK,

@@ -162,6 +162,38 @@ class Neighbours(_Stored):
         return KNeighborsClassifier(int(self.n_neighbours[0])).fit(rows, self.outcomes)
 
 
+@dataclass(frozen=True, eq=False)
+class RuleList(_Stored):
+    """Rules in order, the first that applies decides.
+
+    Parameters
+    ----------
+    features : ndarray of int32 of shape (n_rules,)
+    rule_thresholds : ndarray of shape (n_rules,)
+    above : ndarray of int8 of shape (n_rules,)
+        1: the rule applies above its threshold; 0: at most at it.
+    decisions : ndarray of int8 of shape (n_rules + 1,)
+        Of each rule, and where none applies.
+    """
+
+    features: NDArray[np.int32]
+    rule_thresholds: Float
+    above: NDArray[np.int8]
+    decisions: NDArray[np.int8]
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return the decision, 0 or 1."""
+        return self.decisions[self.first(X)].astype(np.float64)
+
+    def first(self, X: NDArray[np.floating]) -> Codes:
+        """Return which rule decides each row; where none applies, their number."""
+        values = np.asarray(X, np.float64)[:, self.features]
+        applies = (values > self.rule_thresholds) == (self.above == 1)
+        last = np.ones((len(applies), 1), bool)
+        which: Codes = np.hstack([applies, last]).argmax(1)
+        return which
+
+
 def scorer_of(arrays: Arrays) -> Scorer:
     """Return the model that a trial keeps, known by the names of its arrays.
 
@@ -188,4 +220,5 @@ _KINDS: dict[str, Any] = {  # by an array that no other kind before it has
     "shares": LinearMixture,
     "roots": Forest,
     "n_neighbours": Neighbours,
+    "decisions": RuleList,
 }

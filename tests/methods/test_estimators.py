@@ -33,6 +33,7 @@ from fairdash.methods import (
     NoisyGroupsSoft,
     NoisyGroupsUnconstrained,
     RandomForest,
+    RobustFairCORELS,
     Reductions,
     Reweighing,
     SenSeI,
@@ -103,6 +104,10 @@ class PlainCovariance(AlternatingGroups, CovarianceConstraint):
 
 
 class PlainHardt(OneGroup, HardtLogistic):
+    pass
+
+
+class PlainRuleList(AlternatingGroups, RobustFairCORELS):
     pass
 
 
@@ -185,6 +190,7 @@ CHECKED = [
     PlainReweighing(),
     PlainCovariance(),
     PlainHardt(),
+    PlainRuleList(tolerance=1.0, n_samples=3, max_prefixes=50),
     PlainNoisyUnconstrained(learning_rate=0.1, max_iter=300),
     PlainNaive("demographic_parity", learning_rate=0.1, max_iter=300),
     PlainDRO("demographic_parity", tv_radius=0.01, slack=0.5, learning_rate=0.1),

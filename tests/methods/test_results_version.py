@@ -27,6 +27,7 @@ SHORT = {
     "n_rounds": 3,
     "n_responses": 2,
     "grid_size": 5,
+    "n_samples": 0,
 }
 ROWS = 160
 

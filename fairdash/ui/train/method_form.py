@@ -1,4 +1,4 @@
-"""The form of a method, from its entry in the catalog; what its constraint leaves."""
+"""The form of a method, from its entry in the catalog."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -6,93 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from fairdash import plots
 from fairdash.methods import CATALOG, Effort, Param
-from fairdash.results import (
-    CONSTRAINTS,
-    constraint_of,
-    shown_settings,
-    single_values,
-    truncation,
-    violations,
-)
-from fairdash.store import Snapshot
+from fairdash.results import single_values
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import bound, selection
-from fairdash.ui.widgets.blocks import figure
-from fairdash.ui.widgets.state import store
-
-_MOST = 8  # models in a legend
-_VIOLATIONS_HOW = """
-**As probabilities**: decisions drawn with the probabilities; the error is the mean
-distance from the outcome, the violation the gap in mean probabilities. **Rounded**: the
-same of decisions at one half. A method that makes probabilities fair can lose much of
-it with rounding. Under equalized odds the gaps given either outcome are added.
-A cross marks a **constant** model, whose decisions say nothing of the outcome: its
-small gap is no fairness.
-"""
-_PLAYERS_HOW = """
-Fair log-loss is a game. The predictor **P** gives probabilities that meet the
-constraint; the approximator **Q** answers with the worst case that the training data
-allow. On the dotted line they agree. A curve above it: Q holds more positive outcomes
-against P, and P may not go beyond the curve's end.
-"""
-_POINTS_HOW = """
-Scores of the test rows by the linear model alone. At a dashed line the group's
-probabilities stop: all rows beyond it get the probability at the line. The constraint
-holds for mean probabilities of training rows; after rounding a gap remains.
-"""
-
-
-def show_truncation(snapshot: Snapshot) -> None:
-    """Draw both figures for the first finished fair log-loss model of a run, if any."""
-    found = truncation(store(), snapshot)
-    if found is None:
-        return
-    left, right = st.columns(2, gap="medium")
-    with left:
-        figure(
-            plots.plot_players(found.curves, found.points, groups=found.groups),
-            how=_PLAYERS_HOW,
-            key="players",
-        )
-    with right:
-        figure(
-            plots.plot_truncation(found.bars, found.points, groups=found.groups),
-            caption=found.caption,
-            how=_POINTS_HOW,
-            key="truncation",
-        )
-
-
-def show_violations(snapshot: Snapshot) -> None:
-    """Draw error against violation for a run of several models."""
-    chosen = shown_settings(store(), snapshot, _MOST)
-    if len(chosen) < 2:
-        return
-    usual = constraint_of(chosen)
-    asked = selection().constraint
-    constraint = asked if asked in CONSTRAINTS else usual
-    found = violations(store(), chosen, snapshot.run.dataset_id, constraint)
-
-    def control() -> None:
-        st.segmented_control(
-            "Constraint",
-            list(CONSTRAINTS),
-            format_func=CONSTRAINTS.__getitem__,
-            required=True,
-            label_visibility="collapsed",
-            **bound("constraint", usual, among=CONSTRAINTS, key="violations"),
-        )
-
-    figure(
-        plots.plot_violations(found.table),
-        caption=found.caption,
-        how=_VIOLATIONS_HOW,
-        key=f"{snapshot.run.id} violations",
-        control=control,
-    )
-
 
 _Tied = dict[str, Any]  # what ties a widget to the selection
 _NUMBERS: dict[str, type[float] | type[int]] = {"float": float, "int": int}

@@ -26,7 +26,7 @@ from fairdash.results import (
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec, python_script
 from fairdash.ui.selection import selection
-from fairdash.ui.train.method_form import show_truncation, show_violations
+from fairdash.ui.train.constraints import show_rules, show_truncation, show_violations
 from fairdash.ui.widgets.blocks import (
     code_tabs,
     figure,
@@ -110,6 +110,7 @@ def show_run(snapshot: Snapshot) -> None:
         )
     if done:
         _show_result(snapshot)
+        show_rules(snapshot)
         show_truncation(snapshot)
         show_violations(snapshot)
         _next_pages(snapshot)
