@@ -70,7 +70,7 @@ def rule_words(rules: RuleList, encoder: Encoder) -> list[str]:
     places = [(one, i) for one in encoder.columns for i in range(len(one.names()))]
     dropped = set(encoder.dropped)
     kept = [i for i, (one, k) in enumerate(places) if one.names()[k] not in dropped]
-    words = []
+    words: list[str] = []
     for feature, threshold, above in zip(
         rules.features, rules.rule_thresholds, rules.above, strict=True
     ):

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from fairdash._validation import check_non_negative, check_whole
 from fairdash.methods.base import Float, MixtureClassifier
-from fairdash.methods.classical.base import Codes, OneByOne
+from fairdash.methods.classical.plain import Codes, OneByOne
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.params import CONSTRAINT, RANDOM_STATE, TOLERANCE
 from fairdash.methods.scorers import RuleList
@@ -171,7 +171,8 @@ class RobustFairCORELS(OneByOne, MixtureClassifier):
                 [d for _, d in search.rules] + [search.default], np.int8
             ),
         )
-        return self.network_.positive(X)
+        positive: Float = self.network_.positive(X)
+        return positive
 
 
 METHOD = Method.of(

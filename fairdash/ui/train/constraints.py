@@ -97,7 +97,7 @@ def show_rules(snapshot: Snapshot) -> None:
     st.subheader("The rules")
     share = st.column_config.NumberColumn(format="percent")
     table = rule_table(model)
-    shares = {name: share for name in table if name not in ("rule", "decision", "rows")}
+    shares = dict.fromkeys(map(str, table.columns[3:]), share)
     st.dataframe(table, hide_index=True, column_config=shares)
     st.caption(
         plain(
