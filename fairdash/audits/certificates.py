@@ -183,11 +183,9 @@ def certify_decisions(
 
     Parameters
     ----------
-    label : str
     seeds : sequence of Decisions
     noise : Noise
         Of the table that the rows are of.
-    question : Question
     radius : float, mapping or None
         Of total variation, for all groups or by name; no group is taken to be further
         than it can be on the rows certified. None is as far as each can be.

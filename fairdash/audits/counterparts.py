@@ -121,12 +121,10 @@ def worst_counterparts(
     rows : AuditRows, or array-like or DataFrame of shape (n_rows, d)
         The rows of an `AuditedModel`; for a classifier encoded rows, whose columns
         are those of ``metric``. Indicators "race=White", "race=Black" are one column.
-    metric : FairMetric
     fair_radius : float
         Largest squared fair distance, :math:`\epsilon`.
     places : ndarray of int, optional
         Which rows (of `AuditRows`, which test rows); by default all.
-    random_state : int, default=0
 
     Returns
     -------

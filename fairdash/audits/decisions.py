@@ -131,11 +131,6 @@ def audit(
         "repayment".
     min_size : int, default=50
         Of an estimable subgroup; a `Subgroups` has its own.
-    confidence : float, default=0.95
-
-    Returns
-    -------
-    Audit
 
     Raises
     ------

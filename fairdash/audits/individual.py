@@ -65,7 +65,6 @@ def audit_flips(model: AuditedModel, flips: Flips) -> dict[str, float]:
 
     Parameters
     ----------
-    model : AuditedModel
     flips : mapping of str to values
         See `flip_values`.
 
@@ -162,8 +161,6 @@ def audit_run(
 
     Parameters
     ----------
-    store : Store
-    run_id : str
     flips : mapping of str to values
         See `flip_values`.
     by_seed : bool, default=False

@@ -84,11 +84,8 @@ def study_table(
 
     Parameters
     ----------
-    store : Store
-    dataset : Dataset
     trials : sequence of TrialRecord
         See `study_trials`.
-    question : Question
 
     Returns
     -------

@@ -43,7 +43,6 @@ class PortableModel:
 
     Attributes
     ----------
-    scorer : Scorer
     encoder : Encoder
         Fitted on the training rows.
     roles : Roles
@@ -203,8 +202,6 @@ def exported(
 
     Parameters
     ----------
-    store : Store
-    run_id : str
     model : str, optional
         `fairdash.results.Setting.id`, or the beginning of its label; by default the
         model that a sweep opens on, else the first that is not the plain one.
@@ -256,10 +253,6 @@ def load(path: str | Path) -> PortableModel:
     """Read a model that the app, `fairdash export` or `PortableModel.to_bytes` wrote.
 
     Nothing in the file can run code; weights that are not those described are refused.
-
-    Parameters
-    ----------
-    path : str or Path
 
     Returns
     -------

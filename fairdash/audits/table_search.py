@@ -135,7 +135,6 @@ class TableSearch:
     Parameters
     ----------
     columns : sequence of TableColumn
-    metric : FairMetric
     radius : float
         Largest squared fair distance.
     score : callable
@@ -172,7 +171,6 @@ class TableSearch:
         X : array-like of shape (n_rows, d)
         guesses : sequence of ndarray of shape (n_rows, d)
             Points of a continuous search, which need not be rows of a table.
-        random_state : int, default=0
         """
         x = np.asarray(X, np.float64)
         rng = np.random.default_rng(random_state)

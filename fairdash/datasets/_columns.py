@@ -287,7 +287,6 @@ def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
 
     Parameters
     ----------
-    column : Series
     kind : {"number", "category", "yes_no", "date", "text", "id"}
 
     Returns

@@ -101,8 +101,6 @@ def make_dataset(
 
     Parameters
     ----------
-    frame : DataFrame
-    roles : Roles
     name : str
         Title of the data set.
     key : str, default=""
@@ -187,8 +185,6 @@ def split(
 
     Parameters
     ----------
-    dataset : Dataset
-    seed : int, default=0
     fractions : tuple of float
         Shares of training, validation and test rows; above 0, adding up to 1.
 
@@ -216,7 +212,6 @@ def training_rows(
 
     Parameters
     ----------
-    dataset : Dataset
     seed : int, default=0
         Of the split, and of the subsample within it.
     n_rows : int, optional
@@ -238,12 +233,10 @@ def subsample(
 
     Parameters
     ----------
-    dataset : Dataset
     rows : ndarray of int64
         Indices to draw from.
     n_rows : int
         How many to draw.
-    seed : int, default=0
 
     Returns
     -------

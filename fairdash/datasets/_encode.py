@@ -125,8 +125,9 @@ class Encoder:
             here = slice(read, read + len(kept))
             scaled = column.values(frame[column.column])[:, kept]
             scaled -= np.array(self.shift[here])[kept]
-            scaled /= np.array(self.scale[here])[kept]
             # a row may lie any number of training deviations away
+            with np.errstate(over="ignore"):
+                scaled /= np.array(self.scale[here])[kept]
             np.clip(scaled, -LARGEST, LARGEST, out=scaled)
             X[:, written : written + kept.sum()] = scaled
             read, written = here.stop, written + kept.sum()
@@ -212,7 +213,6 @@ def encode(
 
     Parameters
     ----------
-    dataset : Dataset
     rows : ndarray of int64
         Training rows.
     scaling : {"standard", "minmax"}

@@ -32,7 +32,6 @@ def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     ----------
     frame : DataFrame
         Not changed.
-    roles : Roles
 
     Returns
     -------
@@ -118,8 +117,6 @@ def apply_remedy(
 
     Parameters
     ----------
-    roles : Roles
-    remedy : Remedy
     frame : DataFrame, optional
         The prepared table; "merge_groups" needs it for the other groups.
 

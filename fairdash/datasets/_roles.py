@@ -19,7 +19,6 @@ class ScoreColumn(BaseModel):
 
     Attributes
     ----------
-    column : str
     kind : {"probability", "margin", "score", "decision"}
         Numbers from 0 to 1, numbers from -1 to 1, any numbers that rise with the
         outcome, such as deciles, or 0 and 1.

@@ -26,7 +26,6 @@ def outcomes(column: "pd.Series[Any]", positive: object) -> NDArray[np.int8]:
 
     Parameters
     ----------
-    column : Series
     positive : str, tuple of str or Cut
         As in `Roles`.
     """

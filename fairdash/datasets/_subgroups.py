@@ -263,10 +263,6 @@ class Subgroups(BaseModel):
         Bins at both ends follow the data, so label a whole table and choose rows
         after.
 
-        Parameters
-        ----------
-        frame : DataFrame
-
         Returns
         -------
         Series of ordered categorical dtype
@@ -380,7 +376,6 @@ def road_table_1(
 
     Parameters
     ----------
-    age_column, gender_column : str
     frame : DataFrame
         The table, for the values of gender.
 

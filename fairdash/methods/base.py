@@ -234,7 +234,6 @@ class Asked:
 
     Parameters
     ----------
-    estimator : estimator
     context : sklearn.callback.CallbackContext
         Of the solver; every call becomes a subtask "step" of it.
     """

@@ -203,7 +203,6 @@ class RejectOption(PostProcessor):
 
     Attributes
     ----------
-    width_ : float
     favoured_ : tuple of groups
         Groups whose doubtful rows are decided positive.
     groups_ : tuple of groups

@@ -61,8 +61,6 @@ def excess_risk_bound(
         Rows of the fitting sample (N).
     n_groups : int
         Groups (K).
-    gamma : float
-    delta : float, default=0.05
     score_error : float, default=0.0
         Assumed distance of scores from true probabilities.
 

@@ -119,7 +119,6 @@ class CovarianceRamp(BaseEstimator):
         a covariance with a constant is 0.
     shares_ : dict of str to float
         Share of S by subgroup.
-    group_ : group
     groups_ : tuple of groups
     rules_, expected_rates_ : dict of str to Rule, float
         By "subgroup × group"; rates are those of the fitting sample.
@@ -153,7 +152,6 @@ class CovarianceRamp(BaseEstimator):
         Parameters
         ----------
         scores : array-like of shape (n,)
-        y : ignored
         sensitive_features : array-like of shape (n,)
         subgroups : array-like of shape (n,)
             Rows whose label is missing are left as they are.

@@ -30,7 +30,6 @@ def ramp_probability(margins: Array, start: Any, gamma: float) -> Array:
     margins : ndarray of shape (n,)
     start : float or ndarray of shape (n,)
         t, of every row or of all.
-    gamma : float
 
     Returns
     -------
@@ -150,7 +149,6 @@ def reach(
         Piecewise linear and non-increasing.
     target : float
         A value it takes between ``-bound`` and ``bound``.
-    bound : float
     breaks : callable
         ``breaks(low, high)`` tells whether it may bend strictly between.
     """

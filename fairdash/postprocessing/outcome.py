@@ -142,7 +142,6 @@ def expected_outcome(
         Without it accuracy is NaN.
     reference : array-like of 0/1, (n,), optional
         Decisions to compare with on the same rows.
-    confidence : float, default=0.95
 
     Returns
     -------

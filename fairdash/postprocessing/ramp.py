@@ -60,7 +60,6 @@ class RampThreshold(PostProcessor):
     thresholds_ : dict of group to float
         The same by group; keys are the values of ``sensitive_features``, numbers if
         these are numbers.
-    target_rate_ : float
     expected_rates_ : dict of group to float
         Rate of positive decisions on the fitting sample by group.
     groups_ : tuple of groups

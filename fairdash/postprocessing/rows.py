@@ -51,7 +51,6 @@ class ScoredRows:
     group_values : tuple
         Groups as they stand in the column.
     y : ndarray of 0/1, optional
-    weight : ndarray, optional
     score_type : {"margin", "probability", "decision"}
         What the scores were before they became margins.
     """
@@ -165,7 +164,6 @@ class ScoredRows:
         ----------
         target : {"accuracy", "balanced"}
             See :func:`most_accurate_rate` (needs ``y``) and :func:`balanced_rate`.
-        gamma : float
         """
         known = self._target_rates
         if (target, gamma) not in known:

@@ -273,7 +273,6 @@ def apply_thresholds(
 
     Parameters
     ----------
-    thresholds : Thresholds
     scores : Series
         Its name is that of the column.
     groups : sequence of Series

@@ -98,7 +98,6 @@ def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
     Parameters
     ----------
     groups : sequence of ByOutcome
-    gamma : float
 
     Returns
     -------
@@ -174,7 +173,6 @@ def balanced_rate(groups: Sequence[SortedScores], gamma: float) -> float:
     Parameters
     ----------
     groups : sequence of SortedScores
-    gamma : float
 
     Returns
     -------

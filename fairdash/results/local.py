@@ -316,11 +316,8 @@ def local_result(
 
     Parameters
     ----------
-    store : Store
     models : sequence of Setting
         At least one; the last one is looked at, the first is its reference.
-    dataset_id : str
-    subgroups : Subgroups
     """
     compared = on_shared_seeds(models)
     models = compared.models

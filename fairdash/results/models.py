@@ -18,7 +18,6 @@ class Trained(NamedTuple):
 
     Attributes
     ----------
-    scaling : str
     train_rows : int or None
         Most rows trained on; None for all.
     now : bool

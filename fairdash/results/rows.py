@@ -134,8 +134,6 @@ class Rows:
 
     Attributes
     ----------
-    store : Store
-    dataset : Dataset
     where : ndarray of int64
         Which rows of the data set.
     y : ndarray of int8

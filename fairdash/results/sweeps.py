@@ -69,8 +69,6 @@ class StoredSweep:
 
     Attributes
     ----------
-    store : Store
-    run : RunRecord
     result : SweepResult
         Its first settings are those of the run.
     trials : mapping of str to TrialRecord

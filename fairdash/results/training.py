@@ -111,9 +111,6 @@ def usual_seconds(
 
     Parameters
     ----------
-    store : Store
-    dataset_id : str
-    method : str
     fixed : mapping
         The parameters that decide the time: all that a stack cannot differ in.
     train_rows : int, optional

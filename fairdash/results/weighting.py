@@ -35,13 +35,10 @@ class Weighted:
 
     Attributes
     ----------
-    store : Store
-    model : Setting
     trial : TrialRecord
         One seed of it.
     reference : TrialRecord
         The unconstrained model on the same split, or the trial itself.
-    dataset_id : str
     """
 
     store: Store
@@ -120,7 +117,6 @@ def instead_words(chosen: str | None, models: Sequence[Setting], shown: Setting)
     chosen : str or None
         `Setting.id` in the selection.
     models : sequence of Setting
-    shown : Setting
     """
     for model in models:
         if model.id == chosen and not CATALOG[model.method].gives_weights:
@@ -171,9 +167,7 @@ def find_top_rows(
 
     Parameters
     ----------
-    weighted : Weighted
     ratio : ndarray of shape (n_training_rows,)
-    share : float
     group : str
         Name of a group, or `EVERYBODY`.
     """

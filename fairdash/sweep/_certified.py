@@ -71,7 +71,6 @@ def choose_certified(
     limits : mapping of str to float
         ``demographic_parity_difference`` over all rows, ``worst_1_di`` in every
         subgroup of the table.
-    confidence : float, default=0.95
 
     Raises
     ------

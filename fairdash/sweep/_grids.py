@@ -31,7 +31,6 @@ class Published:
 
     Attributes
     ----------
-    paper : str
     table : str
         Key in `fairdash.datasets.PUBLIC`.
     params : mapping of method to mapping
@@ -294,7 +293,6 @@ def grid_spec(
 
     Parameters
     ----------
-    data : DataSource
     methods : sequence of str
         Of `swept_methods`.
     axes : GridAxes

@@ -399,7 +399,6 @@ def makespan(seconds: Sequence[float], n_workers: int) -> float:
     ----------
     seconds : sequence of float
         Of each task; `plan` puts the longest first.
-    n_workers : int
     """
     busy = [0.0] * max(1, n_workers)
     heapify(busy)

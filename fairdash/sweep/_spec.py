@@ -180,7 +180,6 @@ class SweepSpec(_Frozen):
 
     Attributes
     ----------
-    data : DataSource
     methods : tuple of MethodGrid
     seeds : tuple of int
         Each splits the rows anew and starts training anew.

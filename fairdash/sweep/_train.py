@@ -36,7 +36,6 @@ class TrialResult:
 
     Attributes
     ----------
-    trial : Trial
     scores : ndarray of shape (n_rows,)
         Probability of the positive outcome of all rows of the data set, float32.
     history : DataFrame
@@ -74,8 +73,6 @@ def train_stack(
 
     Parameters
     ----------
-    stack : Stack
-    dataset : Dataset
     scaling : {"standard", "minmax"}
         Of numeric features.
     subgroups : Subgroups
@@ -158,7 +155,6 @@ def score_rows(
     Parameters
     ----------
     models : sequence of fitted estimators
-    encoded : Encoded
     groups : ndarray of shape (n_rows,), optional
         Group of each row, for methods that need it.
 
@@ -206,7 +202,6 @@ def score(
 
     Parameters
     ----------
-    dataset : Dataset
     seed : int
         Seed of the split.
     scores : ndarray of shape (n_models, n_rows)
@@ -260,7 +255,6 @@ def run_sweep(
 
     Parameters
     ----------
-    spec : SweepSpec
     dataset : Dataset, optional
         The data of the specification. Needed when it names an uploaded table, which
         only the store can read.

@@ -53,7 +53,6 @@ class DriftResult:
     low, high : str
         The groups with the lowest and the highest rate on the reference table: a gap
         is the rate of ``high`` less that of ``low``.
-    seed : int
     tables : tuple of DriftTable
         The reference first.
     against : int

@@ -44,7 +44,6 @@ class GapCells:
 
         Parameters
         ----------
-        table : DriftTable
         decided : ndarray of 0/1
         rate : str
             Of `fairdash.metrics.RATES`.
@@ -140,7 +139,6 @@ def gap_changes(
         Places of the two groups, see `GapCells.pair`.
     min_size : int, default=50
         Subgroups with fewer rows of the two groups in a table are not estimable.
-    confidence : float, default=0.95
 
     Returns
     -------

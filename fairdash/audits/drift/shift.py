@@ -75,7 +75,6 @@ def unseen_rows(
 
     Parameters
     ----------
-    after, training : DataFrame
     columns : tuple of str
         Numbers among them are not looked at.
     """

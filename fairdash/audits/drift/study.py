@@ -59,10 +59,8 @@ def table_points(
 
     Parameters
     ----------
-    table : DriftTable
     scores : ndarray of shape (n_models, n_rows)
         P(y = 1); a row is decided 1 above one half.
-    min_size : int, default=50
 
     Returns
     -------
@@ -122,13 +120,10 @@ def drift(
 
     Parameters
     ----------
-    store : Store
     models : sequence of Setting
         Of the data set; those without ``seed`` and those beyond 60 are excluded.
-    dataset_id : str
     main : Setting
         The one whose gaps are compared in detail.
-    subgroups : Subgroups
     measure : {"demographic_parity_difference", "worst_1_di", \
 "equalized_odds_difference"}
         The gaps compared are of selection rates; for equalized odds of true or of

@@ -37,7 +37,6 @@ class DriftTable:
 
     Attributes
     ----------
-    name : str
     frame : DataFrame
         Prepared as the training table was.
     y : ndarray of 0/1 or None
@@ -105,7 +104,6 @@ def drift_tables(
         Of its split.
     model : PortableModel
         Says how a table is prepared.
-    subgroups : Subgroups
     other : pair of str and DataFrame, optional
         Name and rows of another table, columns as in its file.
     parts : str, optional

@@ -90,15 +90,11 @@ def permute(
 
     Parameters
     ----------
-    rows : Rows
     found : Found
         Of largest studentised gaps; for each the largest over those no better.
-    limits : Limits
-    n_permutations : int
     joint : bool, optional
         Whether whole rows are permuted; by default up to `JOINT` rows. Blocks by
         themselves are drawn without ``joint``.
-    random_state : int, optional
     """
     depth, min_size, beyond = limits
     rng = np.random.default_rng(random_state)

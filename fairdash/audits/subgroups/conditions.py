@@ -28,7 +28,6 @@ class Condition(NamedTuple):
 
     Attributes
     ----------
-    column : str
     levels : tuple of str
         Any of them; empty for an interval.
     low, high : float or None
@@ -77,10 +76,8 @@ class SearchColumn:
 
     Attributes
     ----------
-    name : str
     codes : uint8 array of shape (n_rows,)
         Base bin of every row; ``n_bins`` where it is in none.
-    n_bins : int
     items : bool array of shape (n_conditions, n_bins)
         Which bins a condition holds for.
     conditions : tuple of Condition

@@ -29,10 +29,8 @@ class Rows:
     value : int array of 0/1, (n_rows,)
     group : int array of shape (n_rows,)
         From 0 to ``n_groups - 1``.
-    n_groups : int
     stratum : int array of shape (n_rows,)
         Groups are permuted inside strata, from 0 to ``n_strata - 1``.
-    n_strata : int
     """
 
     columns: Sequence[SearchColumn]

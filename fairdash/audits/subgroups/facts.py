@@ -24,10 +24,8 @@ class FoundSubgroups:
     ----------
     label : str
         Of the model.
-    measure : str
     seed : int
         Whose test rows were searched.
-    n_rows : int
     table : DataFrame
         Of `find_subgroups`, at most eight rows.
     """

@@ -91,7 +91,6 @@ def find_subgroups(
         A rate of `fairdash.metrics.measure_by_group`.
     alpha : float, default=0.05
         Family-wise error; intervals hold jointly with probability 1 - ``alpha``.
-    bins : int, default=6
     strata : array-like of shape (n_rows,), optional
         Groups are compared with labels permuted inside these alone: a gap that strata
         explain is not beyond chance.
@@ -104,7 +103,6 @@ def find_subgroups(
         The smallest p-value is 1 / (1 + this).
     most : int, default=20
         Longest list.
-    random_state : int, optional
 
     Returns
     -------

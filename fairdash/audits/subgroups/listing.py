@@ -64,9 +64,7 @@ def without_redundant(
 
     Parameters
     ----------
-    rows : Rows
     found : iterable of tuple of Condition
-    critical : float
     most : int
         Length of the list.
     beyond : bool, default=False

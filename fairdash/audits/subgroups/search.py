@@ -89,11 +89,8 @@ def search(
 
     Parameters
     ----------
-    rows : Rows
-    limits : Limits
     most : int
         How many are kept.
-    critical : float, optional
     bounded : bool, optional
         False counts every block, to the same end; by default so where the bounds do not
         spare even the block whose parents have the smallest scores.

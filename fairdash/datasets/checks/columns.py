@@ -59,7 +59,6 @@ def column_table(
     ----------
     facts : DataFrame
         Of `column_facts`.
-    roles : Roles
     reasons : dict of str to str
         Of `left_out_reasons`.
     """
@@ -82,7 +81,6 @@ def edited_roles(roles: Roles, before: pd.DataFrame, after: pd.DataFrame) -> Rol
 
     Parameters
     ----------
-    roles : Roles
     before, after : DataFrame
         Of `column_table`; what differs in ``Feature`` and ``Kind`` was edited.
 

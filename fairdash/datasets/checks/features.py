@@ -33,8 +33,6 @@ def feature_findings(
 
     Parameters
     ----------
-    used : UsedRows
-    roles : Roles
     names : list of str
         Features that are no error already.
     """

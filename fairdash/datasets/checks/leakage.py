@@ -57,7 +57,6 @@ def outcome_leak(column: "pd.Series[Any]", y: NDArray[np.int8]) -> str:
 
     Parameters
     ----------
-    column : Series
     y : ndarray
         Outcome of each row, 0 or 1.
     """
@@ -97,7 +96,6 @@ def coding_table(
 
     Parameters
     ----------
-    column : Series
     group : ndarray of int64
         Group of each row, -1 for none.
     by_value : bool
@@ -197,7 +195,6 @@ def rank_proxies(
     ----------
     frame : DataFrame
         Prepared rows; of more than 20,000 a random sample is used.
-    roles : Roles
     features : tuple of str, optional
         By default ``roles.features``.
 
@@ -240,8 +237,6 @@ def proxy_findings(used: UsedRows, roles: Roles, names: list[str]) -> Iterator[P
 
     Parameters
     ----------
-    used : UsedRows
-    roles : Roles
     names : list of str
         Features that are no error already.
     """

@@ -39,8 +39,6 @@ def check_table(
 
     Parameters
     ----------
-    frame : DataFrame
-    roles : Roles
     subgroups : Subgroups, optional
         By default ``roles.subgroup_columns`` crossed.
 
@@ -68,11 +66,6 @@ def check_table(
 
 def check_subgroups(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
     """List what is doubtful about subgroups, the last part of `check_table`.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    subgroups : Subgroups
 
     Returns
     -------

@@ -57,8 +57,6 @@ def guess_features(
 
     Parameters
     ----------
-    frame : DataFrame
-    target : str
     positive : str, tuple of str or Cut
         As in `Roles`.
     sensitive : str
@@ -148,7 +146,6 @@ def left_out_reasons(frame: pd.DataFrame, roles: Roles) -> dict[str, str]:
     ----------
     frame : DataFrame
         Prepared, see `prepare`.
-    roles : Roles
     """
     used = {roles.target, *roles.sensitive_columns(), *roles.features}
     _, reasons = guess_features(

@@ -114,10 +114,6 @@ def rank_columns(
     table and balance count for an outcome, few and common values for a sensitive
     feature. Both are chosen together, so that they are not codings of one fact.
 
-    Parameters
-    ----------
-    frame : DataFrame
-
     Returns
     -------
     outcomes, sensitive : tuple of Candidate

@@ -57,10 +57,6 @@ class RoleGuess:
 def rank_roles(frame: pd.DataFrame) -> RoleGuess:
     """Guess the roles of a table, with the runners-up.
 
-    Parameters
-    ----------
-    frame : DataFrame
-
     Raises
     ------
     ValueError
@@ -82,10 +78,6 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
     of the outcome or of the sensitive feature, and columns that give the outcome away.
     A column of True and False whose name says filter becomes a row filter.
 
-    Parameters
-    ----------
-    frame : DataFrame
-
     Returns
     -------
     Roles
@@ -105,7 +97,6 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
 
     Parameters
     ----------
-    frame : DataFrame
     target, sensitive : str
         Columns.
 
@@ -152,10 +143,6 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     median; of more words the one that says yes, else all but the one that says no, else
     the commonest.
 
-    Parameters
-    ----------
-    column : Series
-
     Returns
     -------
     str, tuple of str or Cut
@@ -185,10 +172,6 @@ def guess_groups(
     column: "pd.Series[Any]",
 ) -> tuple[dict[str, tuple[str, ...]] | None, tuple[float, ...]]:
     """Propose the groups of a sensitive column.
-
-    Parameters
-    ----------
-    column : Series
 
     Returns
     -------

@@ -84,7 +84,6 @@ def read_original(
 
     Parameters
     ----------
-    public : PublicTable
     data_home : str or Path, optional
         Folder of the original files; by default the cache folder of the user.
 
@@ -171,10 +170,6 @@ def content_digest(table: pd.DataFrame) -> str:
     Whole numbers are signed 64-bit integers, numbers IEEE doubles (one NaN, no negative
     zero), both little-endian; all else is a JSON array of texts and nulls. A file in
     another encoding, with other delimiters or line ends, has the same content.
-
-    Parameters
-    ----------
-    table : DataFrame
 
     Returns
     -------

@@ -81,7 +81,6 @@ def read_cells(
         Of the columns.
     marks : Marks
         Decimal and thousands marks of the numbers.
-    sink : Sink
 
     Returns
     -------
@@ -211,8 +210,6 @@ class CsvText:
 
     Parameters
     ----------
-    source : Source
-    form : TableFormat
     folder : Path
         For a copy of a file that is not plain: in another encoding, with comments or
         with spaces around its cells.

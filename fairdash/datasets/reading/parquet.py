@@ -138,7 +138,6 @@ def load_table(
 
     Parameters
     ----------
-    path : Path
     columns : sequence of str, optional
         Those to load; by default all.
     compact : bool, default=False

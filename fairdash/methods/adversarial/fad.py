@@ -57,10 +57,6 @@ class FAD(AdversarialDebiasing):
 
     Source: Adel, Valera, Ghahramani and Weller, *One-network adversarial fairness*
     (AAAI 2019), as compared by Grari et al., *On the fairness ROAD* (ICLR 2024).
-
-    Attributes
-    ----------
-    As in :class:`AdversarialDebiasing`.
     """
 
     _trainer_class = FadTrainer
@@ -169,7 +165,6 @@ def group_mmd(values: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
     Parameters
     ----------
     values : Tensor of shape (n_models, n_rows)
-    groups : Groups
 
     Returns
     -------
@@ -221,10 +216,6 @@ class CUMA(FAD):
     sustaining fairness under unseen distribution shifts* (TMLR 2023), as compared by
     Grari et al., *On the fairness ROAD* (ICLR 2024). There the adversary reads the
     trunk of a network with two heads; here f's last hidden layer, as in :class:`FAD`.
-
-    Attributes
-    ----------
-    As in :class:`FAD`; ``history_`` has ``curvature_gap``, the mean MMD^2, as well.
     """
 
     _trainer_class = CumaTrainer

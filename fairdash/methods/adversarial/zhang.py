@@ -51,7 +51,6 @@ class Unconstrained(StackedClassifier):
     ----------
     classes_ : ndarray of shape (2,)
     groups_ : ndarray of shape (n_groups,)
-    network_ : Network
     history_ : DataFrame
         ``epoch`` and mean ``loss`` of each.
     ratio_, ratio_history_ : None

@@ -30,7 +30,6 @@ class Logistic(LinearBaseline):
 
     Attributes
     ----------
-    As in :class:`Unconstrained`; ``history_`` has one row.
     n_iter_ : int
         Iterations taken.
     """
@@ -54,7 +53,6 @@ class LogisticCV(LinearBaseline):
     ----------
     C_ : float
         The inverse penalty chosen.
-    Others are as in :class:`Logistic`.
     """
 
     cv: int = param(
@@ -89,10 +87,6 @@ class LogisticCV(LinearBaseline):
 class Reweighing(LinearBaseline):
     r"""Reweighing: every row counts :math:`P(a)\,P(y) / P(a, y)` times.
 
-    Attributes
-    ----------
-    As in :class:`Logistic`.
-
     References
     ----------
     Kamiran and Calders, Data preprocessing techniques for classification without
@@ -120,10 +114,6 @@ class CovarianceConstraint(LinearBaseline):
     for every group :math:`k`. A convex problem, solved by Newton's method with a
     logarithmic barrier. It bounds a covariance, not the gap of rates, which it need not
     close.
-
-    Attributes
-    ----------
-    As in :class:`Logistic`.
 
     References
     ----------

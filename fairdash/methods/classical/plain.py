@@ -143,12 +143,7 @@ class PlainClassifier(OneByOne, NetworkClassifier):
 
 
 class RandomForest(PlainClassifier):
-    """Random forest of shallow trees, by scikit-learn.
-
-    Attributes
-    ----------
-    model_ : RandomForestClassifier
-    """
+    """Random forest of shallow trees, by scikit-learn."""
 
     max_depth: int = param(
         10,
@@ -194,12 +189,7 @@ class RandomForest(PlainClassifier):
 
 
 class NearestNeighbours(PlainClassifier):
-    """Share of positive outcomes among the nearest rows, by scikit-learn.
-
-    Attributes
-    ----------
-    model_ : KNeighborsClassifier
-    """
+    """Share of positive outcomes among the nearest rows, by scikit-learn."""
 
     n_neighbors: int = param(
         10,

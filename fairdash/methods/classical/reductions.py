@@ -81,10 +81,6 @@ class Reductions(OneByOne, MixtureClassifier):
 class GridReductions(LinearBaseline):
     """Grid search over multipliers: the best of some logistic regressions.
 
-    Attributes
-    ----------
-    As in :class:`Logistic`.
-
     References
     ----------
     Agarwal et al., A reductions approach to fair classification (ICML 2018), section
@@ -161,7 +157,6 @@ class HardtLogistic(OneByOne, GroupedClassifier):
 
     Attributes
     ----------
-    solver_ : LogisticRegression
     thresholds_ : dict
         Mixture of thresholds by index of group, as fairlearn gives it.
     network_ : GroupThresholds

@@ -43,7 +43,6 @@ class Attack:
     ----------
     network : StackedNetwork
         Its present parameters are read at every call.
-    metric : FairMetric
     n_subspace_steps, n_full_steps : int
         Steps of the phases.
     subspace_learning_rate, full_learning_rate : float

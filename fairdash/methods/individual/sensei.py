@@ -171,7 +171,6 @@ class SenSeI(SearchedClassifier, WeightedPairs):
     groups_ : ndarray of shape (n_groups,)
     network_ : Network
         One logit, or one for each of more than two classes.
-    fair_metric_ : FairMetric
     history_ : DataFrame
         Means of each epoch: ``loss``, ``fair_loss`` (d_Y at the counterparts),
         ``distance`` (d_X), ``multiplier`` and ``free_sensitivity``, the norm of

@@ -67,7 +67,6 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
     ratio_, ratio_history_ : None
         This method does not weight rows.
 
-    Warns
     -----
     ConvergenceWarning
         When ``kkt_residual_`` exceeds 1e-6.
@@ -178,7 +177,6 @@ class FairLogLossCV(GroupedClassifier):
         Log loss on held-out rows: one row per fold, one column per alpha.
     estimator_ : FairLogLoss
         Fitted on all rows with ``alpha_``.
-    classes_, groups_ : ndarray
 
     References
     ----------

@@ -185,7 +185,6 @@ class TruncatedLogistic:
     Parameters
     ----------
     coefficients : ndarray of shape (n_features,)
-    intercept : float
     pulls : ndarray of shape (2, n_groups)
         :math:`a` by outcome and group; both rows are the same under demographic
         parity.

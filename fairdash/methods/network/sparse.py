@@ -138,7 +138,6 @@ class Bags:
     ----------
     matrix : Tensor of shape (n, m)
         Nearly all 0.
-    n_models : int
     """
 
     def __init__(self, matrix: Tensor, n_models: int) -> None:

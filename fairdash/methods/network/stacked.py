@@ -240,8 +240,6 @@ class Adam:
         What moves, and the gradient as it stands at every step. Their number of entries
         should be a multiple of `LANES`: the kernel rounds the last few otherwise, so
         that they would depend on what lies before them.
-    learning_rate : float
-    uphill : bool, default=False
     """
 
     def __init__(

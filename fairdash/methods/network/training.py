@@ -148,7 +148,6 @@ class Trainer(ABC):
         The training set.
     seeds : sequence of int
         Of the predictor, and of what else is drawn.
-    device : torch.device
     """
 
     def __init__(

@@ -293,7 +293,6 @@ class NoisyGroupsNaive(GameClassifier):
         Share of every noisy group.
     history_ : DataFrame
         ``epoch`` (iteration), ``loss``, ``error`` and ``violation`` of the candidates.
-    network_ : Network
 
     References
     ----------

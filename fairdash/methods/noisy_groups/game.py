@@ -235,11 +235,8 @@ def play(
 
     Parameters
     ----------
-    rows : Rows
     opponents : sequence of Opponent
         One for each side of the rows; none trains without constraints.
-    settings : Settings
-    n_iterations : int
     violation : callable
         From decisions of all distinct rows (n_models, n_distinct) to the largest 0/1
         violation of each model, by which the best iterate is chosen.
@@ -338,7 +335,6 @@ def violation_function(
 
     Parameters
     ----------
-    rows : Rows
     slack : ndarray of shape (k,)
     worst : callable, optional
         Returns the groups' rates, (k, ...), from a side and its rows' decisions as 0

@@ -68,7 +68,6 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
     multiplier_, noise_, noisy_prior_, history_
         As in `NoisyGroupsSoft`; one row per round, with the mean largest violation of
         the hinge constraints.
-    constant_ : bool
 
     References
     ----------

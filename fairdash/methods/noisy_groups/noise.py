@@ -110,7 +110,6 @@ def simulate_noise(
     groups : array-like of shape (n,)
     level : float
         In [0, 1].
-    random_state : int, RandomState or None
 
     Raises
     ------
@@ -217,7 +216,6 @@ def share_limits(counts: pd.DataFrame, confidence: float) -> tuple[Float, Float]
     ----------
     counts : DataFrame of shape (n_groups, n_noisy)
         Rows of the sample: see `NoiseEstimate`.
-    confidence : float
 
     Returns
     -------

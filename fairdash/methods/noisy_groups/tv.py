@@ -88,7 +88,6 @@ def tv_ball_ratio_max(
     counted : array-like of bool, shape (n,)
         c: the points that the mean is over, e.g. those with a positive outcome.
     base : array-like of shape (n,)
-    radius : float
 
     Raises
     ------
@@ -208,10 +207,8 @@ def group_rates(
 
     Parameters
     ----------
-    side : Side
     y, decision, codes : ndarray of shape (n,)
         Outcomes, 0/1 decisions and groups of the rows.
-    n_groups : int
     """
     chosen = side.rows(y)
     n = np.bincount(codes[chosen], minlength=n_groups)
@@ -237,7 +234,6 @@ def worst_rate(
 
     Parameters
     ----------
-    side : Side
     rate, share, radius : ndarray of shape (..., n_groups)
         The group's rate, the share of its rows that the rate is over, its radius.
     movable : ndarray of shape (..., 1) or ()
@@ -264,7 +260,6 @@ def project_tv_ball(z: ArrayLike, base: ArrayLike, radius: float) -> Float:
     ----------
     z : array-like of shape (n,)
     base : array-like of shape (n,)
-    radius : float
 
     Raises
     ------

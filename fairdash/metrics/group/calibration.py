@@ -37,7 +37,6 @@ def calibration_curve(
     bins : int, default=10
         Of equal width, from the smallest to the largest score, or from 0 to 1 for
         scores inside; up to twelve distinct scores are a bin each.
-    confidence : float, default=0.95
 
     Returns
     -------

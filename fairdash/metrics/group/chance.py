@@ -59,10 +59,6 @@ def noise_floor(
     ----------
     y_pred, sensitive_features, subgroups, min_size
         As in :func:`local_di`, of one model.
-    k : int, default=1
-    n_permutations : int, default=1000
-    quantile : float, default=0.95
-    random_state : int or None, default=0
 
     Returns
     -------
@@ -133,10 +129,8 @@ def compare(
     y_true, y_pred, y_pred_reference : array-like of 0/1, (n_rows,)
     sensitive_features, subgroups, min_size
         As in :func:`evaluate`.
-    n_resamples : int, default=1000
     confidence : float, default=0.95
         Of the percentile interval.
-    random_state : int or None, default=0
 
     Returns
     -------

@@ -57,7 +57,6 @@ def evaluate(
         Without it the local figures are NaN and the numbers of subgroups 0.
     min_size, confidence
         As in :func:`local_di`.
-    threshold : float, default=0.5
 
     Returns
     -------
@@ -155,7 +154,6 @@ def decision_status(
     ----------
     y_true : array-like of 0/1, (n_rows,)
     y_pred : array-like of 0/1, (n_rows,) or (n_models, n_rows)
-    confidence : float, default=0.95
 
     Returns
     -------

@@ -44,7 +44,6 @@ def wilson_interval(
     ----------
     positives, n : array-like of numbers
         Successes and trials; they broadcast.
-    confidence : float, default=0.95
 
     Returns
     -------
@@ -118,7 +117,6 @@ def gap_interval(
     ----------
     positives, n : arrays of shape (..., groups) or (..., subgroups, groups)
         Empty groups and subgroups marked NaN are excluded from the maximum.
-    confidence : float, default=0.95
     axes : {1, 2}, default=1
         How many trailing axes the maximum runs over.
 
@@ -174,7 +172,6 @@ def largest_gap(
     value : float64 array of shape (..., groups) or (..., subgroups, groups)
         NaN is excluded from the maximum.
     ends : function from normal quantiles to the two ends of each value
-    confidence : float
     axes : {1, 2}, default=1
     most : float, default=1.0
         The largest difference there can be.

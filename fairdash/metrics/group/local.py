@@ -164,7 +164,6 @@ def worst_k_di(table: pd.DataFrame, k: int = 1) -> float:
     Parameters
     ----------
     table : DataFrame of :func:`local_di`
-    k : int, default=1
 
     Returns
     -------

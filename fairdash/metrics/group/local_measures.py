@@ -36,8 +36,6 @@ class LocalMeasure:
 
     Attributes
     ----------
-    measured : Measured
-    cells : LocalCells
     group : int64 array of shape (n_rows,)
     values : Estimates of shape (subgroups, groups)
     reasons : tuple of str

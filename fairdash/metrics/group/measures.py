@@ -49,14 +49,12 @@ def measure_by_group(
 
     Parameters
     ----------
-    measure : str
     y_true : array-like of 0/1, (n_rows,)
         None only for ``selection_rate``.
     y_pred : array-like, (n_rows,)
         0/1 decisions; probabilities for ``calibration``, ``brier`` and ``auc``.
     sensitive_features : array-like, (n_rows,)
     sample_weight : array-like of non-negative numbers, (n_rows,), optional
-    confidence : float, default=0.95
 
     Returns
     -------

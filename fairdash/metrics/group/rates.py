@@ -42,7 +42,6 @@ def group_rates(
     sensitive_features : array-like of shape (n_rows,)
     y_true : array-like of 0/1, optional
         Adds what needs the outcome.
-    confidence : float, default=0.95
 
     Returns
     -------

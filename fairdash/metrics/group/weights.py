@@ -214,7 +214,6 @@ def traits(
         Positions of the rows looked at.
     confidence : float, default=0.95
         Of the Wilson interval of ``top``.
-    limit : int, default=8
 
     Returns
     -------

@@ -68,7 +68,6 @@ def gap_words(
     ----------
     measure : str
         Of `fairdash.metrics.MEASURES`.
-    group, other : str
     difference : float
         Value of ``group`` minus that of ``other``.
     decided : str

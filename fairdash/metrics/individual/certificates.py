@@ -123,9 +123,7 @@ def dif_certificate(
 
     Parameters
     ----------
-    model : ReluNetwork
     X : array-like of shape (n_rows, d)
-    metric : FairMetric
     radius : float
         The :math:`\epsilon` above: squared fair distance allowed on average.
     free : FreeRange, optional
@@ -205,14 +203,11 @@ def loss_ratio(
 
     Parameters
     ----------
-    model : Differentiable
     X : array-like of shape (n_rows, d)
     y : array-like of int of shape (n_rows,)
         Index of each row's class, from 0.
-    metric : FairMetric
     radius : float
         Largest squared fair distance of a counterpart; 0 for free moves alone.
-    threshold : float, default=1.25
     free : FreeRange, optional
         By default that of ``X``.
 

@@ -27,7 +27,6 @@ def flip_columns(
 
     Parameters
     ----------
-    frame : DataFrame
     columns : sequence of str, or mapping of str to values
         Columns to set, each to all values it has in ``known``, or to those given:
         ``{"relationship": ["Husband", "Wife"]}``.

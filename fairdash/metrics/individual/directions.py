@@ -245,7 +245,6 @@ def explore(
     feature_names : sequence of str
     alpha : float, default=1e-3
         Ridge penalty; without one, separable labels have no solution.
-    max_iter : int, default=500
 
     Returns
     -------

@@ -95,17 +95,14 @@ def worst_case(
 
     Parameters
     ----------
-    model : Differentiable
     X : array-like of shape (n_rows, d)
         Encoded rows.
-    metric : FairMetric
     radius : float, default=0
         Largest squared fair distance; 0 leaves the free directions alone.
     free : FreeRange, optional
         By default that of ``X``.
     target : array-like of int of shape (n_rows,), optional
         Index of each row's class, from 0.
-    n_steps : int, default=20
     random_state : int, default=0
         Of the first directions tried.
 
