@@ -181,20 +181,10 @@ def certify_decisions(
 ) -> Certificate:
     """Certify a model on the rows that it decided, one entry of ``seeds`` a seed.
 
-    Parameters
-    ----------
-    seeds : sequence of Decisions
-    noise : Noise
-        Of the table that the rows are of.
-    radius : float, mapping or None
-        Of total variation, for all groups or by name; no group is taken to be further
-        than it can be on the rows certified. None is as far as each can be.
-
-    Raises
-    ------
-    ValueError
-        When a noisy group has no rows with an outcome of the constraint, or nothing is
-        known of it.
+    ``radius`` is of total variation, for all groups or by name; no group is taken to be
+    further than it can be on the rows certified, which None stands for. Raises
+    ValueError when a noisy group has no rows with an outcome of the constraint, or
+    nothing is known of it.
     """
     terms = question._asdict()
     parts, largest, known = [], [], []
@@ -242,10 +232,9 @@ class RadiusCurve:
         these rows, to 0.6 where that is not known.
     start : float
         The largest of them, 0.1 where nothing is known.
-    largest : list of float
-        Largest violation of any group at each radius.
-    kept : list of bool
-        Whether it is at most 0 for every seed.
+    largest, kept : list
+        Largest violation of any group at each radius, and whether it is at most 0 for
+        every seed.
     groups : list of dict
         By group: ``name``, ``rate`` of the noisy group, ``limit`` at which the
         constraint is broken, and at each radius ``worst`` and ``violation``.

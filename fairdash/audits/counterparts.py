@@ -59,12 +59,8 @@ class Classifier(Protocol):
 class Counterparts:
     """What a search found, with how many people it was for.
 
-    Attributes
-    ----------
-    people : DataFrame
-        Of `worst_counterparts`: those with a counterpart.
-    places : ndarray of int
-        People searched, ascending places among the test rows.
+    ``people`` are of `worst_counterparts`; ``places``, ascending, are those searched
+    among the test rows.
     """
 
     people: pd.DataFrame

@@ -34,15 +34,11 @@ class Audit:
 
     Attributes
     ----------
-    n : int
-        Rows.
     by_group : DataFrame
-        measure, group, value, ci_low, ci_high, n; see
-        `fairdash.metrics.measure_by_group`.
+        measure, then the table of `fairdash.metrics.measure_by_group`.
     gaps : DataFrame
-        measure, group, reference, value, reference_value, difference, ci_low, ci_high,
-        ratio, ratio_low, ratio_high, n, clear (whether the interval excludes 0),
-        sentence; see `fairdash.metrics.measure_gaps`.
+        measure, then the table of `fairdash.metrics.measure_gaps`, clear (whether the
+        interval excludes 0) and sentence.
     local : DataFrame or None
         measure, then the table of `fairdash.metrics.local_measure`, then chance: what
         the largest gap of a model that is fair in every subgroup stays below in 95 % of

@@ -33,8 +33,6 @@ class UploadedPairs(BaseModel):
 
     Attributes
     ----------
-    table : str
-        Digest of the file.
     other : str
         Digest of the file whose row i is the counterpart of row i; "" without one.
     column : str
@@ -110,11 +108,9 @@ class FairMetricSpec(BaseModel):
     def build(self, rows: AuditRows, store: Store) -> FairMetric:
         """Return the metric, learned on the training rows or from pairs.
 
-        Raises
-        ------
-        ValueError
-            When nothing was chosen, a column is not a feature of the models, pairs do
-            not align, no two rows are a pair, or labels are all of one kind.
+        Raises ValueError when nothing was chosen, a column is not a feature of the
+        models, pairs do not align, no two rows are a pair, or labels are all of one
+        kind.
         """
         names = rows.encoder.feature_names
         if isinstance(self.pairs, LabelledPairs):
@@ -141,16 +137,9 @@ class FairMetricSpec(BaseModel):
 class Yardstick:
     """Squared fair distances between real people: what a fair radius amounts to.
 
-    Attributes
-    ----------
-    nearest : float
-        Median distance of a person to the nearest other row of the table.
-    random : float
-        Median distance of two people drawn at random.
-    within : float
-        Share of people with another row of the table within the radius.
-    n : int
-        People measured.
+    ``nearest`` is the median distance of a person to the nearest other row of the
+    table, ``random`` that of two people drawn at random, and ``within`` the share of
+    people with another row within the radius.
     """
 
     nearest: float

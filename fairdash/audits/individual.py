@@ -9,13 +9,7 @@ from numpy.typing import NDArray
 
 from fairdash._validation import value_labels
 from fairdash.audits.counterparts import Counterparts
-from fairdash.audits.models import (
-    AuditedModel,
-    AuditRows,
-    Flips,
-    read_model,
-    rows_of,
-)
+from fairdash.audits.models import AuditedModel, AuditRows, Flips, read_model, rows_of
 from fairdash.datasets import Dataset
 from fairdash.metrics import (
     DIFCertificate,
@@ -43,10 +37,7 @@ _FEW_GROUPS = 12
 def flip_values(dataset: Dataset, columns: Sequence[str]) -> Flips:
     """Return the values that columns are set to: all of few, else some quantiles.
 
-    Raises
-    ------
-    ValueError
-        When a column is not a feature.
+    Raises ValueError when a column is not a feature.
     """
     features = dataset.roles.features
     for name in columns:
@@ -62,11 +53,6 @@ def audit_flips(model: AuditedModel, flips: Flips) -> dict[str, float]:
     """Audit a model on all test rows under every combination of some values.
 
     A model that is told the group is told that of the person in every variant.
-
-    Parameters
-    ----------
-    flips : mapping of str to values
-        See `flip_values`.
 
     Returns
     -------
@@ -130,10 +116,7 @@ def certify(
 ) -> Certified:
     """Certify a network on some of its test rows.
 
-    Raises
-    ------
-    ValueError
-        When the model is not a network, with the reason.
+    Raises ValueError, with the reason, when the model is not a network.
     """
     if model.network is None:
         raise ValueError(model.why_no_slopes)
@@ -158,13 +141,6 @@ def audit_run(
     store: Store, run_id: str, flips: Flips, *, by_seed: bool = False
 ) -> pd.DataFrame:
     """Audit every finished model of a run on all its test rows.
-
-    Parameters
-    ----------
-    flips : mapping of str to values
-        See `flip_values`.
-    by_seed : bool, default=False
-        One row per trial instead of means over seeds.
 
     Returns
     -------

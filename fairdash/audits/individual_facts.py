@@ -111,18 +111,16 @@ class CertificateSummary:
 
     Attributes
     ----------
-    ratio_low : float
-        Mean of the lower bounds of the loss ratio.
+    ratio_low, value, spread : float
+        Mean lower bound of the loss ratio; mean and standard deviation of what the
+        search found of R(h).
     unfair : int
-        Seeds in which it is above ``threshold``.
-    value, spread : float
-        Mean and standard deviation of what the search found of R(h).
+        Seeds in which the bound is above ``threshold``.
     limit : float
         Mean of its one-sided 95 % upper limits over people.
-    bound : float
-        Mean of the bounds that are proved.
-    diameter : float
-        Smallest of the largest differences between two people.
+    bound, diameter : float
+        Mean of the bounds that are proved; smallest of the largest differences between
+        two people.
     void : bool
         Whether the bound of some seed says nothing.
     """

@@ -10,13 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.audits.table_search import TableColumn, table_columns
-from fairdash.datasets import (
-    Dataset,
-    Encoder,
-    encode,
-    split,
-    training_rows,
-)
+from fairdash.datasets import Dataset, Encoder, encode, split, training_rows
 from fairdash.methods import CATALOG, Network, Scorer, scorer_of
 from fairdash.metrics import FairMetric, FreeRange, decision_status, flip_columns
 from fairdash.store import Store, TrialRecord
@@ -57,11 +51,6 @@ class AuditRows:
     ----------
     key : str
         Identity: data set, seed, scaling, number of training rows.
-    train : ndarray
-        Encoded training rows.
-    train_groups : ndarray of str
-    y : ndarray
-        Outcome of the test rows.
     where : ndarray
         Which rows of the data set the test rows are.
     """
@@ -151,10 +140,7 @@ class AuditRows:
     def flipped(self, flips: Flips) -> list[Encoded]:
         """Return the test rows, encoded, under every combination of some values.
 
-        Raises
-        ------
-        ValueError
-            When a column is not a feature, or a value does not occur.
+        Raises ValueError when a column is not a feature, or a value does not occur.
         """
         name = repr(sorted(flips.items()))
         if name not in self._flipped:
@@ -168,15 +154,7 @@ class AuditRows:
 
 @dataclass(frozen=True, eq=False)
 class AuditedModel:
-    """A model that scores rows as they are or as changed.
-
-    Attributes
-    ----------
-    key : str
-        Of the trial.
-    method : str
-        Key in the catalog.
-    """
+    """A model that scores rows as they are or as changed."""
 
     key: str
     method: str
@@ -218,10 +196,7 @@ class AuditedModel:
 def read_model(store: Store, trial: TrialRecord, rows: AuditRows) -> AuditedModel:
     """Return the model that a trial keeps.
 
-    Raises
-    ------
-    ValueError
-        When an earlier version kept its scores alone.
+    Raises ValueError when an earlier version kept its scores alone.
     """
     arrays = store.artifact(trial.key).network()
     return AuditedModel(trial.key, trial.method, scorer_of(arrays), rows)
@@ -230,10 +205,7 @@ def read_model(store: Store, trial: TrialRecord, rows: AuditRows) -> AuditedMode
 def rows_of(dataset: Dataset, trial: TrialRecord, spec: SweepSpec) -> AuditRows:
     """Return the rows of a trial: split, encoded and drawn as its run asked for.
 
-    Raises
-    ------
-    ValueError
-        When the model was trained by an earlier version.
+    Raises ValueError when the model was trained by an earlier version.
     """
     scaling, drawn = encoding_of(dataset, trial, spec)
     return AuditRows.of(dataset, trial.seed, scaling=scaling, train_rows=drawn)
@@ -244,11 +216,8 @@ def encoding_of(
 ) -> tuple[Scaling, int | None]:
     """Return how the run of a trial scaled features, and how many rows it drew.
 
-    Raises
-    ------
-    ValueError
-        When the model was trained by a version that encoded otherwise: its key says
-        so.
+    Raises ValueError when the model was trained by a version that encoded otherwise:
+    its key says so.
     """
     keys = {
         trial_key(

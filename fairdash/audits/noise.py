@@ -33,13 +33,8 @@ FEW = 20  # most values of a column of groups
 class NoisyRows(NamedTuple):
     """The rows of a data set, or of a file of scores.
 
-    Attributes
-    ----------
-    key : str
-        Identity, for caches and widgets.
-    groups : ndarray of str
-    taken : frozenset of str
-        Columns that are groups, outcome or scores.
+    ``key`` is their identity, for caches and widgets; ``taken`` are the columns that
+    are groups, outcome or scores.
     """
 
     key: str
@@ -135,12 +130,6 @@ class Known:
 class Noise:
     """Noisy groups of all rows, true ones where known, and what relates them.
 
-    Attributes
-    ----------
-    key : str
-        Identity, for caches.
-    noisy : ndarray of str
-    true : ndarray of str, or None
     shares : DataFrame or None
         Rows, or shares where only these are assumed, by true group (down) and noisy
         group (across).
@@ -225,16 +214,9 @@ def from_column(rows: NoisyRows, column: str) -> Noise:
 def from_levels(groups: Labels, levels: float | Mapping[str, float]) -> Noise:
     """Return assumed noise: the groups are noisy, true ones are not known.
 
-    Parameters
-    ----------
-    groups : ndarray of str
-    levels : float or mapping of str to float
-        Share of each true group that appears as another, for all groups or by name.
-
-    Raises
-    ------
-    ValueError
-        When there is more noise than the shares of the groups allow.
+    ``levels`` is the share of each true group that appears as another, for all groups
+    or by name. Raises ValueError when there is more noise than the groups' shares
+    allow.
     """
     names, n = np.unique(groups.astype(str), return_counts=True)
     level = [levels[name] for name in names] if isinstance(levels, Mapping) else levels

@@ -82,11 +82,6 @@ def study_table(
 ) -> pd.DataFrame:
     """Return mean and spread over seeds by method and level.
 
-    Parameters
-    ----------
-    trials : sequence of TrialRecord
-        See `study_trials`.
-
     Returns
     -------
     DataFrame

@@ -43,18 +43,10 @@ class PortableModel:
 
     Attributes
     ----------
-    encoder : Encoder
-        Fitted on the training rows.
-    roles : Roles
-        What the columns mean, and how the table was prepared.
-    groups : tuple of str
-        Names of the groups, in the order in which the model counts them.
     needs_groups : bool
         Whether the model looks at the group to predict.
     thresholds : Thresholds, optional
         Rules by group that turn its probabilities into decisions.
-    facts : dict
-        Where it comes from: method, parameters, seed, data set, version.
     """
 
     scorer: Scorer
@@ -205,8 +197,6 @@ def exported(
     model : str, optional
         `fairdash.results.Setting.id`, or the beginning of its label; by default the
         model that a sweep opens on, else the first that is not the plain one.
-    seed : int, optional
-        By default the first.
 
     Raises
     ------
@@ -230,10 +220,8 @@ def model_asked(store: Store, run_id: str, model: str | None = None) -> Setting:
 
     By default the one that a sweep opens on, else the first that is not the plain one.
 
-    Raises
-    ------
-    ValueError
-        When there is no such run or model; it names those that there are.
+    Raises ValueError that names those that there are when there is no such run or
+    model.
     """
     known = known_models_of(store, [run_id])
     if model is None:

@@ -134,8 +134,6 @@ class TableSearch:
 
     Parameters
     ----------
-    columns : sequence of TableColumn
-    radius : float
         Largest squared fair distance.
     score : callable
         Returns P(1) of encoded rows, given whose counterpart each row is.
@@ -166,11 +164,8 @@ class TableSearch:
 
         One that changes the decision comes before all others, then the change of P(1).
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, d)
-        guesses : sequence of ndarray of shape (n_rows, d)
-            Points of a continuous search, which need not be rows of a table.
+        ``guesses``, each (n_rows, d), are points of a continuous search, which need not
+        be rows of a table.
         """
         x = np.asarray(X, np.float64)
         rng = np.random.default_rng(random_state)
@@ -378,17 +373,8 @@ def nearest_rows(
 ) -> Iterator[tuple[Codes, Codes, Float]]:
     """Yield, for parts of the rows, the nearest real rows and their distances.
 
-    Parameters
-    ----------
-    X, pool : ndarray of shape (n_rows, d), (n_pool, d)
-    root : ndarray of shape (d, r)
-        ``FairMetric.root``.
-    most : int
-        How many of ``pool`` for each row.
-
-    Yields
-    ------
-    Places in ``X``, places in ``pool`` (n, most) and squared distances (n, most).
+    ``root``, (d, r), is ``FairMetric.root``. Yields places in ``X``, places in ``pool``
+    (n, most) and squared distances (n, most).
     """
     most = min(most, len(pool))
     others = pool @ root

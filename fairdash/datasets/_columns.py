@@ -214,11 +214,6 @@ def _all_different(column: "pd.Series[Any]") -> "pd.Series[Any] | None":
 def infer_kind(column: "pd.Series[Any]") -> tuple[ColumnKind, str]:
     """Return what a column holds, and why that is thought, in a few words.
 
-    Parameters
-    ----------
-    column : Series
-        Of any type; missing values have no say.
-
     Returns
     -------
     kind : {"number", "category", "yes_no", "date", "text", "id"}
@@ -285,20 +280,7 @@ def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
     ``day.month.year`` or, where all rows fit, ``month/day/year``, else
     ``day/month/year``; yes is any of yes, y, true, t, 1, ja, oui, si, in any case.
 
-    Parameters
-    ----------
-    kind : {"number", "category", "yes_no", "date", "text", "id"}
-
-    Returns
-    -------
-    Series
-        Of integers or floats, of text (category, text, id), of True and False, or of
-        dates, with the index and the name of ``column``.
-
-    Raises
-    ------
-    ValueError
-        If a value does not fit; the message names the first rows.
+    Raises ValueError, naming the first rows, if a value does not fit.
     """
     check_one_of("kind", kind, COLUMN_KINDS)
     if kind in ("category", "text", "id"):
@@ -325,10 +307,7 @@ def date_parts(column: "pd.Series[Any]") -> pd.DataFrame:
     Columns are named after the date: ``hired`` gives ``hired year``, ``hired month``
     and ``hired weekday``. A missing date has missing parts.
 
-    Raises
-    ------
-    ValueError
-        If a value is no date; the message names the first rows.
+    Raises ValueError, naming the first rows, if a value is no date.
     """
     dates = as_kind(column, "date").dt
     parts = {"year": dates.year, "month": dates.month, "weekday": dates.day_of_week + 1}

@@ -99,13 +99,8 @@ def make_dataset(
     group, repeated rows if a remedy asks for it and, with ``missing="exclude"``, rows
     with a missing feature are excluded and counted in ``excluded``.
 
-    Parameters
-    ----------
-    name : str
-        Title of the data set.
-    key : str, default=""
-        sha256 of the file the table came from; without it ``Dataset.key`` is computed
-        from every value.
+    Without ``key``, the sha256 of the file, ``Dataset.key`` is computed from every
+    value.
 
     Raises
     ------
@@ -183,15 +178,9 @@ def split(
     ``fractions``. So a cell of five rows or more gives rows to all three parts, a
     smaller one to as many as it can, and the totals are exact to one row.
 
-    Parameters
-    ----------
-    fractions : tuple of float
-        Shares of training, validation and test rows; above 0, adding up to 1.
-
-    Returns
-    -------
-    Split
-        The same for the same data, seed and fractions, whatever the method.
+    ``fractions`` are the shares of training, validation and test rows, above 0 and
+    adding up to 1. The same data, seed and fractions give the same rows, whatever the
+    method.
     """
     if len(fractions) != 3 or min(fractions) <= 0 or abs(sum(fractions) - 1) > 1e-9:
         message = (
@@ -210,12 +199,8 @@ def training_rows(
 ) -> NDArray[np.int64]:
     """Return the rows a model is trained on: those of `split`, or a `subsample`.
 
-    Parameters
-    ----------
-    seed : int, default=0
-        Of the split, and of the subsample within it.
-    n_rows : int, optional
-        Most rows; by default, and where there are no more, all training rows.
+    By default, and where there are no more than ``n_rows``, these are all training
+    rows.
     """
     train = split(dataset, seed).train
     if n_rows is None or n_rows >= len(train):
@@ -231,22 +216,8 @@ def subsample(
     A cell (outcome x group) of m rows gets ``m * n_rows / len(rows)`` of them, rounded
     up or down. A cell that would get none gets one, which the largest cells give.
 
-    Parameters
-    ----------
-    rows : ndarray of int64
-        Indices to draw from.
-    n_rows : int
-        How many to draw.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n_rows,)
-        Sorted; the same for the same arguments.
-
-    Raises
-    ------
-    ValueError
-        When ``n_rows`` is larger than ``rows`` or smaller than the number of cells.
+    The result is sorted, and the same for the same arguments. Raises ValueError when
+    ``n_rows`` is larger than ``rows`` or smaller than the number of cells.
     """
     cell = dataset.group[rows] * 2 + dataset.y[rows]
     sizes = np.bincount(cell)

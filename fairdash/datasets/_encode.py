@@ -73,13 +73,10 @@ class Encoder:
 
     Attributes
     ----------
-    columns : tuple of NumberEncoding or CategoryEncoding
-        One per feature.
     shift, scale : tuple of float
         Of every encoded column v, which becomes (v - shift) / scale.
     dropped : tuple of str
         Encoded columns that are constant on the training rows and therefore not used.
-    missing : {"impute", "exclude"}
     """
 
     columns: tuple[NumberEncoding | CategoryEncoding, ...]
@@ -101,14 +98,8 @@ class Encoder:
         A level that the training rows did not have goes to the column "(other)" where
         there is one, else it gives zeros in all columns of its feature.
 
-        Parameters
-        ----------
-        frame : DataFrame
-            With every feature as a column; other columns are ignored.
-
-        Returns
-        -------
-        ndarray of float32 of shape (n_rows, n_encoded), C-contiguous
+        Columns of ``frame`` that are no features are ignored. The result is of shape
+        (n_rows, n_encoded), C-contiguous.
 
         Raises
         ------
@@ -159,12 +150,7 @@ class Encoder:
 class Encoded:
     """The rows of a data set as numbers, made when they are asked for.
 
-    Attributes
-    ----------
-    frame : DataFrame
-        The rows of the data set.
-    encoder : Encoder
-        Fitted on the training rows.
+    They are encoded with statistics of the training rows.
     """
 
     frame: pd.DataFrame
@@ -206,22 +192,12 @@ def encode(
     without it a new level gives zeros. With ``roles.missing="impute"`` a missing
     category has the level "(missing)", a missing number the training median and an
     indicator "(missing)". Then every column, those of levels too, is scaled to mean 0
-    and standard deviation 1 or to the range 0 to 1. As in the ROAD paper: adversarial
-    training at its small learning rate stalls near a constant model when levels stay at
-    0 and 1. Columns constant on the training rows are dropped and listed in
+    and standard deviation 1 or to the range 0 to 1: adversarial training at the ROAD
+    paper's small learning rate stalls when levels stay at 0 and 1. Columns constant on
+    the training rows are dropped and listed in
     ``encoder.dropped``.
 
-    Parameters
-    ----------
-    rows : ndarray of int64
-        Training rows.
-    scaling : {"standard", "minmax"}
-
-    Returns
-    -------
-    Encoded
-        ``X`` of shape (n_rows, d) for all rows, ``feature_names``, ``encoder``, and
-        ``rows`` for some of very many.
+    ``rows`` are the training rows.
     """
     check_one_of("scaling", scaling, ("standard", "minmax"))
     columns: list[NumberEncoding | CategoryEncoding] = []

@@ -28,21 +28,9 @@ def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     Rows stay where they are: repeated rows are excluded by `make_dataset`, with those
     excluded for other reasons.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Not changed.
-
-    Returns
-    -------
-    DataFrame
-        Untouched columns share their memory with ``frame``.
-
-    Raises
-    ------
-    ValueError
-        If a column is not there, or a value does not fit the kind its column is read
-        as; the message names the rows.
+    Untouched columns share their memory with ``frame``, which is not changed. Raises
+    ValueError, naming the rows, if a column is not there or a value does not fit the
+    kind its column is read as.
     """
     for remedy in roles.preparation:
         if remedy.kind != "drop_duplicates":
@@ -115,15 +103,8 @@ def apply_remedy(
 ) -> Roles:
     """Return roles with a remedy in them; neither the table nor ``roles`` changes.
 
-    Parameters
-    ----------
-    frame : DataFrame, optional
-        The prepared table; "merge_groups" needs it for the other groups.
-
-    Raises
-    ------
-    ValueError
-        If it leaves nothing to predict from, or the groups cannot be merged.
+    ``frame``, prepared, is needed by "merge_groups" for the other groups. Raises
+    ValueError if nothing is left to predict from, or the groups cannot be merged.
     """
     column = remedy.column
     match remedy.kind:
@@ -174,10 +155,7 @@ def undo_remedy(roles: Roles, remedy: Remedy) -> Roles:
     A column that was a feature comes back to its place among the features, so that the
     identity of the data set is the one it had.
 
-    Raises
-    ------
-    ValueError
-        If the remedy is not in the roles.
+    Raises ValueError if the remedy is not in the roles.
     """
     if remedy not in applied_remedies(roles):
         raise ValueError(f"{remedy.words()!r} is not applied; nothing was taken back.")
@@ -227,19 +205,9 @@ def choose_features(
 ) -> dict[str, Any]:
     """Return the fields of `Roles` that follow from a choice of features.
 
-    Parameters
-    ----------
-    roles : Roles
-        Before the choice.
-    chosen : collection of str
-    columns : sequence of str
-        All columns, in the order of the table.
-
-    Returns
-    -------
-    dict
-        ``features`` in the order they had where they are the same, else in that of the
-        table, ``feature_order`` until all of it are back, and ``left_out``.
+    ``columns`` are all of the table. ``features`` come in the order they had where they
+    are the same, else in that of the table; ``feature_order`` stands until all of it
+    are back; with ``left_out``.
     """
     same = set(chosen) == set(roles.features)
     ordered = tuple(column for column in columns if column in chosen)

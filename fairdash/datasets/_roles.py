@@ -53,10 +53,7 @@ class ScoreColumn(BaseModel):
     def values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Return the column's numbers.
 
-        Raises
-        ------
-        ValueError
-            If a value is missing, no number, or not of the kind.
+        Raises ValueError if one is missing, no number, or not of the kind.
         """
         column = pd.to_numeric(frame[self.column], errors="coerce")
         values: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -135,10 +132,6 @@ Labels = Annotated[tuple[str, ...], BeforeValidator(_labels)]
 class Cut(BaseModel):
     """The numbers on one side of a value.
 
-    Attributes
-    ----------
-    sign : {">", ">=", "<", "<="}
-
     Examples
     --------
     >>> str(Cut(sign=">=", value=25))
@@ -196,14 +189,8 @@ class Remedy(BaseModel):
         The column it concerns; "" for whole rows.
     values : tuple of str
         Labels, see `fairdash.datasets.Roles`.
-    changes : dict of str to str
-        New label by old label.
-    into : str
-        Name of the merged group.
     to : str, optional
         A kind of column: "number", "category", "yes_no", "date".
-    reason : str
-        Why, in a few words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -266,8 +253,6 @@ class Roles(BaseModel):
 
     Attributes
     ----------
-    target : str
-        Column of the outcome.
     positive : str, tuple of str or Cut
         What counts as 1. A value: the outcome has one other, which is 0. Several values
         in a tuple, or a cut such as ``{"sign": ">", "value": 50000}``: all else is 0.
@@ -284,8 +269,6 @@ class Roles(BaseModel):
         Further sensitive columns; their values cross the groups, as in race and sex.
     sensitive_missing : {"exclude", "group"}
         Whether rows without a sensitive value are excluded or a group of their own.
-    features : tuple of str
-        Columns the models see.
     subgroup_columns : tuple of str
         Columns that describe subgroups; they may be features as well.
     scores : tuple of ScoreColumn

@@ -24,10 +24,7 @@ MISSING_GROUP = "Missing"
 def outcomes(column: "pd.Series[Any]", positive: object) -> NDArray[np.int8]:
     """Return 1 where the outcome is positive, else 0; missing counts as 0.
 
-    Parameters
-    ----------
-    positive : str, tuple of str or Cut
-        As in `Roles`.
+    ``positive`` is that of `Roles`.
     """
     if isinstance(positive, Cut):
         return positive.holds(column).astype(np.int8)
@@ -117,16 +114,8 @@ def _clear(column: str, names: tuple[str, ...]) -> list[str]:
 class UsedRows:
     """The rows used, with what their roles say of each.
 
-    Attributes
-    ----------
-    table : DataFrame
-        Prepared.
-    numbers : ndarray of int64
-        Position of each row in the file, from 0.
-    y : ndarray of int8
-        Outcome of each row.
-    group : ndarray of int64
-        Index of each row's group in ``group_names``.
+    ``table`` is prepared, ``numbers`` are positions in the file, from 0, ``y`` is 0 or
+    1, and ``group`` an index in ``group_names``.
     """
 
     table: pd.DataFrame

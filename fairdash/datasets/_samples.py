@@ -25,8 +25,6 @@ class Sample:
 
     Attributes
     ----------
-    subgroups : Subgroups
-        A definition that shows the planted bias.
     planted : str
         One sentence: where the bias is, how it came about and how large it is.
     planted_rows : callable
@@ -50,11 +48,6 @@ def load_sample(name: str) -> Dataset:
     Parameters
     ----------
     name : {"loans", "hiring", "readmission"}
-
-    Raises
-    ------
-    ValueError
-        If there is no such sample.
     """
     check_one_of("name", name, SAMPLES)
     sample = SAMPLES[name]

@@ -213,8 +213,6 @@ class Subgroups(BaseModel):
         at 21, 31 and so on, with no bins joined at the ends.
     where : dict of str to tuple of str
         Only rows with these values are in a subgroup.
-    min_size : int
-        Fewest rows of a subgroup whose local gap is estimated.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -263,17 +261,10 @@ class Subgroups(BaseModel):
         Bins at both ends follow the data, so label a whole table and choose rows
         after.
 
-        Returns
-        -------
-        Series of ordered categorical dtype
-            Names such as "Female 25–34": the values first, then the bins, in order of
-            size. Missing outside ``where`` and where a column is missing.
-
-        Raises
-        ------
-        ValueError
-            If a column is not in the table, text has a bin width, or several columns
-            are not crossed.
+        Names are such as "Female 25–34", values first, then the bins, in order of size;
+        missing outside ``where`` and where a column is missing. Raises ValueError if a
+        column is not in the table, text has a bin width, or several columns are not
+        crossed.
         """
         self._check_frame(frame)
         pieces = [self._piece(frame[column]) for column in self._ordered(frame)]
@@ -374,20 +365,8 @@ def road_table_1(
     for the first and the second value of ``gender_column`` alone; in the paper's order
     (0 to 11).
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The table, for the values of gender.
-
-    Returns
-    -------
-    dict of str to Subgroups
-        By names such as "Female, age in 10s".
-
-    Raises
-    ------
-    ValueError
-        If ``gender_column`` has not exactly two values.
+    ``frame`` is the table, for the values of gender, of which there must be two. Names
+    are such as "Female, age in 10s".
 
     References
     ----------

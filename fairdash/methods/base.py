@@ -65,19 +65,9 @@ class ManyClassifier(BinaryClassifier, ABC):
     ) -> list[Self]:
         """Fit one clone per point, those that can train together at once.
 
-        Parameters
-        ----------
-        points : iterable of dict
-            Parameters of each model, on top of this estimator's own.
-        X, y, sensitive_features
-            As in ``fit``; shared by all models.
-
-        Returns
-        -------
-        list of estimators
-            Fitted, in the order of ``points``; on a CPU each equals the model fitted
-            alone with the same ``random_state``: bit for bit, or where the optimum is
-            unique to the solver's residual.
+        Points are parameters on top of this estimator's own. On a CPU each model equals
+        the one fitted alone with the same ``random_state``: bit for bit, or where the
+        optimum is unique to the solver's residual.
         """
         models = [clone(self).set_params(**point) for point in points]
         self._fit_models(models, X, y, sensitive_features)
@@ -209,10 +199,7 @@ def known_groups(
 ) -> NDArray[np.int64]:
     """Return the index in ``groups`` of every row's group.
 
-    Raises
-    ------
-    ValueError
-        When a row has a group that the fit has not seen.
+    Raises ValueError when a row has a group that the fit has not seen.
     """
     seen, codes = encode_groups(sensitive_features, like, at_least=1)
     strangers = ~np.isin(seen, groups)
@@ -232,10 +219,7 @@ def known_groups(
 class Asked:
     """Ask the callbacks at every call whether to stop; a yes is final.
 
-    Parameters
-    ----------
-    context : sklearn.callback.CallbackContext
-        Of the solver; every call becomes a subtask "step" of it.
+    ``context`` is the solver's; every call becomes a subtask "step" of it.
     """
 
     def __init__(self, estimator: Any, context: Any) -> None:

@@ -58,8 +58,7 @@ class Param:
     positional : bool
         Whether the constructor takes it without its name.
     check : callable (name, value), optional
-        Raises ValueError for a value that does not fit. Without it, the value of a
-        choice must be one of the options.
+        Raises ValueError for a value that does not fit; by default of a choice alone.
     help : str
         One sentence for a form: what changes when it grows.
     doc, accepts : str

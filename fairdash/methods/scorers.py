@@ -197,11 +197,7 @@ class RuleList(_Stored):
 def scorer_of(arrays: Arrays) -> Scorer:
     """Return the model that a trial keeps, known by the names of its arrays.
 
-    Raises
-    ------
-    ValueError
-        When nothing was kept: an earlier version stored the scores of some methods
-        alone.
+    Raises ValueError when nothing was kept: an earlier version stored scores alone.
     """
     for name, kind in _KINDS.items():
         if name in arrays:

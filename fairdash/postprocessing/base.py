@@ -19,14 +19,9 @@ from fairdash.postprocessing.rules import Rule, Thresholds, draw
 class Report(NamedTuple):
     """What decisions do on rows, on average.
 
-    Attributes
-    ----------
-    h : ndarray of shape (n,)
-        Probability of a positive decision.
-    outcome : DataFrame
-        Accuracy and DI against no correction: :func:`expected_outcome`.
-    changed : DataFrame
-        Changed decisions by group: :func:`changed_decisions`.
+    ``h``, (n,), is the probability of a positive decision; ``outcome`` is the table of
+    :func:`expected_outcome` against no correction, ``changed`` that of
+    :func:`changed_decisions`.
     """
 
     rows: ScoredRows
@@ -67,7 +62,6 @@ class PostProcessor(BaseEstimator, ABC):
 
         Parameters
         ----------
-        scores : array-like of shape (n,)
         y : array-like of 0/1, (n,), optional
             Needed by methods that look at outcomes.
         sensitive_features : array-like of shape (n,)
@@ -146,16 +140,6 @@ class PostProcessor(BaseEstimator, ABC):
     ) -> Array:
         """Return h, the probability of a positive decision of every row.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n,)
-            Of the same type as in ``fit``.
-        sensitive_features : array-like of shape (n,)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-
         Raises
         ------
         ValueError
@@ -175,15 +159,9 @@ class PostProcessor(BaseEstimator, ABC):
 
         Parameters
         ----------
-        scores, sensitive_features
-            As in :meth:`predict_proba`.
         random_state : int or Generator, default=0
             The same number gives the same decisions. One generator for consecutive
             parts of a table gives the decisions of the whole table.
-
-        Returns
-        -------
-        ndarray of 0 and 1, shape (n,)
         """
         rules = self.thresholds()
         return rules.predict(

@@ -28,7 +28,7 @@ class Operating:
         Margin from which rows are decided positive, falling; the first is infinite.
         Others lie halfway between neighbouring scores.
     true, false : ndarray
-        Positive decisions among rows of either outcome, as counts.
+        Positive decisions of either outcome up to each vertex, as counts.
     """
 
     threshold: Array
@@ -64,14 +64,8 @@ class Operating:
     ) -> Rule:
         """Return the mixture of two neighbouring thresholds that reaches a rate.
 
-        Parameters
-        ----------
-        axis : ndarray
-            Rates at the vertices, rising.
-        at : float
-            The rate to reach.
-        kept, floor : float
-            Share of rows decided so, and probability that the others add to all.
+        ``axis`` are the rising rates at the vertices; the share ``kept`` of rows is
+        decided so, and ``floor`` is what the others add to all.
         """
         after = int(np.clip(np.searchsorted(axis, at), 1, len(axis) - 1))
         width = axis[after] - axis[after - 1]
@@ -93,18 +87,15 @@ class HardtThreshold(PostProcessor):
     Maximises accuracy on the fitting sample subject to equal positive rates
     (demographic parity) or equal true and false positive rates (equalized odds),
     exactly: on the hull of each group's ROC curve, found by isotonic regression.
-    fairlearn's ``ThresholdOptimizer`` searches a grid of 1,000 rates instead.
 
     Parameters
     ----------
     constraints : {"demographic_parity", "equalized_odds"}
-    score_type : {"margin", "probability", "decision"}, default="margin"
 
     Attributes
     ----------
     rules_ : dict of str to Rule
         Staircases of at most two steps.
-    groups_ : tuple of groups
 
     References
     ----------
@@ -199,14 +190,11 @@ class RejectOption(PostProcessor):
     width : float, optional
         Critical region (theta) on the scale of margins, in (0, 1]. Without it, the
         one of 0.01, 0.02, ..., 1 with the smallest gap on the fitting sample.
-    score_type : {"margin", "probability", "decision"}, default="margin"
 
     Attributes
     ----------
     favoured_ : tuple of groups
         Groups whose doubtful rows are decided positive.
-    groups_ : tuple of groups
-    rules_ : dict of str to Rule
 
     References
     ----------
@@ -260,16 +248,10 @@ class ShiftInference(PostProcessor):
     multiplied by :math:`\frac{\pi}{1-\pi} \big/ \frac{\pi_k}{1-\pi_k}`. Deciding at
     1/2 then is one threshold per group. It promises no demographic parity.
 
-    Parameters
-    ----------
-    score_type : {"margin", "probability", "decision"}, default="margin"
-
     Attributes
     ----------
     priors_ : dict of group to float
         Base rate by group.
-    groups_ : tuple of groups
-    rules_ : dict of str to Rule
 
     References
     ----------

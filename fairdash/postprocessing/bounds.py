@@ -18,14 +18,10 @@ class ExcessRisk(NamedTuple):
     Attributes
     ----------
     score_error : float
-        E|2 eta - 1 - f|: how far scores are from true probabilities. The data does
-        not tell it; it is what the reader assumes.
-    ramp_width : float
-        Price of randomising, 2 gamma.
-    sample : float
-        Price of a small sample, 8 (2 + 1/gamma) / N^(1/3).
-    groups : float
-        Price of learning K rates, 4 sqrt((2 K + 2 log(2 / delta)) / N).
+        E|2 eta - 1 - f|: how far scores are from true probabilities, as assumed.
+    ramp_width, sample, groups : float
+        Prices of randomising, 2 gamma, of a small sample, 8 (2 + 1/gamma) / N^(1/3),
+        and of learning K rates, 4 sqrt((2 K + 2 log(2 / delta)) / N).
     """
 
     score_error: float
@@ -55,14 +51,8 @@ def excess_risk_bound(
         + \frac{8 (2 + 1/\gamma)}{N^{1/3}}
         + 4 \sqrt{\frac{2K + 2 \log(2/\delta)}{N}}
 
-    Parameters
-    ----------
-    n : int
-        Rows of the fitting sample (N).
-    n_groups : int
-        Groups (K).
-    score_error : float, default=0.0
-        Assumed distance of scores from true probabilities.
+    N are rows of the fitting sample, K groups; ``score_error`` is the first term,
+    assumed.
 
     References
     ----------
@@ -84,16 +74,8 @@ def excess_risk_bound(
 def group_shares(in_group: ArrayLike, subgroups: ArrayLike) -> NDArray[np.float64]:
     """Return the share of a group in the subgroup of every row.
 
-    Parameters
-    ----------
-    in_group : array-like of bool, (n,)
-    subgroups : array-like of shape (n,)
-        Rows without one form a subgroup of their own.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        What :func:`impossibility_bound` takes for P(S = 1 | x) without a model of it.
+    Rows without a subgroup form one of their own. :func:`impossibility_bound` takes it
+    for P(S = 1 | x) without a model of that.
     """
     codes, _ = pd.factorize(pd.Series(subgroups), use_na_sentinel=False)
     members = np.asarray(in_group, dtype=np.float64)
@@ -105,14 +87,8 @@ def group_shares(in_group: ArrayLike, subgroups: ArrayLike) -> NDArray[np.float6
 class Impossibility(NamedTuple):
     """Lower bound of the covariance that some subgroup has whatever is corrected.
 
-    Attributes
-    ----------
-    predictability : float
-        E|P(S | x) - P(S)|: how well the features tell the group.
-    minority : float
-        min(E f, 1 - E f) of the decisions.
-    bound : float
-        Half the product.
+    ``predictability`` is E|P(S | x) - P(S)|, how well the features tell the group,
+    ``minority`` min(E f, 1 - E f) of the decisions, and ``bound`` half the product.
     """
 
     predictability: float

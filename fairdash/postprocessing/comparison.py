@@ -27,11 +27,8 @@ _FEWEST = 10  # calibration rows of each group that a crossed ramp learns from
 class FittedBaselines(NamedTuple):
     """The methods that the ramp is compared with, fitted on the same rows.
 
-    Attributes
-    ----------
-    methods : dict of (str, str) to PostProcessor
-        By kind and label. One that cannot be fitted, since a group lacks an outcome or
-        outcomes are not known, is missing.
+    ``methods`` are by kind and label. One that cannot be fitted, since a group lacks an
+    outcome or outcomes are not known, is missing.
     """
 
     methods: dict[tuple[str, str], PostProcessor]
@@ -94,15 +91,6 @@ def trade_off_table(
 ) -> pd.DataFrame:
     """Put a ramp, its curve and other methods on the same rows into one table.
 
-    Parameters
-    ----------
-    report : Report
-        Of the ramp; gives the changes against no correction.
-    curve : DataFrame
-        Of :meth:`RampThreshold.curve`.
-    methods : DataFrame
-        Of :meth:`FittedBaselines.table`.
-
     Returns
     -------
     DataFrame with columns kind ("setting", "curve", then those of ``methods``), label,
@@ -118,14 +106,9 @@ def trade_off_table(
 class LocalComparison(NamedTuple):
     """Local rates of several corrections.
 
-    Attributes
-    ----------
-    cells : DataFrame
-        One row per correction (``label``) and subgroup, see :func:`expected_local_di`.
-    overall : DataFrame
-        ``label`` and ``demographic_parity_difference`` over all rows.
-    excluded : list of str
-        Corrections that these subgroups are too small for.
+    ``cells``: one row per correction (``label``) and subgroup, see
+    :func:`expected_local_di`; ``overall``: their DI over all rows; ``excluded``:
+    corrections that these subgroups are too small for.
     """
 
     cells: pd.DataFrame
@@ -139,10 +122,6 @@ class LocalCorrections:
 
     Attributes
     ----------
-    rates : LocalRates
-        Of the rows reported on.
-    learned, reported : CellScores
-        Rows by subgroup and group.
     crossed : ScoredRows
         Calibration rows by subgroup and group, small subgroups put together.
     cells : ScoredRows
@@ -167,14 +146,8 @@ class LocalCorrections:
     ) -> Self:
         """Sort rows by cell.
 
-        Parameters
-        ----------
-        learned, reported : ScoredRows
-            Of the same groups; with outcomes.
-        learned_subgroups, reported_subgroups : categorical Series
-            Of the same categories; a missing subgroup means none.
-        min_size : int
-            Subgroups with fewer rows are not estimable.
+        Subgroups are categorical Series of the same categories; a missing one means
+        none.
         """
         names = tuple(map(str, learned_subgroups.cat.categories))
         ours, theirs = (
@@ -210,13 +183,7 @@ class LocalCorrections:
         )
 
     def control(self, gamma: float) -> CovarianceRamp:
-        """Fit covariance control inside subgroups: the first group against the others.
-
-        Parameters
-        ----------
-        gamma : float
-            Width of the ramps.
-        """
+        """Fit covariance control inside subgroups: the first group against others."""
         rows = self.learned.rows
         first, kind = rows.group_values[0], rows.score_type
         return CovarianceRamp(gamma, group=first, score_type=kind).fit_cells(
@@ -229,13 +196,6 @@ class LocalCorrections:
         Compared are no correction, the ramp (of ``h``), a ramp for every group crossed
         with every subgroup at the most accurate common rate, and covariance control
         inside subgroups (:meth:`control`).
-
-        Parameters
-        ----------
-        h : ndarray
-            Probability of a positive decision of the rows reported on, by the ramp.
-        gamma : float
-            Width of the other ramps.
         """
         rows = self.reported.rows
         decided: dict[str, Array] = {BEFORE: rows.before.astype(np.float64), RAMP: h}

@@ -101,14 +101,11 @@ class CovarianceRamp(BaseEstimator):
 
     Parameters
     ----------
-    gamma : float, default=0.1
-        Width of the ramp on the scale of margins.
     tolerance : float, default=0.0
         Largest absolute covariance (epsilon); a gap of rates of epsilon / (p (1 - p))
         in a subgroup where a share p of rows belongs to S.
     group : group, optional
         Which group is S, all others being "not S"; needed with three groups or more.
-    score_type : {"margin", "probability", "decision"}, default="margin"
 
     Attributes
     ----------
@@ -119,13 +116,8 @@ class CovarianceRamp(BaseEstimator):
         a covariance with a constant is 0.
     shares_ : dict of str to float
         Share of S by subgroup.
-    groups_ : tuple of groups
     rules_, expected_rates_ : dict of str to Rule, float
         By "subgroup × group"; rates are those of the fitting sample.
-    names_ : tuple of str
-        Names of the groups.
-    score_range_ : (float, float)
-        Smallest and largest score of the fitting sample.
 
     References
     ----------
@@ -149,13 +141,7 @@ class CovarianceRamp(BaseEstimator):
     ) -> Self:
         """Learn one multiplier per subgroup; ``y`` is not used.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n,)
-        sensitive_features : array-like of shape (n,)
-        subgroups : array-like of shape (n,)
-            Rows whose label is missing are left as they are.
-        sample_weight : array-like of shape (n,), optional
+        Rows whose subgroup is missing are left as they are.
         """
         rows = ScoredRows.read(
             scores,

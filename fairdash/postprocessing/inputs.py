@@ -80,10 +80,7 @@ def guess_score_type(scores: ArrayLike) -> ScoreType:
 def read_margins(column: "pd.Series[Any]") -> Array:
     """Return margins of a column of a file: of probabilities where none is negative.
 
-    Raises
-    ------
-    ValueError
-        When a value is missing, no number, or outside [-1, 1].
+    Raises ValueError when a value is missing, no number, or outside [-1, 1].
     """
     values = pd.to_numeric(column, errors="coerce")
     wrong = ~values.between(-1, 1).to_numpy()
@@ -143,14 +140,8 @@ def as_weights(sample_weight: ArrayLike | None, like: Any) -> Array | None:
 class FittedGroups(NamedTuple):
     """Groups that rules are learned for.
 
-    Attributes
-    ----------
-    values : tuple
-        Plain Python values, as they stand in the column.
-    names : tuple of str
-        How JSON and the screen call them.
-    codes : ndarray of int64
-        Place of every row's group.
+    ``values`` stand in the column, plain Python; ``names`` are those of JSON and the
+    screen; ``codes``, (n,), is the place of every row's group.
     """
 
     values: tuple[Any, ...]
@@ -235,15 +226,6 @@ def fill_missing(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def cross(*columns: ArrayLike) -> NDArray[Any]:
     """Cross the values of several columns into groups such as "Female × Black".
-
-    Parameters
-    ----------
-    *columns : array-like of shape (n,)
-        Missing values give a missing group.
-
-    Returns
-    -------
-    ndarray of object, shape (n,)
 
     Raises
     ------

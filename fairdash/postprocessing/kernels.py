@@ -25,15 +25,7 @@ _HALVINGS = 200
 def ramp_probability(margins: Array, start: Any, gamma: float) -> Array:
     r"""Return :math:`h(f) = \mathrm{clip}((f - t)/\gamma, 0, 1)`, the ramp itself.
 
-    Parameters
-    ----------
-    margins : ndarray of shape (n,)
-    start : float or ndarray of shape (n,)
-        t, of every row or of all.
-
-    Returns
-    -------
-    ndarray of shape (n,)
+    ``start`` is t of every row, (n,), or of all.
     """
     h: Array = np.clip((margins - start) / gamma, 0, 1)
     return h
@@ -55,10 +47,8 @@ class SortedScores:
 
     Attributes
     ----------
-    scores, weights : ndarray
-        In rising order of score.
     mass, moment : ndarray of shape (n + 1,)
-        Prefix sums of the weights and of weight times score.
+        Prefix sums of the weights and of weight times score, in rising order of score.
     """
 
     def __init__(self, scores: ArrayLike, weight: ArrayLike | None = None) -> None:
@@ -143,14 +133,8 @@ def reach(
     Halves an interval from 0 to ``bound`` (or its negative) until the function is
     linear on it, then solves the line.
 
-    Parameters
-    ----------
-    function : callable
-        Piecewise linear and non-increasing.
-    target : float
-        A value it takes between ``-bound`` and ``bound``.
-    breaks : callable
-        ``breaks(low, high)`` tells whether it may bend strictly between.
+    The function is piecewise linear and takes ``target`` between ``-bound`` and
+    ``bound``; ``breaks(low, high)`` tells whether it may bend strictly between.
     """
     side = 1.0 if function(0.0) > target else -1.0
     near, far = 0.0, side * bound
@@ -199,7 +183,6 @@ def ramp_threshold(
         Positive rate rho asked for, in [0, 1].
     tolerance : float, default=0.0
         epsilon: rates of groups that share ``rate`` differ by at most this much.
-    sample_weight : array-like of shape (n,), optional
 
     Returns
     -------
@@ -249,7 +232,6 @@ def covariance_threshold(
         Width of the ramp, above 0.
     tolerance : float, default=0.0
         epsilon, the largest absolute covariance; 0.25 allows everything.
-    sample_weight : array-like of shape (n,), optional
 
     Raises
     ------

@@ -135,9 +135,6 @@ def expected_outcome(
 
     Parameters
     ----------
-    h : array-like of shape (n,)
-        Probability of a positive decision.
-    sensitive_features : array-like of shape (n,)
     y : array-like of 0/1, optional
         Without it accuracy is NaN.
     reference : array-like of 0/1, (n,), optional
@@ -161,12 +158,6 @@ def changed_decisions(
 ) -> pd.DataFrame:
     """Return how many decisions of a reference change on average, by group.
 
-    Parameters
-    ----------
-    h : array-like of shape (n,)
-    reference : array-like of 0/1, (n,)
-    sensitive_features : array-like of shape (n,)
-
     Returns
     -------
     DataFrame, one row per group: group, n, rate_before, rate, up (0 to 1), down (1 to
@@ -178,13 +169,7 @@ def changed_decisions(
 
 @dataclass(frozen=True, eq=False)
 class LocalRates:
-    """Rows by subgroup and group, sorted once for any number of decisions.
-
-    Attributes
-    ----------
-    cells : ndarray of int64
-        Place of every row in the table of subgroups and groups, -1 outside.
-    """
+    """Rows by subgroup and group, sorted once for any number of decisions."""
 
     local: LocalCells
     cells: NDArray[np.int64]

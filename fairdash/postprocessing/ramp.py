@@ -50,8 +50,6 @@ class RampThreshold(PostProcessor):
     center : bool, default=False
         Let the ramp of a group that needs no correction have its middle, not its
         start, at 0. Changes nothing at tolerance 0 for a given rate.
-    score_type : {"margin", "probability", "decision"}, default="margin"
-        Whether scores are margins in [-1, 1], probabilities, or decisions 0 and 1.
 
     Attributes
     ----------
@@ -62,9 +60,6 @@ class RampThreshold(PostProcessor):
         these are numbers.
     expected_rates_ : dict of group to float
         Rate of positive decisions on the fitting sample by group.
-    groups_ : tuple of groups
-    rules_ : dict of str to Rule
-        By name of the group, as in JSON.
     sample_ : ScoredRows
         The fitting sample.
 
@@ -97,16 +92,7 @@ class RampThreshold(PostProcessor):
         sensitive_features: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn the thresholds, see :meth:`PostProcessor.fit`.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n,)
-        y : array-like of 0/1, (n,), optional
-            Needed by ``target_rate="accuracy"`` alone.
-        sensitive_features : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-        """
+        """Learn the thresholds, see :meth:`PostProcessor.fit`."""
         rows = ScoredRows.read(
             scores,
             sensitive_features=sensitive_features,
@@ -157,12 +143,8 @@ class RampThreshold(PostProcessor):
     ) -> pd.DataFrame:
         """Return accuracy and DI on rows: at the own tolerance, then at others.
 
-        Parameters
-        ----------
-        rows : ScoredRows
-            With outcomes; of the same groups as the fitting sample.
-        tolerances : iterable of float, optional
-            Without it nine, from 0 to where no group is corrected any more.
+        ``rows`` have outcomes; without ``tolerances`` these are nine, from 0 to where
+        no group is corrected any more.
 
         Returns
         -------
@@ -225,10 +207,7 @@ def _mean_h(groups: list[SortedScores], starts: Any, gamma: float) -> list[float
 class GammaChoice(NamedTuple):
     """A width of the ramp chosen on rows that thresholds were not learned on.
 
-    Attributes
-    ----------
-    table : DataFrame
-        gamma, accuracy and demographic_parity_difference of held-out rows.
+    ``table``: gamma, accuracy and demographic_parity_difference of held-out rows.
     """
 
     gamma: float
@@ -248,14 +227,8 @@ def choose_gamma(
     On the rows that thresholds are learned on the narrowest ramp is always the most
     accurate, so every fold is decided by thresholds of the four others.
 
-    Parameters
-    ----------
-    rows : ScoredRows
-        Validation rows with outcomes; groups and outcomes are dealt alike to all folds.
-    target_rate, tolerance, center
-        As in :class:`RampThreshold`.
-    gammas : sequence of float
-        Widths to choose from; of several equally accurate the narrowest is taken.
+    Groups and outcomes are dealt alike to all folds; of several equally accurate widths
+    the narrowest is taken. Other parameters are as in :class:`RampThreshold`.
     """
     if rows.y is None:
         raise ValueError("`rows` need outcomes: the width is chosen by accuracy.")

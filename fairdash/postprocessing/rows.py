@@ -46,10 +46,8 @@ class ScoredRows:
         Scores as margins 2p - 1.
     codes : ndarray of int64, (n,)
         Place of every row's group among ``names``.
-    names : tuple of str
-        Groups as JSON and the screen call them.
-    group_values : tuple
-        Groups as they stand in the column.
+    names, group_values : tuple
+        Groups as JSON and the screen call them, and as they stand in the column.
     y : ndarray of 0/1, optional
     score_type : {"margin", "probability", "decision"}
         What the scores were before they became margins.
@@ -160,10 +158,7 @@ class ScoredRows:
     def target_rate(self, target: str, gamma: float) -> float:
         """Return the rate that a ramp of this width aims for, computed once.
 
-        Parameters
-        ----------
-        target : {"accuracy", "balanced"}
-            See :func:`most_accurate_rate` (needs ``y``) and :func:`balanced_rate`.
+        See :func:`most_accurate_rate` (needs ``y``) and :func:`balanced_rate`.
         """
         known = self._target_rates
         if (target, gamma) not in known:
@@ -178,14 +173,7 @@ class ScoredRows:
 class TableScores(NamedTuple):
     """Scores that stand in a table, of whatever model.
 
-    Attributes
-    ----------
-    margins : ndarray of shape (n,)
-    labels : ndarray of str
-        Group of every row; a missing value is a group of its own.
-    y : ndarray of 0/1, or None
-    score_type : {"margin", "probability", "decision"}
-        As `guess_score_type` tells.
+    ``labels`` are groups; a missing value is a group of its own.
     """
 
     margins: Array
@@ -206,10 +194,7 @@ class TableScores(NamedTuple):
 
         ``positive`` is the value of the outcome that counts as 1.
 
-        Raises
-        ------
-        ValueError
-            When a score is missing, no number, or outside [-1, 1].
+        Raises ValueError when a score is missing, no number, or outside [-1, 1].
         """
         y = None
         if outcome:
@@ -238,10 +223,7 @@ def score_columns(table: pd.DataFrame, taken: Collection[str] = ()) -> list[str]
 class SplitScores:
     """Scores of a table: rows to learn on, rows to report on, and where they stand.
 
-    Attributes
-    ----------
-    calibration_rows, test_rows : ndarray of int64
-        Places of these rows in the table.
+    ``calibration_rows`` and ``test_rows`` are their places in the table.
     """
 
     calibration: ScoredRows
@@ -265,14 +247,9 @@ class SplitScores:
 
         Parameters
         ----------
-        margins, labels : ndarray of shape (n,)
-            Scores and groups of all rows.
         calibration, test : ndarray of int64, optional
             Places of rows. Without test rows every fifth row of each group is one;
             without calibration rows all others are.
-        y : ndarray of 0/1, optional
-        score_type : {"margin", "probability"}
-            What the scores were before they became margins.
         names : sequence of str, optional
             The order of the groups; otherwise that of their values.
 

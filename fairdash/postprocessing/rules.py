@@ -106,8 +106,6 @@ class Thresholds:
     ----------
     rules : dict of str to Rule
         By group; a group crossed from several columns is "Female × Black".
-    method : str
-        What they come from, for the reader.
     score_type : {"margin", "probability", "decision"}
         What scores they are applied to; knots are margins 2p - 1 in any case.
     expected_rates : dict of str to float
@@ -167,10 +165,7 @@ class Thresholds:
     def from_json(cls, text: str | bytes) -> Self:
         """Read rules that :meth:`to_json` or another program wrote.
 
-        Raises
-        ------
-        ValueError
-            If the text is not of this format; the message says where.
+        Raises ValueError that says where if the text is not of this format.
         """
         try:
             document = json.loads(text, object_pairs_hook=_distinct)
@@ -209,11 +204,6 @@ class Thresholds:
 
         Margins of a table nearly always include some below 0, probabilities never do;
         probabilities taken for margins would be decided positive nearly all.
-
-        Parameters
-        ----------
-        lowest : float
-            The smallest score of all rows that are to be decided.
 
         Raises
         ------
@@ -273,8 +263,6 @@ def apply_thresholds(
 
     Parameters
     ----------
-    scores : Series
-        Its name is that of the column.
     groups : sequence of Series
         One column, or those that groups are crossed from, in that order.
     score_type : {"margin", "probability", "decision"}, optional
@@ -283,12 +271,6 @@ def apply_thresholds(
         :meth:`Thresholds.check_score_type`.
     random_state : int or Generator, default=0
         One generator for consecutive parts gives the decisions of the whole table.
-    first_row : int, default=1
-        Number of the first row, for messages.
-
-    Returns
-    -------
-    DataFrame with columns h and decision, index of ``scores``
 
     Raises
     ------

@@ -95,14 +95,7 @@ def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
     ends at one of its scores. No slope exceeds the sum of the weights, so bends between
     two known points that cannot reach the best known one are never looked at.
 
-    Parameters
-    ----------
-    groups : sequence of ByOutcome
-
-    Returns
-    -------
-    float in [0, 1]
-        Of several the lowest.
+    Of several the lowest is returned.
     """
     curves = [_Curve.at(group, gamma, _ends(group, gamma)) for group in groups]
     low, high = np.zeros(1), np.ones(1)
@@ -169,14 +162,6 @@ def balanced_rate(groups: Sequence[SortedScores], gamma: float) -> float:
 
     The root of :math:`\sum_k W_k (t_k(\rho) + \gamma/2)` with group weights
     :math:`W_k`: the middles of the ramps are 0 on average.
-
-    Parameters
-    ----------
-    groups : sequence of SortedScores
-
-    Returns
-    -------
-    float in [0, 1]
     """
 
     def balance(rate: float) -> float:

@@ -35,18 +35,10 @@ _KINDS = ("expected", "rounded")
 class Truncation:
     """The two players of a fair log-loss model, and where its probabilities stop.
 
-    Attributes
-    ----------
-    curves : DataFrame
-        group, outcome (-1 where both share a curve), p and q of either player.
-    points : DataFrame
-        group, outcome, point and side where probabilities stop; NaN where they do not.
-    bars : DataFrame
-        group, score (middle of a bin) and share of the test rows of the group.
-    groups : tuple of str
-        In the order of the data set.
-    caption : str
-        Rows, seed, and how far apart the groups are before and after rounding.
+    ``curves`` (group, outcome, -1 where both share a curve, p and q of either player),
+    ``points`` where probabilities stop (group, outcome, point, side; NaN where they do
+    not) and ``bars`` (group, middle of a bin of scores, share of the group's test
+    rows).
     """
 
     curves: pd.DataFrame
@@ -80,8 +72,6 @@ class Violations:
         ``_sd`` behind, their spread. ``constant`` is the share of seeds in which the
         decisions, drawn or rounded, say nothing of the outcome: a gap of theirs is no
         sign of fairness.
-    caption : str
-        Constraint, rows and seeds.
     """
 
     table: pd.DataFrame

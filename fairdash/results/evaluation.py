@@ -103,9 +103,7 @@ def chance_worst(
     """Return what Worst-1-DI stays below, in 95 % of cases, by chance alone.
 
     The 95 % point of the noise floor on test rows, averaged over seeds. It depends on
-    how many a model accepts in each subgroup, so a floor is of one model: cards and
-    sentences on a model hold its gaps to its own; a band behind several models is that
-    of one of them, named by `fairdash._wording.floor_words`.
+    how many a model accepts in each subgroup, so a floor is of one model.
     """
     floors = [
         _floor(store, trial.key, dataset_id, trial.seed, subgroups)
@@ -177,17 +175,9 @@ SHOWN = {
 def between_seeds(models: Sequence[Setting]) -> dict[str, float]:
     """Return by how much seeds differ at one setting, by metric on test rows.
 
-    Parameters
-    ----------
-    models : sequence of Setting
-        A seed is a split and a start of its own, so that both are in the figure; of
-        several starts on a split a setting has the first.
-
-    Returns
-    -------
-    dict of str to float
-        Standard deviation over seeds, n - 1 in the denominator; of several settings
-        their root mean square. Metrics that no setting has on two seeds are not there.
+    A seed is a split and a start of its own; of several starts on a split a setting has
+    the first. The standard deviation over seeds (n - 1), of several settings their root
+    mean square; metrics that no setting has on two seeds are not there.
     """
     found = {}
     for metric in SHOWN:
@@ -206,13 +196,7 @@ def between_seeds(models: Sequence[Setting]) -> dict[str, float]:
 def one_of_seeds(model: Setting, models: Sequence[Setting]) -> str:
     """Say how far other seeds differ from the one that is shown.
 
-    Parameters
-    ----------
-    model : Setting
-        Of which one seed is shown.
-    models : sequence of Setting
-        All of the data set: of those of the same method, trained alike, it is known
-        when the model has one seed alone.
+    Where it has one seed alone, those of ``models`` of the same method, trained alike.
     """
     own = between_seeds([model])
     if own:

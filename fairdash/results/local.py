@@ -56,22 +56,14 @@ class LocalResult:
 
     Attributes
     ----------
-    label : str
-        Of the model looked at.
     cells : DataFrame
         Tables of `fairdash.metrics.mean_local_di` with the column "label".
-    models : DataFrame
-        `metrics_by_setting` of the models.
     chance : float
         Worst-1-DI of the model looked at by chance, 95th percentile.
     changes : DataFrame or None
         Paired changes against the first model, if there is one on the same rows.
     note : str
         Which seeds are compared, where models have different ones.
-    measure : str
-        Of `fairdash.metrics.MEASURES`.
-    rows : str
-        What the rows are called, in the singular.
     """
 
     label: str
@@ -145,13 +137,8 @@ class LocalResult:
     ) -> str:
         """Return in one sentence who is worse off, where, by how much and how surely.
 
-        Parameters
-        ----------
-        groups : sequence of str
-        outcome : str
-            What is predicted, such as "approved = yes".
-        favourable : bool, default=True
-            Whether that is good for the person.
+        ``outcome`` is what is predicted, such as "approved = yes", and ``favourable``
+        whether that is good for the person.
         """
         gap = self.names.gap
         if self.row["constant"] > MOST_SEEDS:
@@ -314,10 +301,7 @@ def local_result(
 ) -> LocalResult:
     """Evaluate models by subgroup on the test rows of the seeds that all of them have.
 
-    Parameters
-    ----------
-    models : sequence of Setting
-        At least one; the last one is looked at, the first is its reference.
+    The last model is looked at, the first is its reference.
     """
     compared = on_shared_seeds(models)
     models = compared.models

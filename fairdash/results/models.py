@@ -45,8 +45,6 @@ class Setting:
 
     Attributes
     ----------
-    method : str
-        Key in the catalog.
     label : str
         "ROAD λ 2.1 τ 0.3".
     trials : tuple of TrialRecord
@@ -93,15 +91,8 @@ def single_values(params: Mapping[str, Any]) -> dict[str, Any]:
 def settings(trials: Sequence[TrialRecord], trained: Trained = USUAL) -> list[Setting]:
     """Put the finished trials of the same method and parameters together.
 
-    Of several initialisations on one split the first is taken. Methods that earlier
-    versions had are excluded.
-
-    Parameters
-    ----------
-    trials : sequence of TrialRecord
-        Of one run, or of runs that train alike.
-    trained : Trained
-        How they all were.
+    They are of one run, or of runs that train alike, ``trained``. Of several
+    initialisations on one split the first is taken.
     """
     return _together((trained, trial) for trial in trials)
 
@@ -194,10 +185,6 @@ class Comparison:
 
     Attributes
     ----------
-    models : tuple of Setting
-        With the trials of the shared seeds alone, in the order given.
-    seeds : tuple of int
-        The shared seeds.
     lacking : tuple of Setting
         Models, as given, that lack a seed which another one has.
     excluded : tuple of Setting

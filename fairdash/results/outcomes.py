@@ -42,20 +42,12 @@ class Outcome:
 
     Attributes
     ----------
-    settings : tuple of Setting
-        The models shown, with all their seeds.
-    method : str
-        Name of the method that the reader asked for.
-    models : DataFrame
-        `metrics_by_setting` of the models.
     row : mapping
         The row of that method in ``models``.
     changes : DataFrame or None
         Paired changes against the baseline, if it was trained on a seed of it.
     chance : float
         Worst-1-DI of that method by chance, 95th percentile.
-    notes : str
-        Rows trained on and models not shown, where that is not all of them.
     """
 
     settings: tuple[Setting, ...]
@@ -132,17 +124,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """Models of several runs on test rows of the seeds that all of them have.
-
-    Attributes
-    ----------
-    settings : tuple of Setting
-        With all their seeds.
-    table : DataFrame
-        `metrics_by_setting` on the shared seeds.
-    notes : str
-        Seeds compared and models not shown, where that is not all of them.
-    """
+    """Models of several runs on test rows of the seeds that all of them have."""
 
     settings: tuple[Setting, ...]
     table: pd.DataFrame

@@ -92,14 +92,9 @@ Value = TypeVar("Value")
 class Kept:
     """What was made of one thing that cannot change, by what it was asked with.
 
-    It is shared by all sessions of a server and dies with the thing it is of, so a run
-    that changed, of which there is another one, finds nothing of before. What it
-    returns must not be written to.
-
-    Parameters
-    ----------
-    most : int
-        How many values are kept; those used longest ago go first.
+    It is shared by all sessions of a server and dies with the thing it is of. What it
+    returns must not be written to. At most ``most`` values are kept; those used longest
+    ago go first.
     """
 
     def __init__(self, most: int) -> None:
@@ -134,9 +129,6 @@ class Rows:
 
     Attributes
     ----------
-    where : ndarray of int64
-        Which rows of the data set.
-    y : ndarray of int8
     groups : dict
         The keyword arguments sensitive_features, subgroups and min_size.
     """

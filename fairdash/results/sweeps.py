@@ -153,10 +153,8 @@ class StoredSweep:
     def local(self, method: str) -> pd.DataFrame:
         """Return local DI of all settings of a method on test rows, over seeds.
 
-        Returns
-        -------
-        DataFrame of `fairdash.metrics.mean_local_di`, whose "model" is the place of
-        the setting and "label" its name
+        The "model" of `fairdash.metrics.mean_local_di` is the place of the setting,
+        "label" its name.
         """
         if method not in self._local:
             mine = np.flatnonzero(self.result.means["method"] == method).tolist()
@@ -223,10 +221,7 @@ class StoredSweep:
     def exact_spec(self, method: str, point: Point) -> SweepSpec:
         """Return what trains one more setting of a method as the sweep trained others.
 
-        Raises
-        ------
-        ValueError
-            When the sweep has no setting of the method.
+        Raises ValueError when the sweep has no setting of the method.
         """
         spec = SweepSpec.of_run(self.run.spec)
         near = self.trials_at(self.grid_result.nearest(method, point))[0]
@@ -461,15 +456,7 @@ def nearest_limits(sweep: SweepResult, di: float) -> str:
 def certified_words(
     choice: CertifiedChoice, limits: Mapping[str, float], confidence: float
 ) -> str:
-    """Return the sentence on what was certified, or what it would take.
-
-    Parameters
-    ----------
-    choice : CertifiedChoice
-        Of the table of a `StoredSweep`, so of the first seed.
-    limits, confidence
-        That were asked for.
-    """
+    """Return the sentence on what was certified, or what it would take."""
     names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
     asked = " and ".join(f"{names[name]} ≤ {value:g}" for name, value in limits.items())
     if choice.model is not None:
@@ -507,11 +494,6 @@ def models_in_training(snapshot: Snapshot) -> pd.DataFrame:
     """Return the last look on validation rows at every model that is not finished.
 
     One that was not looked at yet has no place in the figure and is excluded.
-
-    Returns
-    -------
-    DataFrame
-        The ``training`` of `fairdash.plots.plot_front`.
     """
     rows = []
     for trial in snapshot.trials:

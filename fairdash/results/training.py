@@ -53,11 +53,7 @@ def main_trials(store: Store, snapshot: Snapshot) -> list[TrialRecord]:
 def curves(store: Store, trials: Sequence[TrialRecord]) -> pd.DataFrame:
     """Return the curves of training, averaged over trials.
 
-    Returns
-    -------
-    DataFrame
-        One row per epoch; `CURVES` and their spread as in
-        `fairdash.metrics.summarise_seeds`. Empty before the first event.
+    One row per epoch; `CURVES` and their spread. Empty before the first event.
     """
     tables = [_curve_table(store, trial) for trial in trials]
     tables = [table for table in tables if not table.empty]
@@ -109,12 +105,8 @@ def usual_seconds(
 ) -> float | None:
     """Return what a model with these settings took on this machine, or None.
 
-    Parameters
-    ----------
-    fixed : mapping
-        The parameters that decide the time: all that a stack cannot differ in.
-    train_rows : int, optional
-        Most rows to train on. Time is taken to be in proportion to them.
+    ``fixed`` are the parameters that decide the time: all that a stack cannot differ
+    in. Time is taken to be in proportion to the rows trained on.
     """
     for run in store.runs(dataset_id)[:_LATEST]:
         for trial in store.snapshot(run.id, curves=False).trials:
@@ -226,14 +218,8 @@ def _note(store: Store, run: RunRecord, going: Snapshot | None) -> str:
 class ExpectedCost:
     """What a sweep asks for.
 
-    Attributes
-    ----------
-    total, missing : int
-        Models, and those of them that are still to train.
-    seconds : float
-        Until the last one has finished.
-    measured : bool
-        Whether models trained here before say so; else a matrix product does.
+    ``seconds`` until the last model has finished are ``measured`` where models trained
+    here before say so; else a matrix product does.
     """
 
     total: int
@@ -247,11 +233,6 @@ def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCos
 
     The speed is that of the models trained here last, so it is right for this machine
     and for whatever else it is doing; before the first one, that of a matrix product.
-
-    Raises
-    ------
-    ValueError
-        When a method, a parameter or a value is not in the catalog.
     """
     dataset = store.dataset(dataset_id)
     trials = expand(spec, dataset.key)

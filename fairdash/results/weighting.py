@@ -89,14 +89,8 @@ class Weighted:
 class TopRows:
     """The rows with the largest weights, of all groups or of one.
 
-    Attributes
-    ----------
-    traits : DataFrame
-        Of `fairdash.metrics.traits`, against all training rows of the same groups.
-    listed : DataFrame
-        The rows with the largest weights, as they were read.
-    n_rows : int
-        How many rows the top is.
+    ``traits`` are held to all training rows of the same groups; ``listed`` are rows as
+    they were read.
     """
 
     traits: pd.DataFrame
@@ -112,11 +106,7 @@ def weighted_models(models: Sequence[Setting]) -> list[Setting]:
 def instead_words(chosen: str | None, models: Sequence[Setting], shown: Setting) -> str:
     """Say whose weights are shown when the model chosen elsewhere gives none.
 
-    Parameters
-    ----------
-    chosen : str or None
-        `Setting.id` in the selection.
-    models : sequence of Setting
+    ``chosen`` is the `Setting.id` in the selection.
     """
     for model in models:
         if model.id == chosen and not CATALOG[model.method].gives_weights:
@@ -165,11 +155,7 @@ def find_top_rows(
 ) -> TopRows:
     """Return the rows with the largest ``share`` of weights and what they share.
 
-    Parameters
-    ----------
-    ratio : ndarray of shape (n_training_rows,)
-    group : str
-        Name of a group, or `EVERYBODY`.
+    ``group`` is a name, or `EVERYBODY`.
     """
     dataset = weighted.store.dataset(weighted.dataset_id)
     rows = _training_rows(weighted)

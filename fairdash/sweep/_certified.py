@@ -72,12 +72,6 @@ def choose_certified(
         ``demographic_parity_difference`` over all rows, ``worst_1_di`` in every
         subgroup of the table.
 
-    Raises
-    ------
-    ValueError
-        When a column is missing, a limit is unknown or not between 0 and 1, or the
-        confidence is.
-
     References
     ----------
     Angelopoulos, Bates, Candès, Jordan and Lei, Learn then test: calibrating predictive

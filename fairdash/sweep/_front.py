@@ -28,17 +28,8 @@ def is_gain(column: str) -> bool:
 def within(rows: pd.DataFrame, limits: Mapping[str, float]) -> NDArray[np.bool_]:
     """Tell which models keep every limit; an undefined value keeps none.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One row per model.
-    limits : mapping of column to float
-        A metric of which larger is better must be at least, any other at most this.
-
-    Raises
-    ------
-    ValueError
-        When a column is not there.
+    A metric of which larger is better must be at least its limit, any other at most.
+    Raises ValueError when a column is not there.
     """
     _check_columns(rows, limits)
     kept = np.ones(len(rows), dtype=bool)
@@ -54,12 +45,7 @@ def decides(rows: pd.DataFrame, part: str) -> NDArray[np.bool_]:
     Of a mean over seeds at least half must: a model that decides alike for everyone is
     on no front and keeps no limit, however small its gaps.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        As of `run_sweep` or `mean_over_seeds`; rows of before there was a column
-        ``constant`` all count as deciding.
-    part : {"validation", "test"}
+    Rows of before there was a column ``constant`` all count as deciding.
     """
     if f"{part}_constant" not in rows:
         return np.ones(len(rows), dtype=bool)
@@ -91,16 +77,6 @@ def pareto_front(
     limits : mapping of column to float, optional
         As in `within`; the ROAD paper's front has
         ``{"test_demographic_parity_difference": 0.05}``.
-
-    Returns
-    -------
-    DataFrame
-        Rows of ``rows``, from the best on the first axis to the best on the second.
-
-    Raises
-    ------
-    ValueError
-        When a column is not there.
     """
     costs = _costs(rows, axes)
     able = within(rows, limits) & np.isfinite(costs).all(axis=1)
@@ -129,19 +105,10 @@ def hypervolume(
 ) -> float:
     """Return the area between a front and a reference point that is worse than it.
 
-    Parameters
-    ----------
-    rows, axes, limits
-        As of `pareto_front`.
     reference : pair of float
         The worst values that count, in the order of ``axes``; models beyond it on an
         axis add nothing. ``(0.5, 0.45)`` for Worst-1-DI up to 0.5 and accuracy from
         45 %.
-
-    Returns
-    -------
-    float
-        In units of one axis times the other; 0 without a model.
     """
     front = pareto_front(rows, axes=axes, limits=limits)
     signs = np.array([-1.0 if is_gain(column) else 1.0 for column in axes])
@@ -159,16 +126,7 @@ def knee(rows: pd.DataFrame, *, axes: tuple[str, str] = AXES) -> int | None:
     The point furthest from the straight line between the front's ends, on its side of
     the better, with both axes scaled to the front.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        A front, as `pareto_front` returns it.
-    axes : pair of str
-
-    Returns
-    -------
-    int or None
-        Position in ``rows``; None where no point lies beyond the line.
+    None where no point lies beyond the line.
     """
     costs = _costs(rows, axes)
     if len(costs) < 3:
@@ -194,11 +152,8 @@ def param_columns(rows: pd.DataFrame) -> list[str]:
 def mean_over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     """Average every setting of a method over its seeds.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        As of `run_sweep`. Initialisations on the same split are averaged first, so a
-        spread is always that over splits.
+    Initialisations on the same split are averaged first, so a spread is always that
+    over splits.
 
     Returns
     -------
@@ -220,11 +175,6 @@ def rows_on_shared_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     Each seed has test rows of its own, so means over other seeds would differ by more
     than the settings do. If no seed is common to all settings, those that lack the seed
     which most of them have are excluded.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        As of `run_sweep`.
     """
     by = ["method", *param_columns(rows)]
     setting = rows.groupby(by, sort=False, dropna=False).ngroup()
@@ -244,13 +194,6 @@ def variance_components(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     a split, the components are :math:`s_w` and
     :math:`\sqrt{\max(0, s^2_b - s^2_w / m)}`.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        As of `run_sweep`, with seeds and initialisations crossed.
-    metric : str
-        A column, such as ``"test_accuracy"``.
-
     Returns
     -------
     DataFrame
@@ -258,11 +201,6 @@ def variance_components(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
         ``initialisation``, standard deviations in the unit of the metric, NaN where
         there are not two seeds or not two initialisations of a seed; ``n_seeds`` and
         ``n_initialisations``.
-
-    Raises
-    ------
-    ValueError
-        When the metric is not there.
     """
     _check_columns(rows, [metric])
     by = ["method", *param_columns(rows)]
@@ -294,26 +232,13 @@ def select(
     may well exceed a limit: the best of many models looks better than it is on the
     rows it was chosen by.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        As of `run_sweep` or `mean_over_seeds`.
     best : str, default="accuracy"
         Metric to be best, without its part.
     limits : mapping of metric to float, optional
         ``{"demographic_parity_difference": 0.05, "worst_1_di": 0.1}``: at most, or at
         least for a metric of which larger is better.
 
-    Returns
-    -------
-    Series or None
-        A row of ``rows``, the first of several that are equally good; None when no
-        model keeps the limits.
-
-    Raises
-    ------
-    ValueError
-        When a metric is not there.
+    The first of several that are equally good; None when no model keeps the limits.
     """
     column = f"validation_{best}"
     bounds = {f"validation_{name}": value for name, value in limits.items()}

@@ -31,12 +31,8 @@ class Published:
 
     Attributes
     ----------
-    table : str
-        Key in `fairdash.datasets.PUBLIC`.
     params : mapping of method to mapping
         Beyond the method's effort "paper"; several values are the paper's grid.
-    scaling : {"standard", "minmax"}
-        Of numbers.
     sensitive_feature : str
         Where it is not that of the table's roles.
     splits : int, optional
@@ -193,10 +189,7 @@ def as_published(spec: SweepSpec) -> SweepSpec:
     What was given stays: parameters, effort, scaling, subgroups and seeds. Methods that
     no paper trained on the table are left alone.
 
-    Raises
-    ------
-    ValueError
-        When no method has published settings on the table.
+    Raises ValueError when no method has published settings on the table.
     """
     roles = spec.data.roles
     known = {grid.method: published_for(roles, grid.method) for grid in spec.methods}
@@ -293,15 +286,8 @@ def grid_spec(
 
     Parameters
     ----------
-    methods : sequence of str
-        Of `swept_methods`.
     axes : GridAxes
         The values of τ are for the methods that have it.
-    effort : {"fast", "paper"}
-    n_seeds : int
-        Splits, of seeds 0, 1, ...
-    initialisations : int
-        Trainings on each split.
     published : bool
         Whether methods, scaling and subgroups are as in the paper on this table, where
         one gives them: see `published_for`. Then its effort is "paper", and what is

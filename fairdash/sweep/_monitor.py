@@ -32,17 +32,11 @@ class Monitor:
 
     Parameters
     ----------
-    keys : sequence of str
-        Key of the trial at each point of ``fit_many``.
     validation : callable
         Given the scores (n_models, n_rows) of the validation rows, returns their
         metrics: see `validation_metrics`.
-    X : ndarray of shape (n_rows, n_features)
-        Features of the validation rows.
     groups : ndarray of shape (n_train,)
         Name of the group of each training row, for the weights by group.
-    report : callable
-        Receives the events.
     stopped : callable
         Asked after every epoch; True ends the fit.
     """

@@ -91,11 +91,6 @@ def trained_grids(spec: SweepSpec) -> tuple[MethodGrid, ...]:
     have as many models from the same starts, and a method beside itself has the very
     models of the finer grid. Further starts would be further chances: see
     `n_initialisations` for methods that have no axis of numbers.
-
-    Raises
-    ------
-    ValueError
-        When a method, a parameter or a value is not in the catalog.
     """
     sizes = _sizes(spec.methods)
     most = max(sizes.values()) if spec.equal_models else 0
@@ -144,11 +139,6 @@ def n_initialisations(spec: SweepSpec) -> dict[str, int]:
     With ``equal_models`` a method whose axes hold no real numbers is initialised so
     often that it has at least as many models as any other, on the same splits: further
     splits would give it further validation rows to be lucky on.
-
-    Raises
-    ------
-    ValueError
-        When a method, a parameter or a value is not in the catalog.
     """
     sizes = _sizes(trained_grids(spec))
     most = max(sizes.values()) if spec.equal_models else 0
@@ -291,6 +281,9 @@ def plan(
 ) -> list[Stack]:
     """Put trials together in stacks.
 
+    Trials that need several stacks are dealt out evenly. The longest stack comes first,
+    so that no worker begins one when the others are done.
+
     Parameters
     ----------
     trials : iterable of Trial
@@ -300,17 +293,6 @@ def plan(
         On a CPU models times batch rows stay at `fairdash.methods.CACHED_ROWS`: larger
         stacks are slower, and cannot be shared out over workers. A GPU needs large
         ones; ``fit_many`` cuts them into parts that its memory holds.
-
-    Returns
-    -------
-    list of Stack
-        The longest first, so that no worker begins one when the others are done.
-        Trials that need several stacks are dealt out evenly.
-
-    Raises
-    ------
-    ValueError
-        When a method is not in the catalog.
     """
     alike: dict[str, list[Trial]] = {}
     for trial in trials:
@@ -364,17 +346,6 @@ def work(
     ratio network, each with its number of steps, and `LEAST_STEP` for every step, which
     all models of a stack share. It ranks stacks and, with a speed measured on a
     machine, foretells their time.
-
-    Parameters
-    ----------
-    params : mapping
-        All parameters of a method, as of a trial.
-    n_rows : int
-        Training rows.
-    n_features : int
-        Columns after encoding that are multiplied: `n_multiplied_columns`.
-    n_models : int, default=1
-        That train together.
     """
     predictor = _products(n_features, *PREDICTOR)
     if "n_epochs" not in params:
@@ -393,13 +364,7 @@ def work(
 
 
 def makespan(seconds: Sequence[float], n_workers: int) -> float:
-    """Return how long tasks take that free workers take up in their order.
-
-    Parameters
-    ----------
-    seconds : sequence of float
-        Of each task; `plan` puts the longest first.
-    """
+    """Return how long tasks take that free workers take up in their order."""
     busy = [0.0] * max(1, n_workers)
     heapify(busy)
     for task in seconds:

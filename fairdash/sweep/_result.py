@@ -71,10 +71,7 @@ def position_of(axis: Sequence[Scalar], value: Scalar) -> float:
 
     Values beyond the ends stand at the ends.
 
-    Raises
-    ------
-    ValueError
-        When a word is not on the axis.
+    Raises ValueError when a word is not on the axis.
     """
     if isinstance(value, str) or value in axis:
         return axis.index(value)

@@ -17,14 +17,7 @@ from pydantic import (
 )
 
 from fairdash._validation import explain_invalid
-from fairdash.datasets import (
-    SAMPLES,
-    Dataset,
-    Roles,
-    Subgroups,
-    TableFormat,
-    split,
-)
+from fairdash.datasets import SAMPLES, Dataset, Roles, Subgroups, TableFormat, split
 from fairdash.methods import CATALOG, Effort, Param
 
 Scalar = int | float | str
@@ -54,8 +47,6 @@ class DataSource(_Frozen):
         Path of a file.
     roles : Roles
         Meaning of the columns.
-    name : str
-        Title of the data set.
     """
 
     sample: str | None = None
@@ -88,8 +79,6 @@ class MethodGrid(_Frozen):
 
     Attributes
     ----------
-    method : str
-        Key in the catalog of methods.
     params : dict
         A value, or the list of values to try, by name. A list may also be given as
         ``{linear: [0, 5, 20]}`` or ``{log: [0.1, 10, 5]}``: first, last and number of
@@ -189,8 +178,6 @@ class SweepSpec(_Frozen):
     subgroups : Subgroups
         For the local metrics; they have no part in training. By default those of the
         sample, or the subgroup columns of the roles.
-    scaling : {"standard", "minmax"}
-        Of numeric features.
     di_limit : float
         The front is drawn among models whose DI is at most this.
     equal_models : bool
@@ -227,10 +214,7 @@ class SweepSpec(_Frozen):
 
         A relative ``path`` of the data is taken from the folder of the file.
 
-        Raises
-        ------
-        ValueError
-            With one line that says which entry is wrong and why.
+        Raises ValueError with one line that says which entry is wrong and why.
         """
         text = source.read_text() if isinstance(source, Path) else source
         try:
@@ -252,12 +236,8 @@ class SweepSpec(_Frozen):
     def of_run(cls, stored: Mapping[str, Any]) -> Self:
         """Return the specification of a stored run, of what this version can train.
 
-        Methods that only earlier versions had are dropped: see `unsupported_methods`.
-
-        Raises
-        ------
-        ValueError
-            When nothing is left of it.
+        Methods that only earlier versions had are dropped, see `unsupported_methods`; a
+        ValueError when nothing is left.
         """
         gone = unsupported_methods(stored)
         grids = [grid for grid in stored["methods"] if grid["method"] not in gone]
@@ -270,10 +250,7 @@ class SweepSpec(_Frozen):
 
         So the same models have the same keys, however they were asked for.
 
-        Raises
-        ------
-        ValueError
-            When ``train_rows`` is too small for a row of each outcome in each group.
+        Raises ValueError when it is too small for a row of each outcome in each group.
         """
         if self.train_rows is None:
             return self

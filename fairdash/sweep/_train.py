@@ -42,10 +42,9 @@ class TrialResult:
         One row per epoch: losses, and the validation metrics where they were looked at.
     network : mapping of str to ndarray
         Parameters of the predictor; `fairdash.methods.scorer_of` makes it again.
-    ratio : ndarray of shape (n_train,) or None
-        Weights of the rows of `fairdash.datasets.training_rows`.
-    ratio_history : dict or None
-        ``epoch`` (k,) and ``ratio`` (k, n_train).
+    ratio, ratio_history
+        Weights of the rows of `fairdash.datasets.training_rows`, (n_train,); ``epoch``
+        (k,) and ``ratio`` (k, n_train).
     seconds : float
         Its share of the time of its stack.
     """
@@ -73,21 +72,10 @@ def train_stack(
 
     Parameters
     ----------
-    scaling : {"standard", "minmax"}
-        Of numeric features.
-    subgroups : Subgroups
-        Of the local metrics in the curves; they have no part in training.
-    train_rows : int, optional
-        Most rows to train on, as in `SweepSpec`.
     report : callable, optional
         Receives progress events: plain dicts, ready for JSON.
     stopped : callable, optional
         Asked after every epoch; True ends training.
-
-    Returns
-    -------
-    list of TrialResult, or None
-        In the order of the trials; None when it was stopped.
 
     Raises
     ------
@@ -152,15 +140,7 @@ def score_rows(
 ) -> NDArray[np.float32]:
     """Return the probability of the positive outcome of all rows, part after part.
 
-    Parameters
-    ----------
-    models : sequence of fitted estimators
-    groups : ndarray of shape (n_rows,), optional
-        Group of each row, for methods that need it.
-
-    Returns
-    -------
-    ndarray of shape (n_models, n_rows)
+    Groups are for methods that need them. The result is of shape (n_models, n_rows).
     """
     scores = np.empty((len(models), len(encoded.frame)), dtype=np.float32)
     for part in encoded.parts():
@@ -200,20 +180,8 @@ def score(
 ) -> pd.DataFrame:
     """Evaluate models on the validation and the test rows of a seed.
 
-    Parameters
-    ----------
-    seed : int
-        Seed of the split.
-    scores : ndarray of shape (n_models, n_rows)
-        Probability of the positive outcome for all rows of the data set.
-    subgroups : Subgroups
-        Of the local metrics.
-
-    Returns
-    -------
-    DataFrame
-        One row per model: the columns of `fairdash.metrics.evaluate` and of
-        `decisions`, once with prefix ``validation_`` and once with ``test_``.
+    One row per model: the columns of `fairdash.metrics.evaluate` and of `decisions`,
+    once with prefix ``validation_`` and once with ``test_``.
     """
     rows = split(dataset, seed)
     labels = subgroups.label(dataset.frame)
@@ -258,8 +226,6 @@ def run_sweep(
     dataset : Dataset, optional
         The data of the specification. Needed when it names an uploaded table, which
         only the store can read.
-    report : callable, optional
-        Receives progress events.
 
     Returns
     -------
@@ -307,10 +273,7 @@ def run_sweep(
 def source_file(source: DataSource) -> Path:
     """Return the file of a sample or path.
 
-    Raises
-    ------
-    ValueError
-        When the source is an uploaded table, or the file does not exist.
+    Raises ValueError when the source is an uploaded table, or the file does not exist.
     """
     if source.table:
         message = "`table` names a file uploaded to the store"
@@ -325,10 +288,7 @@ def source_file(source: DataSource) -> Path:
 def load_dataset(source: DataSource) -> Dataset:
     """Return the data set of a sample or a file, keyed by the content of the file.
 
-    Raises
-    ------
-    ValueError
-        When the source is an uploaded table, or the file does not fit the roles.
+    Raises ValueError when the source is an uploaded table, or the file does not fit.
     """
     path = source_file(source)
     digest = sha256(path.read_bytes()).hexdigest()

@@ -17,12 +17,7 @@ from fairdash._wording import (
     points,
 )
 from fairdash.audits.drift.tables import DriftTable
-from fairdash.metrics import (
-    Interval,
-    gap_words,
-    newcombe_interval,
-    whole_points,
-)
+from fairdash.metrics import Interval, gap_words, newcombe_interval, whole_points
 
 MEASURE_LABELS = {
     "demographic_parity_difference": "DI",
@@ -42,31 +37,21 @@ class DriftResult:
 
     Attributes
     ----------
-    label : str
-        Of the model in detail.
     measure : str
         Across the figure, see `fairdash.audits.DRIFT_MEASURES`.
     rate : str
         Whose gaps are compared, of `fairdash.metrics.RATES`.
-    outcome : str
-        What is predicted, such as "approved = 1".
     low, high : str
         The groups with the lowest and the highest rate on the reference table: a gap
         is the rate of ``high`` less that of ``low``.
     tables : tuple of DriftTable
         The reference first.
-    against : int
-        Place of the table in detail.
     points : DataFrame
         One row per table and model: table, label, method, colour_role, main, front,
         the columns of `table_points`, and for accuracy and every measure the ends
         _change_low and _change_high of the change from the reference.
-    whole, changes : DataFrame
-        Of `gap_changes`, over all rows and by subgroup.
-    drivers : DataFrame
-        Of `gap_drivers`.
-    shifts : DataFrame
-        Of `column_shifts`.
+    whole, changes, drivers, shifts : DataFrame
+        Of `gap_changes`, over all rows and by subgroup, `gap_drivers`, `column_shifts`.
     unseen : float
         Share of rows of the table in detail with a category of no training row.
     chance : tuple of float

@@ -8,13 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fairdash.audits.drift.tables import DriftTable
-from fairdash.metrics import (
-    RATES,
-    Interval,
-    difference_of,
-    divide,
-    newcombe_interval,
-)
+from fairdash.metrics import RATES, Interval, difference_of, divide, newcombe_interval
 
 Float = NDArray[np.float64]
 REST = "(in no subgroup)"
@@ -25,11 +19,8 @@ _DRAWS = 1000
 class GapCells:
     """Rows that a rate is about, and those counted, by subgroup and group.
 
-    Attributes
-    ----------
-    subgroups, groups : tuple of str
-    n, k : float64 array of shape (subgroups + 1, groups)
-        The last row holds those in no subgroup.
+    ``n`` and ``k`` are of shape (subgroups + 1, groups); the last row is of those in
+    none.
     """
 
     name: str
@@ -42,16 +33,8 @@ class GapCells:
     def of(cls, table: DriftTable, decided: NDArray[np.int8], rate: str) -> "GapCells":
         """Count decisions of a model on a table.
 
-        Parameters
-        ----------
-        decided : ndarray of 0/1
-        rate : str
-            Of `fairdash.metrics.RATES`.
-
-        Raises
-        ------
-        ValueError
-            When the rate needs the outcome and the table has none.
+        ``rate`` is of `fairdash.metrics.RATES`; ValueError when it needs the outcome
+        and the table has none.
         """
         if RATES[rate].needs_outcome and table.y is None:
             raise ValueError(
@@ -79,10 +62,7 @@ class GapCells:
     def pair(self) -> tuple[int, int]:
         """Return the groups with the lowest and the highest rate over all rows.
 
-        Raises
-        ------
-        ValueError
-            When fewer than two groups have rows that the rate is about.
+        Raises ValueError when fewer than two groups have rows that the rate is about.
         """
         rates = divide(self.k.sum(axis=0), self.n.sum(axis=0))
         if np.isfinite(rates).sum() < 2:
@@ -131,14 +111,8 @@ def gap_changes(
     and over the m estimable subgroups all at ``1 - (1 - confidence) / m`` (Bonferroni):
     they hold at once, so whichever change looks largest may be named.
 
-    Parameters
-    ----------
-    before, after : GapCells
-        Of the same subgroups and groups.
-    pair : tuple of int
-        Places of the two groups, see `GapCells.pair`.
-    min_size : int, default=50
-        Subgroups with fewer rows of the two groups in a table are not estimable.
+    Subgroups with fewer than ``min_size`` rows of the two groups in a table are not
+    estimable.
 
     Returns
     -------

@@ -37,13 +37,7 @@ def column_shifts(
     and 1 (nothing in common) and are the largest difference of the share of any
     interval from below, or of any set of levels.
 
-    Parameters
-    ----------
-    before, after : DataFrame
-        Rows of two tables, independent of each other.
-    training : DataFrame
-        Rows that the encoding was fitted on.
-    columns : tuple of str
+    The tables are independent of each other; the encoding was fitted on ``training``.
 
     Returns
     -------
@@ -73,10 +67,7 @@ def unseen_rows(
 ) -> float:
     """Return the share of rows with a category that no training row has.
 
-    Parameters
-    ----------
-    columns : tuple of str
-        Numbers among them are not looked at.
+    Numbers are not looked at.
     """
     flags = np.zeros(len(after), bool)
     for name in columns:

@@ -57,10 +57,7 @@ def table_points(
 ) -> pd.DataFrame:
     """Return quality and fairness of models on a table.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_models, n_rows)
-        P(y = 1); a row is decided 1 above one half.
+    ``scores``, (n_models, n_rows), are P(y = 1); a row is decided 1 above one half.
 
     Returns
     -------
@@ -118,12 +115,6 @@ def drift(
     Every model keeps the encoding fitted on its training rows. Which of a method's
     models form its front is decided on validation rows of the training table.
 
-    Parameters
-    ----------
-    models : sequence of Setting
-        Of the data set; those without ``seed`` and those beyond 60 are excluded.
-    main : Setting
-        The one whose gaps are compared in detail.
     measure : {"demographic_parity_difference", "worst_1_di", \
 "equalized_odds_difference"}
         The gaps compared are of selection rates; for equalized odds of true or of

@@ -37,8 +37,6 @@ class DriftTable:
 
     Attributes
     ----------
-    frame : DataFrame
-        Prepared as the training table was.
     y : ndarray of 0/1 or None
         None where the table has no outcome.
     groups : Categorical
@@ -98,12 +96,6 @@ def drift_tables(
 
     Parameters
     ----------
-    dataset : Dataset
-        That the model was trained on.
-    seed : int
-        Of its split.
-    model : PortableModel
-        Says how a table is prepared.
     other : pair of str and DataFrame, optional
         Name and rows of another table, columns as in its file.
     parts : str, optional

@@ -43,8 +43,6 @@ class Chance:
         Over all but the better ones among those found; the last over none of these.
     z : float array of shape (n_found,)
         Statistics of those found, best first.
-    n_searched : int
-        Subgroups that are large enough.
     """
 
     largest: Float

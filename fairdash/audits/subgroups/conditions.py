@@ -10,13 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import listing
-from fairdash.datasets import (
-    Subgroups,
-    is_number,
-    is_whole,
-    label_codes,
-    quantile_cuts,
-)
+from fairdash.datasets import Subgroups, is_number, is_whole, label_codes, quantile_cuts
 
 MOST_LEVELS = 8  # of a column; rarer ones are in no condition of their own
 _PAIRED = 6  # levels up to which two of them make a condition
@@ -32,8 +26,6 @@ class Condition(NamedTuple):
         Any of them; empty for an interval.
     low, high : float or None
         The interval holds its lower end and not its upper; None is open.
-    whole : bool
-        Whether the column holds whole numbers alone, for the words.
     """
 
     column: str

@@ -25,10 +25,6 @@ class Rows:
 
     Attributes
     ----------
-    columns : sequence of SearchColumn
-    value : int array of 0/1, (n_rows,)
-    group : int array of shape (n_rows,)
-        From 0 to ``n_groups - 1``.
     stratum : int array of shape (n_rows,)
         Groups are permuted inside strata, from 0 to ``n_strata - 1``.
     """

@@ -20,14 +20,7 @@ _LISTED = 8
 class FoundSubgroups:
     """The list of `find_subgroups` for one model, measure and seed.
 
-    Attributes
-    ----------
-    label : str
-        Of the model.
-    seed : int
-        Whose test rows were searched.
-    table : DataFrame
-        Of `find_subgroups`, at most eight rows.
+    The rows searched are the test rows of ``seed``; ``table`` has at most eight.
     """
 
     label: str
@@ -112,10 +105,7 @@ def search_model(
     All features are searched and the columns that describe subgroups, the sensitive
     one excepted.
 
-    Raises
-    ------
-    ValueError
-        If the measure is none of a rate, or no column can be searched.
+    Raises ValueError if the measure is none of a rate, or no column can be searched.
     """
     if measure not in SEARCHED_MEASURES:
         name = MEASURE_NAMES.get(measure, measure)

@@ -73,22 +73,15 @@ def find_subgroups(
 
     Parameters
     ----------
-    y_pred : array-like of 0/1, (n_rows,)
-        Decisions.
-    sensitive_features : array-like of shape (n_rows,)
     frame : DataFrame of n_rows rows
         Columns to search. A column that equals ``sensitive_features`` row by row is not
         searched.
     y_true : array-like of 0/1, (n_rows,), optional
         Outcomes; only the selection rate does without.
-    columns : sequence of str, optional
-        By default all of ``frame``.
     depth : int, default=3
         Most conditions of a subgroup.
     min_size : int, default=50
         Fewest rows of a subgroup that the measure is about.
-    measure : str, default="selection_rate"
-        A rate of `fairdash.metrics.measure_by_group`.
     alpha : float, default=0.05
         Family-wise error; intervals hold jointly with probability 1 - ``alpha``.
     strata : array-like of shape (n_rows,), optional
@@ -101,8 +94,6 @@ def find_subgroups(
         adjustment for the list alone, on the other half.
     n_permutations : int, default=199
         The smallest p-value is 1 / (1 + this).
-    most : int, default=20
-        Longest list.
 
     Returns
     -------

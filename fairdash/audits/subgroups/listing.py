@@ -25,14 +25,8 @@ _SIMILAR = 0.8  # of its own statistic, left outside the others, where none is c
 class Listed:
     """A subgroup of the list.
 
-    Attributes
-    ----------
-    conditions : tuple of Condition
-    counts : float array of shape (groups, 2)
-    inside : int
-        Place in the list of the smallest subgroup that it is a part of, or -1.
-    folded : int
-        How many subgroups it explains.
+    ``counts`` are of shape (groups, 2); ``inside`` is the place in the list of the
+    smallest subgroup that it is a part of, or -1; ``folded`` is how many it explains.
     """
 
     conditions: tuple[Condition, ...]
@@ -62,13 +56,7 @@ def without_redundant(
     What is beyond chance comes first, by its certain gap, then the others by their
     statistics.
 
-    Parameters
-    ----------
-    found : iterable of tuple of Condition
-    most : int
-        Length of the list.
-    beyond : bool, default=False
-        Whether gaps are compared with those of all other rows.
+    With ``beyond`` gaps are compared with those of all other rows.
     """
     total = rows.total if beyond else None
     bits = Bits(rows)

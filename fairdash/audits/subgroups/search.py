@@ -19,14 +19,7 @@ from fairdash.audits.subgroups.statistic import (
 class Limits(NamedTuple):
     """Which subgroups are searched, and for what.
 
-    Attributes
-    ----------
-    depth : int
-        Most conditions.
-    min_size : int
-        Fewest rows.
-    beyond : bool
-        Whether gaps are compared with those of the other rows, see `statistic`.
+    With ``beyond`` gaps are compared with those of the other rows, see `statistic`.
     """
 
     depth: int
@@ -38,16 +31,10 @@ class Limits(NamedTuple):
 class Found:
     """The best subgroups, best first.
 
-    Attributes
-    ----------
     score : float array of shape (n_found,)
         What they were searched for: studentised gaps, or certain ones.
-    blocks : tuple of tuple of int
-        The columns of each.
     places : int array of shape (n_found,)
-        Which conjunction of its block each is.
-    n_counted : int
-        Blocks that were counted.
+        Which conjunction of its block, a tuple of columns, each is.
     """
 
     score: Float
@@ -87,10 +74,6 @@ def search(
     as two parents have above their own common parent. Where no statistic within these
     bounds exceeds the least one kept, the block's rows are not counted.
 
-    Parameters
-    ----------
-    most : int
-        How many are kept.
     bounded : bool, optional
         False counts every block, to the same end; by default so where the bounds do not
         spare even the block whose parents have the smallest scores.

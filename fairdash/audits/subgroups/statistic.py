@@ -46,13 +46,9 @@ class Pair(NamedTuple):
 def pairs(counts: Float, total: Float | None = None) -> Iterator[Pair]:
     """Yield every pair of groups with its gap and the variance of it.
 
-    Parameters
-    ----------
-    counts : array of shape (groups, 2, ...)
-        Negative and positive rows.
-    total : array of shape (groups, 2), optional
-        Of all rows; the gap outside the subgroup is then taken off. The variance is
-        infinite where a group has no rows.
+    ``counts``, (groups, 2, ...), are negative and positive rows. With those of all
+    rows, ``total``, the gap outside the subgroup is taken off. The variance is infinite
+    where a group has no rows.
     """
     rate, variance, size = _shrunk(counts)
     more = None

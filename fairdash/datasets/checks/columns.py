@@ -5,12 +5,7 @@ from typing import Any
 import pandas as pd
 
 from fairdash._validation import value_label
-from fairdash.datasets._columns import (
-    COLUMN_KINDS,
-    ColumnKind,
-    infer_kind,
-    is_number,
-)
+from fairdash.datasets._columns import COLUMN_KINDS, ColumnKind, infer_kind, is_number
 from fairdash.datasets._remedies import apply_remedy, set_type, undo_remedy
 from fairdash.datasets._roles import Remedy, Roles
 
@@ -24,13 +19,6 @@ BY_HAND = "excluded by hand"
 
 def column_facts(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Return what the cells of each column hold, whatever its role is.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Prepared, see `prepare`.
-    roles : Roles
-        For the kinds that were chosen.
 
     Returns
     -------
@@ -55,12 +43,7 @@ def column_table(
 ) -> pd.DataFrame:
     """Return one row per column: role, kind, why it is no feature, values.
 
-    Parameters
-    ----------
-    facts : DataFrame
-        Of `column_facts`.
-    reasons : dict of str to str
-        Of `left_out_reasons`.
+    ``facts`` are of `column_facts`, ``reasons`` of `left_out_reasons`.
     """
     names = [str(name) for name in facts.index]
     table = pd.DataFrame(
@@ -79,15 +62,8 @@ def column_table(
 def edited_roles(roles: Roles, before: pd.DataFrame, after: pd.DataFrame) -> Roles:
     """Return roles with the edits of a table of columns in them.
 
-    Parameters
-    ----------
-    before, after : DataFrame
-        Of `column_table`; what differs in ``Feature`` and ``Kind`` was edited.
-
-    Raises
-    ------
-    ValueError
-        If the outcome or a sensitive column was made a feature, or no feature is left.
+    What differs in ``Feature`` and ``Kind`` of two `column_table` was edited. Raises
+    ValueError if outcome or sensitive column was made a feature, or no feature is left.
     """
     kinds = {name: kind for kind, name in KIND_NAMES.items()}
     for old, new in zip(

@@ -31,10 +31,7 @@ def feature_findings(
 ) -> Iterator[Problem]:
     """Yield what is doubtful about the features of the rows used.
 
-    Parameters
-    ----------
-    names : list of str
-        Features that are no error already.
+    ``names`` are features that are no error already.
     """
     yield from _copies(used.table, names)
     for name in names:

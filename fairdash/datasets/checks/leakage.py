@@ -54,11 +54,6 @@ def outcome_leak(column: "pd.Series[Any]", y: NDArray[np.int8]) -> str:
     Two signs are read from the values: the column alone separates the outcomes (area
     under the ROC curve of at least 0.95), or whether it is filled in does (one outcome
     makes up 90 % of the filled or of the empty rows, and 20 points less overall).
-
-    Parameters
-    ----------
-    y : ndarray
-        Outcome of each row, 0 or 1.
     """
     filled = column.notna().to_numpy()
     if not filled.mean() >= FEWEST_FILLED:
@@ -94,18 +89,10 @@ def coding_table(
 ) -> NDArray[np.int64] | None:
     """Count the rows of each value and group where one may tell the other.
 
-    Parameters
-    ----------
-    group : ndarray of int64
-        Group of each row, -1 for none.
-    by_value : bool
-        Whether values are to tell groups, else groups values.
-
-    Returns
-    -------
-    ndarray of shape (n_values, n_groups), optional
-        Over all rows. None for a column of one value or of more than 20, and where a
-        random sample of the rows shows that too few are told right.
+    ``by_value`` says whether values are to tell groups, else groups values; ``group``
+    is -1 for none. Returns counts of all rows, (n_values, n_groups).
+    None for a column of one value or of more than 20, and where a random sample of the
+    rows shows that too few are told right.
     """
     sample = some_rows(len(column))
     if len(sample) < len(column):
@@ -191,12 +178,7 @@ def rank_proxies(
     groups the largest area counts. The last row adds up the log odds of all trees, a
     naive Bayes model of all features.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Prepared rows; of more than 20,000 a random sample is used.
-    features : tuple of str, optional
-        By default ``roles.features``.
+    Of more than 20,000 rows a random sample is used.
 
     Returns
     -------
@@ -235,10 +217,7 @@ def rank_proxies(
 def proxy_findings(used: UsedRows, roles: Roles, names: list[str]) -> Iterator[Problem]:
     """Yield the features that tell the group with an AUC of 0.7 or more, ranked.
 
-    Parameters
-    ----------
-    names : list of str
-        Features that are no error already.
+    ``names`` are features that are no error already.
     """
     table = used.table
     # another coding of the groups is a finding of its own

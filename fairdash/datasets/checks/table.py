@@ -37,11 +37,6 @@ def check_table(
 ) -> pd.DataFrame:
     """List what is wrong, doubtful or worth knowing about a table and its roles.
 
-    Parameters
-    ----------
-    subgroups : Subgroups, optional
-        By default ``roles.subgroup_columns`` crossed.
-
     Returns
     -------
     DataFrame
@@ -69,9 +64,7 @@ def check_subgroups(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
-        As of `check_table`, which finds the rest with ``Subgroups()``; see
-        `join_checks`.
+    As of `check_table`, which finds the rest with ``Subgroups()``; see `join_checks`.
     """
     used = UsedRows(
         dataset.frame,
@@ -92,11 +85,6 @@ def join_checks(*tables: pd.DataFrame) -> pd.DataFrame:
 
 def readable_checks(checks: pd.DataFrame) -> pd.DataFrame:
     """Return findings as text and numbers, for the screen and for a file.
-
-    Parameters
-    ----------
-    checks : DataFrame
-        Of `check_table`.
 
     Returns
     -------

@@ -55,12 +55,7 @@ def guess_features(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the columns to predict from, and why each other column is not used.
 
-    Parameters
-    ----------
-    positive : str, tuple of str or Cut
-        As in `Roles`.
-    sensitive : str
-        Column of the groups.
+    ``positive`` is that of `Roles`, ``sensitive`` the column of the groups.
     """
     known = frame[target].notna().to_numpy()
     y = outcomes(frame.loc[known, target], positive)
@@ -108,19 +103,9 @@ def features_after(
     added to and took from those it found for the old ones. So a column that is outcome
     or sensitive no more is a feature again, unless there is a reason against it.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Prepared, see `prepare`.
-    roles : Roles
-        Before the change.
-    target, positive, sensitive_columns
-        After it: as ``target``, ``positive`` and ``sensitive_columns()`` of `Roles`.
-
-    Returns
-    -------
-    tuple of str
-        In the order of the table; ``roles.features`` where the columns are the same.
+    ``frame`` is prepared and ``roles`` are those before the change; the other
+    arguments, as in `Roles`, after it. In the order of the table; ``roles.features``
+    where the columns are the same.
     """
     earlier = {roles.target, *roles.sensitive_columns()}
     taken = {target, *sensitive_columns}
@@ -141,11 +126,6 @@ def left_out_reasons(frame: pd.DataFrame, roles: Roles) -> dict[str, str]:
 
     What a person decided stands in ``roles.left_out``; the rest is what `guess_roles`
     goes by, and empty where it would use the column.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Prepared, see `prepare`.
     """
     used = {roles.target, *roles.sensitive_columns(), *roles.features}
     _, reasons = guess_features(

@@ -70,8 +70,6 @@ class Column:
         Different values, or some number above `MOST_GROUPS`.
     second : float
         Share of the rows that have the second commonest value.
-    missing : float
-        Share of rows.
     place : int
         From 0, among the columns that are no identifiers.
     attribute : str, optional
@@ -114,15 +112,8 @@ def rank_columns(
     table and balance count for an outcome, few and common values for a sensitive
     feature. Both are chosen together, so that they are not codings of one fact.
 
-    Returns
-    -------
-    outcomes, sensitive : tuple of Candidate
-        The pair that is proposed comes first, then the next best of each.
-
-    Raises
-    ------
-    ValueError
-        If no column can be the outcome, or no other the sensitive feature.
+    The pair that is proposed comes first, then the next best of each. Raises ValueError
+    if no column can be the outcome, or no other the sensitive feature.
     """
     columns = list(_columns(frame))
     pairs = sum(column.n_values == 2 and column.sensitive < 5 for column in columns)

@@ -55,13 +55,7 @@ class RoleGuess:
 
 
 def rank_roles(frame: pd.DataFrame) -> RoleGuess:
-    """Guess the roles of a table, with the runners-up.
-
-    Raises
-    ------
-    ValueError
-        As `guess_roles`.
-    """
+    """Guess the roles of a table, with the runners-up."""
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     outcomes, sensitive = rank_columns(frame)
     roles = guess_rest(frame, outcomes[0].column, sensitive[0].column)
@@ -95,15 +89,7 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
 def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
     """Guess all but the outcome and the sensitive feature, which are known.
 
-    Parameters
-    ----------
-    target, sensitive : str
-        Columns.
-
-    Raises
-    ------
-    ValueError
-        If no column is left as a feature.
+    Raises ValueError if no column is left as a feature.
     """
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     positive = guess_positive(frame[target])
@@ -142,11 +128,6 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     Of two values the one that says yes, else the last. Of more numbers those above the
     median; of more words the one that says yes, else all but the one that says no, else
     the commonest.
-
-    Returns
-    -------
-    str, tuple of str or Cut
-        As in `Roles`.
     """
     if count_values(column, 2) <= 2:
         _, labels = label_codes(column)

@@ -270,18 +270,7 @@ def guess_meaning(
 ) -> tuple[str, Meaning]:
     """Guess the outcome 1 in words and whether it is favourable to the person.
 
-    Parameters
-    ----------
-    target : str
-        Name of the column of the outcome.
-    positive : str, tuple of str or Cut
-        As in `Roles`.
-
-    Returns
-    -------
-    name : str
-        Such as "recidivated"; "" where neither the name nor the value says.
-    meaning : {"favourable", "unfavourable"}, optional
+    The words are such as "recidivated", "" where neither the name nor the value says.
     """
     known = [OUTCOMES[listed] for listed in OUTCOMES if says(target, listed)]
     name, meaning = known[0] if known else ("", None)

@@ -48,18 +48,7 @@ def fetch(
 def fetch_table(
     name: str, data_home: str | Path | None = None, variant: str | None = None
 ) -> pd.DataFrame:
-    """Return a public table as the variant filters it, before roles are applied.
-
-    Parameters
-    ----------
-    name, data_home, variant
-        As of `fetch`.
-
-    Raises
-    ------
-    ValueError
-        As `fetch`.
-    """
+    """Return a public table as the variant filters it, before roles are applied."""
     check_one_of("name", name, PUBLIC)
     public = PUBLIC[name]
     variant = variant or next(iter(public.variants))
@@ -82,15 +71,7 @@ def read_original(
     A file in the folder is never changed, and one that is not the published one is
     never left there by a download.
 
-    Parameters
-    ----------
-    data_home : str or Path, optional
-        Folder of the original files; by default the cache folder of the user.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be downloaded, or is not the published one.
+    Raises ValueError if the file cannot be downloaded, or is not the published one.
     """
     import pooch  # only public data needs it
 
@@ -170,11 +151,6 @@ def content_digest(table: pd.DataFrame) -> str:
     Whole numbers are signed 64-bit integers, numbers IEEE doubles (one NaN, no negative
     zero), both little-endian; all else is a JSON array of texts and nulls. A file in
     another encoding, with other delimiters or line ends, has the same content.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
     """
     digest = hashlib.sha256()
     for name, column in table.items():

@@ -49,12 +49,7 @@ def every_row(table: pd.DataFrame) -> pd.DataFrame:
 class Variant:
     """Rows of a public table that a paper uses.
 
-    Attributes
-    ----------
-    rows : str
-        Which rows these are, in words.
-    keep : callable
-        Takes the table and returns these rows of it.
+    ``rows`` says which; ``keep`` takes the table and returns these rows of it.
     """
 
     rows: str
@@ -133,10 +128,7 @@ def read_compas(path: Path) -> pd.DataFrame:
 def read_credit(path: Path) -> pd.DataFrame:
     """Return the clients with names for X1 to X23 and Y, all as whole numbers.
 
-    Raises
-    ------
-    ValueError
-        If the file has other columns, or a cell is no whole number.
+    Raises ValueError if the file has other columns, or a cell is no whole number.
     """
     table = _named(read_table(path), CREDIT, path)
     try:
@@ -151,10 +143,7 @@ def read_credit(path: Path) -> pd.DataFrame:
 def read_law_lequy(path: Path) -> pd.DataFrame:
     """Return the complete rows of Law School, every code as a number.
 
-    Raises
-    ------
-    ValueError
-        If the file has other columns, or a code is no number.
+    Raises ValueError if the file has other columns, or a code is no number.
     """
     table = read_table(path)
     try:

@@ -73,24 +73,8 @@ def read_cells(
     The kinds are found on the way: when a late cell does not fit, the rest is only
     looked at, and all is read once more.
 
-    Parameters
-    ----------
-    batches : callable
-        Returns the batches from the first on, all columns text.
-    names : list of str
-        Of the columns.
-    marks : Marks
-        Decimal and thousands marks of the numbers.
-
-    Returns
-    -------
-    int
-        Number of rows.
-
-    Raises
-    ------
-    ValueError
-        When a cell is longer than 131,072 characters.
+    ``batches`` returns them from the first on, all columns text. Returns the number of
+    rows; raises ValueError when a cell is longer than 131,072 characters.
     """
     kinds: list[CellKind] = ["empty"] * len(names)
     while True:
@@ -208,21 +192,9 @@ PLAIN: dict[str, Any] = {
 class CsvText:
     """The rows of a CSV file as text.
 
-    Parameters
-    ----------
-    folder : Path
-        For a copy of a file that is not plain: in another encoding, with comments or
-        with spaces around its cells.
-
-    Attributes
-    ----------
-    header : list of str
-        Cells of the first row, or made-up names.
-
-    Raises
-    ------
-    ValueError
-        When the file cannot be decoded, or has a row of another width than the first.
+    ``folder`` is for a copy of a file that is not plain: in another encoding, with
+    comments or with spaces around its cells. Raises ValueError when the file cannot be
+    decoded, or has a row of another width than the first.
     """
 
     def __init__(self, source: Source, form: TableFormat, folder: Path) -> None:
@@ -324,10 +296,7 @@ class CsvText:
 def _rows(source: Source, form: TableFormat) -> Iterator[list[str]]:
     """Yield all rows that are neither blank nor a comment, each as wide as the first.
 
-    Raises
-    ------
-    ValueError
-        Where a row has another number of cells.
+    Raises ValueError where a row has another number of cells.
     """
     with _open_text(source, form) as text:
         for _ in range(form.skipped):

@@ -143,10 +143,7 @@ class TableFormat:
 def sniff(source: Source) -> TableFormat:
     """Return how a file is written.
 
-    Raises
-    ------
-    ValueError
-        When it is neither text nor a file that is known.
+    Raises ValueError when it is neither text nor a file that is known.
     """
     head = source.head()
     if head.startswith(b"PAR1"):

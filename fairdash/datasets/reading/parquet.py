@@ -31,14 +31,8 @@ WHOLE = (pa.int8(), pa.int16(), pa.int32())
 class ParquetRows:
     """The columns of a Parquet file, without the index pandas may have kept there.
 
-    Attributes
-    ----------
-    header : list of str
-
-    Raises
-    ------
-    ValueError
-        When the file is damaged, or a column holds bytes that are no text.
+    Raises ValueError when the file is damaged, or a column holds bytes that are no
+    text.
     """
 
     def __init__(self, source: Source) -> None:
@@ -138,8 +132,6 @@ def load_table(
 
     Parameters
     ----------
-    columns : sequence of str, optional
-        Those to load; by default all.
     compact : bool, default=False
         Whether in a large table (a million rows) text of few different values becomes
         categorical and whole numbers take as few bytes as hold them: about a third of

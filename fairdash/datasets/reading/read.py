@@ -53,14 +53,7 @@ def find_reading(
 ) -> Reading | None:
     """Return how a file was read to make the table of a digest, None if it was not.
 
-    Parameters
-    ----------
-    digest : str
-        Of `table_digest`.
-    source : str, Path or bytes
-        A path, or the content of the file.
-    table_format : TableFormat, optional
-        How the table was read.
+    ``source`` is a path, or the content of the file.
     """
     sheet = table_format.sheet if table_format else None
     ways = (
@@ -77,10 +70,7 @@ def check_reading(
 ) -> Reading:
     """Return how a file was read to make the table of a digest.
 
-    Raises
-    ------
-    ValueError
-        When there is no such file, or it is another one.
+    Raises ValueError when there is no such file, or it is another one.
     """
     if not isinstance(source, bytes) and not Path(source).is_file():
         raise ValueError(f"There is no file {str(source)!r}.")
@@ -114,8 +104,6 @@ def read_table(
 
     Parameters
     ----------
-    source : str, Path or bytes
-        A path, or the content of the file.
     name : str, optional
         What messages call the file; by default the name of the path.
     sheet : str, optional
@@ -179,17 +167,7 @@ def convert_table(
 
     `load_table` then gives what `read_table` gives.
 
-    Parameters
-    ----------
-    source, name, sheet, table_format
-        As of `read_table`.
-    path : Path
-        The Parquet file to write.
-
-    Raises
-    ------
-    ValueError
-        As `read_table`.
+    Arguments and errors are those of `read_table`.
     """
     with ParquetSink(path) as sink:
         return _read(source, name, sheet, table_format, sink)
@@ -290,15 +268,7 @@ def unique_names(header: list[str]) -> list[str]:
 
 
 class Copies:
-    """Columns of one name, which must hold the same values.
-
-    Parameters
-    ----------
-    header : list of str
-        Of the file, with repeated names.
-    file : str
-        What messages call it.
-    """
+    """Columns of one name, which must hold the same values."""
 
     def __init__(self, header: list[str], file: str) -> None:
         self._header, self._file = header, file

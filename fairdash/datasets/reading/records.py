@@ -55,11 +55,8 @@ class Records(ABC):
 class ExcelSheet(Records):
     """A sheet of a workbook; its first row that is not empty names the columns.
 
-    Raises
-    ------
-    ValueError
-        When the workbook is damaged, has several sheets of which none was chosen, or a
-        row has cells beyond the header.
+    Raises ValueError when the workbook is damaged, has several sheets of which none was
+    chosen, or a row has cells beyond the header.
     """
 
     def __init__(self, source: Source) -> None:
@@ -138,10 +135,8 @@ def _undamaged(name: str) -> Iterator[None]:
 class JsonRecords(Records):
     """Records one a line, or in one array; their keys are the columns.
 
-    Raises
-    ------
-    ValueError
-        When the file is no JSON, a record is none, or a cell holds a list or a record.
+    Raises ValueError when the file is no JSON, a record is none, or a cell holds a list
+    or a record.
     """
 
     def __init__(self, source: Source, encoding: str) -> None:

@@ -120,10 +120,7 @@ NOT_TABLES = {
 class SeveralTablesError(ValueError):
     """A workbook or an archive holds several tables and none of them was chosen.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Sheets or files, to choose from with ``sheet``.
+    ``names`` are sheets or files, to choose from with ``sheet``.
     """
 
     def __init__(self, message: str, names: list[str]) -> None:
@@ -137,14 +134,8 @@ class SeveralTablesError(ValueError):
 class Source:
     """The content of a file, that can be read again and again.
 
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    sheet : str or None
-        Sheet to read that is still to be found.
-    member : str or None
-        File of an archive that this is.
+    ``name`` is what messages call it, ``sheet`` is still to be found, and ``member`` is
+    the file of an archive that this is.
     """
 
     content: bytes | Path
@@ -175,11 +166,9 @@ class Source:
 def unpacked(source: Source, folder: Path | None = None) -> Iterator[Source]:
     """Give the table within a gzip file or a ZIP archive, unpacked on disk.
 
-    Raises
-    ------
-    ValueError
-        When it is empty, damaged, too large, an archive of several tables of which none
-        was chosen, or a file of another kind that holds no table that can be read.
+    Raises ValueError when it is empty, damaged, too large, an archive of several tables
+    of which none was chosen, or a file of another kind that holds no table that can be
+    read.
     """
     if not source.size:
         raise ValueError(f"{source.name} is empty; choose a file with a table.")

@@ -162,14 +162,7 @@ def group_mmd(values: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
     of widths 1, 2, 4, 8, 16; of more than two groups the mean over pairs. A group
     without rows here is skipped.
 
-    Parameters
-    ----------
-    values : Tensor of shape (n_models, n_rows)
-
-    Returns
-    -------
-    gap : Tensor of shape (n_models,)
-    slope : Tensor of shape (n_models, n_rows)
+    Values and slope are of shape (n_models, n_rows), the gap (n_models,).
     """
     gap, slope = values.new_zeros(len(values)), torch.zeros_like(values)
     shares = (groups.indicator / groups.sizes).T

@@ -108,10 +108,7 @@ class PlainClassifier(OneByOne, NetworkClassifier):
 
     A subclass makes it in ``_model``, and returns it as arrays from ``_stored``.
 
-    Attributes
-    ----------
-    network_ : Forest or Neighbours
-        The same as plain arrays.
+    ``network_`` is the same as plain arrays.
     """
 
     network_: Any

@@ -23,12 +23,7 @@ from fairdash.methods.network import (
     binary_cross_entropy,
     sigmoid,
 )
-from fairdash.methods.params import (
-    EPOCHS,
-    FAIRNESS_WEIGHT,
-    LEARNING_RATE,
-    PAPER,
-)
+from fairdash.methods.params import EPOCHS, FAIRNESS_WEIGHT, LEARNING_RATE, PAPER
 from fairdash.methods.plain_network import Float32
 from fairdash.metrics import FairMetric, group_directions, ignore_columns
 

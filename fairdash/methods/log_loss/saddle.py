@@ -48,15 +48,11 @@ class Saddle:
     ----------
     X : ndarray of shape (n_rows, n_features)
         With a column of ones for the intercept, which is penalised like the others.
-    y : ndarray of shape (n_rows,)
-        0 or 1.
     scale : ndarray of shape (n_rows, n_multipliers)
         :math:`S`: one over the share of the row's cell, with sign; 0 outside.
     bound : ndarray of shape (n_multipliers,)
         Share of the rows that each multiplier's constraint compares; no saddle point
         has a larger multiplier.
-    alpha : float
-        Penalty, above 0.
     """
 
     X: Float
@@ -190,10 +186,7 @@ class Position:
             d\lambda &= (C + B^\top H^{-1} B + \mu I)^{-1} (G - B^\top H^{-1} r) \\
             d\theta &= -H^{-1} (r + B\, d\lambda)
 
-        Parameters
-        ----------
-        damping : float
-            :math:`\mu`; the larger, the shorter the step.
+        The larger the damping :math:`\mu`, the shorter the step.
         """
         system = self.eliminated
         bend = system.curvature + damping * np.eye(len(system.slope))

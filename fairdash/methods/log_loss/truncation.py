@@ -35,10 +35,7 @@ def scales(
     One over the share of the cell in all rows: positive for the compared group,
     negative for the first group, 0 elsewhere.
 
-    Raises
-    ------
-    ValueError
-        When a cell is empty.
+    Raises ValueError when a cell is empty.
     """
     columns = []
     for outcomes in OUTCOMES[constraints]:
@@ -156,13 +153,8 @@ def play(margin: Float, pull: Float) -> Played:
 
         P = \sigma(m) \text{ truncated}, \qquad Q = P\,(1 + a\,(1 - P))
 
-    Parameters
-    ----------
-    margin : ndarray
-        :math:`m = \theta \cdot x`.
-    pull : ndarray, of the same shape
-        :math:`a`: multiplier over share of the row's cell, positive where the
-        predictor is pulled down.
+    with the margin :math:`m = \theta \cdot x` and :math:`a` the multiplier over the
+    share of the row's cell, positive where the predictor is pulled down.
     """
     low, high = limits(pull)
     truncated = (margin > high) | (margin < low)
@@ -209,12 +201,6 @@ class TruncatedLogistic:
 
         (Eq. 14-16). Where both terms of the fraction are 0, every mixture is an
         equilibrium, and :math:`\sigma(m)` stands for Q.
-
-        Parameters
-        ----------
-        margin : ndarray of shape (n_samples,)
-        group : ndarray of shape (n_samples,)
-            Index of each row's group.
         """
         if np.array_equal(self.pulls[0], self.pulls[1]):
             alike = play(margin, self.pulls[0][group])

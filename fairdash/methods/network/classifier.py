@@ -47,14 +47,6 @@ def plan_stacks(
     """Return indices of models that may train together, in stacks that fit the device.
 
     How a grid is cut does not change any result.
-
-    Parameters
-    ----------
-    models : sequence of estimators
-    stackable : sequence of str
-        Parameters that may differ within a stack.
-    n_rows, n_features : int
-        Of the training set.
     """
     stacks = []
     for indices in alike(models, stackable):
@@ -74,15 +66,8 @@ def stack_size(
 ) -> int:
     """Return how many models like one train together, at least 1.
 
-    Parameters
-    ----------
-    params : dict
-        Of the estimator: its layers, batch size.
-    n_rows, n_features : int
-        Of the training set.
-    free : int or None
-        Bytes of a GPU that are free; None on a CPU, where models times batch rows stay
-        at `CACHED_ROWS`, so that activations fit a core's cache.
+    ``free`` are the bytes of a GPU that are free; None on a CPU, where models times
+    batch rows stay at `CACHED_ROWS`, so that activations fit a core's cache.
     """
     if free is None:
         return max(1, CACHED_ROWS // int(params["batch_size"]))
@@ -123,10 +108,7 @@ def free_memory(device: torch.device) -> int | None:
 def find_device(name: str) -> torch.device:
     """Return the device of that name, with "auto" a GPU if there is one.
 
-    Raises
-    ------
-    ValueError
-        When a GPU is asked for and there is none.
+    Raises ValueError when a GPU is asked for and there is none.
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"

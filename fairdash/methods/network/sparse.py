@@ -134,10 +134,7 @@ class SparseRows:
 class Bags:
     """The product of a sparse matrix, the same for all models, with one of each.
 
-    Parameters
-    ----------
-    matrix : Tensor of shape (n, m)
-        Nearly all 0.
+    ``matrix``, (n, m), is nearly all 0.
     """
 
     def __init__(self, matrix: Tensor, n_models: int) -> None:

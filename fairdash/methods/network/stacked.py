@@ -27,9 +27,8 @@ class StackedNetwork:
     kernel for all models. Since Adam works entry by entry, models do not touch each
     other: each moves as if it were trained alone.
 
-    The backward pass is written out because the passes here are so small that
-    autograd's bookkeeping would cost as much as the arithmetic; tests compare it with
-    autograd.
+    The backward pass is written out: autograd's bookkeeping would cost as much as the
+    arithmetic. Tests compare it with autograd.
 
     Parameters
     ----------
@@ -39,10 +38,6 @@ class StackedNetwork:
         Networks in the stack. All start from the same weights.
     seed : int
         Seed of these weights, uniform in +-1/sqrt(n_inputs) of the layer.
-    learning_rate : float
-        Adam's step size.
-    device : torch.device
-        Where the parameters live.
     like : Tensor of shape (n_rows, n_inputs), optional
         Rows such as will come, whose columns may turn out to be sparse.
     """
@@ -234,12 +229,8 @@ class Adam:
 
     That takes as long again as the kernel, for each of the many small steps.
 
-    Parameters
-    ----------
-    place, gradient : Tensor
-        What moves, and the gradient as it stands at every step. Their number of entries
-        should be a multiple of `LANES`: the kernel rounds the last few otherwise, so
-        that they would depend on what lies before them.
+    The number of entries should be a multiple of `LANES`: the kernel rounds the last
+    few otherwise, so that they would depend on what lies before them.
     """
 
     def __init__(

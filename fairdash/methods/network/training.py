@@ -26,12 +26,7 @@ class Groups:
     Values of rows have shape (n_models, n_rows), of groups (n_models, n_groups). A
     group without rows in sight is skipped: nothing is divided by its size.
 
-    Parameters
-    ----------
-    codes : Tensor of shape (n_rows,)
-        Index of each row's group.
-    n_groups : int
-        How many groups there are, seen here or not.
+    ``n_groups`` counts those seen here and those not.
     """
 
     codes: Tensor
@@ -140,14 +135,8 @@ class Trainer(ABC):
 
     A subclass makes what it trains beside the predictor in ``prepare``.
 
-    Parameters
-    ----------
-    models : sequence of estimators
-        Alike in all that may not differ within a stack.
-    rows : Batch
-        The training set.
-    seeds : sequence of int
-        Of the predictor, and of what else is drawn.
+    Models are alike in all that may not differ within a stack; seeds are of the
+    predictor, and of what else is drawn.
     """
 
     def __init__(
@@ -257,13 +246,8 @@ def train(
     rows as any other, those of small classes more than once an epoch.
     ``after_epoch`` may return True to stop.
 
-    Returns
-    -------
-    view : StackView
-        The stack as training left it.
-    snapshots : dict
-        ``"epoch"`` (n_snapshots,) and ``"ratio"`` (n_snapshots, n_models, n_samples);
-        empty when the method has no weights.
+    Snapshots are ``"epoch"`` (n_snapshots,) and ``"ratio"`` (n_snapshots, n_models,
+    n_samples); empty when the method has no weights.
     """
     view = StackView(list(points), n_epochs, trainer, rows)
     generator = torch.Generator().manual_seed(seed)

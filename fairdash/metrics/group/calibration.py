@@ -33,7 +33,6 @@ def calibration_curve(
     y_true : array-like of 0/1, (n_rows,)
     scores : array-like of finite numbers, (n_rows,)
         Probabilities or any other scores, such as deciles.
-    sensitive_features : array-like of shape (n_rows,)
     bins : int, default=10
         Of equal width, from the smallest to the largest score, or from 0 to 1 for
         scores inside; up to twelve distinct scores are a bin each.
@@ -42,11 +41,6 @@ def calibration_curve(
     -------
     DataFrame, one row per group and bin: group, bin (text), n, mean_score, rate,
     ci_low, ci_high (Wilson). Without rows the last four are NaN.
-
-    Raises
-    ------
-    ValueError
-        For outcomes that are not 0/1, scores that are not finite, or missing groups.
     """
     check_whole("bins", bins, at_least=2)
     check_confidence(confidence)
@@ -94,19 +88,8 @@ def as_probabilities(
 ) -> NDArray[np.float64]:
     """Return how often the outcome is 1 at a score: isotonic regression over all rows.
 
-    It turns scores that are no probabilities, such as deciles, into these, for all
-    groups together and on the same rows: gaps between groups in calibration then say
-    for whom a score means more than it does on the whole.
-
-    Parameters
-    ----------
-    y_true : array-like of 0/1, (n_rows,)
-    scores : array-like of finite numbers, (n_rows,)
-    sample_weight : array-like, (n_rows,), optional
-
-    Returns
-    -------
-    float64 array of shape (n_rows,)
+    For scores that are no probabilities, such as deciles; over all groups together, so
+    that gaps in calibration say for whom a score means more than on the whole.
     """
     isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     isotonic.fit(scores, y_true, sample_weight)

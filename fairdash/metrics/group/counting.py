@@ -90,17 +90,13 @@ def subgroup_codes(subgroups: ArrayLike, like: Any) -> Codes:
 class Cells:
     """Rows of a table sorted into the cells of a cross table.
 
-    A row belongs to the cell that its codes name, one code per axis; a row with a
-    negative code belongs to none. Counting many models is one product of their
-    predictions, (models, rows), with a sparse indicator matrix, (rows, cells), that
-    holds at most one entry per row: the cost does not grow with the number of cells.
+    A row with a negative code belongs to none. Many models are counted by one product
+    of their predictions, (models, rows), with a sparse indicator matrix, (rows, cells).
 
     Parameters
     ----------
     codes : sequence of int arrays of shape (n_rows,)
         Position of every row along each axis.
-    shape : tuple of int
-        Length of each axis.
     """
 
     def __init__(
@@ -127,14 +123,7 @@ class Cells:
     def count(self, values: NDArray[np.generic]) -> Counts:
         """Return the sum of 0/1 ``values``, (models, rows), in every cell.
 
-        Returns
-        -------
-        counts : float64 array of shape (models, *shape)
-
-        Raises
-        ------
-        ValueError
-            If there are not as many values as rows.
+        Raises ValueError if there are not as many values as rows.
         """
         if values.shape[1] != len(self._inside):
             have = f"predictions have {values.shape[1]:,} rows"

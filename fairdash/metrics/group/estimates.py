@@ -22,15 +22,7 @@ Array = NDArray[np.float64]
 
 
 class Rate(NamedTuple):
-    """The share of rows with some property among the rows a rate is about.
-
-    Attributes
-    ----------
-    about, counted : function
-        Of outcomes and decisions, 0 or 1.
-    support : str
-        The rows it is about, in words.
-    """
+    """The share of rows with some property among the rows a rate is about."""
 
     about: Callable[[Array, Array], NDArray[np.bool_]]
     counted: Callable[[Array, Array], NDArray[np.bool_]]
@@ -63,15 +55,9 @@ class Estimates:
 
     Attributes
     ----------
-    value : float64 array
-        NaN where nothing supports it.
-    n : int64 array
-        Rows that the measure is about.
     effective : float64 array
         Their effective number, Kish's where rows have weights; of an area
         :math:`n_1 n_0 / (n_1 + n_0)`.
-    error : float64 array
-        Standard error.
     kind : {"rate", "mean", "square", "area"}
         Which interval: Wilson, normal, normal from 0 on, normal on the logit scale.
     """

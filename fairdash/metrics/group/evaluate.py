@@ -49,14 +49,10 @@ def evaluate(
 
     Parameters
     ----------
-    y_true : array-like of 0/1, (n_rows,)
     scores : array-like of probabilities, (n_rows,) or (n_models, n_rows)
         A row is predicted positive where its score exceeds ``threshold``.
-    sensitive_features : array-like of shape (n_rows,)
     subgroups : array-like of shape (n_rows,), optional
         Without it the local figures are NaN and the numbers of subgroups 0.
-    min_size, confidence
-        As in :func:`local_di`.
 
     Returns
     -------
@@ -147,24 +143,12 @@ def decision_status(
 
     and a model is *near constant* when :math:`b - 0.5` is at most
     :math:`z_{(1 + \text{confidence})/2}` times that. Decisions that are nearly all the
-    same vary less; against their own spread a model that accepts one in a hundred
-    counts as deciding once a few of these are right.
-
-    Parameters
-    ----------
-    y_true : array-like of 0/1, (n_rows,)
-    y_pred : array-like of 0/1, (n_rows,) or (n_models, n_rows)
 
     Returns
     -------
     DataFrame, one row per model: selection_rate, balanced_accuracy (NaN unless both
     outcomes occur) and status, one of "accepts all", "accepts none", "near constant"
     and "" for a model that decides
-
-    Raises
-    ------
-    ValueError
-        When values are not 0/1, lengths differ, or there are no rows.
     """
     check_confidence(confidence)
     y = binary_vector("y_true", y_true)

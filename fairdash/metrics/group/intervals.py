@@ -40,11 +40,6 @@ def wilson_interval(
 
         \frac{\hat p + z^2/2n \pm z \sqrt{\hat p (1 - \hat p)/n + z^2/4n^2}}{1 + z^2/n}
 
-    Parameters
-    ----------
-    positives, n : array-like of numbers
-        Successes and trials; they broadcast.
-
     Returns
     -------
     low, high : float64 arrays; NaN where ``n`` is 0
@@ -103,8 +98,6 @@ def gap_interval(
 
     Two groups: Newcombe's interval of the signed difference, folded at 0. Where it
     covers 0 the lower end is 0 and the upper end the larger of the two absolute ends.
-    The image of a set under \|.\| holds \|d\| whenever the set holds d, so folding
-    never loses coverage.
 
     A maximum over m absolute differences (all pairs of K > 2 groups; with ``axes=2``
     the pairs of all subgroups, for Worst-1-DI): the upper end is the largest upper end
@@ -126,14 +119,9 @@ def gap_interval(
 
     Notes
     -----
-    Coverage of the nominal 95 %, simulated with n per group 10 to 100 and rates .02 to
-    .9. Two groups: .962 on average over 900 designs, .916 in the worst, .940 in the
-    worst twentieth (signed Newcombe .957, .916, .940). Three, four and six groups:
-    .974, .976, .983 on average, .926 in the worst; Bonferroni at both ends gives .982
-    to .991 and no correction .949 to .903, at worst .63. Worst-1-DI of 6, 12 and 30
-    subgroups: .95 for a fair model, above .99 otherwise. The percentile bootstrap of
-    Worst-1-DI covers never for a fair model (resampling adds noise to noise, so its
-    lower end stays above 0) and .00 to .94 otherwise, which is why it is not used.
+    Simulated coverage of the nominal 95 %, 10 to 100 rows a group: .96 on average for
+    two groups (worst design .92), .97 to .98 for three to six, .95 and more of
+    Worst-1-DI.
     """
     check_confidence(confidence)
     positives, n = np.broadcast_arrays(

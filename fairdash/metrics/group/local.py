@@ -30,7 +30,6 @@ class LocalCells:
     ----------
     codes : int64 array of shape (n_rows,)
         Subgroup of every row, -1 for none.
-    cells : Cells of shape (subgroups, groups)
     reasons : tuple of str
         Why a subgroup is not estimable; empty where it is.
     """
@@ -89,12 +88,7 @@ def local_cells(
 ) -> LocalCells:
     """Sort rows by subgroup and group, to evaluate many models on the same rows.
 
-    Parameters
-    ----------
-    sensitive_features, subgroups : array-like of shape (n_rows,)
-        A missing subgroup means that the row belongs to none.
-    min_size : int, default=50
-        Subgroups with fewer rows are not estimable.
+    A missing subgroup is none; those below ``min_size`` rows are not estimable.
     """
     check_whole("min_size", min_size, at_least=1)
     groups = group_codes(sensitive_features, sensitive_features)
@@ -125,13 +119,8 @@ def local_di(
     ----------
     y_pred : array-like of 0/1, (n_rows,) or (n_models, n_rows)
         Or any 0/1 column: with the outcome itself this is the gap in base rates.
-    sensitive_features : array-like of shape (n_rows,)
     subgroups : array-like of shape (n_rows,)
         Label of every row; missing means none. Categories keep their order.
-    min_size : int, default=50
-        Subgroups with fewer rows are not estimable.
-    confidence : float, default=0.95
-        Of the folded Newcombe interval, see :func:`gap_interval`.
 
     Returns
     -------
@@ -157,17 +146,9 @@ def local_di(
 
 
 def worst_k_di(table: pd.DataFrame, k: int = 1) -> float:
-    """Mean of the ``k`` largest local DI of one model.
+    """Mean of the ``k`` largest local DI of one model; NaN if fewer are estimable.
 
     A maximum of noisy gaps is biased upwards; :func:`noise_floor` says by how much.
-
-    Parameters
-    ----------
-    table : DataFrame of :func:`local_di`
-
-    Returns
-    -------
-    float; NaN if fewer than ``k`` subgroups are estimable
     """
     if "model" in table:
         raise ValueError("`table` holds several models; pass the rows of one of them.")
@@ -245,18 +226,12 @@ class BaseRates:
 
     Attributes
     ----------
-    n : int
-        Rows.
     rate, low, high : float
         Over all rows, with Wilson interval.
     gap, gap_low, gap_high : float
         Largest minus smallest rate of the groups, with folded Newcombe interval.
-    groups : DataFrame
-        See `fairdash.metrics.group_rates`.
-    cells : DataFrame
-        See `fairdash.metrics.subgroup_rates`.
-    local : DataFrame
-        See `fairdash.metrics.local_di`.
+    groups, cells, local : DataFrame
+        Of :func:`group_rates`, :func:`subgroup_rates` and :func:`local_di`.
     """
 
     n: int
@@ -271,14 +246,7 @@ class BaseRates:
     local: pd.DataFrame
 
     def sizes(self) -> pd.DataFrame:
-        """Return the rows of every subgroup and of each group in it.
-
-        Returns
-        -------
-        DataFrame
-            One row per subgroup: ``Subgroup``, ``Rows``, a column per group,
-            ``Estimable`` and ``Why not``.
-        """
+        """Return the rows of every subgroup and of each group in it."""
         local = self.local.set_index("subgroup")
         counts = self.cells.pivot_table("n", "subgroup", "group", "sum", observed=True)
         table = counts.reindex(local.index).fillna(0).astype(int)
@@ -291,19 +259,7 @@ class BaseRates:
 def base_rates(
     y: ArrayLike, *, sensitive_features: ArrayLike, subgroups: ArrayLike, min_size: int
 ) -> BaseRates:
-    """Return the rates of the positive outcome, with 95 % intervals.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Outcomes, 0 or 1.
-    sensitive_features : array-like of shape (n_rows,)
-        Group of each row; a categorical fixes the order of the groups.
-    subgroups : array-like of shape (n_rows,)
-        Subgroup of each row, missing where in none.
-    min_size : int
-        Fewest rows of a subgroup whose gap is estimated.
-    """
+    """Return the rates of the positive outcome, with 95 % intervals."""
     whole = group_rates(y, sensitive_features=sensitive_features)
     positives = whole["positives"].to_numpy(float)
     n_rows = whole["n"].to_numpy(float)

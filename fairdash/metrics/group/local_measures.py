@@ -9,12 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairdash._validation import check_one_of, check_whole
 from fairdash.metrics.group.chance import NoiseFloor, hand_out
 from fairdash.metrics.group.counting import divide, group_codes, spread
-from fairdash.metrics.group.estimates import (
-    Array,
-    Estimates,
-    Measured,
-    support_words,
-)
+from fairdash.metrics.group.estimates import Array, Estimates, Measured, support_words
 from fairdash.metrics.group.intervals import (
     Interval,
     check_confidence,
@@ -222,9 +217,6 @@ def local_measure(
     ----------
     measure, y_true, y_pred, sample_weight
         As in :func:`measure_by_group`.
-    sensitive_features : array-like of shape (n_rows,)
-    subgroups : array-like of shape (n_rows,)
-        Label of every row; missing means none. Categories keep their order.
     min_size : int, default=50
         Subgroups with fewer rows that the measure is about are not estimable.
     confidence : float, default=0.95
@@ -240,11 +232,6 @@ def local_measure(
     largest value; NaN for ``calibration``), ratio_low, ratio_high, estimable, reason
     (such as "11 rows with outcome 1"). Where not estimable gap, ratio and their
     intervals are NaN.
-
-    Raises
-    ------
-    ValueError
-        As :func:`measure_by_group`, and when ``reference`` is no group.
     """
     check_confidence(confidence)
     return LocalMeasure.of(

@@ -53,8 +53,6 @@ def measure_by_group(
         None only for ``selection_rate``.
     y_pred : array-like, (n_rows,)
         0/1 decisions; probabilities for ``calibration``, ``brier`` and ``auc``.
-    sensitive_features : array-like, (n_rows,)
-    sample_weight : array-like of non-negative numbers, (n_rows,), optional
 
     Returns
     -------
@@ -121,11 +119,6 @@ def measure_gaps(
     ratio_high, n. Intervals of two independent estimates combine as Newcombe's do;
     those of a best group chosen from the same rows are not corrected for the choice. A
     ratio with 0, and that of ``calibration``, which has signs, is NaN.
-
-    Raises
-    ------
-    ValueError
-        As :func:`measure_by_group`, and when ``reference`` is no group.
     """
     check_confidence(confidence)
     measured = Measured.of(measure, y_true, y_pred, sample_weight)

@@ -40,8 +40,6 @@ def group_rates(
     y_pred : array-like of 0/1, (n_rows,)
         Or the outcome itself, for base rates.
     sensitive_features : array-like of shape (n_rows,)
-    y_true : array-like of 0/1, optional
-        Adds what needs the outcome.
 
     Returns
     -------
@@ -87,9 +85,6 @@ def demographic_parity_difference(
 
     Parameters
     ----------
-    y_pred : array-like of 0/1, (n_rows,)
-    sensitive_features : array-like of shape (n_rows,)
-    sample_weight : array-like of non-negative numbers, (n_rows,), optional
     method : {"between_groups", "to_overall"}
         "to_overall" is the largest distance of a group from the rate of all rows.
     """
@@ -247,14 +242,6 @@ def expected_violations(
 
     A method that constrains probabilities can close the first and leave the second; a
     decision drawn with the probability has the first in expectation.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        0 or 1.
-    scores : array-like of shape (n_rows,)
-        Probabilities of the positive outcome.
-    sensitive_features : array-like of shape (n_rows,)
 
     Returns
     -------

@@ -15,15 +15,13 @@ def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame
     """Average every metric over the seeds of each method or setting.
 
     Ends of intervals are averaged too and **not** narrowed by the square root of the
-    number of seeds: the test rows of different seeds overlap, so the averaged interval
-    says how uncertain one split leaves a metric, and the spread how much splits differ.
+    number of seeds: the test rows of different seeds overlap.
 
     Parameters
     ----------
     rows : DataFrame
-        One row per model and seed: rows of :func:`evaluate`, or tables of
-        :func:`local_di` one below the other. Numeric columns are metrics, except
-        those of ``by`` and a column "seed".
+        One row per model and seed. Numeric columns are metrics, except those of ``by``
+        and a column "seed".
     by : str or list of str
         What a summary row stands for, such as ["method", "fairness_weight"].
 
@@ -56,8 +54,6 @@ def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame
 def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Average the tables of local DI over seeds, of one model or of several.
 
-    Those of `local_measure` likewise, whose gap is the column "gap".
-
     A gap, its interval and the rates are averaged over the seeds in which the subgroup
     is estimable, and are NaN if these are less than half of the seeds; numbers of rows
     are averaged over all seeds. Widths are averaged, not narrowed: see
@@ -65,14 +61,14 @@ def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
     Parameters
     ----------
-    tables : sequence of DataFrame of :func:`local_di`
+    tables : sequence of DataFrame of :func:`local_di` or :func:`local_measure`
         One per seed, each with the same groups. Those of several models have a column
         "model"; a model may lack some of the seeds.
 
     Returns
     -------
-    DataFrame with the columns of :func:`local_di` and local_di_sd (NaN for one seed)
-    and n_seeds, the number of seeds in which the subgroup is estimable
+    DataFrame with the columns of ``tables``, local_di_sd or gap_sd (NaN for one seed)
+    and n_seeds, in which the subgroup is estimable
     """
     if not tables:
         raise ValueError("`tables` must hold the table of at least one seed.")

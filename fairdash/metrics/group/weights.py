@@ -92,12 +92,8 @@ def ratio_correlation(
 ) -> Correlation:
     """Correlation over subgroups of mean weight and local DI of a model.
 
-    Every estimable subgroup counts once, whatever its size. The interval is the
-    percentile interval of a bootstrap of rows.
-
-    Returns
-    -------
-    Correlation; NaN with fewer than three estimable subgroups
+    Every estimable subgroup counts once, whatever its size; NaN with fewer than three.
+    The interval is the percentile interval of a bootstrap of rows.
     """
     check_whole("n_resamples", n_resamples, at_least=1)
     check_confidence(confidence)
@@ -131,9 +127,7 @@ def ratio_quantiles(
 
     Parameters
     ----------
-    epochs : sequence of int, (n_epochs,)
     ratios : array-like of shape (n_epochs, n_rows)
-    groups : array-like of shape (n_rows,)
 
     Returns
     -------
@@ -208,12 +202,8 @@ def traits(
 
     Parameters
     ----------
-    frame : DataFrame
-        Columns of the rows as they were read.
     top : array-like of int
         Positions of the rows looked at.
-    confidence : float, default=0.95
-        Of the Wilson interval of ``top``.
 
     Returns
     -------

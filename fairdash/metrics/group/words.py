@@ -66,14 +66,10 @@ def gap_words(
 
     Parameters
     ----------
-    measure : str
-        Of `fairdash.metrics.MEASURES`.
     difference : float
         Value of ``group`` minus that of ``other``.
     decided : str
         What a positive decision is, such as "approved".
-    outcome : str
-        The positive outcome.
 
     Examples
     --------

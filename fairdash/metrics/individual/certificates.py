@@ -54,13 +54,9 @@ class DIFCertificate:
     limit : float
         One-sided 95 % upper limit of ``value`` for all people these rows were drawn
         from, with a correction for skewness (`upper_limit`). It says nothing of
-        counterparts the search missed. Theorem 3.1 of the paper is of no help here: as
-        :math:`\lambda` is chosen on the sample, its term
-        :math:`48 D_X D_Y / (\epsilon \sqrt{n})` remains, which exceeds every output.
+        counterparts the search missed.
     diameter : float
         Largest :math:`d_Y` between any two of the rows themselves.
-    n : int
-        Rows.
     """
 
     value: float
@@ -85,14 +81,9 @@ class LossRatio:
     ----------
     mean : float
         At least: see `loss_ratio` for people without a loss.
-    low : float
-        One-sided 95 % lower bound of the mean.
-    p_value : float
-        Of the hypothesis that the mean ratio is at most ``threshold``.
-    unfair : bool
-        Whether the hypothesis is rejected at 5 %.
-    n : int
-        Rows.
+    low, p_value : float
+        One-sided 95 % lower bound; of the hypothesis that the mean is at most the
+        threshold, which ``unfair`` says is rejected at 5 %.
     """
 
     mean: float
@@ -127,8 +118,8 @@ def dif_certificate(
     radius : float
         The :math:`\epsilon` above: squared fair distance allowed on average.
     free : FreeRange, optional
-        Limits of the free directions, by default those of ``X``; without any the
-        regulariser is infinite unless the first layer ignores them.
+        By default that of ``X``; without any the regulariser is infinite unless the
+        first layer ignores them.
 
     References
     ----------
@@ -166,10 +157,7 @@ def upper_limit(values: ArrayLike, confidence: float = 0.95) -> float:
     With :math:`t = \sqrt{n} (\bar{x} - \mu) / s` and skewness :math:`\gamma`,
     :math:`t + a t^2 / 3 + a^2 t^3 / 27 + a / 6`, :math:`a = \gamma / \sqrt{n}`, is
     nearly normal (Hall, *On the removal of skewness by transformation*, JRSS B 1992);
-    the limit is where it equals the quantile. The plain limit
-    :math:`\bar{x} + z s / \sqrt{n}` of a skewed sample is too low.
-
-    NaN with fewer than two values.
+    the limit is where it equals the quantile. NaN with fewer than two values.
     """
     x = np.asarray(values, np.float64)
     if len(x) < 2:
@@ -198,18 +186,14 @@ def loss_ratio(
 
     With :math:`r_i = \ell(y_i, x_i') / \ell(y_i, x_i)` at the worst counterpart, the
     lower bound is :math:`\bar{r} - z_{.95} \mathrm{sd}(r) / \sqrt{n}`. A ratio above
-    1,000 counts as 1,000, which lowers the mean only: without a loss of its own, or
-    with next to none, a single person would else decide.
+    1,000 counts as 1,000, or a single person without a loss of its own would decide.
 
     Parameters
     ----------
-    X : array-like of shape (n_rows, d)
     y : array-like of int of shape (n_rows,)
         Index of each row's class, from 0.
     radius : float
         Largest squared fair distance of a counterpart; 0 for free moves alone.
-    free : FreeRange, optional
-        By default that of ``X``.
 
     Raises
     ------

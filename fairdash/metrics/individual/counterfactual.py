@@ -30,16 +30,9 @@ def flip_columns(
     columns : sequence of str, or mapping of str to values
         Columns to set, each to all values it has in ``known``, or to those given:
         ``{"relationship": ["Husband", "Wife"]}``.
-    features : sequence of str
-        Columns the model sees.
     known : DataFrame, optional
         Where values to be set must occur, by default in ``frame``: the whole table,
         where ``frame`` is its test rows.
-
-    Returns
-    -------
-    list of DataFrame
-        One per combination, all rows in it.
 
     Raises
     ------
@@ -79,15 +72,7 @@ def flip_columns(
 
 
 def same_prediction(y_pred: ArrayLike) -> NDArray[np.bool_]:
-    """Tell for each row whether all variants have one prediction.
-
-    ``y_pred``, of shape (n_variants, n_rows), may hold any labels.
-
-    Raises
-    ------
-    ValueError
-        When a prediction is missing.
-    """
+    """Tell for each row of (n_variants, n_rows) labels whether all variants agree."""
     variants = _variants("y_pred", y_pred)
     same: NDArray[np.bool_] = (variants == variants[0]).all(0)
     return same
@@ -96,15 +81,8 @@ def same_prediction(y_pred: ArrayLike) -> NDArray[np.bool_]:
 def prediction_consistency(y_pred: ArrayLike) -> float:
     """Return the share of rows whose prediction is the same in every variant.
 
-    Parameters
-    ----------
-    y_pred : array-like of shape (n_variants, n_rows)
-        Predictions for the rows as they are and as changed, see `flip_columns`.
-
-    Returns
-    -------
-    float
-        1 is fair; NaN without rows.
+    ``y_pred`` is of shape (n_variants, n_rows), see `flip_columns`; 1 is fair, NaN
+    without rows.
     """
     same = same_prediction(y_pred)
     return float(same.mean()) if len(same) else float("nan")
@@ -113,17 +91,14 @@ def prediction_consistency(y_pred: ArrayLike) -> float:
 def ctf_score(probabilities: ArrayLike) -> float:
     r"""Return the counterfactual token fairness score of Garg et al. (2018).
 
+    0 is fair; NaN without rows.
+
     Parameters
     ----------
     probabilities : array-like of shape (n_variants, n_rows) or (2, n_rows, n_classes)
         Of two classes, that of one of them: the score is the mean over rows of the
         standard deviation over variants. Of many classes and two variants: the mean
         squared distance of the vectors of probabilities.
-
-    Returns
-    -------
-    float
-        0 is fair; NaN without rows.
     """
     values = np.asarray(probabilities, np.float64)
     if values.ndim == 3:

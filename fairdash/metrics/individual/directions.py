@@ -28,10 +28,7 @@ def columns_of(column: str, feature_names: Sequence[str]) -> list[int]:
 
     "race" is at "race=White" and "race=Black" as well as at "race".
 
-    Raises
-    ------
-    ValueError
-        When it is none of the features.
+    Raises ValueError when it is none of the features.
     """
     places = [
         i
@@ -50,17 +47,12 @@ def columns_of(column: str, feature_names: Sequence[str]) -> list[int]:
 def ignore_columns(columns: Iterable[str], feature_names: Sequence[str]) -> FairMetric:
     """Return the metric in which the values of ``columns`` do not count.
 
+    Raises ValueError when no column is named or one is not a feature.
+
     Parameters
     ----------
     columns : iterable of str
         Columns of the table, or encoded columns.
-    feature_names : sequence of str
-        Encoded columns.
-
-    Raises
-    ------
-    ValueError
-        When no column is named or one is not a feature.
     """
     places = list(
         dict.fromkeys(i for name in columns for i in columns_of(name, feature_names))
@@ -81,13 +73,12 @@ def group_directions(
     """Return the metric that ignores ``columns`` and what predicts the group.
 
     The direction is the vector of coefficients of a logistic regression of the group on
-    the remaining columns; more than two groups give one direction each. The metric of
-    the Adult experiments of SenSR and SenSeI.
+    the remaining columns; more than two groups give one direction each, as in the Adult
+    experiments of SenSR and SenSeI.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, d)
-    sensitive_features : array-like of shape (n_rows,)
     feature_names : sequence of str
     columns : iterable of str
         Ignored as well, and no part of the regression.
@@ -144,7 +135,6 @@ def comparable_directions(
     X : array-like of shape (n_rows, d)
     comparable : array-like of shape (n_rows,)
         Which set a row belongs to; a row alone, or without a set, is excluded.
-    feature_names : sequence of str
     n_directions : int, default=25
         Most directions; fewer when the rows differ in fewer.
     solver : {"svd", "factor_analysis"}
@@ -201,10 +191,7 @@ def pair_tables(
 ) -> tuple[Float, NDArray[np.int64]]:
     """Return two aligned tables as one, and the pair of every row.
 
-    Raises
-    ------
-    ValueError
-        When the tables have not the same rows and columns.
+    Raises ValueError when they have not the same rows and columns.
     """
     first = np.asarray(X, np.float64)
     second = np.asarray(X_counterfactual, np.float64)

@@ -54,11 +54,8 @@ class FairMetric:
     ) -> Self:
         r"""Return the metric :math:`\Sigma = I - P` that ignores ``directions``.
 
-        Raises
-        ------
-        ValueError
-            When there is no direction, one is not finite, all are zero, or together
-            they leave nothing in which people differ.
+        Raises ValueError when there is none, one is not finite, all are zero, or
+        together they leave nothing in which people differ.
         """
         vectors = np.asarray(directions, dtype=np.float64)
         names = tuple(map(str, feature_names))
@@ -130,11 +127,6 @@ class FairMetric:
     def table(self, X: ArrayLike) -> pd.DataFrame:
         """Return what is free, for a picture.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, d)
-            Encoded rows.
-
         Returns
         -------
         DataFrame
@@ -170,10 +162,7 @@ class FairMetric:
         Of a learned metric, :math:`\Sigma` becomes :math:`Q \Sigma Q` with the
         projector Q on what the other one counts.
 
-        Raises
-        ------
-        ValueError
-            When features differ, or both metrics are learned as a whole.
+        Raises ValueError when features differ, or both metrics are learned as a whole.
         """
         if self.feature_names != other.feature_names:
             raise ValueError("Two fair metrics are joined only over the same features.")

@@ -60,14 +60,8 @@ class FreeRange:
 class WorstCase:
     """The worst counterpart found of each row.
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, d)
-        Counterparts, encoded.
-    value : ndarray of shape (n_rows,)
-        What was maximised there; never below its value at the row itself.
-    distance : ndarray of shape (n_rows,)
-        Squared fair distance to the row.
+    ``X``, (n_rows, d), encoded; ``value`` is what was maximised there, never below that
+    at the row itself, and ``distance`` the squared fair distance to the row.
     """
 
     X: Float
@@ -92,6 +86,7 @@ def worst_case(
     over :math:`d_X(x, x')^2 \leq` ``radius`` and the range of the free directions. A
     step goes to the best point of the linearised model, half as far after every one
     that did not help; it needs no step size, and one step is exact for a linear model.
+    A search, so from below: a worse counterpart may exist.
 
     Parameters
     ----------
@@ -99,17 +94,8 @@ def worst_case(
         Encoded rows.
     radius : float, default=0
         Largest squared fair distance; 0 leaves the free directions alone.
-    free : FreeRange, optional
-        By default that of ``X``.
     target : array-like of int of shape (n_rows,), optional
         Index of each row's class, from 0.
-    random_state : int, default=0
-        Of the first directions tried.
-
-    Returns
-    -------
-    WorstCase
-        A search, so from below: a worse counterpart may exist.
     """
     check_non_negative("radius", radius)
     check_whole("n_steps", n_steps, at_least=1)
@@ -232,13 +218,7 @@ class _Goal:
 
 
 def class_indices(target: ArrayLike, outputs: Float) -> NDArray[np.int64]:
-    """Return the class of each row as an index from 0.
-
-    Raises
-    ------
-    ValueError
-        For other labels, such as -1 and 1: -1 would be read as the last class.
-    """
+    """Return the class of each row as an index from 0, or a ValueError."""
     labels, n_classes = np.asarray(target), max(2, outputs.shape[1])
     wrong = ~np.isin(labels, np.arange(n_classes))
     if wrong.any():
