@@ -11,6 +11,7 @@ beside test rows. On the planted sample also: how much of the largest 5 % of r l
 the planted region, beside the region's share of all rows.
 
     python benchmarks/road_verdict.py loans law law-quick --seeds 20 --out FOLDER
+    python benchmarks/road_verdict.py law-seven german-seven --seeds 5 --out FOLDER
 
 A seed that FOLDER holds is not trained again. The public tables are downloaded, unless
 ``--originals`` names the folder of the publishers' files.
@@ -19,6 +20,7 @@ A seed that FOLDER holds is not trained again. The public tables are downloaded,
 import argparse
 import time
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +35,7 @@ from fairdash.sweep import SweepResult, decides, hypervolume, pareto_front, scor
 
 METHODS = ("adversarial", "broad", "road")
 WORST, PARITY = "worst_1_di", "demographic_parity_difference"
+SEVEN = (*METHODS, "fad", "cuma", "fair_log_loss", "rule_list")  # of ROAD's Figure 2
 DI_LIMIT = 0.05
 REFERENCE = (0.5, 0.45)
 
@@ -80,16 +83,40 @@ TABLES = {
         changes={"n_epochs": 100, "n_adversary_steps": 10},
     ),
 }
+_SCALINGS = {"law": "minmax", "german": "minmax", "compas": "standard"}
+TABLES |= {
+    f"{table}-seven": Setup(
+        weights=(0.5, 1.5, 4, 10),
+        taus=(0.1, 0.5),
+        given_up=(0.01, 0.03),
+        effort="fast",
+        scaling=scaling,
+        methods=SEVEN,
+    )
+    for table, scaling in (
+        ("law", "minmax"),
+        ("german", "minmax"),
+        ("compas", "standard"),
+    )
+}
 
 
 def grid(setup, method):
     """Return as many points for every method."""
     if method == "unconstrained":
         return [{}]
-    if method == "adversarial":
-        ends, number = setup.weights, len(setup.weights) * len(setup.taus)
-        many = np.geomspace(min(ends), max(ends), number).tolist()
+    number = len(setup.weights) * len(setup.taus)
+    if method in ("adversarial", "fad"):
+        ends = min(setup.weights), max(setup.weights)
+        many = np.geomspace(*ends, number).tolist()
         return [{"fairness_weight": weight} for weight in many]
+    if method == "cuma":
+        pairs = product(setup.weights, (0.1, 1.0))
+        return [{"fairness_weight": w, "curvature_weight": c} for w, c in pairs]
+    if method == "fair_log_loss":  # no trade-off to set: its ridge penalty
+        return [{"alpha": a} for a in np.geomspace(0.001, 0.5, number).tolist()]
+    if method == "rule_list":
+        return [{"tolerance": e} for e in np.linspace(0.02, 0.3, number).tolist()]
     return [{"fairness_weight": w, "tau": x} for w in setup.weights for x in setup.taus]
 
 
@@ -97,7 +124,7 @@ def load(name, originals):
     """Return a data set and its subgroups."""
     if name in SAMPLES:
         return load_sample(name), SAMPLES[name].subgroups
-    name = name.removesuffix("-quick")
+    name = name.split("-")[0]
     return fetch(name, data_home=originals), PUBLIC[name].subgroups
 
 
