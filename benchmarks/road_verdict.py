@@ -133,6 +133,7 @@ def train(name, data, subgroups, seed):
     setup = TABLES[name]
     rows = split(data, seed).train
     X = encode(data, rows, scaling=setup.scaling).X
+    groups = data.sensitive_features
     planted = SAMPLES[name].planted_rows(data.frame)[rows] if name in SAMPLES else None
     tables = []
     for key in ("unconstrained", *setup.methods):
@@ -144,10 +145,11 @@ def train(name, data, subgroups, seed):
             points,
             X[rows],
             data.y[rows],
-            sensitive_features=data.sensitive_features[rows],
+            sensitive_features=groups[rows],
         )
         table = pd.DataFrame(points, index=range(len(points)))
-        scores = np.stack([model.predict_proba(X)[:, 1] for model in models])
+        seen = {"sensitive_features": groups} if method.needs_groups else {}
+        scores = np.stack([model.predict_proba(X, **seen)[:, 1] for model in models])
         table = table.join(score(data, seed, scores, subgroups))
         if method.gives_weights and planted is not None:
             tops = [m.ratio_ >= np.quantile(m.ratio_, 0.95) for m in models]
