@@ -107,7 +107,6 @@ class RobustFairCORELS(OneByOne, MixtureClassifier):
     rule_cost: float = param(
         0.001,
         "Cost of a rule",
-        letter="c",
         low=0.0005,
         high=0.05,
         step=0.0005,
