@@ -11,7 +11,7 @@ beside test rows. On the planted sample also: how much of the largest 5 % of r l
 the planted region, beside the region's share of all rows.
 
     python benchmarks/road_verdict.py loans law law-quick --seeds 20 --out FOLDER
-    python benchmarks/road_verdict.py law-seven german-seven compas-seven --seeds 10 --out FOLDER
+    python benchmarks/road_verdict.py law-seven german-seven --seeds 10 --out FOLDER
 
 A seed that FOLDER holds is not trained again. The public tables are downloaded, unless
 ``--originals`` names the folder of the publishers' files.
