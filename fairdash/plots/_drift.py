@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
-from fairdash._wording import fitting, interval, number, percent, points, wrap
+from fairdash._wording import fitting, interval, number, percent, plural, points, wrap
 from fairdash.plots._picture import Picture
 from fairdash.plots._rows import not_estimable, records, scatter, whiskers
 from fairdash.plots._theme import (
@@ -37,8 +38,10 @@ def plot_drift(
     ----------
     table : DataFrame
         One row per table and model: table, label, method, colour_role, main, front
-        (chosen elsewhere, such as on validation rows), accuracy (NaN where a table has
-        no outcome: then selection_rate is drawn), ``measure``, and both with _low and
+        (chosen elsewhere, such as on validation rows), status ("" for a model that
+        decides on the table; the others are crosses that axes do not reach out for and
+        headlines do not count), accuracy (NaN where a table has no outcome: then
+        selection_rate is drawn), ``measure``, and both with _low and
         _high, and the change of each from the reference, _change_low and _change_high.
     measure : str
         Of `MEASURES`.
@@ -49,10 +52,17 @@ def plot_drift(
     """
     y = "accuracy" if table["accuracy"].notna().all() else "selection_rate"
     few = table["label"].nunique() <= _JOINED
+    decides = table["status"] == ""
     data: list[Spec] = []
     for method in dict.fromkeys(table["method"]):
-        of_method = table[table["method"] == method]
-        colour, symbol = method_mark(of_method["colour_role"].iloc[0])
+        of_method = table[decides & (table["method"] == method)]
+        idle = table[~decides & (table["method"] == method)]
+        role = table.loc[table["method"] == method, "colour_role"].iloc[0]
+        colour, symbol = method_mark(role)
+        if len(idle):
+            cross = {"symbol": "x-thin-open", "size": 8, "color": fade(colour, 0.5)}
+            mark = _marks(idle, measure, y, cross)
+            data.append(mark | {"showlegend": False, "legendgroup": method})
         for name in tables:
             rows = of_method[of_method["table"] == name]
             look = _look(name, tables[0], against, colour, symbol)
@@ -75,15 +85,27 @@ def plot_drift(
         },
         "yaxis": {"title": _QUALITY[y], "tickformat": ".1~%", "nticks": 6},
     }
+    beyond = 0
+    if decides.any() and not decides.all():
+        beyond = _hold_axes(layout, table, measure, y, whiskers=few)
     shown = [
         column
-        for column in ("table", "label", "front", "n", y, f"{y}_low", f"{y}_high")
+        for column in (
+            "table",
+            "label",
+            "status",
+            "front",
+            "n",
+            y,
+            f"{y}_low",
+            f"{y}_high",
+        )
         if column in table
     ]
     shown += [measure, f"{measure}_low", f"{measure}_high"]
     return Picture(
         finish(data, layout, height=420, legend=True),
-        _headline(table, measure, y, against),
+        _headline(table, measure, y, tables[0], against),
         _description(table, measure, y, tables[0], against),
         table[shown],
         _caption(
@@ -91,7 +113,37 @@ def plot_drift(
             against,
             few=few,
             fronts=any("dash" in d.get("line", {}) for d in data),
-        ),
+        )
+        + _idle_words(int((~decides).sum()), beyond),
+    )
+
+
+def _hold_axes(
+    layout: Spec, table: pd.DataFrame, x: str, y: str, *, whiskers: bool
+) -> int:
+    """Let axes end with the models that decide; return how many crosses lie beyond."""
+    decides = table["status"] == ""
+    beyond = pd.Series(False, table.index)
+    for axis, name in (("xaxis", x), ("yaxis", y)):
+        ends = [f"{name}_low", f"{name}_high"] if whiskers else [name]
+        values = table.loc[decides, ends].to_numpy(float)
+        values = values[np.isfinite(values)]
+        if not len(values):
+            continue
+        low, high = float(values.min()), float(values.max())
+        room = 0.05 * (high - low) or 0.01
+        layout[axis]["range"] = [low - room, high + room]
+        beyond |= ~table[name].between(*layout[axis]["range"])
+    return int(beyond[~decides].sum())
+
+
+def _idle_words(n: int, beyond: int) -> str:
+    if not n:
+        return ""
+    outside = f", {beyond} of them beyond the axes" if beyond else ""
+    return (
+        f" Crosses, not counted: {plural(n, 'mark')} of models that decide alike for "
+        f"everyone there, or nearly{outside}."
     )
 
 
@@ -171,26 +223,36 @@ def _joined(
 def _hover(row: Spec, x: str, y: str) -> str:
     ends = interval(row[f"{x}_low"], row[f"{x}_high"])
     quality = interval(row[f"{y}_low"], row[f"{y}_high"], percent)
-    return "<br>".join(
-        [
-            f"{row['label']}, {row['table']}",
-            f"{MEASURES[x].split(' (')[0]} {number(row[x])} ({ends})",
-            f"{_QUALITY[y]} {percent(row[y])} ({quality})",
-        ]
-    )
+    lines = [
+        f"{row['label']}, {row['table']}",
+        f"{MEASURES[x].split(' (')[0]} {number(row[x])} ({ends})",
+        f"{_QUALITY[y]} {percent(row[y])} ({quality})",
+        row["status"],
+    ]
+    return "<br>".join(filter(None, lines))
 
 
-def _headline(table: pd.DataFrame, measure: str, y: str, against: str) -> str:
-    """How many models changed by more than their intervals allow."""
-    now = table[table["table"] == against]
+def _headline(
+    table: pd.DataFrame, measure: str, y: str, reference: str, against: str
+) -> str:
+    """How many models that decide changed by more than their intervals allow."""
+    ends = table[table["table"].isin([reference, against])]
+    idle = ends.loc[ends["status"] != "", "label"]
+    now = ends[(ends["table"] == against) & ~ends["label"].isin(idle)]
+    if now.empty:
+        return "No model decides on both tables"
     name = MEASURES[measure].split(" (")[0]
-    wider = int((now[f"{measure}_change_low"] > 0).sum())
-    gap = f"{name} is clearly larger for {wider} of {len(now)} models"
+    of = f"of {len(now)} {'that decide' if len(idle) else 'models'}"
+    change = now[f"{measure}_change_low"]
+    wider = f"larger for {(change > 0).sum()}"
+    gap = f"{name} is clearly {wider} {of}"
+    if change.isna().all():
+        gap, wider = f"{name} is not estimable on both tables", "not estimable"
     if y != "accuracy":
         return fitting(f"{gap} on {against}", gap)
     worse = int((now["accuracy_change_high"] < 0).sum())
-    words = f"Accuracy clearly lower for {worse} of {len(now)} models"
-    return fitting(f"{words}, {name} larger for {wider}", words)
+    words = f"Accuracy clearly lower for {worse} {of}"
+    return fitting(f"{words}, {name} {wider}", words)
 
 
 def _description(
@@ -201,7 +263,7 @@ def _description(
     for label in dict.fromkeys(table["label"]):
         values = " to ".join(
             f"{number(rows.loc[(label, name), measure])} at "
-            f"{percent(rows.loc[(label, name), y])}"
+            f"{percent(rows.loc[(label, name), y])}{_status(rows, label, name)}"
             for name in (reference, against)
         )
         said.append(f"{label}: {values}")
@@ -210,6 +272,11 @@ def _description(
         f"{_QUALITY[y].capitalize()} against {name} from {reference} to {against}. "
         f"{'; '.join(said[:12])}."
     )
+
+
+def _status(rows: pd.DataFrame, label: str, name: str) -> str:
+    status = str(rows.loc[(label, name), "status"])
+    return f" ({status})" if status else ""
 
 
 def _caption(tables: Sequence[str], against: str, *, few: bool, fronts: bool) -> str:

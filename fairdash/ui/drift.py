@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import plots
+from fairdash._wording import plain
 from fairdash.audits import (
     DRIFT_MEASURES,
     MEASURE_LABELS,
@@ -219,7 +220,7 @@ once.
 _DRIVERS = """
 The change of the gap over all rows is exactly the sum of these. **By its gap**: the
 rates inside the subgroup changed. **By its size**: more or fewer of a group are in it,
-and it differs from the group as a whole. Intervals by a bootstrap, each by itself.
+and it differs from the group as a whole. Intervals by a bootstrap; they hold at once.
 """
 _SHIFTS = """
 Of a number the Kolmogorov-Smirnov distance (**KS**), of a category the total variation
@@ -302,7 +303,11 @@ def show_points(found: DriftResult) -> None:
 
 
 def show_changes(found: DriftResult) -> None:
-    """Draw the gaps by subgroup before and after, and what drives the whole."""
+    """Draw the gaps by subgroup before and after, and what drives the whole, if any."""
+    if not found.gaps_comparable:
+        heading(found.gap_headline(), _GAPS)
+        st.caption(plain(found.gap_caption()))
+        return
     figure(
         plots.plot_gap_changes(
             found.changes,

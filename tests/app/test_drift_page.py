@@ -123,3 +123,17 @@ def test_one_click_opens_the_drifted_companion_of_loans(visit, inline):
     assert not page.exception
     assert "loans later: 4,000 rows" in words(page)
     assert numbers(page)["Unseen categories"] == "10.3%"
+
+
+def test_where_no_subgroup_is_estimable_it_says_so_instead_of_an_empty_figure(
+    visit, run_id
+):
+    page = send(visit("Drift", run=run_id), later())
+    address = dict(page.query_params.items())
+    strict = Subgroups(columns=("branch",), min_size=10_000).model_dump_json()
+    page = visit("Drift", **{**address, "subgroups": strict})
+    assert not page.exception
+    assert figures(page) == 1
+    assert "No subgroup is estimable on both tables" in words(page)
+    assert "2 too small: choose wider ones" in words(page)
+    assert " brings " not in words(page)

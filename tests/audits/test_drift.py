@@ -171,6 +171,77 @@ def test_a_verdict_without_estimable_subgroups_says_so(compare):
     if "no gap between" in found.verdict():
         assert "no subgroup is estimable on both" in found.verdict()
     assert found.gap_headline() == "No subgroup is estimable on both tables"
+    assert not found.gaps_comparable
+    assert found.gap_caption() == (
+        f"Of {len(found.changes)} subgroups {len(found.changes)} too small: choose "
+        "wider ones, or a smaller size."
+    )
+    # its size may bring a change; that says nothing of a gap inside it
+    sure = found.drivers.assign(ci_low=found.drivers["contribution"] - 1e-9)
+    sure["ci_high"] = found.drivers["contribution"] + 1e-9
+    for drivers in (found.drivers, sure):
+        said = replace(found, drivers=drivers).driver_headline()
+        assert said.endswith("no subgroup is estimable on both tables")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_driver_is_named_only_beyond_its_interval(compare, seed):
+    found = compare(people(500, seed=seed) if seed < 3 else drifted())
+    rows = found.drivers[found.drivers["subgroup"].isin(["office", "works"])]
+    clear = rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]
+    said = found.driver_headline()
+    if clear.empty:
+        assert said.startswith("No subgroup clearly brings part of the gap's")
+        return
+    first = clear.loc[clear["contribution"].abs().idxmax()]
+    change = f"{100 * first['contribution']:+.1f}".replace("-", "−")
+    assert said.startswith(f"{first['subgroup']} brings {change} pt")
+    assert (" by its size " in said) == (
+        abs(first["composition"]) > abs(first["rates"])
+    )
+
+
+@pytest.mark.parametrize("rule", ["accepts none", "accepts all", "near constant"])
+def test_a_model_that_does_not_decide_on_a_table_is_marked_and_said(compare, rule):
+    """On rows all alike in their features it decides alike, at random if shuffled."""
+    frame = people(800, seed=9)
+    if rule == "near constant":
+        order = np.random.default_rng(0).permutation(len(frame))
+        shuffled = frame[["skill", "age"]].iloc[order].to_numpy()
+        frame[["skill", "age"]] = shuffled
+    else:
+        frame["skill"] = 50.0 if rule == "accepts all" else -50.0
+    found = compare(frame)
+    points = found.points.set_index(["table", "label"])
+    assert (points.loc["new", "status"] == rule).all()
+    assert (points.loc["People, test rows", "status"] == "").all()
+    assert not points.loc["new", "front"].any()
+    assert points.loc["People, test rows", "front"].any()
+    words = {"accepts none": "accepts no one", "accepts all": "accepts everyone"}
+    said = words.get(rule, "decides no better than chance") + " on new"
+    assert found.verdict().startswith(f"{found.label} {said}: gaps between groups say")
+    assert found.gap_headline() == f"It {said}"
+    assert not found.gaps_comparable
+    assert found.driver_headline() == "The gap over all rows cannot be compared"
+    assert [kpi.good for kpi in found.kpis() if kpi.label == "DI"] == [None]
+    assert found.table_of_tables()["Decides"].tolist() == ["yes", said[:-7]]
+
+
+def test_a_model_that_decides_nowhere_is_on_no_front(store, train):
+    """It would be the fairest of its method on validation rows, and so its end."""
+    train({"neighbours": {"n_neighbors": [40, 100_000]}})
+    models = known_models(store, store.datasets()[0].id)
+    found = drift(
+        store,
+        models,
+        store.datasets()[0].id,
+        main=models[0],
+        subgroups=BRANCH,
+        other=("new", drifted()),
+    ).points
+    idle = found["status"].isin(["accepts none", "accepts all"])
+    assert idle.tolist() == [False, True, False, True]
+    assert found["front"].tolist() == [True, False, True, False]
 
 
 def test_parts_of_the_table_are_its_test_rows_by_value(dataset, compare):

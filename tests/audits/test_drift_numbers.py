@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtri
 from scipy.stats import binom, ks_2samp
 
 from fairdash.audits import (
@@ -162,6 +163,18 @@ def test_the_interval_of_a_contribution_is_that_of_the_change_when_it_is_all():
     assert half == pytest.approx(1.96 * np.sqrt(variance), rel=0.08)
 
 
+def test_intervals_of_contributions_hold_at_once():
+    rows = [(0, 0, 400, 200), (0, 1, 300, 180), (1, 0, 90, 30), (1, 1, 80, 50)]
+    tables = by_hand(rows), by_hand([(*row[:3], row[3] // 2) for row in rows])
+    halves = []
+    for confidence in (0.95, 0.5):
+        found = gap_drivers(*tables, (0, 1), confidence=confidence)
+        halves.append(found["ci_high"] - found["contribution"])
+    # of two subgroups, so each at half the risk
+    wanted = ndtri(1 - 0.05 / 4) / ndtri(1 - 0.5 / 4)
+    np.testing.assert_allclose(halves[0] / halves[1], wanted)
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_points_have_odds_with_interval_and_nothing_that_needs_a_missing_outcome(known):
     rng = np.random.default_rng(5)
@@ -170,6 +183,7 @@ def test_points_have_odds_with_interval_and_nothing_that_needs_a_missing_outcome
     found = table_points(one, scores)
     decided = scores > 0.5
     np.testing.assert_allclose(found["selection_rate"], decided.mean(axis=1))
+    assert found["status"].tolist() == (["near constant"] * 2 if known else ["", ""])
     if not known:
         assert found["accuracy"].isna().all()
         assert found["equalized_odds_difference_high"].isna().all()

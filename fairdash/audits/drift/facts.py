@@ -11,13 +11,16 @@ from fairdash._wording import (
     change,
     fitting,
     interval,
+    listing,
     number,
     percent,
     plural,
     points,
 )
+from fairdash.audits.certificates import STATUS_WORDS
 from fairdash.audits.drift.tables import DriftTable
 from fairdash.metrics import Interval, gap_words, newcombe_interval, whole_points
+from fairdash.results import not_estimable
 
 MEASURE_LABELS = {
     "demographic_parity_difference": "DI",
@@ -47,9 +50,10 @@ class DriftResult:
     tables : tuple of DriftTable
         The reference first.
     points : DataFrame
-        One row per table and model: table, label, method, colour_role, main, front,
-        the columns of `table_points`, and for accuracy and every measure the ends
-        _change_low and _change_high of the change from the reference.
+        One row per table and model: table, label, method, colour_role, main, front
+        (none that does not decide on the table), the columns of `table_points`, and for
+        accuracy and every measure the ends _change_low and _change_high of the change
+        from the reference.
     whole, changes, drivers, shifts : DataFrame
         Of `gap_changes`, over all rows and by subgroup, `gap_drivers`, `column_shifts`.
     unseen : float
@@ -101,6 +105,21 @@ class DriftResult:
         order = found["change"].abs().sort_values(ascending=False, kind="stable")
         return found.loc[order.index]
 
+    @property
+    def idle(self) -> str:
+        """Where the model does not decide: then its gaps say nothing of it."""
+        said = [
+            f"{STATUS_WORDS[status]} on {self.tables[place].name}"
+            for place in (0, self.against)
+            if (status := str(self._point(place)["status"]))
+        ]
+        return listing(said) if said else ""
+
+    @property
+    def gaps_comparable(self) -> bool:
+        """Whether the model decides and a subgroup is estimable, on both tables."""
+        return not self.idle and bool(self.changes["estimable"].any())
+
     def accuracy_change(self) -> Interval:
         """Return by how much accuracy differs from the reference, with Newcombe's."""
         old, new = (self._point(place) for place in (0, self.against))
@@ -128,6 +147,8 @@ class DriftResult:
 
     def _gap_verdict(self) -> str:
         whole = self.whole.iloc[0]
+        if self.idle:
+            return f"{self.label} {self.idle}: gaps between groups say nothing of it."
         if not whole["estimable"]:
             return f"Gaps cannot be compared: {whole['reason']}."
         if len(self.clear):
@@ -218,7 +239,7 @@ class DriftResult:
                 number(new[self.measure]),
                 f"{ends}; was {number(old[self.measure])}",
                 delta=change(float(gap.value)),
-                good=_good(gap, better=-1),
+                good=None if self.idle else _good(gap, better=-1),
             ),
             Kpi(
                 "Largest shift",
@@ -239,6 +260,8 @@ class DriftResult:
     def gap_headline(self) -> str:
         """Return how many subgroups changed, in at most 70 characters."""
         n, total = len(self.clear), int(self.changes["estimable"].sum())
+        if self.idle:
+            return fitting(f"It {self.idle}", "It does not decide: gaps say nothing")
         if not total:
             return "No subgroup is estimable on both tables"
         if not n:
@@ -249,8 +272,15 @@ class DriftResult:
         return fitting(f"{words}, most in {most}", words)
 
     def gap_caption(self) -> str:
-        """Say what is drawn of the gaps by subgroup."""
+        """Say what is drawn of the gaps by subgroup, or why nothing is."""
+        if self.idle:
+            return "Gaps of a model that does not decide say nothing of it."
         n = int(self.changes["estimable"].sum())
+        if not n:
+            return (
+                f"Of {plural(len(self.changes), 'subgroup')} "
+                f"{not_estimable(self.changes)}: choose wider ones, or a smaller size."
+            )
         return (
             f"Gap in {RATE_WORDS[self.rate]}: {self.high} less {self.low}, "
             f"{self.label}. Open: {self.reference.name}; filled: {self.table.name}, "
@@ -259,13 +289,26 @@ class DriftResult:
         )
 
     def driver_headline(self) -> str:
-        """Return which subgroup brings most of the change of the gap over all rows."""
+        """Return which subgroup brings most of the change of the gap over all rows.
+
+        Of those estimable on both tables whose contribution has an interval without 0.
+        """
         whole = self.whole.iloc[0]["change"]
-        if not np.isfinite(whole):
+        if self.idle or not np.isfinite(whole):
             return "The gap over all rows cannot be compared"
-        first = self.drivers.iloc[0]
+        able = self.changes.loc[self.changes["estimable"], "subgroup"]
+        if able.empty:
+            return "What drives the gap: no subgroup is estimable on both tables"
+        clear = (self.drivers["ci_low"] > 0) | (self.drivers["ci_high"] < 0)
+        clear &= self.drivers["subgroup"].isin(able)
+        of = f"the gap's {points(whole)} over all rows"
+        if not clear.any():
+            return fitting(f"No subgroup clearly brings part of {of}")
+        first = self.drivers[clear].iloc[0]
+        by_size = abs(first["composition"]) > abs(first["rates"])
         text = f"{first['subgroup']} brings {points(first['contribution'])}"
-        return fitting(f"{text} of the gap's {points(whole)} over all rows", text)
+        text += " by its size" if by_size else ""
+        return fitting(f"{text} of {of}", text)
 
     def driver_table(self) -> pd.DataFrame:
         """Return the contributions for a reader, in percentage points."""
@@ -327,6 +370,7 @@ class DriftResult:
                 "Worst-1-DI": own["worst_1_di"],
                 "Worst-1-DI by chance": list(self.chance),
                 "Equalized odds": own["equalized_odds_difference"],
+                "Decides": [STATUS_WORDS.get(s, "yes") for s in own["status"]],
                 "Excluded": ["; ".join(t.excluded) for t in self.tables],
             }
         )

@@ -201,8 +201,9 @@ def gap_drivers(
     DataFrame, the largest contribution first, one row per subgroup and one for rows in
     none, if any: subgroup, contribution, ci_low, ci_high, rates, composition,
     share_before, share_after (of the pair's rows). Intervals are normal ones, with the
-    standard deviation of a bootstrap of the rows of both tables within groups; each
-    holds by itself. All NaN if a group of the pair has no rows in a table.
+    standard deviation of a bootstrap of the rows of both tables within groups; they
+    hold at once, as those of `gap_changes`. All NaN if a group of the pair has no rows
+    in a table.
 
     References
     ----------
@@ -215,7 +216,9 @@ def gap_drivers(
     rng = np.random.default_rng(random_state)
     drawn = [_resampled(n, k, rng) for n, k in cells]
     again = np.add(*_parts(*drawn[0], *drawn[1]))
-    half = ndtri((1 + confidence) / 2) * again.std(axis=0, ddof=1)
+    occur = cells[0][0].sum(axis=1) + cells[1][0].sum(axis=1) > 0
+    tail = (1 - confidence) / 2 / max(int(occur.sum()), 1)
+    half = -ndtri(tail) * again.std(axis=0, ddof=1)
     shares = [divide(n.sum(axis=1), np.full(len(n), n.sum())) for n, _ in cells]
     total = rates + composition
     table = pd.DataFrame(
@@ -230,7 +233,6 @@ def gap_drivers(
             "share_after": shares[1],
         }
     )
-    occur = cells[0][0].sum(axis=1) + cells[1][0].sum(axis=1) > 0
     table = table.loc[occur]
     order = table["contribution"].abs().sort_values(ascending=False, kind="stable")
     sorted_by_size: pd.DataFrame = table.loc[order.index].reset_index(drop=True)

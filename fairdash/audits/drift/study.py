@@ -64,7 +64,8 @@ def table_points(
     DataFrame, one row per model: the columns of `fairdash.metrics.evaluate`,
     equalized_odds_difference_low and _high (`fairdash.metrics.gap_interval` of the
     largest of all true and false positive rates' differences), selection_rate with
-    _low and _high (Wilson). What needs an outcome is NaN where the table has none.
+    _low and _high (Wilson), status (`fairdash.metrics.decision_status`). What needs an
+    outcome is NaN where the table has none; then no model counts as near constant.
     """
     known = table.y is not None
     y = table.y if table.y is not None else np.zeros(table.n, np.int8)
@@ -76,6 +77,7 @@ def table_points(
         min_size=min_size,
     )
     decided = (scores > 0.5).astype(np.int8)
+    found["status"] = decision_status(y, decided)["status"]
     positive = decided.sum(axis=1)
     found["selection_rate"] = positive / table.n
     low, high = wilson_interval(positive, np.full(len(positive), table.n))
@@ -266,7 +268,7 @@ def _points(
             "method": [CATALOG[one.setting.method].label for one in scored],
             "colour_role": [CATALOG[one.setting.method].colour_role for one in scored],
             "main": [place == 0 for place in range(len(scored))],
-            "front": front,
+            "front": front & (points["status"] == "").to_numpy(),
         }
         changes = _changes(points, found[0] if found else points)
         found.append(pd.concat([pd.DataFrame(known), points, changes], axis=1))
