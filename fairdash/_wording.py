@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 MINUS = "−"
 UNDEFINED = "–"
@@ -128,6 +129,46 @@ def between(low: float, high: float, digits: int = 3) -> str:
     return f"{number(low, digits)}{joint}{number(high, digits)}"
 
 
+def in_points(share: float) -> str:
+    """Return a share in percentage points, without the unit: 16.1."""
+    return number(100 * share, 1)
+
+
+def moved_words(paired: Mapping[Any, Any], less: str, more: str, what: str) -> str:
+    """Say a paired change of a share, as a finding only if its interval excludes 0.
+
+    Parameters
+    ----------
+    paired : mapping
+        With ``difference``, ``low`` and ``high``.
+    less, more : str
+        Verbs for a change below and above 0.
+    what : str
+        What changes, as "accuracy" or "the gap between groups".
+    """
+    difference, low, high = (paired[name] for name in ("difference", "low", "high"))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return f"has no estimate of {what}"
+    if low <= 0 <= high:
+        ends = interval(low, high, lambda share: change(100 * share, 1))
+        return f"does not clearly move {what} ({ends} points)"
+    verb = less if difference < 0 else more
+    small, large = sorted((abs(low), abs(high)))
+    ends = interval(small, large, in_points)
+    size = f"{in_points(abs(difference))} points ({ends})"
+    return (
+        f"{verb} {size} of {what}" if what == "accuracy" else f"{verb} {what} by {size}"
+    )
+
+
+def alike_words(label: str) -> str:
+    """Say of a constant model that its gaps mean nothing."""
+    return (
+        f"{label} decides alike for everyone, or nearly so: gaps between groups say "
+        "nothing of it."
+    )
+
+
 def wrap(name: str, width: int = 20) -> str:
     """Break a long name into lines."""
     return "<br>".join(textwrap.wrap(name, width)) or name
@@ -199,7 +240,7 @@ def size(n_bytes: float) -> str:
         units.pop(0)
     unit = units[0]
     digits = 1 if n_bytes < 9.95 and unit != "B" else 0
-    return f"{n_bytes:.{digits}f} {unit}"
+    return f"{n_bytes:.{digits}f} points"
 
 
 def ago(moment: float, now: float | None = None) -> str:

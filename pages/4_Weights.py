@@ -65,6 +65,8 @@ def show_weights():
         ui.problem("These subgroups cannot be made", error)
         return
     top = results.find_top_rows(chosen, ratio, share, group)
+    with facts:
+        ui.verdict(results.weights_verdict(chosen, related, top, share))
     ui.kpi_row(results.weight_kpis(chosen, ratio, related))
     st.caption(weights.whose(models, chosen.model))
     left, right = st.columns(2, gap="medium")

@@ -36,7 +36,7 @@ def show_individual():
         return
     with facts:
         ui.context(dataset.name, *individual.audit_facts(own), question.model.label)
-    individual.show_numbers(own)
+    individual.show_numbers(own, question)
     left, right = st.columns(2, gap="medium")
     with right:
         individual.show_metric(metric, model, question)

@@ -59,6 +59,7 @@ from fairdash.audits.individual_facts import (
     counterparts_caption,
     counterparts_headline,
     individual_kpis,
+    individual_verdict,
     nobody_alike,
     summarise_certificates,
     yardstick_caption,

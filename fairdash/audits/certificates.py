@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash._wording import number, plain
+from fairdash._wording import alike_words, in_points, number, percent
 from fairdash.audits.noise import Known, Noise, Places, Radius
 from fairdash.datasets import Dataset, split
 from fairdash.methods.noisy_groups import (
@@ -138,37 +138,59 @@ class Certificate:
         """Return how far the ball reaches: ``radius``, or as far as true groups can."""
         return float(np.fmin(radius, self.reach))
 
-    def guarantee(self, constraints: str, radius: float) -> str:
-        """Say in plain words (Markdown) what is guaranteed, and what is not."""
-        rate, n = RATES[constraints], len(self.largest)
-        sure = "" if self.confidence is None else f", {self.confidence:.0%} confidence"
-        mean = f", averaged over {n} splits" if n > 1 else ""
-        at_most = radius >= self.reach
-        where = f"within γ = {number(radius)} of the noisy ones"
-        if at_most:
-            far = f"γ ≤ {number(self.covered(radius))}{sure}"
-            where = f"as far from the noisy ones as they can be on these rows ({far})"
-        parts = [
-            f"**{plain(self.label)}: guaranteed.** With true groups {where}, the "
-            f"{rate} of every group keeps the constraint on these rows."
-        ]
-        if self.kept("ball") < n:
-            parts = [
-                f"**{plain(self.label)}: not guaranteed.** True groups {where} can "
-                f"break the constraint on the {rate}; the largest violation is "
-                f"{number(self.means['ball'])}{mean}."
-            ]
+    def answer(self, question: Question, radius: float, rows: str) -> str:
+        """Say in one sentence what is guaranteed if groups are recorded wrongly.
+
+        Parameters
+        ----------
+        question : Question
+        radius : float
+            Of total variation.
+        rows : str
+            What the rows are called, such as "test rows".
+        """
         if self.status:
-            parts.append(f"But it {STATUS_WORDS[self.status]}.")
+            return f"{alike_words(self.label)} It {STATUS_WORDS[self.status]}."
+        rate, n = RATES[question.constraints], len(self.largest)
+        share = self.covered(radius)
+        far = (
+            f"With up to {percent(share)} of a group recorded wrongly "
+            f"(γ = {number(share)}"
+        )
+        far += f", as far as can be{self._sure})" if radius >= self.reach else ")"
+        allowed = f"{in_points(question.slack)} points"
+        kept = self.kept("ball")
+        if kept == n:
+            return (
+                f"{self.label}: guaranteed. {far}, no group's {rate} is more than "
+                f"{allowed} worse than that of all {rows}."
+            )
+        worst = in_points(self.means["ball"] + question.slack)
+        mean = f", averaged over {n} splits" if n > 1 else ""
+        some = f" It holds on {kept} of {n} splits." if kept else ""
+        return (
+            f"{self.label}: not guaranteed. {far}, the {rate} of some group can be "
+            f"{worst} points worse than that of all {rows}{mean}; {allowed} are "
+            f"allowed.{some}"
+        )
+
+    @property
+    def _sure(self) -> str:
+        return "" if self.confidence is None else f", {self.confidence:.0%} confidence"
+
+    def details(self, radius: float) -> str:
+        """Say how far true groups may be, and what knowing P(G | Ĝ) would add."""
+        n, parts = len(self.largest), []
         if np.isnan(self.reach):
-            parts.append("How far they are is not known.")
-        elif not at_most:
-            parts.append(f"But they may be {number(self.reach)} away{sure}.")
+            parts.append("How far true groups are from noisy ones is not known.")
+        elif radius < self.reach:
+            parts.append(f"True groups may be {number(self.reach)} away{self._sure}.")
         if self.kept("soft") == n:
-            parts.append(f"Knowing P(G | Ĝ) instead, it is kept{sure}.")
+            parts.append(f"Knowing P(G | Ĝ), the constraint is kept{self._sure}.")
         elif self.largest["soft"].notna().any():
-            soft = f"{number(self.means['soft'])}{mean}{sure}"
-            parts.append(f"Knowing P(G | Ĝ) instead: at most {soft}.")
+            mean = f", averaged over {n} splits" if n > 1 else ""
+            soft = f"{number(self.means['soft'])}{mean}{self._sure}"
+            parts.append(f"Knowing P(G | Ĝ), it is broken by at most {soft}.")
         return " ".join(parts)
 
 

@@ -2,11 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import Kpi, interval, number, percent, plural
+from fairdash._wording import (
+    Kpi,
+    in_points,
+    interval,
+    listing,
+    number,
+    percent,
+    plural,
+)
 from fairdash.audits.counterparts import Counterparts
 from fairdash.audits.fair_metrics import Yardstick
 from fairdash.audits.individual import Certified
@@ -67,6 +76,37 @@ def individual_kpis(audit: "pd.Series[float]") -> list[Kpi]:
             "outcomes: root of the mean square, and the larger one.",
         ),
     ]
+
+
+def individual_verdict(audit: "pd.Series[Any]", columns: Sequence[str]) -> str:
+    """Say for how many people a model decides otherwise when it should not.
+
+    Parameters
+    ----------
+    audit : Series
+        A row of `audits_table`.
+    columns : sequence of str
+        What is set to its other values; without any, counterparts were searched.
+    """
+    if audit["constant"] > 0.5:
+        return (
+            f"{audit['label']} decides alike for everyone, or nearly so: that it "
+            "treats equals alike says nothing of it."
+        )
+    seeds, rows = int(audit["n_seeds"]), plural(round(audit["n"]), "test row")
+    sure = f"± {percent(audit['consistency_sd'])} over {seeds} seeds"
+    if seeds == 1:
+        ends = 1 - audit["consistency_high"], 1 - audit["consistency_low"]
+        sure = interval(*ends, percent)
+    when = "someone alike is found who gets another decision"
+    if columns:
+        when = f"the decision of {audit['label']} changes with {listing(columns)} alone"
+    else:
+        when += f" by {audit['label']}"
+    return (
+        f"For {percent(1 - audit['consistency'])} of people {when} ({sure}; {rows}); "
+        f"P(1) moves by up to {in_points(audit['moved'])} points on average."
+    )
 
 
 def counterparts_headline(found: Counterparts) -> str:

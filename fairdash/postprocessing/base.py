@@ -10,10 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from fairdash._wording import alike_words, listing, moved_words, percent, plural
+from fairdash.metrics import gap_ends, gap_words
 from fairdash.postprocessing.inputs import Array, ScoreType
 from fairdash.postprocessing.outcome import DecisionSums
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
+
+_ALIKE = 1e-9  # of a rate that is 0 or 1
 
 
 class Report(NamedTuple):
@@ -28,6 +32,42 @@ class Report(NamedTuple):
     h: Array
     outcome: pd.DataFrame
     changed: pd.DataFrame
+
+    def verdict(self, rows: str) -> str:
+        """Say what decisions of the ramp change, who is behind, and how surely.
+
+        Parameters
+        ----------
+        rows : str
+            What the rows are called, such as "test".
+        """
+        changed = self.changed
+        rates = np.asarray(changed["rate"], dtype=np.float64)
+        if rates.max() < _ALIKE or rates.min() > 1 - _ALIKE:
+            return alike_words("The ramp")
+        accuracy, gap = (
+            {"difference": row["change"], "low": row["change_low"]}
+            | {"high": row["change_high"]}
+            for row in self.outcome.to_dict("records")
+        )
+        moved = [moved_words(gap, "narrows", "widens", "the gap between groups")]
+        if self.rows.y is not None:
+            moved.append(moved_words(accuracy, "loses", "gains", "accuracy"))
+        behind, ahead = (
+            changed["group"].iloc[int(place)]
+            for place in (rates.argmin(), rates.argmax())
+        )
+        left = self.outcome.iloc[1]
+        value, low, high = (float(left[name]) for name in ("value", "low", "high"))
+        words = gap_words("selection_rate", behind, ahead, -value, decided="decided 1")
+        who = f"{words} ({gap_ends('selection_rate', 1, low, high)})"
+        if not low > 0:
+            who = f"no gap between groups is clear: {who}"
+        share = percent(changed["changed"].sum() / changed["n"].sum())
+        return (
+            f"Beside no correction the ramp {listing(moved)}, by changing {share} of "
+            f"{plural(int(changed['n'].sum()), f'{rows} row')}. With it {who}."
+        )
 
 
 class PostProcessor(BaseEstimator, ABC):

@@ -93,9 +93,11 @@ from fairdash.results.training import (
 )
 from fairdash.results.weighting import (
     EVERYBODY,
+    TopRows,
     Weighted,
     find_top_rows,
     instead_words,
     weight_kpis,
     weighted_models,
+    weights_verdict,
 )

@@ -12,6 +12,7 @@ from fairdash import metrics
 from fairdash._wording import (
     GapNames,
     Kpi,
+    alike_words,
     change,
     count,
     floor_words,
@@ -142,10 +143,7 @@ class LocalResult:
         """
         gap = self.names.gap
         if self.row["constant"] > MOST_SEEDS:
-            return (
-                f"{self.label} decides alike for everyone, or nearly so: gaps between "
-                "groups say nothing of it."
-            )
+            return alike_words(self.label)
         known = self.own[self.own["estimable"]]
         if known.empty:
             return "No subgroup is estimable: choose wider ones or a smaller size."

@@ -136,51 +136,82 @@ def every_measure(
 def _every_measure(
     store: Store, model: Setting, dataset_id: str, favourable: bool, outcome: str
 ) -> pd.DataFrame:
-    dataset = store.dataset(dataset_id)
     rows = []
     for measure in MEASURES:
-        values = pd.concat(
-            [
-                _by_group(store, trial.key, dataset_id, trial.seed, measure)
-                for trial in model.trials
-            ]
-        )
-        value = values.groupby("group", sort=False)["value"].mean()
-        value = value.reindex(dataset.group_names)
-        best = dataset.group_names[
-            best_off(measure, value.to_numpy(float), favourable=favourable)
-        ]
-        gaps = pd.concat(
-            [
-                _gaps(store, trial.key, dataset_id, trial.seed, measure, best)
-                for trial in model.trials
-            ]
-        )
-        numbers = ["difference", "ci_low", "ci_high", "ratio"]
-        by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
-        widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
+        values = _values(store, model, dataset_id, measure)
+        gap = widest_gap(store, model, dataset_id, measure, favourable=favourable)
         rows.append(
             {
                 "measure": MEASURE_NAMES[measure],
                 "symbol": MEASURE_SYMBOLS[measure],
-                **value.to_dict(),
-                "gap": widest["difference"],
-                "ci_low": widest["ci_low"],
-                "ci_high": widest["ci_high"],
-                "ratio": widest["ratio"],
+                **{str(group): value for group, value in values.items()},
+                **{name: gap[name] for name in ("gap", "ci_low", "ci_high", "ratio")},
                 "sentence": gap_sentence(
                     measure,
-                    str(widest["group"]),
-                    best,
-                    float(widest["difference"]),
-                    float(widest["ci_low"]),
-                    float(widest["ci_high"]),
-                    decided=f"predicted “{outcome}”",
+                    gap["group"],
+                    gap["other"],
+                    gap["gap"],
+                    gap["ci_low"],
+                    gap["ci_high"],
+                    decided=gap["decided"],
                     outcome=f"“{outcome}”",
                 ),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _values(
+    store: Store, model: Setting, dataset_id: str, measure: str
+) -> "pd.Series[float]":
+    """Return a measure by group, the mean over seeds."""
+    values = pd.concat(
+        [
+            _by_group(store, trial.key, dataset_id, trial.seed, measure)
+            for trial in model.trials
+        ]
+    )
+    mean = values.groupby("group", sort=False)["value"].mean()
+    return mean.reindex(store.dataset(dataset_id).group_names)
+
+
+def widest_gap(
+    store: Store,
+    model: Setting,
+    dataset_id: str,
+    measure: str = "selection_rate",
+    *,
+    favourable: bool = True,
+) -> dict[str, Any]:
+    """Return who is furthest behind the group that is best off, over all rows.
+
+    Over several seeds the gap and the ends of its interval are means.
+
+    Returns
+    -------
+    dict
+        group, other (the one best off), gap (signed: of group minus other), ci_low,
+        ci_high, ratio, decided (what a positive decision is called)
+    """
+    dataset = store.dataset(dataset_id)
+    value = np.asarray(_values(store, model, dataset_id, measure), dtype=np.float64)
+    best = dataset.group_names[best_off(measure, value, favourable=favourable)]
+    gaps = pd.concat(
+        [
+            _gaps(store, trial.key, dataset_id, trial.seed, measure, best)
+            for trial in model.trials
+        ]
+    )
+    numbers = ["difference", "ci_low", "ci_high", "ratio"]
+    by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
+    widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
+    return {
+        "group": str(widest["group"]),
+        "other": best,
+        "gap": widest["difference"],
+        **{name: widest[name] for name in ("ci_low", "ci_high", "ratio")},
+        "decided": f"predicted “{dataset.roles.outcome()}”",
+    }
 
 
 def readable_measures(
@@ -238,7 +269,7 @@ def _measured(
     first = names.worst.format(k=1)
     row = {
         "n": len(rows.y),
-        "constant": _constant(rows, key),
+        "constant": constant(rows, key),
         names.overall: float(overall.value),
         f"{names.overall}_low": float(overall.low),
         f"{names.overall}_high": float(overall.high),
@@ -253,7 +284,8 @@ def _measured(
     return _Found(table, row, chance)
 
 
-def _constant(rows: Rows, key: str) -> float:
+def constant(rows: Rows, key: str) -> float:
+    """Return 1 for a model that decides alike for everyone, or nearly so."""
     status = decision_status(rows.y, rows.predictions(key))["status"].iloc[0]
     return float(status != DECIDES)
 

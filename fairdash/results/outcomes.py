@@ -16,6 +16,7 @@ from fairdash.results.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
+from fairdash.results.measured import widest_gap
 from fairdash.results.models import (
     Setting,
     known_models_of,
@@ -24,11 +25,11 @@ from fairdash.results.models import (
     share_seed,
 )
 from fairdash.results.rows import trained_on
+from fairdash.results.verdicts import verdict_words
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE
 
 _MOST = 10  # models in a figure
-_MOST_CONSTANT = 0.5  # share of seeds that decide alike, above which a model does
 _METRICS = (
     ("accuracy", "Accuracy", percent, points, 1),
     ("demographic_parity_difference", "DI", number, change, -1),
@@ -48,6 +49,8 @@ class Outcome:
         Paired changes against the baseline, if it was trained on a seed of it.
     chance : float
         Worst-1-DI of that method by chance, 95th percentile.
+    gap : mapping
+        Of `widest_gap`, of that method.
     """
 
     settings: tuple[Setting, ...]
@@ -57,6 +60,7 @@ class Outcome:
     changes: pd.DataFrame | None
     chance: float
     notes: str
+    gap: Mapping[Any, Any]
 
     def kpis(self) -> list[Kpi]:
         """Return accuracy, DI and Worst-1-DI with their change, and chance."""
@@ -80,32 +84,8 @@ class Outcome:
         return [*items, chance_kpi(self.chance)]
 
     def verdict(self) -> str:
-        """Return in one sentence what the method changes, and how surely.
-
-        A gap narrows or widens, and accuracy rises or falls, only where the 95%
-        interval of the paired change excludes 0; else the interval is told.
-        """
-        label = self.row["label"]
-        if self.row.get("constant", 0) > _MOST_CONSTANT:
-            return (
-                f"{label} decides alike for everyone, or nearly so: gaps between "
-                "groups say nothing of it."
-            )
-        rows = plural(round(self.row["n"]), "test row")
-        if self.changes is None:
-            gap = "demographic_parity_difference"
-            ends = interval(self.row[f"{gap}_low"], self.row[f"{gap}_high"], _pt)
-            return (
-                f"{label} gives the groups rates of positive predictions that are "
-                f"{_pt(self.row[gap])} points apart ({ends or 'no interval'}; {rows})."
-            )
-        paired = self.changes.set_index("metric").to_dict("index")
-        apart, accuracy = paired["demographic_parity_difference"], paired["accuracy"]
-        return (
-            f"Beside the plain model {label} "
-            f"{_moved(apart, 'narrows', 'widens', 'the gap between groups')} and "
-            f"{_moved(accuracy, 'loses', 'gains', 'accuracy')}; 95% intervals, {rows}."
-        )
+        """Return what the method changes and who is worse off by it."""
+        return verdict_words(self.row, self.changes, self.gap)
 
     def caption(self) -> str:
         """Say which rows and seeds, and the paired change with its interval."""
@@ -203,27 +183,7 @@ def outcome(store: Store, snapshot: Snapshot) -> Outcome:
         changes=changes,
         chance=chance_worst(store, main, dataset_id, subgroups),
         notes=" ".join(filter(None, [compared.note(), trained, fewer])),
-    )
-
-
-def _pt(share: float) -> str:
-    """Return a share in points, without the unit: 16.1."""
-    return number(100 * share, 1)
-
-
-def _moved(paired: Mapping[Any, Any], less: str, more: str, what: str) -> str:
-    """Say a paired change in points, as a finding only if its interval excludes 0."""
-    difference, low, high = (paired[name] for name in ("difference", "low", "high"))
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return f"has no estimate of {what}"
-    if low <= 0 <= high:
-        between = interval(low, high, lambda share: change(100 * share, 1))
-        return f"does not clearly move {what} ({between} points)"
-    verb = less if difference < 0 else more
-    small, large = sorted((abs(low), abs(high)))
-    size = f"{_pt(abs(difference))} points ({interval(small, large, _pt)})"
-    return (
-        f"{verb} {size} of {what}" if what == "accuracy" else f"{verb} {what} by {size}"
+        gap=widest_gap(store, main, dataset_id),
     )
 
 

@@ -14,8 +14,9 @@ from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import local_di, mean_local_di
 from fairdash.results.evaluation import chance_worst
-from fairdash.results.models import settings
+from fairdash.results.models import reference_of, settings
 from fairdash.results.rows import Kept, Rows, rows_of
+from fairdash.results.verdicts import model_verdict
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
     AXES,
@@ -229,6 +230,27 @@ class StoredSweep:
         grid = MethodGrid(method=method, params={**params, **point})
         change = {"methods": (grid,), "equal_models": False, "initialisations": 1}
         return spec.model_copy(update=change)
+
+    def verdict(self, limit: float) -> str:
+        """Say what the most accurate setting within a limit on DI costs and leaves.
+
+        It is chosen on validation rows; numbers are of test rows.
+        """
+        place = self.result.best({PARITY: limit})
+        asked = f"DI is to be at most {limit:g} on validation rows: "
+        if place is None:
+            return asked + nearest_limits(self.result, limit)
+        found = self.once(lambda: self._verdict(place), "verdict", place)
+        return (
+            f"{asked}the most accurate setting is {self.result.labels[place]}. {found}"
+        )
+
+    def _verdict(self, place: int) -> str:
+        (model,) = settings(self.trials_at(place))
+        reference = reference_of(model, settings(list(self.trials.values())))
+        return model_verdict(
+            self.store, model, reference, self.run.dataset_id, self.subgroups
+        )
 
     def certification_table(self, limits: Mapping[str, float]) -> pd.DataFrame:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.

@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._wording import Kpi, count, interval, number, percent, plural
+from fairdash._wording import (
+    Kpi,
+    alike_words,
+    count,
+    interval,
+    number,
+    percent,
+    plural,
+)
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.metrics import (
@@ -20,6 +28,7 @@ from fairdash.metrics import (
     top_rows,
     traits,
 )
+from fairdash.results.measured import constant
 from fairdash.results.models import Setting
 from fairdash.results.rows import Rows, rows_trained_on
 from fairdash.store import Store, TrialRecord
@@ -58,10 +67,19 @@ class Weighted:
         alone = self.reference.key == self.trial.key
         return "this model" if alone else "the unconstrained model"
 
+    @property
+    def n_rows(self) -> int:
+        """How many training rows have weights."""
+        return len(_history(self.store, self.trial.key)[1][0])
+
+    @property
+    def constant(self) -> bool:
+        """Whether the model decides alike for everyone, on the rows it learned on."""
+        return constant(_training_rows(self), self.trial.key) > 0
+
     def facts(self, name: str) -> tuple[str, ...]:
         """Return the context line: data set, rows, model, seed."""
-        n_rows = len(_history(self.store, self.trial.key)[1][0])
-        rows = plural(n_rows, "training row")
+        rows = plural(self.n_rows, "training row")
         return name, rows, self.model.label, f"seed {self.trial.seed}"
 
     def epochs(self) -> list[int]:
@@ -148,6 +166,42 @@ def weight_kpis(
             "in every group" if equal else interval(means.min(), means.max(), _short),
         ),
     ]
+
+
+def weights_verdict(
+    weighted: Weighted, correlation: Correlation, top: TopRows, share: float
+) -> str:
+    """Say whether weights went where gaps are, and who the rows at the top are.
+
+    Either is a finding only where its 95% interval excludes no relation: a correlation
+    of 0, or the share among all training rows.
+    """
+    label = weighted.model.label
+    if weighted.constant:
+        return alike_words(label)
+    where = "are not clearly related to the gaps of subgroups"
+    if correlation.low > 0 or correlation.high < 0:
+        size = "larger" if correlation.value > 0 else "smaller"
+        where = (
+            f"are {size} in subgroups where {weighted.reference_name} treats groups "
+            "more differently"
+        )
+    ends = interval(correlation.low, correlation.high, _short)
+    how = f"correlation {number(correlation.value, 2)}, {ends}"
+    how = how if ends else "correlation not estimable"
+    first = top.traits[top.traits["ci_low"] > top.traits["share_all"]].head(1)
+    words = "No value is clearly more frequent among them than among all."
+    for row in first.to_dict("records"):
+        ends = interval(row["ci_low"], row["ci_high"], percent)
+        words = (
+            f"{percent(row['share_top'])} of them ({ends}) have {row['trait']}, of all "
+            f"rows {percent(row['share_all'])}."
+        )
+    return (
+        f"Weights of {label} {where} "
+        f"({how}; {plural(weighted.n_rows, 'training row')}). "
+        f"The top {percent(share)} are {plural(top.n_rows, 'row')}: {words}"
+    )
 
 
 def find_top_rows(

@@ -191,27 +191,31 @@ SEED = st.fixed_dictionaries(
     st.sampled_from([None, 0.95]),
     st.sampled_from(["", "accepts all", "near constant"]),
 )
-def test_the_guarantee_says_what_holds_on_every_split(seeds, reach, sure, status):
+def test_the_answer_says_what_holds_on_every_split(seeds, reach, sure, status):
     largest = pd.DataFrame(seeds).reindex(columns=KINDS)
     found = Certificate("m", pd.DataFrame(), largest, reach, sure, status)
-    words = found.guarantee("equalized_odds", 0.1)
+    words = found.answer(Question("equalized_odds", 0.05), 0.1, "test rows")
     holds = bool((largest["ball"] <= 0).all())
-    assert ("**m: guaranteed.**" in words) == holds
-    if not holds:
-        shown = re.search(r"the largest violation is ([−\d.]+\d)", words)[1]
-        mean = largest["ball"].mean()
-        assert float(shown.replace("−", "-")) == pytest.approx(mean, abs=6e-4)
-    assert ("it is kept" in words) == bool((largest["soft"] <= 0).all())
-    assert ("averaged" in words) == (
-        len(seeds) > 1 and ("at most" in words or not holds)
-    )
-    assert ("as far from" in words) == (reach == 0.05)
-    assert ("may be 0.200 away" in words) == (reach == 0.2)
-    assert ("95% confidence" in words) == (
-        sure is not None
-        and (reach == reach or "it is kept" in words or "most" in words)
-    )
-    assert ("But it" in words) == bool(status)
+    assert ("decides alike for everyone" in words) == bool(status)
+    if not status:
+        assert words.startswith("m: guaranteed.") == holds
+        assert words.startswith("m: not guaranteed.") != holds
+        assert "all test rows" in words
+        share, *worse = re.findall(r"[−\d.]+\d(?=% of| points)", words)
+        assert float(share) == pytest.approx(5 if reach == 0.05 else 10)
+        worst = 100 * largest["ball"].mean() + 5
+        expected = [5] if holds else [worst]
+        assert float(worse[0].replace("−", "-")) == pytest.approx(*expected, abs=0.051)
+        assert ("averaged" in words) == (len(seeds) > 1 and not holds)
+        assert ("It holds on" in words) == (
+            not holds and bool((largest["ball"] <= 0).any())
+        )
+        assert ("as far as can be" in words) == (reach == 0.05)
+    more = found.details(0.1)
+    assert ("is kept" in more) == bool((largest["soft"] <= 0).all())
+    assert ("0.200 away" in more) == (reach == 0.2)
+    known = reach == 0.2 or "soft" in largest
+    assert ("95% confidence" in more) == (sure is not None and known)
     row = found.row
     assert row["kept"] == holds
     for kind in ("ball", "soft", "noisy"):

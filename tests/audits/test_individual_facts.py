@@ -14,17 +14,25 @@ from fairdash.audits import (
     FairMetricSpec,
     Yardstick,
     audit_flips,
+    audits_table,
     certificate_kpis,
     counterparts_caption,
     counterparts_headline,
     fair_radius_yardstick,
     flip_values,
+    individual_verdict,
     pair_counts,
     summarise_certificates,
     yardstick_caption,
 )
 from fairdash.datasets import Roles, make_dataset
-from fairdash.metrics import DIFCertificate, LossRatio, group_directions, ignore_columns
+from fairdash.metrics import (
+    DIFCertificate,
+    LossRatio,
+    group_directions,
+    ignore_columns,
+    wilson_interval,
+)
 from fairdash.store import TrialRecord
 
 
@@ -50,6 +58,39 @@ def test_the_headline_is_the_share_of_all_people_searched(seed):
     assert none == ([pytest.approx(alone, abs=0.0501)] if alone else [])
     assert caption.startswith(f"{found.n:,} test row")
     assert (f"ε = {found.radius:g}" in caption) == (alone > 0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("columns", [(), ("sex", "race")])
+def test_the_verdict_counts_people_who_are_decided_otherwise(seed, columns):
+    rng = np.random.default_rng(seed)
+    seeds, n = int(rng.choice([1, 3])), 400
+    rows, changed = [], rng.integers(0, n, seeds)
+    for one in changed:
+        low, high = map(float, wilson_interval(n - one, n))
+        numbers = {"consistency": 1 - one / n, "moved": one / n / 4, "n": n}
+        ends = {"consistency_low": low, "consistency_high": high}
+        known = {"label": "ROAD", "method": "ROAD", "colour_role": "fair"}
+        known |= {"chosen": True, "fairness_weight": 1.0, "constant": float(seed == 0)}
+        rows.append(known | numbers | ends)
+    said = individual_verdict(audits_table(rows).iloc[0], columns)
+    if seed == 0:
+        assert "decides alike for everyone" in said
+        return
+    share, *ends = re.findall(r"[\d.]+(?=%|–)", said)
+    assert float(share) == pytest.approx(100 * changed.mean() / n, abs=0.051)
+    assert ("sex and race alone" in said) == bool(columns)
+    assert ("someone alike" in said) != bool(columns)
+    assert "400 test rows" in said
+    if seeds == 1:
+        low, high = wilson_interval(changed[0], n)
+        assert list(map(float, ends)) == [
+            pytest.approx(100 * end, abs=0.051) for end in (low, high)
+        ]
+    else:
+        assert float(ends[0]) == pytest.approx(100 * changed.std(ddof=1) / n, abs=0.051)
+    points = float(re.search(r"by up to ([\d.]+) points", said)[1])
+    assert points == pytest.approx(25 * changed.mean() / n, abs=0.051)
 
 
 def test_without_anybody_within_the_radius_the_headline_is_zero():

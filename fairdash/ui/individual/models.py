@@ -30,6 +30,7 @@ from fairdash.audits import (
     fair_radius_yardstick,
     flip_values,
     individual_kpis,
+    individual_verdict,
     nobody_alike,
     read_model,
     search_counterparts,
@@ -42,7 +43,7 @@ from fairdash.results import Setting
 from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
 from fairdash.ui.individual.form import Question
-from fairdash.ui.widgets.blocks import figure, heading, kpi_row
+from fairdash.ui.widgets.blocks import figure, heading, kpi_row, verdict
 from fairdash.ui.widgets.state import store
 
 MOST_MODELS = 40
@@ -272,8 +273,9 @@ def _reasons(excluded: Mapping[str, str]) -> str:
     )
 
 
-def show_numbers(audits: Audits) -> None:
-    """Draw the numbers of the chosen model."""
+def show_numbers(audits: Audits, question: Question) -> None:
+    """Draw the verdict on the chosen model, and its numbers."""
+    verdict(individual_verdict(audits.table.iloc[0], question.spec.columns))
     kpi_row(individual_kpis(audits.table.iloc[0]))
 
 

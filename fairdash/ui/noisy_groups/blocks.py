@@ -26,7 +26,7 @@ from fairdash.audits import (
 from fairdash.jobs import submit
 from fairdash.ui.noisy_groups.form import Candidate, Chosen, decisions_of
 from fairdash.ui.selection import choose, selection
-from fairdash.ui.widgets.blocks import figure, heading, kpi_row, problem
+from fairdash.ui.widgets.blocks import figure, heading, kpi_row, problem, verdict
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.runs import source
 from fairdash.ui.widgets.scores import Source
@@ -123,8 +123,10 @@ def show_certificates(
         if one.id in shown
     }
     with numbers:
+        rows = "rows of the file" if model.upload else "test rows"
+        verdict(found[model.id].answer(question, radius, rows))
         kpi_row(_kpis(found[model.id], radius))
-        st.markdown(found[model.id].guarantee(question.constraints, radius))
+        st.caption(found[model.id].details(radius))
     rows = "All rows of the file" if model.upload else "Test rows, mean over seeds"
     if len(shown) < len(models):
         rows += f"; {len(shown)} of {plural(len(models), 'model')}"

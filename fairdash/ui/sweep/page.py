@@ -30,7 +30,7 @@ from fairdash.ui.sweep.figures import (
 )
 from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_inside, draw_sliders
-from fairdash.ui.widgets.blocks import figure, problem
+from fairdash.ui.widgets.blocks import figure, problem, verdict
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.runs import progress_box
 from fairdash.ui.widgets.state import store
@@ -117,7 +117,10 @@ def _follow_training(run: RunRecord) -> None:
 @st.fragment
 def _explore(sweep: StoredSweep) -> None:
     """Draw all that follows a setting; the browser moves most of it by itself."""
+    top = st.container()
     state, corner = sweep_controls(sweep)
+    with top:
+        verdict(sweep.verdict(state.limit))
     with corner:
         find_model(sweep, state)
     submitted = f"{sweep.run.id} submitted"
