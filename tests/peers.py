@@ -9,12 +9,17 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+
+def _precision(y, d, sample_weight=None):
+    return precision_score(y, d, sample_weight=sample_weight, zero_division=np.nan)
+
+
 OTHERS = {
     "selection_rate": fairlearn.selection_rate,
     "true_positive_rate": fairlearn.true_positive_rate,
     "false_positive_rate": fairlearn.false_positive_rate,
     "false_negative_rate": fairlearn.false_negative_rate,
-    "precision": precision_score,
+    "precision": _precision,
     "accuracy": accuracy_score,
     "brier": brier_score_loss,
     "auc": roc_auc_score,

@@ -45,6 +45,8 @@ from fairdash.metrics.group.rates import (
     equalized_odds_ratio,
     expected_violations,
     group_rates,
+    measure_difference,
+    measure_ratio,
 )
 from fairdash.metrics.group.seeds import mean_local_di, summarise_seeds
 from fairdash.metrics.group.weights import (

@@ -48,6 +48,29 @@ def binary_vector(name: str, values: ArrayLike) -> Labels:
     return vector
 
 
+def labels(name: str, values: ArrayLike, pos_label: Any = None) -> Labels:
+    """Return 1 where a vector holds the positive label, else 0.
+
+    Without ``pos_label`` labels are 0 and 1, or -1 and 1; with it any two.
+    """
+    array = np.asarray(values)
+    if array.ndim != 1:
+        return binary_vector(name, values)
+    if pos_label is None:
+        negative = array == -1
+        one_sided = negative.any() and (negative | (array == 1)).all()
+        return binary_vector(name, np.where(negative, 0, array) if one_sided else array)
+    known = pd.unique(pd.Series(array))
+    if len(known) > 2 or (len(known) == 2 and pos_label not in known):
+        shown = ", ".join(as_written(value) for value in known[:5])
+        raise ValueError(
+            f"`{name}` must hold `pos_label` {pos_label!r} and one other value; it "
+            f"holds {shown}."
+        )
+    positive: Labels = (array == pos_label).astype(np.int8)
+    return positive
+
+
 def probability_models(name: str, values: ArrayLike) -> NDArray[np.floating[Any]]:
     """Return probabilities as (models, rows); one model may come as a vector."""
     array = np.asarray(values)

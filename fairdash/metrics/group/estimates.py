@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from sklearn.utils import check_consistent_length
 
 from fairdash._validation import check_one_of
-from fairdash.metrics.group.counting import binary_vector, divide, probability_models
+from fairdash.metrics.group.counting import divide, labels, probability_models
 from fairdash.metrics.group.intervals import (
     Bounds,
     Interval,
@@ -120,18 +120,21 @@ class Measured(NamedTuple):
         y_true: ArrayLike | None,
         y_pred: ArrayLike,
         sample_weight: ArrayLike | None,
+        pos_label: Any = None,
     ) -> "Measured":
         """Check what a measure is computed from; see `measure_by_group`."""
         check_one_of("measure", measure, MEASURES)
         scored = measure in SCORE_MEASURES
-        read = probability_models if scored else binary_vector
-        predicted = np.atleast_2d(read("y_pred", y_pred))[0].astype(np.float64)
+        if scored:
+            predicted = probability_models("y_pred", y_pred)[0].astype(np.float64)
+        else:
+            predicted = labels("y_pred", y_pred, pos_label).astype(np.float64)
         if y_true is None:
             if scored or RATES[measure].needs_outcome:
                 raise ValueError(f"`y_true` is needed for {measure!r}.")
             y = np.zeros(len(predicted))
         else:
-            y = binary_vector("y_true", y_true).astype(np.float64)
+            y = labels("y_true", y_true, pos_label).astype(np.float64)
         check_consistent_length(y, predicted)
         return cls(measure, y, predicted, _weights(sample_weight, predicted))
 

@@ -1,6 +1,7 @@
 """Any measure inside subgroups: its gaps, and what chance alone makes of them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,9 +55,10 @@ class LocalMeasure:
         subgroups: ArrayLike,
         min_size: int = 50,
         sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
     ) -> "LocalMeasure":
         """Compute a measure in all cells; see `local_measure`."""
-        measured = Measured.of(measure, y_true, y_pred, sample_weight)
+        measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label)
         cells = local_cells(
             sensitive_features=sensitive_features,
             subgroups=subgroups,
@@ -202,6 +204,7 @@ def local_measure(
     sensitive_features: ArrayLike,
     subgroups: ArrayLike,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     min_size: int = 50,
     confidence: float = 0.95,
     reference: str | None = None,
@@ -215,7 +218,7 @@ def local_measure(
 
     Parameters
     ----------
-    measure, y_true, y_pred, sample_weight
+    measure, y_true, y_pred, sample_weight, pos_label
         As in :func:`measure_by_group`.
     min_size : int, default=50
         Subgroups with fewer rows that the measure is about are not estimable.
@@ -242,6 +245,7 @@ def local_measure(
         subgroups=subgroups,
         min_size=min_size,
         sample_weight=sample_weight,
+        pos_label=pos_label,
     ).table(confidence=confidence, reference=reference)
 
 

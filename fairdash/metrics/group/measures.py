@@ -6,6 +6,8 @@ weights :math:`w` the share is weighted and the interval is Wilson's at the effe
 number of rows :math:`(\sum w)^2 / \sum w^2` (Kish 1965, section 8.2).
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -28,6 +30,7 @@ def measure_by_group(
     *,
     sensitive_features: ArrayLike,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
     r"""Return a measure in every group, with its interval.
@@ -53,6 +56,9 @@ def measure_by_group(
         None only for ``selection_rate``.
     y_pred : array-like, (n_rows,)
         0/1 decisions; probabilities for ``calibration``, ``brier`` and ``auc``.
+    pos_label : object, optional
+        The positive value of outcomes and decisions, of which there are then two of any
+        kind; without it these are 0 and 1, or -1 and 1.
 
     Returns
     -------
@@ -73,7 +79,7 @@ def measure_by_group(
     44, 837-845.
     """
     check_confidence(confidence)
-    measured = Measured.of(measure, y_true, y_pred, sample_weight)
+    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label)
     groups = group_codes(sensitive_features, measured.y)
     found = measured.estimate(groups.codes, len(groups.names))
     value, low, high = found.interval(confidence)
@@ -97,13 +103,14 @@ def measure_gaps(
     reference: str | None = None,
     favourable: bool = True,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
     r"""Return how far every group is from a reference group, with signs.
 
     Parameters
     ----------
-    measure, y_true, y_pred, sensitive_features, sample_weight, confidence
+    measure, y_true, y_pred, sensitive_features, sample_weight, pos_label, confidence
         As in :func:`measure_by_group`.
     reference : str, optional
         Name of a group; without it the group that is best off, see
@@ -121,7 +128,7 @@ def measure_gaps(
     ratio with 0, and that of ``calibration``, which has signs, is NaN.
     """
     check_confidence(confidence)
-    measured = Measured.of(measure, y_true, y_pred, sample_weight)
+    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label)
     groups = group_codes(sensitive_features, measured.y)
     found = measured.estimate(groups.codes, len(groups.names))
     if reference is not None:

@@ -1,5 +1,7 @@
 """Rates of groups, how far they are apart, and what a constraint leaves."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +21,7 @@ from fairdash.metrics.group.estimates import Measured
 from fairdash.metrics.group.intervals import wilson_interval
 
 _METHODS = ("between_groups", "to_overall")
+_ODDS = ("true_positive_rate", "false_positive_rate")
 _OUTCOMES: dict[str, tuple[tuple[int, ...], ...]] = {
     "demographic_parity": ((0, 1),),
     "equalized_odds": ((1,), (0,)),
@@ -74,152 +77,155 @@ def group_rates(
     )
 
 
-def demographic_parity_difference(
+def measure_difference(
+    measure: str,
+    y_true: ArrayLike | None,
     y_pred: ArrayLike,
     *,
     sensitive_features: ArrayLike,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     method: str = "between_groups",
 ) -> float:
+    """Return the largest difference of a measure between groups.
+
+    Parameters
+    ----------
+    measure, y_true, y_pred, sensitive_features, sample_weight, pos_label
+        As in :func:`measure_by_group`.
+    method : {"between_groups", "to_overall"}
+        "to_overall" is the largest distance of a group from the value of all rows.
+
+    Returns
+    -------
+    float; NaN if the measure of a group is undefined
+    """
+    check_one_of("method", method, _METHODS)
+    groups, overall = _values(
+        measure, y_true, y_pred, sensitive_features, sample_weight, pos_label
+    )
+    if method == "between_groups":
+        return float(spread(groups))
+    return float(np.abs(groups - overall).max())
+
+
+def measure_ratio(
+    measure: str,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    method: str = "between_groups",
+) -> float:
+    """Return the smallest over the largest value of a measure in the groups.
+
+    Parameters
+    ----------
+    measure, y_true, y_pred, sensitive_features, sample_weight, pos_label
+        As in :func:`measure_by_group`.
+    method : {"between_groups", "to_overall"}
+        "to_overall" is the smallest ratio of a group's value and that of all rows, the
+        smaller of the two over the larger.
+
+    Returns
+    -------
+    float; NaN if the measure of a group is undefined, and for 0 over 0
+    """
+    check_one_of("method", method, _METHODS)
+    groups, overall = _values(
+        measure, y_true, y_pred, sensitive_features, sample_weight, pos_label
+    )
+    if method == "between_groups":
+        return float(ratio(groups))
+    pairs = np.stack(np.broadcast_arrays(groups, overall), axis=-1)
+    return float(ratio(pairs).min())
+
+
+def _values(
+    measure: str,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None,
+    pos_label: Any,
+) -> tuple[Counts, Counts]:
+    """Return a measure in every group, and over all rows as an array of one."""
+    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label)
+    groups = group_codes(sensitive_features, measured.y)
+    return (
+        measured.estimate(groups.codes, len(groups.names)).value,
+        measured.estimate(np.zeros_like(groups.codes), 1).value,
+    )
+
+
+def demographic_parity_difference(y_pred: ArrayLike, **asked: Any) -> float:
     """Largest minus smallest rate of positive predictions over the groups ("DI").
 
     Parameters
     ----------
-    method : {"between_groups", "to_overall"}
-        "to_overall" is the largest distance of a group from the rate of all rows.
+    y_pred : array-like of 0/1, (n_rows,)
+    **asked
+        sensitive_features, sample_weight, pos_label and method, as in
+        :func:`measure_difference`.
     """
-    rates = _Rates("selection_rate", None, y_pred, sensitive_features, sample_weight)
-    return rates.difference(method)
+    return measure_difference("selection_rate", None, y_pred, **asked)
 
 
-def demographic_parity_ratio(
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    method: str = "between_groups",
-) -> float:
+def demographic_parity_ratio(y_pred: ArrayLike, **asked: Any) -> float:
     """Smallest over largest rate of positive predictions (four-fifths rule).
 
-    NaN if no row is predicted positive. With ``method="to_overall"`` the smallest ratio
-    of a group's rate and that of all rows, the smaller of the two over the larger.
+    NaN if no row is predicted positive; ``asked`` as in :func:`measure_ratio`.
     """
-    rates = _Rates("selection_rate", None, y_pred, sensitive_features, sample_weight)
-    return rates.ratio(method)
+    return measure_ratio("selection_rate", None, y_pred, **asked)
 
 
 def equalized_odds_difference(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    method: str = "between_groups",
-    agg: str = "worst_case",
+    y_true: ArrayLike, y_pred: ArrayLike, *, agg: str = "worst_case", **asked: Any
 ) -> float:
     """Return the larger of the gaps in true and in false positive rate.
 
     Their mean with ``agg="mean"``. NaN if a group has no positive or no negative row.
+    ``asked`` as in :func:`measure_difference`.
     """
-    odds = _odds(y_true, y_pred, sensitive_features, sample_weight)
-    gaps = np.array([rates.difference(method) for rates in odds])
     check_one_of("agg", agg, ("worst_case", "mean"))
+    gaps = np.array([measure_difference(m, y_true, y_pred, **asked) for m in _ODDS])
     return float(gaps.max() if agg == "worst_case" else gaps.mean())
 
 
 def equalized_odds_ratio(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    method: str = "between_groups",
-    agg: str = "worst_case",
+    y_true: ArrayLike, y_pred: ArrayLike, *, agg: str = "worst_case", **asked: Any
 ) -> float:
     """Return the smaller of the ratios of true and of false positive rates.
 
     Their mean with ``agg="mean"``. NaN if a group has no positive or no negative row,
-    or all rates of one outcome are 0.
+    or all rates of one outcome are 0. ``asked`` as in :func:`measure_ratio`.
     """
-    odds = _odds(y_true, y_pred, sensitive_features, sample_weight)
-    ratios = np.array([rates.ratio(method) for rates in odds])
     check_one_of("agg", agg, ("worst_case", "mean"))
+    ratios = np.array([measure_ratio(m, y_true, y_pred, **asked) for m in _ODDS])
     return float(ratios.min() if agg == "worst_case" else ratios.mean())
 
 
 def equal_opportunity_difference(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    method: str = "between_groups",
+    y_true: ArrayLike, y_pred: ArrayLike, **asked: Any
 ) -> float:
-    """Return the gap in true positive rate; NaN if a group has no positive row."""
-    return _odds(y_true, y_pred, sensitive_features, sample_weight)[1].difference(
-        method
-    )
+    """Return the gap in true positive rate; NaN if a group has no positive row.
+
+    ``asked`` as in :func:`measure_difference`.
+    """
+    return measure_difference("true_positive_rate", y_true, y_pred, **asked)
 
 
 def equal_opportunity_ratio(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    method: str = "between_groups",
+    y_true: ArrayLike, y_pred: ArrayLike, **asked: Any
 ) -> float:
     """Return the smallest over the largest true positive rate of the groups.
 
-    NaN if a group has no positive row or none is predicted positive.
+    NaN if a group has no positive row or none is predicted positive. ``asked`` as in
+    :func:`measure_ratio`.
     """
-    return _odds(y_true, y_pred, sensitive_features, sample_weight)[1].ratio(method)
-
-
-class _Rates:
-    """A rate in every group and over all rows."""
-
-    def __init__(
-        self,
-        measure: str,
-        y_true: ArrayLike | None,
-        y_pred: ArrayLike,
-        sensitive_features: ArrayLike,
-        sample_weight: ArrayLike | None,
-    ) -> None:
-        measured = Measured.of(measure, y_true, y_pred, sample_weight)
-        groups = group_codes(sensitive_features, measured.y)
-        self.groups = measured.estimate(groups.codes, len(groups.names)).value
-        self.overall = measured.estimate(np.zeros_like(groups.codes), 1).value
-
-    def difference(self, method: str) -> float:
-        """Return the largest distance of groups from each other or from all rows."""
-        check_one_of("method", method, _METHODS)
-        if method == "between_groups":
-            return float(spread(self.groups))
-        return float(np.abs(self.groups - self.overall).max())
-
-    def ratio(self, method: str) -> float:
-        """Return the smallest ratio of groups to each other or to all rows."""
-        check_one_of("method", method, _METHODS)
-        if method == "between_groups":
-            return float(ratio(self.groups))
-        pairs = np.stack(np.broadcast_arrays(self.groups, self.overall), axis=-1)
-        return float(ratio(pairs).min())
-
-
-def _odds(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    sensitive_features: ArrayLike,
-    sample_weight: ArrayLike | None,
-) -> tuple[_Rates, _Rates]:
-    """Return the false and the true positive rates."""
-    asked = (y_true, y_pred, sensitive_features, sample_weight)
-    return (
-        _Rates("false_positive_rate", *asked),
-        _Rates("true_positive_rate", *asked),
-    )
+    return measure_ratio("true_positive_rate", y_true, y_pred, **asked)
 
 
 def ratio(rates: Counts) -> Counts:

@@ -1,0 +1,126 @@
+"""Every measure on five real tables, held to fairlearn and scikit-learn."""
+
+import os
+from pathlib import Path
+
+import fairlearn.metrics as fairlearn
+import numpy as np
+import pandas as pd
+import pytest
+from peers import OTHERS
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fairdash.metrics import (
+    MEASURES,
+    SCORE_MEASURES,
+    equalized_odds_difference,
+    equalized_odds_ratio,
+    measure_by_group,
+    measure_difference,
+    measure_ratio,
+)
+
+DATA = os.environ.get("FAIRDASH_DATA")
+TABLES = {
+    "adult": ("income", ">50K", ["sex", "race"]),
+    "compas_two_years": ("two_year_recid", 1, ["race"]),
+    "law_school": ("pass_bar", 1, ["race1"]),
+    "german_credit": ("credit", 1, ["sex", "housing"]),
+    "credit_default": ("default_payment_next_month", 1, ["sex", "education"]),
+}
+pytestmark = pytest.mark.skipif(not DATA, reason="FAIRDASH_DATA is not set")
+
+
+@pytest.fixture(scope="module", params=TABLES)
+def scored(request):
+    """Outcomes, a logistic regression's probabilities, groups by size, a part."""
+    target, positive, sensitive = TABLES[request.param]
+    frame = pd.read_parquet(Path(DATA) / f"{request.param}.parquet")
+    frame = frame.dropna(subset=[target, *sensitive])
+    frame = frame.sample(min(2000, len(frame)), random_state=0).reset_index(drop=True)
+    y = (frame[target] == positive).to_numpy(int)
+    told = [name for name in frame if name == target or "recid" in name]
+    numbers = frame.drop(columns=told).select_dtypes("number")
+    numbers = numbers.loc[:, numbers.notna().all() & (numbers.std() > 0)]
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(numbers, y)
+    group = frame[sensitive].astype(str).agg(" ".join, axis=1)
+    by_size = group.value_counts().index
+    return {
+        "y": y,
+        "scores": model.predict_proba(numbers)[:, 1].round(3),
+        "rank": group.map({name: k for k, name in enumerate(by_size)}).to_numpy(),
+        "group": group.to_numpy(str),
+        "weight": np.random.default_rng(0).uniform(0.2, 3, len(y)),
+    }
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("groups", [2, 3, 4, 5])
+def test_figures_are_those_of_fairlearn_and_scikit_learn(scored, groups, weighted):
+    kept = scored["rank"] < groups
+    y, scores, group, weight = (
+        scored[name][kept] for name in ("y", "scores", "group", "weight")
+    )
+    assert len(np.unique(group)) == groups
+    pred = (scores > np.median(scores)).astype(int)
+    asked = {"sensitive_features": group, "sample_weight": weight if weighted else None}
+    rates = [measure for measure in MEASURES if measure not in SCORE_MEASURES]
+    for measures, given in ((rates, pred), (SCORE_MEASURES, scores)):
+        theirs = fairlearn.MetricFrame(
+            metrics={measure: OTHERS[measure] for measure in measures},
+            y_true=y,
+            y_pred=given,
+            sensitive_features=group,
+            sample_params={m: {"sample_weight": weight} for m in measures}
+            if weighted
+            else None,
+        )
+        for measure in measures:
+            ours = measure_by_group(measure, y, given, **asked).set_index("group")
+            expected = theirs.by_group[measure]
+            values = ours.loc[expected.index, "value"]
+            np.testing.assert_allclose(values, expected, atol=1e-12)
+        for method in ("between_groups", "to_overall"):
+            differences = theirs.difference(method=method)
+            ratios = theirs.ratio(method=method).drop("calibration", errors="ignore")
+            ours = [
+                measure_difference(measure, y, given, method=method, **asked)
+                for measure in measures
+            ]
+            np.testing.assert_allclose(ours, differences[list(measures)], atol=1e-12)
+            ours = [
+                measure_ratio(measure, y, given, method=method, **asked)
+                for measure in ratios.index
+            ]
+            np.testing.assert_allclose(ours, ratios.to_numpy(float))
+    told = {**asked, "method": "to_overall", "agg": "mean"}
+    for ours, theirs in (
+        (equalized_odds_difference, fairlearn.equalized_odds_difference),
+        (equalized_odds_ratio, fairlearn.equalized_odds_ratio),
+    ):
+        assert ours(y, pred, **told) == pytest.approx(theirs(y, pred, **told))
+
+
+def test_a_positive_label_is_any_of_two(scored):
+    y, pred, group = scored["y"], (scored["scores"] > 0.4).astype(int), scored["group"]
+    words = np.array(["good", "bad"])
+    for measure in ("true_positive_rate", "precision", "accuracy"):
+        plain = measure_by_group(measure, y, pred, sensitive_features=group)
+        named = measure_by_group(
+            measure, words[y], words[pred], sensitive_features=group, pos_label="bad"
+        )
+        signed = measure_by_group(
+            measure, 2 * y - 1, 2 * pred - 1, sensitive_features=group
+        )
+        pd.testing.assert_frame_equal(plain, named)
+        pd.testing.assert_frame_equal(plain, signed)
+    with pytest.raises(ValueError, match="must hold `pos_label` 'poor' and one"):
+        measure_by_group(
+            "accuracy",
+            words[y],
+            words[pred],
+            sensitive_features=group,
+            pos_label="poor",
+        )
