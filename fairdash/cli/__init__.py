@@ -1,17 +1,35 @@
 """The command line: serve the app, run a configuration, check a table."""
 
-from typing import Annotated
+import errno
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from fairdash import __version__
 from fairdash.cli._audit import audit_flips, audit_scores, drift_of_run, subgroups
 from fairdash.cli._certify import certify
 from fairdash.cli._data import data
 from fairdash.cli._export import apply_to_file, export, predict, write_report
+from fairdash.cli._options import refuse
 from fairdash.cli._run import run, serve, sweep, worker
+from fairdash.store import trouble
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+class Commands(TyperGroup):
+    """Commands that say in one line what keeps a file or the store from working."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # whoever reads has read enough
+                raise
+            raise refuse(trouble(error) or str(error)) from error
+
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("app")(serve)
 app.command()(run)
 app.command()(sweep)

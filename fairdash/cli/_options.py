@@ -34,7 +34,7 @@ def write(table: pd.DataFrame, out: Path | None) -> None:
         table.to_csv(out, index=False)
 
 
-def refuse(error: ValueError, file: Path | None = None) -> typer.Exit:
+def refuse(error: ValueError | str, file: Path | None = None) -> typer.Exit:
     """Return the exit after one clear line on stderr."""
     message = f"{file}: {error}" if file else str(error)
     typer.echo(" ".join(message.split()), err=True)

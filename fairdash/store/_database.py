@@ -1,8 +1,10 @@
 """The database of a home folder: its tables, brought up to date when it is opened."""
 
+import errno
 import fcntl
 import glob
 import os
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -91,6 +93,60 @@ PROGRESS = sa.Table(
 )
 
 
+# by SQLite's primary result code; the page shows them, so they name no folder
+_AWAY = (
+    "Put a backup of it in its place, or move it away: a new one begins, and models "
+    "are found again when the same table is added and the same settings are asked for."
+)
+_DAMAGED = f"The database of this store (store.db) is damaged. {_AWAY}"
+_TROUBLE = {
+    sqlite3.SQLITE_BUSY: "Another program keeps the database of this store (store.db) "
+    "to itself. Try again in a moment, or end that program.",
+    sqlite3.SQLITE_FULL: "The disk of this store is full, and nothing more is kept. "
+    "Make room on it; what was finished before stands.",
+    sqlite3.SQLITE_READONLY: "This store can be read but not written. Give the user "
+    "that runs fairdash the right to write, or name another home folder.",
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+}
+_BY_ERRNO = {
+    errno.ENOSPC: sqlite3.SQLITE_FULL,
+    errno.EDQUOT: sqlite3.SQLITE_FULL,
+    errno.EFBIG: sqlite3.SQLITE_FULL,
+    errno.EROFS: sqlite3.SQLITE_READONLY,
+    errno.EACCES: sqlite3.SQLITE_READONLY,
+}
+
+
+class StoreError(OSError):
+    """The store cannot be used as it is: why, and the way out."""
+
+
+def trouble(error: BaseException) -> str | None:
+    """Return what keeps the store from working, one sentence, or None if it is not it.
+
+    A disk that is full or read-only says so by an `OSError` of whoever writes.
+    """
+    if isinstance(error, StoreError):
+        return str(error)
+    code = _BY_ERRNO.get(error.errno or 0) if isinstance(error, OSError) else None
+    return None if code is None else _TROUBLE[code]
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say what a database that does not work needs, instead of what it executed."""
+    try:
+        yield
+    except (sa.exc.DatabaseError, sqlite3.DatabaseError) as error:
+        if isinstance(error, sa.exc.IntegrityError | sa.exc.ProgrammingError):
+            raise
+        cause = getattr(error, "orig", error)
+        code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+        other = f"The database of this store does not work: {cause}."
+        raise StoreError(_TROUBLE.get(code, other)) from error
+
+
 class Database:
     """An engine whose tables are current, and idempotent writes to them.
 
@@ -111,6 +167,9 @@ class Database:
         is_sqlite = address.get_backend_name() == "sqlite"
         if is_sqlite and address.database:
             database = Path(address.database)
+            began = database.exists() and (home / "tables").exists()
+            if began and not database.stat().st_size:
+                raise StoreError(_DAMAGED)
             database.touch(mode=0o600)  # SQLite gives its other files the same mode
             for path in database.parent.glob(f"{glob.escape(database.name)}*"):
                 _keep_private(path)
@@ -128,14 +187,14 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """Give a connection on which all queries see the same moment."""
-        with self.engine.connect() as connection:
+        with _told(), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """Give a connection that holds the write lock; commit at the end."""
-        with self.engine.connect().execution_options(write=True) as connection:
-            yield connection
+        with _told(), self.engine.connect() as connection:
+            yield connection.execution_options(write=True)
             connection.commit()
 
     def written(self) -> tuple[int, ...] | None:
@@ -180,8 +239,15 @@ class Database:
         connection.execute(statement, values)
 
     def _migrate(self) -> None:
-        if self._version() == NEWEST:
+        version = self._version()
+        if version == NEWEST:
             return
+        if version is not None and version > NEWEST:
+            raise StoreError(
+                f"This store was written by a newer fairdash (its form is {version}, "
+                f"this one knows {NEWEST}). Install that version, or name another home "
+                "folder."
+            )
         lock = os.open(self.home / "migrate.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -191,7 +257,7 @@ class Database:
             os.close(lock)
 
     def _version(self) -> str | None:
-        with self.engine.connect() as connection:
+        with self.reading() as connection:
             if not sa.inspect(connection).has_table("alembic_version"):
                 return None
             query = sa.text("SELECT version_num FROM alembic_version")

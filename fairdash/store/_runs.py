@@ -53,7 +53,13 @@ class RunStore:
         name: str,
         dataset_id: str,
     ) -> str:
-        """Add a queued run with all its trials in one transaction; return its id."""
+        """Add a queued run with all its trials in one transaction; return its id.
+
+        Raises
+        ------
+        ValueError
+            When there is no such data set (any more).
+        """
         run_id, trials = uuid.uuid4().hex[:12], list(trials)
         run = {
             "id": run_id,
@@ -76,10 +82,14 @@ class RunStore:
             {"run_id": run_id, "key": key, "position": position, "status": "queued"}
             for position, key in enumerate(dict.fromkeys(t.key for t in trials))
         ]
-        with self._database.writing() as connection:
-            connection.execute(sa.insert(RUNS), run)
-            self._database.upsert(connection, TRIALS, known)
-            connection.execute(sa.insert(RUN_TRIALS), queued)
+        try:
+            with self._database.writing() as connection:
+                connection.execute(sa.insert(RUNS), run)
+                self._database.upsert(connection, TRIALS, known)
+                connection.execute(sa.insert(RUN_TRIALS), queued)
+        except sa.exc.IntegrityError:
+            message = f"There is no data set {dataset_id!r} in this store (any more)"
+            raise ValueError(f"{message}; add its table again.") from None
         return run_id
 
     def runs(self, dataset_id: str | None = None) -> list[RunRecord]:

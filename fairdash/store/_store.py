@@ -2,6 +2,7 @@
 
 import os
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -102,7 +103,9 @@ def kept(database: Database) -> list[Kept]:
 
 
 def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.glob("*"))
+    with suppress(FileNotFoundError):  # deleted just now
+        return sum(path.stat().st_size for path in folder.iterdir())
+    return 0
 
 
 class Store:
@@ -189,7 +192,7 @@ class Store:
             connection.execute(sa.delete(DATASETS).where(DATASETS.c.id == dataset_id))
         self.drop_draft(dataset_id)
         table = record.table_sha256
-        if all(left.table_sha256 != table for left in self.datasets()):
+        with suppress(ValueError):  # another data set is of it, perhaps since just now
             self.delete_table(table)
 
     def kept(self) -> list[Kept]:

@@ -4,7 +4,7 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -98,17 +98,18 @@ class TableStore:
             )
             form = json.dumps(asdict(known.table_format)).encode()
             files: dict[str, bytes | Path] = {TABLE_FILE: path, FORMAT_FILE: form}
-            write_folder(self._table_folder(digest), files)
-        record = {
-            "sha256": digest,
-            "name": name,
-            "n_rows": known.n_rows,
-            "n_columns": known.n_columns,
-            "size": len(source) if isinstance(source, bytes) else source.stat().st_size,
-            "created": time.time(),
-        }
-        with self._database.writing() as connection:
-            self._database.upsert(connection, TABLES, [record])
+            size = len(source) if isinstance(source, bytes) else source.stat().st_size
+            record = {
+                "sha256": digest,
+                "name": name,
+                "n_rows": known.n_rows,
+                "n_columns": known.n_columns,
+                "size": size,
+                "created": time.time(),
+            }
+            with self._database.writing() as connection:  # nobody deletes meanwhile
+                self._database.upsert(connection, TABLES, [record])
+                write_folder(self._table_folder(digest), files)
         return digest
 
     def table_format(self, digest: str) -> TableFormat | None:
@@ -172,7 +173,7 @@ class TableStore:
         Raises
         ------
         ValueError
-            When the table is unknown or the roles do not fit it.
+            When the table is unknown, or deleted meanwhile, or the roles do not fit it.
         """
         dataset = self.draft_dataset(table, roles, name)
         dataset_id = dataset.key[:ID_LENGTH]
@@ -185,10 +186,13 @@ class TableStore:
             "subgroups": subgroups.model_dump_json(),
             "created": time.time(),
         }
-        with self._database.writing() as connection:
-            self._database.upsert(
-                connection, DATASETS, [record], update=["roles", "subgroups"]
-            )
+        try:
+            with self._database.writing() as connection:
+                self._database.upsert(
+                    connection, DATASETS, [record], update=["roles", "subgroups"]
+                )
+        except sa.exc.IntegrityError:
+            raise ValueError("The table was deleted just now; add it again.") from None
         return dataset_id
 
     def datasets(self) -> list[DatasetRecord]:
@@ -277,9 +281,11 @@ class TableStore:
         return self._home / "tables" / digest[:2] / digest
 
     def _read_table(self, digest: str) -> pd.DataFrame:
-        if not self._known_table(digest):
-            raise ValueError(f"No table {digest!r} was uploaded here.")
-        return load_table(intact(self._table_folder(digest) / TABLE_FILE), compact=True)
+        with suppress(FileNotFoundError):  # it is deleted right now
+            if self._known_table(digest):
+                path = intact(self._table_folder(digest) / TABLE_FILE)
+                return load_table(path, compact=True)
+        raise ValueError(f"No table {digest!r} was uploaded here.")
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
         known = Roles.model_validate_json(roles)

@@ -1,10 +1,16 @@
+"""The frame of every page: its address, its menu, and what stops a page."""
+
+import re
+
 import pytest
 from reading import button, words
 from toys import ROLES, people_csv
 
 from fairdash import ui
+from fairdash.store import StoreError
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
+from fairdash.ui.widgets import frame
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -88,3 +94,71 @@ def test_of_two_runs_with_one_name_the_one_in_the_address_stays(visit, run_id):
         page.run()  # sends every widget's value back, as a click does
         assert not page.exception
         assert address(page)["run"] == opened
+
+
+@pytest.mark.parametrize(
+    "name", ["Train", "Local fairness", "Weights", "Sweep", "Data"]
+)
+def test_an_address_with_nothing_in_it_is_the_page_without(visit, run_id, name):
+    page = visit(name, run="", data="")
+    assert not page.exception
+    assert not page.error
+
+
+def deleting(run_id, monkeypatch, verb):
+    """Have a run deleted by another window at the moment this one asks for it."""
+    store = ui.store()
+    ask = getattr(store, verb)
+
+    def late(*arguments, **options):
+        if run_id in {run.id for run in store.runs()}:
+            store.delete_run(run_id)
+        return ask(*arguments, **options)
+
+    monkeypatch.setattr(store, verb, late)
+
+
+@pytest.mark.parametrize(
+    "name, verb",
+    [("Train", "snapshot"), ("Local fairness", "dataset")],
+)
+def test_a_run_deleted_while_its_page_draws_is_said(
+    visit, run_id, monkeypatch, name, verb
+):
+    deleting(run_id, monkeypatch, verb)
+    page = visit(name, run=run_id)
+    assert not page.exception
+    titles = [error.proto.title for error in page.error]
+    assert titles == [f"The run {run_id} was not found"]
+
+
+def test_a_store_that_does_not_work_is_one_sentence(visit, monkeypatch, caplog):
+    why = "The database of this store (store.db) is damaged. Do this."
+
+    def fail(*_):
+        raise StoreError(why)
+
+    monkeypatch.setattr(ui.store(), "runs", fail)
+    page = visit("Runs")
+    assert not page.exception
+    assert page.error[0].value == why
+    log = caplog.text
+    assert why in log
+    assert "Traceback" not in log
+
+
+def test_what_nobody_foresaw_has_a_number_on_the_page_and_in_the_log(
+    visit, monkeypatch, caplog
+):
+    def fail(*_):
+        raise RuntimeError("the file /home/somebody/secret.csv is away")
+
+    monkeypatch.setattr(frame, "menu_address", fail)
+    page = visit("Home")
+    (shown,) = page.exception
+    assert "secret" not in f"{shown.message}{shown.stack_trace}"
+    (number,) = re.findall(r"incident (\w{6})", shown.message)
+    log = caplog.text
+    assert f"incident {number}" in log
+    assert "secret.csv" in log
+    assert "Traceback" in log

@@ -1,6 +1,7 @@
 """What goes wrong without anybody having foreseen it is in the log, not on the page."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,9 @@ def test_no_traceback_and_no_path_reaches_the_browser(page, tmp_path):
     settings = Path(APP_FOLDER) / ".streamlit" / "config.toml"
     (tmp_path / ".streamlit").mkdir()
     shutil.copy(settings, tmp_path / ".streamlit")
-    (tmp_path / "app.py").write_text(f"raise RuntimeError({SECRET!r})\n")
+    (tmp_path / "app.py").write_text(
+        f"import fairdash.ui\nraise RuntimeError({SECRET!r})\n"
+    )
     port, log = free_port(), tmp_path / "app.log"
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     command += ["--server.port", str(port), "--server.headless", "true"]
@@ -37,6 +40,14 @@ def test_no_traceback_and_no_path_reaches_the_browser(page, tmp_path):
     finally:
         os.killpg(app.pid, signal.SIGTERM)
         app.wait(timeout=20)
+    (number,) = set(re.findall(r"incident (\w{6})", shown))
+    assert f"incident {number}" in log.read_text()
     assert SECRET in log.read_text()
-    for hidden in ("secret.csv", "RuntimeError", "Traceback", str(tmp_path)):
+    for hidden in (
+        "Ask Google",
+        "secret.csv",
+        "RuntimeError",
+        "Traceback",
+        str(tmp_path),
+    ):
         assert hidden not in shown

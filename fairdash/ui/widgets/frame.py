@@ -91,14 +91,14 @@ def page(
     st.html(f"<style>{_CHOSEN}</style>")
     st.logo(str(_HERE / "logo.svg"), size="large")
     arrive(name)
-    run, data = st.query_params.get("run"), st.query_params.get("data")
-    missing = _missing(run, data)
-    if not missing:
+    run, data = (st.query_params.get(name) or None for name in ("run", "data"))
+    gone = missing(run, data)
+    if not gone:
         run, data = _agree(run, data, pick)
-    _menu({} if missing else menu_address(name))
-    corner = _title_row(question, pick, None if missing else {"run": run, "data": data})
-    if missing:
-        what, title = missing
+    _menu({} if gone else menu_address(name))
+    corner = _title_row(question, pick, None if gone else {"run": run, "data": data})
+    if gone:
+        what, title = gone
         body = (
             "It was deleted, or the address comes from another machine. "
             "Everything kept here is listed under Runs."
@@ -126,7 +126,8 @@ def exists(path: str) -> bool:
     return (APP_FOLDER / path).exists()
 
 
-def _missing(run: str | None, data: str | None) -> tuple[str, str] | None:
+def missing(run: str | None, data: str | None) -> tuple[str, str] | None:
+    """Return which of the two the store does not have, and a title that says so."""
     if run and run not in {record.id for record in store().runs()}:
         return "run", f"The run {run} was not found"
     if data and data not in {record.id for record in store().datasets()}:

@@ -310,7 +310,10 @@ def follow(run_id: str, draw: Callable[[Snapshot], None]) -> None:
 
     @st.fragment(run_every=interval)
     def poll() -> None:
-        snapshot = store().snapshot(run_id)
+        try:
+            snapshot = store().snapshot(run_id)
+        except ValueError:
+            st.rerun()  # deleted in another window: the whole page says so
         draw(snapshot)
         if not snapshot.run.over:
             wake(store())

@@ -1,0 +1,179 @@
+"""A database that is locked, damaged, full or newer says so in a sentence."""
+
+import errno
+import os
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+
+import pandas as pd
+import pytest
+import sqlalchemy as sa
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from toys import ROLES, people_csv
+from typer.testing import CliRunner
+
+from fairdash.cli import app
+from fairdash.store import StoreError, _database, open_store, trouble
+from fairdash.store._database import METADATA
+
+CONFIG = Config()
+CONFIG.set_main_option("script_location", "fairdash.store:migrations")
+FORMS = [
+    script.revision for script in ScriptDirectory.from_config(CONFIG).walk_revisions()
+]
+
+
+@pytest.fixture
+def store(home):
+    opened = open_store()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def table(store):
+    return store.add_table(people_csv(100), "people.csv")
+
+
+def damage(database, how):
+    content = database.read_bytes()
+    if how == "truncated":
+        content = content[: len(content) // 2]
+    elif how == "emptied":
+        content = b""
+    elif how == "header":
+        content = b"x" * 100 + content[100:]
+    else:  # every page but the first
+        content = content[:4096] + os.urandom(len(content) - 4096)
+    database.write_bytes(content)
+
+
+@pytest.mark.parametrize("how", ["truncated", "emptied", "header", "pages"])
+def test_a_damaged_database_is_one_sentence_with_the_way_out(home, store, table, how):
+    store.close()  # and so in one file
+    damage(home / "store.db", how)
+    damaged = pytest.raises(
+        StoreError, match=r"store\.db\) is damaged.*backup.*move it"
+    )
+    with damaged, closing(open_store()) as opened:
+        opened.tables(), opened.datasets(), opened.runs()
+    shown = CliRunner().invoke(app, ["data", "list"])
+    assert shown.exit_code == 2
+    assert "damaged" in shown.output
+    assert shown.output.count("\n") == 1
+    (home / "store.db").rename(home / "damaged.db")
+    with closing(open_store()) as opened:
+        assert opened.add_table(people_csv(100), "people.csv") == table
+        assert len(opened.table(table)) == 100
+
+
+def test_a_locked_database_says_to_try_again(home, monkeypatch):
+    monkeypatch.setattr(_database, "BUSY_SECONDS", 0.1)
+    with (
+        closing(open_store()) as store,
+        closing(sqlite3.connect(home / "store.db")) as c,
+    ):
+        c.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match=r"Another program keeps.*Try again"):
+            store.add_table(people_csv(100), "people.csv")
+        assert store.tables() == []  # reading goes on
+        c.rollback()
+        assert store.add_table(people_csv(100), "people.csv")
+
+
+def set_always(store, pragma):
+    """Open every further connection of a store with a limit that SQLite imposes."""
+    store.close()
+    engine = store.database.engine
+    sa.event.listen(engine, "connect", lambda link, _: link.execute(f"PRAGMA {pragma}"))
+
+
+def test_a_read_only_store_is_read_and_says_it_cannot_be_written(store, table):
+    set_always(store, "query_only = ON")
+    assert len(store.table(table)) == 100
+    with pytest.raises(StoreError, match="can be read but not written"):
+        store.add_dataset(table, ROLES, "People")
+
+
+def test_a_full_disk_says_so_and_what_stood_stands(store, table):
+    with store.database.reading() as connection:
+        pages = connection.execute(sa.text("PRAGMA page_count")).scalar()
+    set_always(store, f"max_page_count = {pages}")
+    with pytest.raises(StoreError, match=r"is full.*Make room"):
+        store.add_dataset(table, ROLES, "P" * 100_000)
+    assert store.datasets() == []
+    assert [record.sha256 for record in store.tables()] == [table]
+
+
+@pytest.mark.parametrize("code", ["ENOSPC", "EROFS"])
+def test_a_file_that_cannot_be_written_is_known_too(code):
+    error = OSError(getattr(errno, code), "no", "/home/someone/x")
+    assert "/home" not in trouble(error)
+    assert trouble(error).endswith(".")
+    assert trouble(OSError("a timeout")) is None
+    assert trouble(ValueError("no")) is None
+
+
+def test_a_newer_store_is_refused_and_left_as_it_is(home, store):
+    with store.database.writing() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0099'"))
+    with pytest.raises(
+        StoreError, match=r"newer fairdash .*0099.*Install that version"
+    ):
+        open_store()
+    shown = CliRunner().invoke(app, ["data", "list"])
+    assert (shown.exit_code, shown.output.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_since_the_first_is_brought_forwards(home, form):
+    home.mkdir()
+    engine = sa.create_engine(f"sqlite:///{home / 'store.db'}")
+    config = Config()
+    config.set_main_option("script_location", "fairdash.store:migrations")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, form)
+        row = {"sha256": "a", "name": "n", "n_rows": 1, "n_columns": 1, "size": 1}
+        frame = pd.DataFrame([{**row, "created": 1.0}])
+        frame.to_sql("tables", connection, if_exists="append", index=False)
+    engine.dispose()
+    with closing(open_store()) as store:
+        assert [table.sha256 for table in store.tables()] == ["a"]
+        with store.database.reading() as connection:
+            context = MigrationContext.configure(connection)
+            assert compare_metadata(context, METADATA) == []
+
+
+def test_what_is_deleted_beside_is_a_sentence_not_a_broken_key(home, store, table):
+    dataset_id = store.add_dataset(table, ROLES, "People")
+    store.draft_dataset(table, ROLES, "People")  # this window has seen the table
+    with closing(open_store()) as other_window:
+        other_window.delete_dataset(dataset_id)
+    with pytest.raises(ValueError, match="table was deleted just now; add it again"):
+        store.add_dataset(table, ROLES, "People")
+    with pytest.raises(ValueError, match=r"There is no data set .*any more"):
+        store.add_run({}, [], name="First", dataset_id=dataset_id)
+
+
+def test_adding_beside_deleting_leaves_no_table_without_its_file(home, store, table):
+    """Whatever their order, what is listed can be read."""
+
+    def add(_):
+        with suppress(ValueError):  # that it was deleted just now
+            store.add_dataset(store.add_table(people_csv(100), "p.csv"), ROLES, "P")
+
+    def delete(_):
+        for one in store.kept():
+            with suppress(ValueError):  # that another window did, or is using it
+                store.remove(one.id)
+
+    with ThreadPoolExecutor(8) as windows:
+        list(windows.map(lambda n: (add, delete)[n % 2](n), range(60)))
+    for record in store.tables():
+        assert store.table(record.sha256).shape[0] == 100
