@@ -28,7 +28,7 @@ from fairdash.store import home_folder, open_store
 
 def write_report(
     run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
-    out: Annotated[Path, typer.Option(help="HTML file to write.")],
+    out: Annotated[Path, typer.Option(help="File to write: .html, or .md for a card.")],
     section: Annotated[
         list[str] | None,
         typer.Option(help=f"Repeat it to choose and order: {', '.join(SECTIONS)}."),
@@ -49,8 +49,9 @@ def write_report(
     """Write a run or a sweep as one HTML file that needs nothing else to be read.
 
     It holds findings, figures, tables with intervals, how the model was chosen and what
-    reproduces it, and no row of the data. The exit status is 2 when there is no such
-    run, model or section.
+    reproduces it, and no row of the data. As Markdown (.md) it is a model card, with
+    metadata for machines and without figures. The exit status is 2 when there is no
+    such run, model or section.
     """
     store = open_store(home or home_folder())
     try:
@@ -64,7 +65,7 @@ def write_report(
             title=title,
             least=least,
         )
-        page = made.to_html()
+        page = made.to_markdown() if out.suffix == ".md" else made.to_html()
     except ValueError as error:
         raise refuse(error) from error
     finally:

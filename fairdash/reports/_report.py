@@ -19,6 +19,7 @@ from fairdash._wording import listing
 from fairdash.plots import as_json, palette, plotly_script
 from fairdash.reports import _facts, _sections
 from fairdash.reports._blocks import Block, Figure, Section
+from fairdash.reports._card import to_markdown
 from fairdash.store import Store
 
 HERE = Path(__file__).parent
@@ -110,20 +111,33 @@ class Report:
         In the order asked for.
     least : int
         Fewest rows of a group that are shown.
+    results : dict
+        The model, the data set, and the model's metrics on test rows by name.
     """
 
     title: str
     facts: tuple[str, ...]
     sections: tuple[Section, ...]
     least: int
+    results: Mapping[str, Any]
 
-    def to_html(self) -> str:
-        """Return the report as one HTML page that loads nothing from elsewhere."""
-        note = (
+    @property
+    def note(self) -> str:
+        """What is not in it."""
+        return (
             f"Groups of fewer than {self.least} rows are suppressed. No row of the "
             "data is in this file."
         )
-        return to_html(self.title, self.facts, self.sections, note)
+
+    def to_html(self) -> str:
+        """Return the report as one HTML page that loads nothing from elsewhere."""
+        return to_html(self.title, self.facts, self.sections, self.note)
+
+    def to_markdown(self) -> str:
+        """Return the report as a model card: Markdown with metadata, no figures."""
+        return to_markdown(
+            self.title, self.facts, self.sections, self.note, self.results
+        )
 
 
 def report(
@@ -180,4 +194,9 @@ def report(
     )
     facts = (*found.local.facts(found.dataset.name, found.subgroups), label)
     when = _facts.date(run.finished or run.created)
-    return Report(title or run.name, (*facts, when), made, least)
+    results = {
+        "model": label,
+        "dataset": found.dataset.name,
+        "metrics": found.local.row[list(_sections.MEASURED)].rename(_sections.MEASURED),
+    }
+    return Report(title or run.name, (*facts, when), made, least, results)

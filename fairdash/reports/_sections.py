@@ -40,7 +40,7 @@ from fairdash.store import Snapshot, Store
 from fairdash.sweep import PARITY, TAU, WEIGHT, SweepSpec
 
 _WORST = "worst_1_di"
-_MEASURED = {"accuracy": "Accuracy", PARITY: "DI", _WORST: "Worst-1-DI"}
+MEASURED = {"accuracy": "Accuracy", PARITY: "DI", _WORST: "Worst-1-DI"}
 _FEW = 4  # models with a column each
 _CHANGES = {
     "metric": "Measure",
@@ -155,7 +155,7 @@ def summary(found: Found) -> Sequence[Block]:
     ]
     if result.changes is not None:
         table = result.changes.rename(columns=_CHANGES)[list(_CHANGES.values())]
-        known = _MEASURED.get
+        known = MEASURED.get
         table["Measure"] = [known(name, name) for name in table["Measure"]]
         plain = result.models["label"].iloc[0]
         note = (
@@ -263,8 +263,7 @@ def _choice_words(found: Found, sweep: StoredSweep) -> str:
         )
     rows = "All numbers reported are of test rows, on which nothing was chosen."
     warnings = [
-        agreement_words(sweep.result, metric, name)
-        for metric, name in _MEASURED.items()
+        agreement_words(sweep.result, metric, name) for metric, name in MEASURED.items()
     ]
     return " ".join(filter(None, [start, how, rows, *warnings]))
 
@@ -313,7 +312,7 @@ def _settings_table(found: Found, sweep: StoredSweep) -> Table:
     points = result.points((_WORST, "accuracy"), found.limit, "validation")
     columns: dict[str, object] = {"Setting": points["label"]}
     for part in ("validation", "test"):
-        for metric, title in _MEASURED.items():
+        for metric, title in MEASURED.items():
             values = result.means[f"{part}_{metric}"]
             columns[f"{title}, {part}"] = values.to_numpy()
             spread = result.means[f"{part}_{metric}_sd"]

@@ -151,18 +151,28 @@ def _export_report(snapshot: Snapshot) -> None:
     if not known:
         return
     model = chosen.model if any(one.id == chosen.model for one in known) else None
-    st.download_button(
-        "Report (HTML)",
-        lambda: report(store(), run_id, model=model).to_html(),
-        file_name="fairdash-report.html",
-        mime="text/html",
-        icon=":material/description:",
-        type="tertiary",
-        width="stretch",
-        on_click="ignore",
-        help="One file with findings, figures, tables and what reproduces them; no row "
-        f"of the data, and no group of fewer than {SMALLEST_GROUP} rows.",
-    )
+    files = {
+        "Report (HTML)": ("fairdash-report.html", "text/html", "description"),
+        "Model card (Markdown)": ("fairdash-card.md", "text/markdown", "badge"),
+    }
+    for label, (name, mime, icon) in files.items():
+
+        def made(html: bool = mime == "text/html") -> str:
+            found = report(store(), run_id, model=model)
+            return found.to_html() if html else found.to_markdown()
+
+        st.download_button(
+            label,
+            made,
+            file_name=name,
+            mime=mime,
+            icon=f":material/{icon}:",
+            type="tertiary",
+            width="stretch",
+            on_click="ignore",
+            help="One file with findings, tables and what reproduces them; no row of "
+            f"the data, and no group of fewer than {SMALLEST_GROUP} rows.",
+        )
 
 
 def _export_model(snapshot: Snapshot) -> None:
