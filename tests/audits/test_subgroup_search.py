@@ -7,9 +7,16 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 
-from fairdash.audits.subgroups.chance import permute
-from fairdash.audits.subgroups.conditions import Condition, describe, search_columns
+from fairdash.audits.subgroups import chance
+from fairdash.audits.subgroups.chance import _Permuted, permute
+from fairdash.audits.subgroups.conditions import (
+    Condition,
+    SearchColumn,
+    describe,
+    search_columns,
+)
 from fairdash.audits.subgroups.counts import Rows
 from fairdash.audits.subgroups.search import Limits, search
 
@@ -119,67 +126,59 @@ def test_blocks_that_cannot_hold_a_better_one_are_not_counted():
     assert one.all_conditions(rows) == all_of_them.all_conditions(rows)
 
 
-@pytest.mark.parametrize("beyond", [False, True])
-@pytest.mark.parametrize("n_strata", [1, 2])
-def test_the_largest_by_chance_is_that_of_permuted_tables(beyond, n_strata):
-    _, rows = table(3, n=90, n_strata=n_strata)
-    limits = Limits(2, 8, beyond)
+@pytest.mark.parametrize("n_groups, beyond", [(2, False), (3, False), (2, True)])
+@pytest.mark.parametrize("n, n_strata, step", [(60, 1, 16), (4000, 2, 8)])
+def test_the_largest_by_chance_is_that_of_every_permuted_table(
+    monkeypatch, n_groups, beyond, n, n_strata, step
+):
+    _, rows = table(3, n=n, n_groups=n_groups, n_strata=n_strata)
+    limits = Limits(3, 8, beyond)
     found = search(rows, limits, most=10)
-    chance = permute(rows, found, limits, n_permutations=400, random_state=0)
-    rng = np.random.default_rng(1)
-    direct = []
-    for _ in range(400):
-        order = np.arange(len(rows))
-        for stratum in range(n_strata):
-            own = np.flatnonzero(rows.stratum == stratum)
-            order[own] = rng.permutation(own)
-        value = rows.value[order] if beyond else rows.value
-        again = Rows(rows.columns, value, rows.group[order], 2, rows.stratum, n_strata)
-        direct.append(search(again, limits, most=1).score[0])
-    error = np.std(direct) / np.sqrt(200)
-    assert abs(chance.largest.mean() - np.mean(direct)) < 4 * error
-    for q in (0.5, 0.9):
-        share = np.mean(chance.largest <= np.quantile(direct, q))
-        assert abs(share - q) < 4 * np.sqrt(q * (1 - q) / 200)
+    n_labels = n_groups * (2 if beyond else 1)
+    monkeypatch.setattr(chance, "_BYTES", step * n * (n_labels - 1))
+    by_chance = permute(rows, found, limits, n_permutations=20, random_state=0)
+    # the same labels once more, and every table counted by itself
+    rng = np.random.default_rng(0)
+    drawn = [
+        _Permuted(rows, min(step, 20 - i), beyond, rng) for i in range(0, 20, step)
+    ]
+    where = np.concatenate([np.stack(d.where)[..., : d.times] for d in drawn], axis=2)
+    labels = (where * np.arange(1, n_labels)[:, None, None]).sum(0)
+    for label, largest in zip(labels.T, by_chance.largest, strict=True):
+        group, value = np.divmod(label, 2) if beyond else (label, rows.value)
+        kinds = rows.stratum * n_groups + group, rows.stratum * n_groups + rows.group
+        assert np.array_equal(*map(np.bincount, kinds)), "permuted inside strata"
+        again = Rows(rows.columns, value, group, n_groups, rows.stratum, n_strata)
+        assert search(again, limits, most=1).score[0] == pytest.approx(
+            largest, rel=1e-4
+        )
+
+
+def test_every_permutation_of_few_rows_is_as_likely():
+    columns = SearchColumn("a", np.arange(4, dtype=np.uint8), 4, np.eye(4) > 0, ())
+    rows = Rows(
+        [columns], np.zeros(4, int), np.array([0, 1, 0, 1]), 2, np.zeros(4, int)
+    )
+    drawn = _Permuted(rows, 6000, False, np.random.default_rng(0)).where[0]
+    _, times = np.unique(drawn.T, axis=0, return_counts=True)
+    assert len(times) == 6, "two of four rows"
+    assert chisquare(times).pvalue > 0.001
 
 
 def test_p_values_step_down_over_what_is_no_better():
     _, rows = table(5, n=120)
     limits = Limits(2, 8)
     found = search(rows, limits, most=30)
-    chance = permute(rows, found, limits, n_permutations=199, random_state=0)
-    p = chance.p_values(found.score)
-    single = (1 + (chance.largest[:, None] >= found.score - 1e-4).sum(0)) / 200
+    by_chance = permute(rows, found, limits, n_permutations=199, random_state=0)
+    p = by_chance.p_values(found.score)
+    single = (1 + (by_chance.largest[:, None] >= found.score - 1e-4).sum(0)) / 200
     assert (np.diff(p) >= 0).all()
     assert (p <= single).all()
     assert (p < single).any()
     assert p[0] == single[0]
-    assert (chance.later[:, :-1] >= chance.later[:, 1:]).all()
-    critical = chance.critical(0.1)
-    assert np.mean(chance.largest > critical) <= 0.1
-
-
-@pytest.mark.parametrize("beyond", [False, True])
-def test_blocks_drawn_by_themselves_are_permuted_ones_and_together_no_smaller(beyond):
-    _, rows = table(7, n=400, n_strata=2)
-    limits = Limits(1, 10, beyond)
-    one = Rows(rows.columns[:1], rows.value, rows.group, 2, rows.stratum, 2)
-    found = search(one, limits, most=1)
-    joint, drawn = (
-        permute(one, found, limits, n_permutations=2000, joint=way, random_state=0)
-        for way in (True, False)
-    )
-    both = np.concatenate([joint.largest, drawn.largest])
-    error = both.std() * np.sqrt(2 / 2000)
-    assert abs(joint.largest.mean() - drawn.largest.mean()) < 4 * error
-    limits = Limits(3, 10, beyond)
-    found = search(rows, limits, most=1)
-    joint, drawn = (
-        permute(rows, found, limits, n_permutations=200, joint=way, random_state=0)
-        for way in (True, False)
-    )
-    assert drawn.n_searched == joint.n_searched
-    assert drawn.critical(0.05) > joint.critical(0.05) - 0.1
+    assert (by_chance.later[:, :-1] >= by_chance.later[:, 1:]).all()
+    critical = by_chance.critical(0.1)
+    assert np.mean(by_chance.largest > critical) <= 0.1
 
 
 @pytest.mark.parametrize(

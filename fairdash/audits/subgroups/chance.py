@@ -3,32 +3,30 @@ r"""How large the largest gap of all subgroups is by chance.
 Group labels are permuted among the rows of a stratum, and the largest statistic over
 *all* subgroups searched is taken each time (Westfall and Young 1993). Columns and
 values stay as they are, so the statistics keep the dependence of subgroups that
-overlap. Up to `JOINT` rows every permutation is one of whole rows. Of more, each block
-of columns is permuted by itself: its table of cells is then drawn from the multivariate
-hypergeometric distribution, at a cost that does not grow with the rows. Blocks taken as
-independent make the largest one larger, never smaller, where the statistics are jointly
-normal (the Gaussian correlation inequality), so that p-values are at most too large.
+overlap. A permutation is one of whole rows, the same for all subgroups; counts of eight
+permutations are added up as the bytes of one word.
 
 References
 ----------
 P. H. Westfall and S. S. Young (1993), Resampling-based multiple testing. Wiley.
-T. Royen (2014), A simple proof of the Gaussian correlation conjecture extended to
-multivariate gamma distributions. Far East J. Theor. Stat. 48, 139-145.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
 
 from fairdash.audits.subgroups.counts import Block, Float, Rows
 from fairdash.audits.subgroups.search import Found, Limits
-from fairdash.audits.subgroups.statistic import screen, studentised
+from fairdash.audits.subgroups.statistic import studentised, union_may_exceed
 
-JOINT = 100_000  # rows up to which permutations are of whole rows
-_CHUNK = 64  # subgroups whose statistics are computed at once
+_THREADS = 2
+_BYTES = 200_000_000  # of permuted labels at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +79,6 @@ def permute(
     limits: Limits,
     *,
     n_permutations: int,
-    joint: bool | None = None,
     random_state: int | None = None,
 ) -> Chance:
     """Return the largest statistics of all subgroups under permutation.
@@ -90,165 +87,138 @@ def permute(
     ----------
     found : Found
         Of largest studentised gaps; for each the largest over those no better.
-    joint : bool, optional
-        Whether whole rows are permuted; by default up to `JOINT` rows. Blocks by
-        themselves are drawn without ``joint``.
     """
-    depth, min_size, beyond = limits
     rng = np.random.default_rng(random_state)
-    whole = len(rows) <= JOINT if joint is None else joint
-    tables = _rows_permuted if whole else _cells_drawn
+    covers = rows.covers(limits.depth)
+    n_labels = rows.n_groups * (2 if limits.beyond else 1)
+    step = 8 * max(1, _BYTES // (8 * len(rows) * (n_labels - 1)))
+    n_searched, parts = 0, []
+    for start in range(0, n_permutations, step):
+        times = min(step, n_permutations - start)
+        permuted = _Permuted(rows, times, limits.beyond, rng)
+        n_searched, part = _largest(rows, found, limits, permuted, covers)
+        parts.append(part)
+    later = np.sqrt(np.concatenate(parts))
+    return Chance(later[:, 0], later, found.score, n_searched)
+
+
+def _largest(
+    rows: Rows,
+    found: Found,
+    limits: Limits,
+    permuted: "_Permuted",
+    covers: dict[Block, list[Block]],
+) -> tuple[int, Float]:
+    """Return how many subgroups are large enough, and `Chance.later`, squared."""
+    _, min_size, beyond = limits
     places = defaultdict(list)
     for i, block in enumerate(found.blocks):
         places[block].append(i)
     total = rows.total.astype(np.float32) if beyond else None
-    rest = np.zeros(n_permutations, np.float32)
-    own = np.zeros((n_permutations, len(found.score)), np.float32)
-    n_searched = 0
-    for block, cells in tables(rows, depth, n_permutations, beyond, rng):
-        counts = np.moveaxis(rows.conjunctions(block, cells), 0, 2)
-        # rows of a subgroup do not change, so the first permutation tells its size
-        large = np.flatnonzero(counts[..., 0].sum((0, 1)) >= min_size)
-        n_searched += len(large)
-        which = places.get(block, [])
-        at = found.places[which]
-        own[:, which] = studentised(counts[:, :, at], total).T
-        others = large[~np.isin(large, at)] if which else large
-        for start in range(0, len(others), _CHUNK):
-            _raise(rest, counts[:, :, others[start : start + _CHUNK]], total)
+    own = np.zeros((permuted.times, len(found.score)), np.float32)
+    todo = iter(covers.items())
+
+    def take(_: int) -> tuple[int, Float]:
+        n_searched, rest = 0, np.zeros(permuted.times, np.float32)
+        for block, cells in (one for some in todo for one in permuted.cells(*some)):
+            # rows of a subgroup do not change, so one permutation tells its size
+            counted = rows.conjunctions(block, cells[..., 0].sum((1, 2))) >= min_size
+            n_searched += int(counted.sum())
+            if which := places.get(block):
+                at = found.places[which]
+                counted[at] = False
+                sums = rows.boxes(block, at) @ cells.reshape(len(cells), -1)
+                sums = np.moveaxis(sums.reshape(-1, *cells.shape[1:]), 0, -1)
+                own[:, which] = studentised(sums, total)
+            _raise(rest, rows, block, cells, counted, total)
+        return n_searched, rest
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        parts = list(pool.map(take, range(_THREADS)))
+    rest = np.max([largest for _, largest in parts], axis=0)
     later = np.concatenate([own, rest[:, None]], axis=1)[:, ::-1]
-    later = np.sqrt(np.maximum.accumulate(later, axis=1)[:, ::-1])
-    return Chance(later[:, 0], later, found.score, n_searched)
+    later = np.maximum.accumulate(later, axis=1)[:, ::-1]
+    return sum(n for n, _ in parts), later
 
 
-def _raise(largest: Float, counts: Float, total: Float | None) -> None:
-    """Raise the largest statistic of every permutation to those of some subgroups."""
-    if total is not None:
-        np.maximum(largest, studentised(counts, total).max(0), out=largest)
-        return
-    # few pass the screen, and only these are looked at in full
-    which, when = np.nonzero(screen(counts) > largest)
-    if len(which):
-        np.maximum.at(largest, when, studentised(counts[:, :, which, when]))
-
-
-def _rows_permuted(
-    rows: Rows, depth: int, times: int, beyond: bool, rng: np.random.Generator
-) -> Iterator[tuple[Block, Float]]:
-    """Yield the cells of every block, (cells, groups, 2, times), rows permuted.
-
-    Cells of all blocks that differ in their last column are sums of products of its
-    bins with the permuted labels, which are one matrix product per cell of the others.
-    """
-    labels = _permuted(rows, times, beyond, rng)
-    n_labels = labels.shape[1] // times
-    fixed = np.zeros(len(rows), np.int64) if beyond else rows.value
-    n_fixed = 1 if beyond else 2
-    widths = [column.n_bins for column in rows.columns]
-    ends = np.concatenate([[0], np.cumsum(widths)])
-    bins = np.concatenate(
-        [c.codes[:, None] == np.arange(c.n_bins) for c in rows.columns], axis=1
-    ).astype(np.float32)
-    for prefix in [(), *rows.blocks(depth - 1)]:
-        first = prefix[-1] + 1 if prefix else 0
-        if first == len(widths):
-            continue
-        code, inside = np.zeros(len(rows), np.int64), np.ones(len(rows), bool)
-        for j in prefix:
-            codes = rows.columns[j].codes
-            inside &= codes < widths[j]
-            code = code * widths[j] + codes
-        n_cells = int(np.prod([widths[j] for j in prefix])) * n_fixed
-        code = np.where(inside, code * n_fixed + fixed, n_cells)
-        order = np.argsort(code, kind="stable")
-        parts = np.searchsorted(code[order], np.arange(n_cells + 1))
-        mine, theirs = labels[order], bins[order, ends[first] :]
-        sums = np.empty((n_cells, theirs.shape[1], labels.shape[1]), np.float32)
-        for cell in range(n_cells):
-            own = slice(parts[cell], parts[cell + 1])
-            sums[cell] = theirs[own].T @ mine[own]
-        sums = sums.reshape(-1, n_fixed, theirs.shape[1], n_labels, times)
-        for last in range(first, len(widths)):
-            at = slice(ends[last] - ends[first], ends[last + 1] - ends[first])
-            # (cells of others, fixed, bins of the last, labels, times)
-            cells = np.moveaxis(sums[:, :, at], 1, 3)
-            cells = cells.reshape(-1, n_labels, n_fixed, times)
-            yield (*prefix, last), cells.reshape(-1, rows.n_groups, 2, times)
-
-
-def _permuted(rows: Rows, times: int, beyond: bool, rng: np.random.Generator) -> Float:
-    """Return permuted indicators of groups, or of group and value, side by side."""
-    label = rows.group * 2 + rows.value if beyond else rows.group
-    n_labels = rows.n_groups * (2 if beyond else 1)
-    permuted = np.empty((len(rows), times), label.dtype)
-    for stratum in range(rows.n_strata):
-        own = np.flatnonzero(rows.stratum == stratum)
-        for b in range(times):
-            permuted[own, b] = label[rng.permutation(own)]
-    return np.concatenate(
-        [(permuted == k).astype(np.float32) for k in range(n_labels)], axis=1
-    )
-
-
-def _cells_drawn(
-    rows: Rows, depth: int, times: int, beyond: bool, rng: np.random.Generator
-) -> Iterator[tuple[Block, Float]]:
-    """Yield the cells of every block, (cells, groups, 2, times), drawn by themselves.
-
-    Cells with their values hand out their rows to one group after the other, in every
-    stratum; what lies outside all bins takes part.
-    """
-    for block in rows.blocks(depth):
-        cells = rows.cells(block)
-        drawn = np.zeros((*cells.shape[:1], rows.n_groups, 2, times), np.float32)
-        for stratum in range(rows.n_strata):
-            inside = cells[:, stratum]
-            drawn += _hand_out(rows, inside, stratum, times, beyond, rng)
-        yield block, drawn
-
-
-def _hand_out(
+def _raise(
+    largest: Float,
     rows: Rows,
-    cells: NDArray[np.int64],
-    stratum: int,
-    times: int,
-    beyond: bool,
-    rng: np.random.Generator,
-) -> Float:
-    own = rows.stratum == stratum
-    kinds = rows.kind[own] % (2 * rows.n_groups)
-    total = np.bincount(kinds, minlength=2 * rows.n_groups).reshape(-1, 2)
-    outside = total - cells.sum(0)
-    # boxes: what stays together; labels: what is handed out
-    if beyond:
-        boxes = np.append(cells.sum((1, 2)), outside.sum())
-        labels = total.ravel()
-    else:
-        boxes = np.append(cells.sum(1), outside.sum(0)[None], axis=0).ravel()
-        labels = total.sum(1)
-    some = np.flatnonzero(boxes)
-    left = np.repeat(boxes[None, some], times, axis=0)
-    drawn = np.zeros((len(labels), times, len(boxes)), np.float32)
-    for k, n in enumerate(labels[:-1]):
-        taken = _marginals(left, int(n), rng)
-        drawn[k][:, some] = taken
-        left = left - taken
-    drawn[-1][:, some] = left
-    kept = drawn.reshape(len(labels), times, len(cells) + 1, -1)[:, :, :-1]
-    # (labels, times, cells, fixed) to (cells, groups, 2, times)
-    moved = kept.transpose(2, 0, 3, 1)
-    return moved.reshape(len(cells), rows.n_groups, 2, times)
+    block: Block,
+    cells: Float,
+    counted: NDArray[np.bool_],
+    total: Float | None,
+) -> None:
+    """Raise the largest statistic of every permutation to those of one block.
+
+    Conditions of all columns but the last are put together, and those of the last only
+    where `union_may_exceed` leaves something to find: in one of a hundred, about.
+    """
+    items = rows.columns[block[-1]].items.astype(np.float32)
+    first = rows.shape(block[:-1])[:1]
+    slabs = rows.conjunctions(block[:-1][:1], cells)
+    slabs = slabs.reshape(*first or (1,), -1, *cells.shape[1:])
+    counted = counted.reshape(len(slabs), -1, len(items))
+    for slab, some in zip(slabs, counted, strict=True):
+        parts = rows.conjunctions(block[1:-1], slab)
+        parts = parts.reshape(some.shape[0], -1, *cells.shape[1:])
+        if total is None:
+            which, when = np.nonzero(union_may_exceed(parts, largest))
+        else:
+            which, when = np.indices((len(parts), len(largest))).reshape(2, -1)
+        # (which, bins, groups, 2) to (groups, 2, which, conditions)
+        counts = np.tensordot(parts[which, ..., when], items, (1, 1))
+        score = studentised(np.moveaxis(counts, 0, 2), total)
+        score[~some[which]] = 0
+        np.maximum.at(largest, when, score.max(1, initial=0))
 
 
-def _marginals(
-    boxes: NDArray[np.int64], n: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Draw how many of ``n`` rows come from each box, for every row of ``boxes``."""
-    taken = np.empty_like(boxes)
-    after = boxes.sum(1)
-    wanted = np.full(len(boxes), n)
-    for i in range(boxes.shape[1]):
-        after = after - boxes[:, i]
-        taken[:, i] = rng.hypergeometric(boxes[:, i], after, wanted)
-        wanted = wanted - taken[:, i]
-    return taken
+class _Permuted:
+    """Rows with permuted labels: what is counted in their cells."""
+
+    def __init__(
+        self, rows: Rows, times: int, beyond: bool, rng: np.random.Generator
+    ) -> None:
+        label = rows.group * 2 + rows.value if beyond else rows.group
+        self.rows, self.times = rows, times
+        self.n_labels = rows.n_groups * (2 if beyond else 1)
+        self.fixed = np.zeros_like(rows.value) if beyond else rows.value
+        self.n_fixed = 1 if beyond else 2
+        # rounded up to whole words
+        labels = np.zeros((len(rows), -(-times // 8) * 8), np.uint8)
+        for stratum in range(rows.n_strata):
+            own = np.flatnonzero(rows.stratum == stratum)
+            same = np.tile(label[own].astype(np.uint8), (times, 1))
+            labels[own, :times] = rng.permuted(same, axis=1, out=same).T
+        self.where = [(labels == k).view(np.uint8) for k in range(1, self.n_labels)]
+        self.words: dict[Any, list[NDArray[np.uint64]]] = {}
+        self.ones = np.ones(len(rows), np.uint64)
+        self.ends = np.arange(len(rows) + 1)
+
+    def cells(
+        self, columns: Block, blocks: list[Block]
+    ) -> Iterator[tuple[Block, Float]]:
+        """Yield blocks of some columns with their cells, (cells, groups, 2, times)."""
+        rows = self.rows
+        code, size = rows.coded(columns, self.fixed, self.n_fixed)
+        within = csc_array((self.ones, code, self.ends), shape=(len(size), len(rows)))
+        number = np.min_scalar_type(size.max())
+        if number not in self.words:
+            self.words[number] = [
+                where.astype(number, copy=False).view(np.uint64) for where in self.where
+            ]
+        # several numbers in a word, none of which runs over
+        words = [np.asarray(within @ labels) for labels in self.words[number]]
+        for block in blocks:
+            sizes = rows.cells(block, size, columns)
+            fits = sizes.max() <= np.iinfo(number).max
+            drawn = np.empty((*sizes.shape, self.n_labels, self.times), np.float32)
+            for k, word in enumerate(words, 1):
+                one = word if fits else word.view(number).astype(np.float32)
+                sums = rows.cells(block, one, columns)
+                sums = sums.view(number) if fits else sums
+                drawn[:, :, k] = sums[..., : self.times]
+            drawn[:, :, 0] = sizes[..., None] - drawn[:, :, 1:].sum(2)
+            # (cells, fixed, labels, times) to (cells, groups, 2, times)
+            cells = drawn.swapaxes(1, 2).reshape(-1, rows.n_groups, 2, self.times)
+            yield block, cells

@@ -82,6 +82,8 @@ def search(
     total = rows.total if beyond else None
     kept = _Kept(most, -0.5 if critical is None else 0.0)
     known: dict[Block, Float] = {(): rows.total}
+    covers = rows.covers(depth).items()
+    home = {block: columns for columns, blocks in covers for block in blocks}
     counted = 0
 
     def may_hold_better(block: Block) -> bool:
@@ -100,7 +102,7 @@ def search(
         for block in blocks:
             if spared and not may_hold_better(block):
                 continue
-            counts = rows.counts(block)
+            counts = rows.counts(block, home[block])
             counted += 1
             if not last:
                 known[block] = counts
