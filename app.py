@@ -13,8 +13,11 @@ st.markdown(
 with st.container(horizontal=True):
     demo = st.button("Open the demo", type="primary", icon=":material/play_arrow:")
     upload = st.button("Upload a table", icon=":material/upload:")
+    finished = st.button("See a finished sweep", icon=":material/tune:")
 if demo:
     ui.start_audit(data.add_sample("loans"))
+if finished:
+    data.open_finished("loans")
 if upload:
     ui.open_page("pages/1_Data.py")
 

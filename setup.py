@@ -19,6 +19,6 @@ setup(
             *(f"**/*.{kind}" for kind in ("css", "html", "js", "mako", "svg")),
         ],
         "fairdash.app": [".streamlit/config.toml"],
-        "fairdash.app.sample_data": ["*.csv.gz", "*.md"],
+        "fairdash.app.sample_data": ["*.csv.gz", "*.md", "*.zip"],
     },
 )

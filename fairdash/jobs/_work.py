@@ -131,7 +131,7 @@ def work(
             _keep(store, result, spec.train_rows)
     lost = {outcome.key for outcome in failed}
     keys = [trial.key for trial in stack.trials if trial.key not in lost]
-    return failed + _measure(store, dataset, stack.seed, keys, spec)
+    return failed + measure(store, dataset, stack.seed, keys, spec)
 
 
 def describe(error: BaseException) -> str:
@@ -159,7 +159,7 @@ def _keep(store: Store, result: TrialResult, train_rows: int | None) -> None:
     )
 
 
-def _measure(
+def measure(
     store: Store, dataset: Dataset, seed: int, keys: list[str], spec: SweepSpec
 ) -> list[Outcome]:
     if not keys:

@@ -12,7 +12,7 @@ from fairdash.methods.adversarial.zhang import (
     Unconstrained,
     WideNetwork,
 )
-from fairdash.methods.catalog import CATALOG
+from fairdash.methods.catalog import CATALOG, FAMILIES, family_of
 from fairdash.methods.classical.linear import (
     CovarianceConstraint,
     Logistic,

@@ -10,32 +10,47 @@ from fairdash.methods.individual import clp, sensei
 from fairdash.methods.log_loss import fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
 
-METHODS = (
-    zhang.UNCONSTRAINED,
-    linear.LOGISTIC,
-    zhang.METHOD,
-    fad.FAD_METHOD,
-    fad.CUMA_METHOD,
-    road.METHOD,
-    road.BOLTZMANN,
-    fair_log_loss.METHOD,
-    reductions.EXPONENTIATED,
-    reductions.GRID,
-    linear.REWEIGHING,
-    linear.COVARIANCE,
-    reductions.HARDT,
-    rule_list.METHOD,
-    plain.FOREST,
-    plain.NEIGHBOURS,
-    zhang.WIDE_NETWORK,
-    linear.LOGISTIC_CV,
-    estimators.UNCONSTRAINED,
-    estimators.NAIVE,
-    dro.METHOD,
-    soft_method.METHOD,
-    ideal.METHOD,
-    sensei.SENSEI,
-    sensei.SENSR,
-    clp.METHOD,
-)
-CATALOG = {method.key: method for method in METHODS}
+#: By when a method acts; of a method that is not named here see `family_of`.
+FAMILIES = {
+    "No correction": (
+        zhang.UNCONSTRAINED,
+        linear.LOGISTIC,
+        plain.FOREST,
+        plain.NEIGHBOURS,
+        zhang.WIDE_NETWORK,
+        linear.LOGISTIC_CV,
+        estimators.UNCONSTRAINED,
+    ),
+    "In training": (
+        road.METHOD,
+        zhang.METHOD,
+        fad.FAD_METHOD,
+        fad.CUMA_METHOD,
+        road.BOLTZMANN,
+        fair_log_loss.METHOD,
+        reductions.EXPONENTIATED,
+        reductions.GRID,
+        linear.REWEIGHING,
+        linear.COVARIANCE,
+        rule_list.METHOD,
+    ),
+    "After training": (reductions.HARDT,),
+    "Certified for wrong groups": (
+        estimators.NAIVE,
+        dro.METHOD,
+        soft_method.METHOD,
+        ideal.METHOD,
+    ),
+    "For people who are alike": (sensei.SENSEI, sensei.SENSR, clp.METHOD),
+}
+CATALOG = {method.key: method for methods in FAMILIES.values() for method in methods}
+
+
+def family_of(key: str) -> str:
+    """Return the family of a method, "In training" of one that was added since."""
+    named = (
+        family
+        for family, methods in FAMILIES.items()
+        if any(method.key == key for method in methods)
+    )
+    return next(named, "In training")

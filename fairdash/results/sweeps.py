@@ -234,16 +234,19 @@ class StoredSweep:
     def verdict(self, limit: float) -> str:
         """Say what the most accurate setting within a limit on DI costs and leaves.
 
-        It is chosen on validation rows; numbers are of test rows.
+        It is chosen on validation rows, where none keeps the limit the one with the
+        least DI; numbers are of test rows.
         """
+        asked = f"With DI of at most {limit:g} on validation rows"
         place = self.result.best({PARITY: limit})
-        asked = f"DI is to be at most {limit:g} on validation rows: "
+        words = f"{asked} the most accurate setting is"
         if place is None:
-            return asked + nearest_limits(self.result, limit)
+            place = self.result.fairest()
+            words = f"{asked} there is no setting; the least DI there has"
+        if place is None:
+            return f"{asked} there is no setting: none decides on these rows."
         found = self.once(lambda: self._verdict(place), "verdict", place)
-        return (
-            f"{asked}the most accurate setting is {self.result.labels[place]}. {found}"
-        )
+        return f"{words} {self.result.labels[place]}. {found}"
 
     def _verdict(self, place: int) -> str:
         (model,) = settings(self.trials_at(place))

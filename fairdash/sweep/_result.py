@@ -276,6 +276,12 @@ class SweepResult:
         least = None if fair.empty else float(fair[f"validation_{WORST}"].min())
         return float(gaps.min()), least
 
+    def fairest(self) -> int | None:
+        """Return the place of the least DI on validation rows of models that decide."""
+        models = self.means[self.means["method"].isin(self.methods)]
+        gaps = models[decides(models, "validation")][f"validation_{PARITY}"].dropna()
+        return None if gaps.empty else int(str(gaps.idxmin()))
+
     def points(
         self,
         axes: tuple[str, str],

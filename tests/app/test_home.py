@@ -1,4 +1,4 @@
-from reading import button, drawn, figures, labels, words
+from reading import button, drawn, figures, labels, sent, words
 
 from fairdash import ui
 from fairdash.sweep import MethodGrid
@@ -22,6 +22,20 @@ def test_the_demo_ends_at_an_audited_model_of_the_sample(visit):
     (run,) = ui.store().runs()
     assert (run.dataset_name, run.status) == ("Loans", "finished")
     assert page.query_params["run"] == [run.id] or page.query_params["run"] == run.id
+
+
+def test_a_finished_sweep_opens_without_training(visit):
+    page = visit("Home")
+    button(page, "See a finished sweep").click().run()
+    assert not page.exception
+    (run,) = ui.store().runs()
+    assert page.title[0].value == "What does fairness cost?"
+    assert (run.status, run.dataset_name) == ("finished", "Loans")
+    said = page.markdown[0].value
+    limit = run.spec["di_limit"]
+    assert said.startswith(f"**With DI of at most {limit:g} on validation rows")
+    assert "1,800 test rows" in said
+    assert len(sent(page, "live_setting")["settings"]) == 25
 
 
 def test_upload_leads_to_the_data_page(visit):

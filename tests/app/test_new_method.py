@@ -125,7 +125,8 @@ def test_it_is_in_the_form_with_its_range_and_words(toy, inline):
         st.session_state["grid"] = method_form(MethodGrid(method="toy"))
 
     form = AppTest.from_function(page, default_timeout=60).run()
-    assert "Toy" in form.selectbox[0].options
+    (method,) = [one for one in form.selectbox if one.label == "Method"]
+    assert "Toy" in method.options
     (slider,) = [one for one in form.slider if one.label == "Boldness (β)"]
     assert (slider.min, slider.max, slider.value) == (0.1, 5.0, 0.5)
     assert slider.help == "Larger: bolder."

@@ -2,7 +2,7 @@ import pytest
 from reading import button, figures, numbers, words
 
 from fairdash import ui
-from fairdash.methods import CATALOG
+from fairdash.methods import CATALOG, family_of
 from fairdash.sweep import MethodGrid, SweepSpec, expand
 from fairdash.ui import start_training
 
@@ -34,8 +34,10 @@ def test_a_table_without_a_model_says_what_to_do(visit, dataset_id):
 @pytest.mark.parametrize("method", CATALOG)
 def test_the_form_offers_every_parameter_of_the_catalog(visit, dataset_id, method):
     page = visit("Train", data=dataset_id)
+    page.selectbox(key="selection form family").set_value(family_of(method)).run()
     page.selectbox(key="selection form method").set_value(method).run()
     assert not page.exception
+    assert page.selectbox(key="selection form family").value == family_of(method)
     widgets = [
         *page.slider,
         *page.number_input,

@@ -13,5 +13,11 @@ from fairdash.ui.data.draft import (
 from fairdash.ui.data.groups_form import show_sizes
 from fairdash.ui.data.review import check_panel, column_editor, preview
 from fairdash.ui.data.roles_form import roles_form
-from fairdash.ui.data.table import add_sample, open_table, public_cards, sample_cards
+from fairdash.ui.data.table import (
+    add_sample,
+    open_finished,
+    open_table,
+    public_cards,
+    sample_cards,
+)
 from fairdash.ui.data.upload import choose_table, how_read, reread

@@ -21,13 +21,14 @@ from fairdash.datasets import (
     fetch_table,
     rank_roles,
 )
+from fairdash.jobs import finished_file, unpack_run
 from fairdash.store import Draft
 from fairdash.ui.selection import selection
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
-_PAGE = "pages/1_Data.py"
+_PAGE, _SWEEP = "pages/1_Data.py", "pages/5_Sweep.py"
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,25 @@ def sample_cards() -> None:
                 )
                 st.markdown(sample.planted)
                 st.caption(f"{sample.n_rows:,} rows, synthetic")
+                if st.button(
+                    "Finished sweep",
+                    type="tertiary",
+                    icon=":material/tune:",
+                    key=f"finished {name}",
+                ):
+                    open_finished(name)
             if opened:
                 open_page(_PAGE, data=add_sample(name))
+
+
+def open_finished(name: str) -> None:
+    """Open the finished sweep that comes with a sample; nothing is trained."""
+    try:
+        run = unpack_run(store(), finished_file(name))
+    except ValueError as error:
+        problem("This run does not fit here", error)
+        return
+    open_page(_SWEEP, run=run, data=store().run(run).dataset_id)
 
 
 def add_sample(name: str) -> str:

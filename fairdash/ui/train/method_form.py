@@ -6,13 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from fairdash.methods import CATALOG, Effort, Param
+from fairdash.methods import CATALOG, FAMILIES, Effort, Param, family_of
 from fairdash.results import single_values
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import bound, selection
 
 _Tied = dict[str, Any]  # what ties a widget to the selection
 _NUMBERS: dict[str, type[float] | type[int]] = {"float": float, "int": int}
+_FIRST = "In training"  # the family to start with
 _MOST_SEEDS = 20
 _FITTING = 24  # letters of options that fit side by side in the form's column
 _EFFORTS: dict[Effort, str] = {"fast": "Fast", "paper": "Paper"}
@@ -48,9 +49,20 @@ def method_form(start: MethodGrid) -> MethodGrid:
 
     grid = current()
     method = CATALOG[grid.method]
+    family = family_of(method.key)
+    known = [key for key in CATALOG if family_of(key) == family]
+    st.selectbox(
+        "When it acts",
+        list(FAMILIES),
+        format_func=lambda name: f"{name} · start here" * (name == _FIRST) or name,
+        help="In training: the model learns to be fair. After training: its decisions "
+        "are corrected, see also Post-process. Certified: what holds even if groups "
+        "are recorded wrongly.",
+        **tie(family, lambda name: another(FAMILIES[name][0].key), "family"),
+    )
     st.selectbox(
         "Method",
-        list(CATALOG),
+        known,
         format_func=lambda name: CATALOG[name].label,
         **tie(method.key, another, "method"),
     )
