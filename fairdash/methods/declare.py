@@ -53,6 +53,8 @@ class Param:
         Values of a choice and their words.
     stackable : bool
         Whether models that differ in it can train in one stack.
+    trade_off : bool
+        Whether it is what a sweep varies to trade accuracy for fairness.
     advanced : bool
         Whether a form shows it only on request.
     positional : bool
@@ -77,6 +79,7 @@ class Param:
     axis: Literal["linear", "log"] = "linear"
     options: Mapping[str, str] = field(default_factory=dict)
     stackable: bool = False
+    trade_off: bool = False
     advanced: bool = False
     positional: bool = False
     check: Check | None = None
@@ -306,6 +309,10 @@ class Method:
             if name not in known:
                 message = f"{self.label} has no parameter `{name}`; it has {known}."
                 raise ValueError(message)
+
+    def trade_off(self) -> Param | None:
+        """Return what a sweep varies to trade accuracy for fairness, if anything."""
+        return next((one for one in self.params if one.trade_off), None)
 
     def stackable(self) -> tuple[str, ...]:
         """Return the names of the parameters that may differ within a stack."""

@@ -110,6 +110,7 @@ TOLERANCE: Any = param(
     high=0.2,
     step=0.001,
     axis="log",
+    trade_off=True,
     check=check_positive,
     help="Violation that the training rows may show.",
     doc="Violation that the training rows may show, above 0.",
@@ -121,6 +122,7 @@ FAIRNESS_WEIGHT: Any = param(
     high=10.0,
     step=0.1,
     stackable=True,
+    trade_off=True,
     check=check_non_negative,
     help="How much fairness counts beside accuracy; 0 is the unconstrained model.",
 )

@@ -246,12 +246,8 @@ PAPER = GridAxes(WEIGHTS, TAUS)
 
 
 def swept_methods() -> list[str]:
-    """Return the methods that have a fairness weight to sweep."""
-    return [
-        key
-        for key, method in CATALOG.items()
-        if "fairness_weight" in method.stackable()
-    ]
+    """Return the methods that have something to trade accuracy for fairness by."""
+    return [key for key, method in CATALOG.items() if method.trade_off()]
 
 
 def shared_params(methods: Iterable[str]) -> dict[str, Mapping[str, str]]:
@@ -287,7 +283,8 @@ def grid_spec(
     Parameters
     ----------
     axes : GridAxes
-        The values of τ are for the methods that have it.
+        The values of τ are for the methods that have it. A method that trades by
+        another parameter than λ gets as many values of that, over its own range.
     published : bool
         Whether methods, scaling and subgroups are as in the paper on this table, where
         one gives them: see `published_for`. Then its effort is "paper", and what is
@@ -313,6 +310,10 @@ def grid_spec(
         swept = {
             name: axis for name, axis in values.items() if name in method.stackable()
         }
+        own = method.trade_off()
+        if own and own.name not in values:
+            log = own.axis == "log"
+            swept[own.name] = spaced(own.low, own.high, len(axes.weights), log=log)
         known = found.get(key)
         given = {**(known.params[key] if known else {}), **(shared or {})}
         fixed: dict[str, Any] = {

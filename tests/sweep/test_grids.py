@@ -35,6 +35,21 @@ def test_every_method_is_tried_on_its_axes_beside_what_it_is_held_to():
     assert set(swept_methods()) >= {"adversarial", "road", "broad", "sensei"}
 
 
+def test_a_method_without_a_fairness_weight_is_swept_by_what_it_trades_by():
+    methods = ["reductions", "grid_reductions", "covariance", "rule_list"]
+    assert set(methods) <= set(swept_methods())
+    assert not {"logistic", "hardt", "fair_log_loss", "sensr"} & set(swept_methods())
+    spec = grid_spec(DATA, methods, QUICK)
+    swept = {grid.method: grid.params for grid in spec.methods}
+    for method in methods:
+        own = CATALOG[method].trade_off()
+        values = swept[method][own.name]
+        assert len(values) == len(QUICK.weights)
+        assert (values[0], values[-1]) == (own.low, own.high)
+        assert method in methods_of(SweepSpec.from_yaml(spec.to_yaml()))
+    assert len(expand(spec, "data")) == 1 + 5 * len(methods)
+
+
 def test_a_grid_beyond_all_patience_is_refused_before_it_is_spelt_out():
     weights = tuple(i / 1_000 for i in range(1, 1_001))
     road = {"fairness_weight": weights, "tau": weights}

@@ -129,6 +129,7 @@ class CovarianceConstraint(LinearBaseline):
         high=0.5,
         step=0.001,
         axis="log",
+        trade_off=True,
         check=check_positive,
         help="Smaller: fairer, less accurate.",
         doc=":math:`c`, above 0.",

@@ -91,6 +91,7 @@ class GridReductions(LinearBaseline):
     constraint_weight: float = param(
         0.5,
         "Weight of the violation",
+        trade_off=True,
         check=_check_share,
         help="Share of the violation, beside the error, in choosing the best.",
     )

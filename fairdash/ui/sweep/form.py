@@ -86,7 +86,8 @@ def sweep_form(dataset_id: str) -> None:
         selection_mode="multi",
         format_func=lambda key: CATALOG[key].label,
         help="The unconstrained model is always trained beside them, with the network "
-        "and the schedule of each.",
+        "and the schedule of each. A method without λ is tried at as many values of "
+        "what it trades by instead, such as a tolerance.",
         **_tied(
             "methods",
             [m for m in ("adversarial", "road") if m in methods],
