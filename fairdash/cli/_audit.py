@@ -11,18 +11,28 @@ from fairdash._validation import check_one_of, value_label, value_labels
 from fairdash._wording import UNDEFINED, number
 from fairdash.audits import (
     DRIFT_MEASURES,
-    Audit,
     Flips,
     audit,
     audit_run,
     drift,
     flip_values,
+    model_asked,
     search_model,
 )
-from fairdash.cli._options import File, Home, Out, check_out, refuse, write
+from fairdash.cli._options import (
+    File,
+    Home,
+    Out,
+    Run,
+    Seed,
+    check_out,
+    opened,
+    refusing,
+    write,
+)
 from fairdash.datasets import Dataset, guess_score, read_table
-from fairdash.results import Setting, known_models
-from fairdash.store import home_folder, open_store
+from fairdash.results import Setting, known_models, same_model
+from fairdash.store import Store
 
 SHOWN = (
     "balanced_accuracy",
@@ -35,7 +45,7 @@ SHOWN = (
 
 
 def audit_flips(
-    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    run_id: Run,
     flip: Annotated[
         list[str],
         typer.Option(
@@ -55,36 +65,16 @@ def audit_flips(
     gaps of the true positive rates between groups. The exit status is 2 when the run
     or a column cannot be used.
     """
-    try:
-        _audit_flips(home or home_folder(), run_id, flip, out=out, by_seed=by_seed)
-    except ValueError as error:
-        raise refuse(error) from error
-
-
-def _audit_flips(
-    home: Path, run_id: str, flips: Sequence[str], *, out: Path | None, by_seed: bool
-) -> None:
-    """Audit a run under ``flips`` such as "sex" or "race=White,Black".
-
-    Raises
-    ------
-    ValueError
-        When the run does not exist or has no model that can be audited, a column is
-        not a feature, a value does not occur, or ``out`` is neither CSV nor Parquet.
-    """
-    check_out(out)
-    store = open_store(home)
-    try:
+    with opened(home) as store:
+        check_out(out)
         dataset = store.dataset(store.run(run_id).dataset_id)
-        chosen = _flips(flips, dataset)
+        chosen = _flips(flip, dataset)
         table = audit_run(store, run_id, chosen, by_seed=by_seed)
-    finally:
-        store.close()
     write(table, out)
     settings = table.columns[: list(table.columns).index("consistency")]
-    spreads = [f"{name}_sd" for name in SHOWN if f"{name}_sd" in table]
-    many = [] if by_seed or not (table["n_seeds"] > 1).any() else spreads
-    shown = table[[*settings, "n", *_with_spreads(SHOWN, many)]]
+    spread = not by_seed and (table["n_seeds"] > 1).any()
+    names = [n for name in SHOWN for n in ((name, f"{name}_sd") if spread else (name,))]
+    shown = table[[*settings, "n", *(name for name in names if name in table)]]
     typer.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
     words = "; ".join(
         f"{name}: {', '.join(map(value_label, values))}"
@@ -109,14 +99,8 @@ def _flips(given: Sequence[str], dataset: Dataset) -> Flips:
     return flips
 
 
-def _with_spreads(names: Sequence[str], spreads: Sequence[str]) -> list[str]:
-    """Return the names, each followed by its spread where that is shown."""
-    pairs = ((name, f"{name}_sd") for name in names)
-    return [n for pair in pairs for n in pair if n in names or n in spreads]
-
-
 def subgroups(
-    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    run_id: Run,
     measure: Annotated[
         str, typer.Option(help="Rate that is compared between groups.")
     ] = "selection_rate",
@@ -130,26 +114,13 @@ def subgroups(
     run; p-values are adjusted for all that is searched. The exit status is 2 when the
     run or the measure cannot be used.
     """
-    store = open_store(home or home_folder())
-    try:
+    with opened(home) as store:
         check_out(out)
         data = store.run(run_id).dataset_id
-        keys = {t.key for t in store.snapshot(run_id, curves=False).trials}
-        models = [
-            model
-            for model in known_models(store, data, run_id)
-            if any(trial.key in keys for trial in model.trials)
-        ]
-        if not models:
-            raise ValueError(f"Run {run_id} has no finished model to search.")
         found = [
-            search_model(store, model, data, measure, min_size=min_size)
-            for model in models
+            search_model(store, one, data, measure, min_size=min_size)
+            for one in _models(store, run_id)
         ]
-    except ValueError as error:
-        raise refuse(error) from error
-    finally:
-        store.close()
     tables = [one.ranked().assign(Model=one.label) for one in found]
     write(pd.concat(tables, ignore_index=True), out)
     for one in found:
@@ -158,7 +129,7 @@ def subgroups(
 
 
 def drift_of_run(
-    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    run_id: Run,
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -176,7 +147,7 @@ def drift_of_run(
         str | None,
         typer.Option(help="Id or label of the model in detail, if not the first."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Default: the first.")] = None,
+    seed: Seed = None,
     out: Out = None,
     home: Home = None,
 ) -> None:
@@ -186,35 +157,22 @@ def drift_of_run(
     drives it, and how far every column shifted. The file needs the features and the
     sensitive column, not the outcome. The exit status is 2 when it cannot be used.
     """
-    store = open_store(home or home_folder())
-    try:
+    with opened(home) as store:
         check_out(out)
-        run = store.run(run_id)
-        keys = {t.key for t in store.snapshot(run_id, curves=False).trials}
-        models = [
-            one
-            for one in known_models(store, run.dataset_id, run_id)
-            if any(trial.key in keys for trial in one.trials)
-        ]
-        named = [one for one in models if model is None or _called(one, model)]
-        if not named:
-            labels = ", ".join(one.label for one in models) or "none"
-            raise ValueError(f"Run {run_id} has no model {model!r}. It has: {labels}.")
+        data = store.run(run_id).dataset_id
+        models = _models(store, run_id)
+        main = model_asked(store, run_id, model) if model else models[0]
         found = drift(
             store,
             models,
-            run.dataset_id,
-            main=named[0],
-            subgroups=store.dataset_record(run.dataset_id).subgroups,
+            data,
+            main=next(one for one in models if same_model(one, main)),
+            subgroups=store.dataset_record(data).subgroups,
             measure=measure,
             seed=seed,
             other=(file.name.split(".")[0], read_table(file)) if file else None,
             parts=parts,
         )
-    except ValueError as error:
-        raise refuse(error) from error
-    finally:
-        store.close()
     write(found.points, out)
     typer.echo(found.verdict())
     for headline, table in (
@@ -227,8 +185,18 @@ def drift_of_run(
         typer.echo(table.to_string(index=False, float_format="%.3f"))
 
 
-def _called(setting: Setting, name: str) -> bool:
-    return name == setting.id or setting.label.startswith(name)
+def _models(store: Store, run_id: str) -> list[Setting]:
+    """Return the models of a run with their trials of all runs, the baseline first."""
+    data = store.run(run_id).dataset_id
+    keys = {t.key for t in store.snapshot(run_id, curves=False).trials}
+    models = [
+        model
+        for model in known_models(store, data, run_id)
+        if any(trial.key in keys for trial in model.trials)
+    ]
+    if not models:
+        raise ValueError(f"Run {run_id} has no finished model.")
+    return models
 
 
 def audit_scores(
@@ -271,27 +239,53 @@ def audit_scores(
     Prints the verdict, the table of measures by group and each gap in words; --out
     writes the gaps. The exit status is 2 when the file or a column cannot be used.
     """
-    try:
-        found = audit_file(
-            file,
-            score,
-            outcome,
-            group,
+    with refusing(file):
+        check_out(out)
+        frame = read_table(file)
+        names = [str(name) for name in frame]
+        target, _, positive = outcome.partition("=")
+        check_one_of("--outcome", target, names)
+        labels = value_labels(frame[target])
+        if not (labels == positive).any():
+            known = ", ".join(map(str, labels.dropna().unique()[:5]))
+            raise ValueError(
+                f"`--outcome` must name a value of {target!r}, such as {known}: "
+                f"--outcome {target}=VALUE."
+            )
+        columns = []
+        kept = labels.notna()
+        for text in group:
+            name, _, listed = text.partition("=")
+            check_one_of("--group", name, names)
+            values = value_labels(frame[name])
+            chosen = [value.strip() for value in listed.split(",")] if listed else None
+            kept &= values.notna() if chosen is None else values.isin(chosen)
+            columns.append(name)
+        check_one_of("--score", score, names)
+        rows = frame[kept].reset_index(drop=True)
+        what = guess_score(rows[score])
+        if what is not None and what.kind == "score" and threshold is None:
+            raise ValueError(
+                f"`--score` {score!r} is no probability; say from where on a decision "
+                "is positive: --threshold."
+            )
+        is_decision = what is not None and what.kind == "decision"
+        found = audit(
+            (labels[kept] == positive).to_numpy(int),
+            score if is_decision else None,
+            scores=None if is_decision else score,
             threshold=threshold,
-            subgroups=subgroup or [],
-            measures=measure,
-            weight=weight,
+            sensitive_features=columns,
+            frame=rows,
+            subgroups=subgroup or None,
+            measures=measure or None,
+            sample_weight=weight,
             reference=reference,
             favourable=not unfavourable,
+            decided=f"predicted {outcome}",
+            outcome=outcome,
         )
-        if out is not None:
-            check_one_of("--out", out.suffix, (".csv", ".parquet"))
-    except ValueError as error:
-        raise refuse(error, file) from error
-    if out is not None and out.suffix == ".parquet":
-        found.gaps.to_parquet(out, index=False)
-    elif out is not None:
-        found.gaps.to_csv(out, index=False)
+    write(found.gaps, out)
     typer.echo(f"{found}\n")
     for sentence in found.gaps["sentence"]:
         typer.echo(sentence)
@@ -300,70 +294,3 @@ def audit_scores(
     shown = ["measure", "subgroup", "n", "gap", "ci_low", "ci_high", "chance", "reason"]
     table = found.local[shown].to_string(index=False, float_format=number)
     typer.echo(f"\n{table.replace('NaN', UNDEFINED.rjust(3))}")
-
-
-def audit_file(
-    file: Path,
-    score: str,
-    outcome: str,
-    groups: list[str],
-    *,
-    threshold: float | None = None,
-    subgroups: list[str],
-    measures: list[str] | None = None,
-    weight: str | None = None,
-    reference: str | None = None,
-    favourable: bool = True,
-) -> Audit:
-    """Return the audit of a file's score column.
-
-    Raises
-    ------
-    ValueError
-        When the file cannot be read, a column is missing, the outcome names no value,
-        or a score needs a threshold.
-    """
-    frame = read_table(file)
-    names = [str(name) for name in frame]
-    target, _, positive = outcome.partition("=")
-    check_one_of("--outcome", target, names)
-    labels = value_labels(frame[target])
-    if not (labels == positive).any():
-        known = ", ".join(map(str, labels.dropna().unique()[:5]))
-        raise ValueError(
-            f"`--outcome` must name a value of {target!r}, such as {known}: "
-            f"--outcome {target}=VALUE."
-        )
-    columns = []
-    kept = labels.notna()
-    for text in groups:
-        name, _, listed = text.partition("=")
-        check_one_of("--group", name, names)
-        values = value_labels(frame[name])
-        chosen = [value.strip() for value in listed.split(",")] if listed else None
-        kept &= values.notna() if chosen is None else values.isin(chosen)
-        columns.append(name)
-    check_one_of("--score", score, names)
-    rows = frame[kept].reset_index(drop=True)
-    what = guess_score(rows[score])
-    if what is not None and what.kind == "score" and threshold is None:
-        raise ValueError(
-            f"`--score` {score!r} is no probability; say from where on a decision is "
-            "positive: --threshold."
-        )
-    is_decision = what is not None and what.kind == "decision"
-    return audit(
-        (labels[kept] == positive).to_numpy(int),
-        score if is_decision else None,
-        scores=None if is_decision else score,
-        threshold=threshold,
-        sensitive_features=columns,
-        frame=rows,
-        subgroups=subgroups or None,
-        measures=measures or None,
-        sample_weight=weight,
-        reference=reference,
-        favourable=favourable,
-        decided=f"predicted {outcome}",
-        outcome=outcome,
-    )

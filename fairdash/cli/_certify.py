@@ -1,6 +1,7 @@
 """Print what is certain of true groups that are known only through noisy ones."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,10 +21,10 @@ from fairdash.audits import (
     from_levels,
     from_matrix,
 )
-from fairdash.cli._options import Home, refuse
+from fairdash.cli._options import Home, refusing
 from fairdash.datasets import read_table
 from fairdash.postprocessing import cross, read_margins
-from fairdash.store import TrialRecord, home_folder, open_store
+from fairdash.store import TrialRecord, open_store
 
 Labels = NDArray[Any]
 Models = dict[str, list[Decisions]]
@@ -81,7 +82,7 @@ def certify(
     means over seeds are printed; a model that decides alike for everyone is marked.
     The exit status is 2 when something cannot be used.
     """
-    try:
+    with refusing():
         if not radius and noise is None and level is None:
             raise ValueError(
                 "Give --radius, or what is known of the noise: --noise or --level."
@@ -93,15 +94,13 @@ def certify(
         if Path(what).suffix:
             models, groups = _of_file(Path(what), score, group or [], outcome, positive)
         else:
-            models, groups = _of_run(home or home_folder(), what)
+            models, groups = _of_run(home, what)
         known = _noise(groups, noise, level)
         question, radii = Question(constraint, slack), _radii(radius or [])
         found = [
             certify_decisions(label, seeds, known, question, radii)
             for label, seeds in models.items()
         ]
-    except ValueError as error:
-        raise refuse(error) from error
     if out is not None:
         pd.concat(
             [one.groups.assign(model=one.label) for one in found], ignore_index=True
@@ -109,9 +108,8 @@ def certify(
     typer.echo(_largest(found).to_string(index=False, float_format="%+.3f", na_rep=""))
 
 
-def _of_run(home: Path, run_id: str) -> tuple[Models, Labels]:
-    store = open_store(home)
-    try:
+def _of_run(home: Path | None, run_id: str) -> tuple[Models, Labels]:
+    with closing(open_store(home)) as store:
         snapshot = store.snapshot(run_id, curves=False)
         dataset = store.dataset(snapshot.run.dataset_id)
         finished = [t for t in snapshot.trials if t.status == "finished"]
@@ -121,9 +119,7 @@ def _of_run(home: Path, run_id: str) -> tuple[Models, Labels]:
         for trial in finished:
             rows = Decisions.of_trial(store, dataset, trial.key, trial.seed)
             models.setdefault(_name(trial, finished), []).append(rows)
-        return models, np.asarray(dataset.sensitive_features, dtype=str)
-    finally:
-        store.close()
+    return models, np.asarray(dataset.sensitive_features, dtype=str)
 
 
 def _name(trial: TrialRecord, trials: Sequence[TrialRecord]) -> str:

@@ -7,7 +7,7 @@ import typer
 import yaml
 
 from fairdash._wording import clock_time, plural, size
-from fairdash.cli._options import UNUSABLE, File, Home, refuse
+from fairdash.cli._options import UNUSABLE, File, Home, opened, refusing
 from fairdash.datasets import (
     PUBLIC,
     Roles,
@@ -16,7 +16,6 @@ from fairdash.datasets import (
     guess_roles,
     read_table,
 )
-from fairdash.store import home_folder, open_store
 
 data = typer.Typer(
     no_args_is_help=True,
@@ -45,87 +44,12 @@ def public_tables() -> str:
     return "\n".join(lines)
 
 
-def fetch_files(name: str, variant: str | None, folder: Path) -> None:
-    """Write a public table and its roles into a folder and print what they are.
-
-    The publisher's file is looked for in the folder too, and kept there.
-
-    Raises
-    ------
-    ValueError
-        As `fairdash.datasets.fetch`, or when the folder cannot be written to.
-    """
-    frame = fetch_table(name, folder.absolute(), variant)
-    public = PUBLIC[name]
-    variant = variant or next(iter(public.variants))
-    table = folder / f"{name}-{variant}.parquet"
-    roles = table.with_suffix(".yaml")
-    known = public.roles.model_dump(mode="json", exclude_defaults=True)
-    try:
-        frame.to_parquet(table, index=False)
-        roles.write_text(yaml.safe_dump(known, sort_keys=False))
-    except OSError as error:
-        raise ValueError(f"{table} could not be written: {error}.") from error
-    typer.echo(f"{public.title} ({variant}): {len(frame)} rows, from {public.url}")
-    typer.echo(f"rows  {public.variants[variant].rows}")
-    typer.echo(public.note)
-    typer.echo(f"table {table}")
-    typer.echo(f"roles {roles}")
-
-
-def check_file(file: Path, roles_file: Path | None, sheet: str | None) -> set[str]:
-    """Print the findings about a table and return their severities.
-
-    Raises
-    ------
-    ValueError
-        When a file cannot be read.
-    """
-    frame = read_table(file, sheet=sheet, compact=True)
-    roles = guess_roles(frame) if roles_file is None else read_roles(roles_file)
-    typer.echo(f"{file.name}: {len(frame)} rows, {frame.shape[1]} columns")
-    typer.echo(f"outcome {roles.target!r}, positive value {roles.positive!r}")
-    typer.echo(f"sensitive feature {roles.sensitive_feature!r}")
-    findings = check_table(frame, roles)
-    for finding in findings.to_dict("records"):
-        remedy = finding["remedy"]
-        typer.echo(f"{finding['severity']}: {finding['message']} {remedy}".strip())
-    if findings.empty:
-        typer.echo("nothing to change")
-    return set(findings["severity"])
-
-
 def read_roles(path: Path) -> Roles:
     """Return the roles in a YAML file; ValueError if it holds none."""
     try:
         return Roles.model_validate(yaml.safe_load(path.read_text()))
     except yaml.YAMLError as error:
         raise ValueError(f"{path} is not valid YAML.") from error
-
-
-def add_file(home: Path, file: Path, roles_file: Path | None, sheet: str | None) -> str:
-    """Keep a file with its roles, print where the app shows it, return its id.
-
-    Raises
-    ------
-    ValueError
-        When the file cannot be read or the roles, guessed or not, do not fit it.
-    """
-    store = open_store(home)
-    try:
-        table = store.add_table(file, file.name, sheet=sheet)
-        if roles_file is None:
-            roles = guess_roles(store.table(table))
-        else:
-            roles = read_roles(roles_file)
-        title = file.name.split(".")[0].replace("_", " ")
-        data = store.add_dataset(table, roles, title)
-        record = store.dataset_record(data)
-    finally:
-        store.close()
-    typer.echo(f"{title}: {record.n_rows} rows, outcome {roles.outcome()}")
-    typer.echo(f"open /Data?data={data} in the app")
-    return data
 
 
 @data.command()
@@ -136,20 +60,21 @@ def add(
 
     The exit status is 2 when the file cannot be read or the roles do not fit it.
     """
-    try:
-        add_file(home or home_folder(), file, roles, sheet)
-    except ValueError as error:
-        raise refuse(error, file) from error
+    with opened(home, file) as store:
+        table = store.add_table(file, file.name, sheet=sheet)
+        known = guess_roles(store.table(table)) if roles is None else read_roles(roles)
+        title = file.name.split(".")[0].replace("_", " ")
+        key = store.add_dataset(table, known, title)
+        record = store.dataset_record(key)
+    typer.echo(f"{title}: {record.n_rows} rows, outcome {known.outcome()}")
+    typer.echo(f"open /Data?data={key} in the app")
 
 
 @data.command("list")
 def list_kept(home: Home = None) -> None:
     """List everything that is kept: data sets with their models, and other files."""
-    store = open_store(home)
-    try:
+    with opened(home) as store:
         found = store.kept()
-    finally:
-        store.close()
     for one in found:
         runs = f", {plural(one.n_runs, 'run')}" if one.n_runs else ""
         typer.echo(
@@ -169,13 +94,8 @@ def remove(
 
     The exit status is 2 when there is no such thing, or a run on it is still open.
     """
-    store = open_store(home)
-    try:
+    with opened(home) as store:
         store.remove(key)
-    except ValueError as error:
-        raise refuse(error) from error
-    finally:
-        store.close()
     typer.echo(f"{key} was deleted")
 
 
@@ -186,10 +106,19 @@ def check(file: File, roles: RolesFile = None, sheet: Sheet = None) -> None:
     The exit status is 0 when it can be used as it is, 1 when there are warnings, and 2
     when there are errors or a file cannot be read.
     """
-    try:
-        severities = check_file(file, roles, sheet)
-    except ValueError as error:
-        raise refuse(error, file) from error
+    with refusing(file):
+        frame = read_table(file, sheet=sheet, compact=True)
+        known = guess_roles(frame) if roles is None else read_roles(roles)
+        typer.echo(f"{file.name}: {len(frame)} rows, {frame.shape[1]} columns")
+        typer.echo(f"outcome {known.target!r}, positive value {known.positive!r}")
+        typer.echo(f"sensitive feature {known.sensitive_feature!r}")
+        findings = check_table(frame, known)
+    for finding in findings.to_dict("records"):
+        remedy = finding["remedy"]
+        typer.echo(f"{finding['severity']}: {finding['message']} {remedy}".strip())
+    if findings.empty:
+        typer.echo("nothing to change")
+    severities = set(findings["severity"])
     raise typer.Exit(
         UNUSABLE if "error" in severities else int("warning" in severities)
     )
@@ -216,7 +145,20 @@ def fetch_public(
     if name is None:
         typer.echo(public_tables())
         return
-    try:
-        fetch_files(name, variant, to)
-    except ValueError as error:
-        raise refuse(error) from error
+    with refusing():
+        frame = fetch_table(name, to.absolute(), variant)
+        public = PUBLIC[name]
+        variant = variant or next(iter(public.variants))
+        table = to / f"{name}-{variant}.parquet"
+        roles = table.with_suffix(".yaml")
+        known = public.roles.model_dump(mode="json", exclude_defaults=True)
+        try:
+            frame.to_parquet(table, index=False)
+            roles.write_text(yaml.safe_dump(known, sort_keys=False))
+        except OSError as error:
+            raise ValueError(f"{table} could not be written: {error}.") from error
+    typer.echo(f"{public.title} ({variant}): {len(frame)} rows, from {public.url}")
+    typer.echo(f"rows  {public.variants[variant].rows}")
+    typer.echo(public.note)
+    typer.echo(f"table {table}")
+    typer.echo(f"roles {roles}")

@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
 from fairdash.audits import exported, load
-from fairdash.cli._options import File, Home, refuse
+from fairdash.cli._options import (
+    File,
+    Home,
+    Model,
+    Run,
+    Seed,
+    check_out,
+    opened,
+    refusing,
+    write,
+)
 from fairdash.datasets import read_table
 from fairdash.postprocessing import (
     ScoreType,
@@ -23,11 +33,10 @@ from fairdash.postprocessing import (
     fill_missing,
 )
 from fairdash.reports import SECTIONS, SMALLEST_GROUP, report
-from fairdash.store import home_folder, open_store
 
 
 def write_report(
-    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    run_id: Run,
     out: Annotated[Path, typer.Option(help="File to write: .html, or .md for a card.")],
     section: Annotated[
         list[str] | None,
@@ -37,9 +46,7 @@ def write_report(
         list[str] | None,
         typer.Option(help='Under the title of a section: "summary=What we decided."'),
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Id or label of the model, if not the main one.")
-    ] = None,
+    model: Model = None,
     title: Annotated[str | None, typer.Option(help="Default: name of the run.")] = None,
     least: Annotated[
         int, typer.Option(min=1, help="Subgroups with a smaller group are suppressed.")
@@ -53,23 +60,17 @@ def write_report(
     metadata for machines and without figures. The exit status is 2 when there is no
     such run, model or section.
     """
-    store = open_store(home or home_folder())
-    try:
-        comments = dict(_comment(text) for text in comment or ())
+    with opened(home) as store:
         made = report(
             store,
             run_id,
             sections=section or SECTIONS,
-            comments=comments,
+            comments=dict(_comment(text) for text in comment or ()),
             model=model,
             title=title,
             least=least,
         )
         page = made.to_markdown() if out.suffix == ".md" else made.to_html()
-    except ValueError as error:
-        raise refuse(error) from error
-    finally:
-        store.close()
     out.write_text(page)
     typer.echo(f"{out}: {made.title}, {len(page) / 1e6:.1f} MB")
 
@@ -82,12 +83,10 @@ def _comment(text: str) -> tuple[str, str]:
 
 
 def export(
-    run_id: Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")],
+    run_id: Run,
     out: Annotated[Path, typer.Option(help="ZIP file to write.")],
-    model: Annotated[
-        str | None, typer.Option(help="Id or label of the model, if not the main one.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Default: the first.")] = None,
+    model: Model = None,
+    seed: Seed = None,
     home: Home = None,
 ) -> None:
     """Write a trained model as a file for `fairdash.load` and `fairdash predict`.
@@ -95,13 +94,8 @@ def export(
     It holds a readable description and the weights, and nothing that can run code. The
     exit status is 2 when there is no such model.
     """
-    store = open_store(home or home_folder())
-    try:
+    with opened(home) as store:
         found = exported(store, run_id, model, seed)
-    except ValueError as error:
-        raise refuse(error) from error
-    finally:
-        store.close()
     out.write_bytes(found.to_bytes())
     typer.echo(f"{out}: {found.facts['label']}, seed {found.facts['seed']}")
 
@@ -116,24 +110,15 @@ def predict(
     Adds the column score, P(y = 1), or with thresholds the probability of a positive
     decision. The exit status is 2 when a file cannot be used.
     """
-    if out.suffix not in (".csv", ".parquet"):
-        error = ValueError(f"`--out` must end in .csv or .parquet, got {out.suffix!r}.")
-        raise refuse(error)
-    try:
+    with refusing():
+        check_out(out)
         portable = load(model)
-    except ValueError as error:
-        raise refuse(error) from error
-    try:
+    with refusing(file):
         frame = read_table(file)
         if "score" in frame:
             raise ValueError("It already has a column 'score'; rename it.")
         scored = frame.assign(score=portable.predict_proba(frame)[:, 1])
-    except ValueError as error:
-        raise refuse(error, file) from error
-    if out.suffix == ".parquet":
-        scored.to_parquet(out, index=False)
-    else:
-        scored.to_csv(out, index=False)
+    write(scored, out)
     typer.echo(f"{out}: {len(scored):,} rows scored")
 
 
@@ -162,104 +147,79 @@ def apply_to_file(
     learned with. Files may be larger than memory. The exit status is 2 when a file
     cannot be used, or when its scores may not be what the thresholds are for.
     """
-    try:
-        rates = apply_file(
-            thresholds,
-            file,
-            score=score,
-            groups=group,
-            out=out,
-            seed=seed,
-            score_type=score_type,
-        )
-    except ValueError as error:
-        raise refuse(error, file) from error
+    with refusing():
+        check_out(out)
+    with refusing(file):
+        rules = Thresholds.from_json(thresholds.read_bytes())
+        partial = out.with_name(f"{out.name}.partial")
+        try:
+            with _Writer(partial, out.suffix) as writer:
+                rates = _apply(rules, file, score, group, writer, seed, score_type)
+        except BaseException:  # nothing is left at --out
+            partial.unlink(missing_ok=True)
+            raise
+        partial.replace(out)
     typer.echo(f"{out}: {rates['n'].sum()} rows decided")
-    named = rates.rename(
-        columns={"expected": "expected rate", "obtained": "obtained rate"}
-    )
-    typer.echo(named.to_string(index=False, float_format="{:.3f}".format))
+    typer.echo(rates.to_string(index=False, float_format="{:.3f}".format))
 
 
-def apply_file(
-    thresholds_file: Path,
+def _apply(
+    thresholds: Thresholds,
     file: Path,
-    *,
     score: str,
     groups: Sequence[str],
-    out: Path,
+    writer: "_Writer",
     seed: int,
-    score_type: ScoreType | None = None,
+    score_type: ScoreType | None,
 ) -> pd.DataFrame:
-    """Write ``file`` with the columns ``h`` and ``decision`` added.
+    """Write the rows of ``file`` with ``h`` and ``decision``; return rates by group.
 
     One generator draws the decisions of all batches, so they do not depend on where
     batches end. Without ``score_type`` scores are what the thresholds record, and
-    refused if they may be of the other type.
-
-    Returns
-    -------
-    DataFrame with columns group, n, expected, obtained
-        Rates of positive decisions by group: on the rows that the thresholds were
-        learned on (NaN if not recorded), and here.
-
-    Raises
-    ------
-    ValueError
-        When a file cannot be read, a column is missing, or a row has no thresholds;
-        nothing is left at ``out``.
+    refused if they may be of the other type. A rate that was not recorded is NaN.
     """
-    thresholds = Thresholds.from_json(thresholds_file.read_bytes())
     generator = np.random.default_rng(seed)
-    partial = out.with_name(f"{out.name}.partial")
     done, lowest = 0, np.inf
     obtained: dict[str, NDArray[np.float64]] = {}
     try:
-        with _Writer(partial, out.suffix) as writer:
-            for batch in _batches(file, [score, *groups]):
-                scores = batch.column(score).to_pandas().rename(score)
-                named = [batch.column(g).to_pandas().rename(g) for g in groups]
-                decided = apply_thresholds(
-                    thresholds,
-                    scores,
-                    named,
-                    # one batch cannot tell; all of them are looked at in the end
-                    score_type=score_type or thresholds.score_type,
-                    random_state=generator,
-                    first_row=done + 1,
-                )
-                lowest = min(lowest, float(pd.to_numeric(scores).min()))
-                sums = (
-                    decided["h"]
-                    .groupby(cross(*map(fill_missing, named)))
-                    .agg(["size", "sum"])
-                )
-                for name, pair in zip(sums.index, sums.to_numpy(float), strict=True):
-                    obtained[name] = obtained.get(name, 0.0) + pair
-                table = pa.Table.from_batches([batch])
-                for name in decided:
-                    table = table.append_column(name, pa.array(decided[name]))
-                writer.write(table)
-                done += len(batch)
-        if not done:
-            raise ValueError("The file has no rows.")
-        if score_type is None:
-            thresholds.check_score_type(lowest)
+        for batch in _batches(file, [score, *groups]):
+            scores = batch.column(score).to_pandas().rename(score)
+            named = [batch.column(g).to_pandas().rename(g) for g in groups]
+            decided = apply_thresholds(
+                thresholds,
+                scores,
+                named,
+                # one batch cannot tell; all of them are looked at in the end
+                score_type=score_type or thresholds.score_type,
+                random_state=generator,
+                first_row=done + 1,
+            )
+            lowest = min(lowest, float(pd.to_numeric(scores).min()))
+            crossed = decided["h"].groupby(cross(*map(fill_missing, named)))
+            sums = crossed.agg(["size", "sum"])
+            for name, pair in zip(sums.index, sums.to_numpy(float), strict=True):
+                obtained[name] = obtained.get(name, 0.0) + pair
+            table = pa.Table.from_batches([batch])
+            for name in decided:
+                table = table.append_column(name, pa.array(decided[name]))
+            writer.write(table)
+            done += len(batch)
     except pa.ArrowInvalid as error:
-        partial.unlink(missing_ok=True)
         raise ValueError(f"It cannot be read: {error}") from error
-    except ValueError:
-        partial.unlink(missing_ok=True)
-        raise
-    partial.replace(out)
+    if not done:
+        raise ValueError("The file has no rows.")
+    if score_type is None:
+        thresholds.check_score_type(lowest)
     present = [name for name in thresholds.rules if name in obtained]
     expected = thresholds.expected_rates
     return pd.DataFrame(
         {
             "group": present,
             "n": [int(obtained[name][0]) for name in present],
-            "expected": [expected.get(name, np.nan) for name in present],
-            "obtained": [obtained[name][1] / obtained[name][0] for name in present],
+            "expected rate": [expected.get(name, np.nan) for name in present],
+            "obtained rate": [
+                obtained[name][1] / obtained[name][0] for name in present
+            ],
         }
     )
 
@@ -294,9 +254,6 @@ class _Writer:
     """A CSV or Parquet file, opened when its first batch says its columns."""
 
     def __init__(self, path: Path, suffix: str) -> None:
-        if suffix not in (".csv", ".parquet"):
-            message = f"`--out` must end in .csv or .parquet, got {suffix!r}."
-            raise ValueError(message)
         self._path, self._suffix = path, suffix
         self._file: Any = None
 

@@ -1,5 +1,7 @@
 """What several commands have in common: their options, and how they refuse."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +9,7 @@ import pandas as pd
 import typer
 
 from fairdash._validation import check_one_of
+from fairdash.store import Store, open_store
 
 UNUSABLE = 2  # exit status when a file or a configuration cannot be used
 
@@ -18,6 +21,40 @@ Out = Annotated[
     Path | None, typer.Option(help="CSV or Parquet file to write all rows to.")
 ]
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
+Run = Annotated[str, typer.Argument(help="Id of a run; see the Runs page.")]
+Model = Annotated[
+    str | None, typer.Option(help="Id or label of the model, if not the main one.")
+]
+Seed = Annotated[int | None, typer.Option(help="Default: the first.")]
+
+
+@contextmanager
+def refusing(file: Path | None = None) -> Iterator[None]:
+    """End with one clear line on stderr, and `UNUSABLE`, where a ValueError is raised.
+
+    Parameters
+    ----------
+    file : Path, optional
+        Named before the error.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise refuse(error, file) from error
+
+
+def refuse(error: ValueError | str, file: Path | None = None) -> typer.Exit:
+    """Return the exit after one clear line on stderr."""
+    message = f"{file}: {error}" if file else str(error)
+    typer.echo(" ".join(message.split()), err=True)
+    return typer.Exit(UNUSABLE)
+
+
+@contextmanager
+def opened(home: Path | None, file: Path | None = None) -> Iterator[Store]:
+    """Open the store of a home folder, refusing as `refusing` does, and close it."""
+    with refusing(file), closing(open_store(home)) as store:
+        yield store
 
 
 def check_out(out: Path | None) -> None:
@@ -32,10 +69,3 @@ def write(table: pd.DataFrame, out: Path | None) -> None:
         table.to_parquet(out, index=False)
     elif out is not None:
         table.to_csv(out, index=False)
-
-
-def refuse(error: ValueError | str, file: Path | None = None) -> typer.Exit:
-    """Return the exit after one clear line on stderr."""
-    message = f"{file}: {error}" if file else str(error)
-    typer.echo(" ".join(message.split()), err=True)
-    return typer.Exit(UNUSABLE)

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairdash import APP_FOLDER
-from fairdash.cli._options import File, Home, Out, check_out, refuse, write
+from fairdash.cli._options import File, Home, Out, check_out, opened, refusing, write
 from fairdash.jobs import (
     attach,
     engine_waits_for,
@@ -32,6 +32,7 @@ from fairdash.store import Snapshot, Store, home_folder, open_store
 from fairdash.sweep import SweepSpec, as_published
 
 POLL_SECONDS = 0.2
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SHOWN = (
     "method",
     "seed",
@@ -82,15 +83,15 @@ def run(
     all trials have finished, 1 when one failed or the run was cancelled, 2 when the
     configuration cannot be used.
     """
-    _train(
+    sweep(
         config,
-        home,
-        inline=inline,
         out=out,
         name=name,
         train_rows=train_rows,
         published=published,
-        file=table,
+        table=table,
+        inline=inline,
+        home=home,
     )
 
 
@@ -118,83 +119,33 @@ def sweep(
 
     Finished models are kept: `--resume` trains nothing twice.
     """
-    if (config is None) == (resume is None):
-        raise refuse(ValueError("Give either a configuration or --resume ID."))
-    for given, name in ((published, "--published"), (table, "--table")):
-        if given and resume is not None:
-            raise refuse(ValueError(f"Give {name} with a configuration."))
-    if inline and scheduler:
-        raise refuse(ValueError("Give either --inline or --scheduler."))
-    _train(
-        config,
-        home,
-        resume=resume,
-        scheduler=scheduler,
-        inline=inline,
-        out=out,
-        name=name,
-        train_rows=train_rows,
-        published=published,
-        file=table,
-    )
-
-
-def _train(config: Path | None, home: Path | None, **options: Any) -> None:
-    try:
-        status = train(home or home_folder(), config=config, **options)
-    except ValueError as error:
-        raise refuse(error, config) from error
-    raise typer.Exit(0 if status == "finished" else 1)
-
-
-def train(
-    home: Path,
-    *,
-    config: Path | None,
-    resume: str | None = None,
-    scheduler: str | None = None,
-    inline: bool = False,
-    out: Path | None,
-    name: str | None,
-    train_rows: int | None = None,
-    published: bool = False,
-    file: Path | None = None,
-) -> str:
-    """Train a configuration, or what is left of a run, and return the run's status.
-
-    Prints the results, and writes all rows to ``out``. ``train_rows`` takes the place
-    of the one in the configuration; ``published`` is `fairdash.sweep.as_published`, and
-    ``file`` is that of the data, as `fairdash.jobs.keep_table` takes it.
-
-    Raises
-    ------
-    ValueError
-        When the run does not exist, the configuration does not fit the catalog or its
-        data, ``out`` is neither CSV nor Parquet, no scheduler answers, or an engine is
-        training elsewhere.
-    """
-    check_out(out)
-    store = open_store(home)
-    if resume is None:
-        assert config is not None
-        spec = SweepSpec.from_yaml(config)
-        spec = as_published(spec) if published else spec
-        spec = keep_table(store, spec, file)
-    else:
-        old = store.run(resume)
-        spec, name = SweepSpec.of_run(old.spec), name or old.name
-    if train_rows is not None:
-        spec = spec.model_copy(update={"train_rows": train_rows})
-    if scheduler is not None:
-        use_scheduler(store, scheduler)
-    with attach(store.home):
-        run_id = queue(store, spec, name=name)
-        snapshot = _follow(store, run_id, inline=inline)
-    table = snapshot.table()
-    write(table, out)
-    _print_results(snapshot, table)
-    store.close()
-    return snapshot.run.status
+    with opened(home, config) as store:
+        for given, named in ((published, "--published"), (table, "--table")):
+            if given and resume is not None:
+                raise ValueError(f"Give {named} with a configuration.")
+        if inline and scheduler:
+            raise ValueError("Give either --inline or --scheduler.")
+        check_out(out)
+        if config is not None and resume is None:
+            spec = SweepSpec.from_yaml(config)
+            spec = as_published(spec) if published else spec
+            spec = keep_table(store, spec, table)
+        elif resume is not None and config is None:
+            old = store.run(resume)
+            spec, name = SweepSpec.of_run(old.spec), name or old.name
+        else:
+            raise ValueError("Give either a configuration or --resume ID.")
+        if train_rows is not None:
+            spec = spec.model_copy(update={"train_rows": train_rows})
+        if scheduler is not None:
+            use_scheduler(store, scheduler)
+        with attach(store.home):
+            run_id = queue(store, spec, name=name)
+            snapshot = _follow(store, run_id, inline=inline)
+        rows = snapshot.table()
+    write(rows, out)
+    _print_results(snapshot, rows)
+    raise typer.Exit(0 if snapshot.run.status == "finished" else 1)
 
 
 def _follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
@@ -254,9 +205,6 @@ def _print_results(snapshot: Snapshot, table: pd.DataFrame) -> None:
         if trial.status == "failed":
             what = f"{trial.method}, seed {trial.seed}, {trial.params}"
             typer.echo(f"failed: {what}: {trial.reason}", err=True)
-
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def serve(
@@ -324,10 +272,8 @@ def worker(
     """
     from fairdash.jobs import serve_worker  # only this command loads Dask
 
-    try:
+    with refusing():
         serve_worker(address, n_workers=workers or os.cpu_count() or 1, host=host)
-    except ValueError as error:
-        raise refuse(error) from error
 
 
 def _send_at_once() -> None:

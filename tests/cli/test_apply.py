@@ -202,4 +202,4 @@ def test_the_result_must_be_csv_or_parquet(table, rules, tmp_path):
     options = ["--score", "score", "--group", "sex", "--out", tmp_path / "out.xlsx"]
     done = call(rules, tmp_path / "new.csv", *options)
     assert done.exit_code == 2
-    assert ".csv or .parquet" in done.stderr
+    assert "`--out` must be one of ['.csv', '.parquet']" in done.stderr
