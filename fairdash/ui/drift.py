@@ -1,7 +1,7 @@
 """The Drift page: stored models on tables they were not trained on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -29,7 +29,7 @@ from fairdash.ui.widgets.blocks import (
 )
 from fairdash.ui.widgets.files import kept_upload, table_download
 from fairdash.ui.widgets.pick_models import pick_model
-from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.state import BY_KEY, store
 from fairdash.ui.widgets.subgroup_form import subgroup_form
 
 _ROLE = "drift"
@@ -37,8 +37,7 @@ _WHOLE = ""
 _TURN = "drift uploads taken away"
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """What the reader asks.
 
     Attributes
@@ -242,46 +241,27 @@ def compare(
         As `fairdash.audits.drift`.
     """
     ordered = by_interest(store(), models, run)
-    keys = tuple(trial.key for model in ordered for trial in model.trials)
-    return _compared(
-        data,
-        keys,
-        question.model.id,
-        question.subgroups.model_dump_json(),
-        question.measure,
-        question.seed,
-        question.table,
-        question.parts,
-        selection().against,
-        question.model,
-        ordered,
-    )
+    return _compared(question, ordered, data, selection().against)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Scoring the other table…")
+@st.cache_resource(
+    max_entries=8,
+    show_spinner="Scoring the other table…",
+    hash_funcs=BY_KEY,
+)
 def _compared(
-    data: str,
-    keys: tuple[str, ...],
-    main: str,
-    subgroups: str,
-    measure: str,
-    seed: int,
-    table: str | None,
-    parts: str | None,
-    against: str | None,
-    _model: Setting,
-    _models: Sequence[Setting],
+    question: Question, models: Sequence[Setting], data: str, against: str | None
 ) -> DriftResult:
     return drift(
         store(),
-        _models,
+        models,
         data,
-        main=_model,
-        subgroups=Subgroups.model_validate_json(subgroups),
-        measure=measure,
-        seed=seed,
-        other=None if table is None else other_table(table),
-        parts=parts,
+        main=question.model,
+        subgroups=question.subgroups,
+        measure=question.measure,
+        seed=question.seed,
+        other=None if question.table is None else other_table(question.table),
+        parts=question.parts,
         against=against,
     )
 

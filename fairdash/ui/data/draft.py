@@ -27,7 +27,7 @@ from fairdash.store import Draft
 from fairdash.ui.data.table import OpenTable, guess_of
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.state import BY_KEY, store
 
 _TABLES = 4  # of each kind kept in memory
 _WORDS = {
@@ -166,14 +166,12 @@ def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
     return store().draft_dataset(table.digest, roles, table.name)
 
 
+@st.cache_resource(
+    max_entries=_TABLES, show_spinner="Counting rows…", hash_funcs=BY_KEY
+)
 def edited_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     """Return the base rates under edited roles; ValueError if these do not fit."""
-    return _rates(dataset.key, subgroups.model_dump_json(), dataset)
-
-
-@st.cache_resource(max_entries=_TABLES, show_spinner="Counting rows…")
-def _rates(key: str, subgroups: str, _dataset: Dataset) -> BaseRates:
-    return base_rates(_dataset, Subgroups.model_validate_json(subgroups))
+    return base_rates(dataset, subgroups)
 
 
 def edited_checks(
@@ -187,26 +185,26 @@ def edited_checks(
     within = subgroups if dataset is None else Subgroups()
     # roles that could only be guessed in part may not pass validation again
     text = roles.model_dump_json(warnings=False, exclude=_WORDS)
-    found = _checks(
-        table.digest, text, roles.columns(), within.model_dump_json(), roles
-    )
+    found = _checks(table.digest, text, roles.columns(), within, roles)
     if dataset is None:
         return found.copy(deep=False)
-    small = _subgroup_checks(dataset.key, subgroups.model_dump_json(), dataset)
-    return join_checks(found, small)
+    return join_checks(found, _subgroup_checks(dataset, subgroups))
 
 
 @st.cache_resource(max_entries=_TABLES, show_spinner="Checking…")
 def _checks(
-    digest: str, roles: str, columns: tuple[str, ...], subgroups: str, _roles: Roles
+    digest: str,
+    roles: str,
+    columns: tuple[str, ...],
+    subgroups: Subgroups,
+    _roles: Roles,
 ) -> pd.DataFrame:
-    known = Subgroups.model_validate_json(subgroups)
-    return check_table(store().table(digest), _roles, known)
+    return check_table(store().table(digest), _roles, subgroups)
 
 
-@st.cache_resource(max_entries=_TABLES, show_spinner="Checking…")
-def _subgroup_checks(key: str, subgroups: str, _dataset: Dataset) -> pd.DataFrame:
-    return check_subgroups(_dataset, Subgroups.model_validate_json(subgroups))
+@st.cache_resource(max_entries=_TABLES, show_spinner="Checking…", hash_funcs=BY_KEY)
+def _subgroup_checks(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
+    return check_subgroups(dataset, subgroups)
 
 
 def unused_columns(digest: str, roles: Roles) -> dict[str, str]:

@@ -44,7 +44,7 @@ from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
 from fairdash.ui.individual.form import Question
 from fairdash.ui.widgets.blocks import figure, heading, kpi_row, verdict
-from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.state import BY_KEY, store
 
 MOST_MODELS = 40
 MOST_SEEDS = 3  # that are certified
@@ -107,17 +107,10 @@ def audits_of(models: Sequence[Setting], question: Question, dataset_id: str) ->
     return Audits(audits_table(rows), excluded)
 
 
-def certified_seeds(question: Question, dataset_id: str) -> CertificateSummary:
-    """Return what is certified of the first seeds of the chosen network."""
-    text, radius = question.spec.text(), max(question.radius, 1e-6)
-    return summarise_certificates(
-        [
-            _certified(dataset_id, trial.key, text, radius, question.n_people, trial)
-            for trial in question.model.trials[:MOST_SEEDS]
-        ]
-    )
+_KEYED = BY_KEY | {Question: lambda asked: (asked.spec, asked.radius, asked.n_people)}
 
 
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=_KEYED)
 def model_of(dataset_id: str, trial: TrialRecord) -> AuditedModel:
     """Return a stored model with its rows.
 
@@ -126,102 +119,74 @@ def model_of(dataset_id: str, trial: TrialRecord) -> AuditedModel:
     ValueError
         When it was trained by an earlier version.
     """
-    return _model(dataset_id, trial.key, trial)
+    spec = SweepSpec.of_run(store().run_of(trial.key).spec)
+    scaling, drawn = encoding_of(store().dataset(dataset_id), trial, spec)
+    return read_model(store(), trial, _rows(dataset_id, trial.seed, scaling, drawn))
 
 
-def metric_of(rows: AuditRows, spec: FairMetricSpec) -> FairMetric:
-    """Return the fair metric of a choice, see `FairMetricSpec.build`."""
-    return _metric(rows.key, spec.text(), rows)
-
-
-def people_of(dataset_id: str, trial: TrialRecord, question: Question) -> Counterparts:
-    """Return people with their worst counterparts within the radius."""
-    text, n = question.spec.text(), question.n_people
-    return _people(dataset_id, trial.key, text, question.radius, n, trial)
-
-
-def yardstick_of(rows: AuditRows, question: Question) -> Yardstick:
-    """Return how far apart real people are under the fair metric."""
-    text, n = question.spec.text(), question.n_people
-    return _yardstick(rows.key, text, question.radius, n, rows)
-
-
-def _audit(dataset_id: str, trial: TrialRecord, question: Question) -> dict[str, float]:
-    if question.spec.columns:
-        return _flipped(dataset_id, trial.key, question.spec.columns, trial)
-    found = people_of(dataset_id, trial, question)
-    return audit_counterparts(model_of(dataset_id, trial), found)
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _people(
-    dataset_id: str,
-    key: str,
-    spec: str,
-    radius: float,
-    n_people: int,
-    _trial: TrialRecord,
-) -> Counterparts:
-    model = model_of(dataset_id, _trial)
-    places = model.rows.sample(n_people)
-    metric = _metric(model.rows.key, spec, model.rows)
-    return search_counterparts(model, metric, places=places, radius=radius)
-
-
-@st.cache_data(max_entries=2000, show_spinner=False)
-def _flipped(
-    dataset_id: str, key: str, columns: tuple[str, ...], _trial: TrialRecord
-) -> dict[str, float]:
-    model = model_of(dataset_id, _trial)
-    return audit_flips(model, flip_values(model.rows.dataset, columns))
-
-
-@st.cache_data(max_entries=500, show_spinner=False)
-def _certified(
-    dataset_id: str,
-    key: str,
-    spec: str,
-    radius: float,
-    n_people: int,
-    _trial: TrialRecord,
-) -> Certified:
-    model = model_of(dataset_id, _trial)
-    return certify(
-        model,
-        _metric(model.rows.key, spec, model.rows),
-        places=model.rows.sample(n_people),
-        radius=radius,
-        threshold=THRESHOLD,
-    )
-
-
-@st.cache_data(max_entries=500, show_spinner=False)
-def _yardstick(
-    key: str, spec: str, radius: float, n_people: int, _rows: AuditRows
-) -> Yardstick:
-    metric = _metric(key, spec, _rows)
-    places = _rows.sample(n_people)
-    return fair_radius_yardstick(_rows, metric, places=places, radius=radius)
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def _metric(key: str, spec: str, _rows: AuditRows) -> FairMetric:
-    return FairMetricSpec.model_validate_json(spec).build(_rows, store())
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _model(dataset_id: str, key: str, _trial: TrialRecord) -> AuditedModel:
-    spec = SweepSpec.of_run(store().run_of(key).spec)
-    scaling, drawn = encoding_of(store().dataset(dataset_id), _trial, spec)
-    return read_model(store(), _trial, _rows(dataset_id, _trial.seed, scaling, drawn))
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=_KEYED)
 def _rows(
     dataset_id: str, seed: int, scaling: Scaling, train_rows: int | None
 ) -> AuditRows:
     dataset = store().dataset(dataset_id)
     return AuditRows.of(dataset, seed, scaling=scaling, train_rows=train_rows)
+
+
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs=_KEYED)
+def metric_of(rows: AuditRows, spec: FairMetricSpec) -> FairMetric:
+    """Return the fair metric of a choice, see `FairMetricSpec.build`."""
+    return spec.build(rows, store())
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=_KEYED)
+def people_of(dataset_id: str, trial: TrialRecord, question: Question) -> Counterparts:
+    """Return people with their worst counterparts within the radius."""
+    model = model_of(dataset_id, trial)
+    metric = metric_of(model.rows, question.spec)
+    places = model.rows.sample(question.n_people)
+    return search_counterparts(model, metric, places=places, radius=question.radius)
+
+
+@st.cache_data(max_entries=500, show_spinner=False, hash_funcs=_KEYED)
+def yardstick_of(rows: AuditRows, question: Question) -> Yardstick:
+    """Return how far apart real people are under the fair metric."""
+    metric, places = metric_of(rows, question.spec), rows.sample(question.n_people)
+    return fair_radius_yardstick(rows, metric, places=places, radius=question.radius)
+
+
+def _audit(dataset_id: str, trial: TrialRecord, question: Question) -> dict[str, float]:
+    if question.spec.columns:
+        return _flipped(dataset_id, trial, question.spec.columns)
+    found = people_of(dataset_id, trial, question)
+    return audit_counterparts(model_of(dataset_id, trial), found)
+
+
+@st.cache_data(max_entries=2000, show_spinner=False, hash_funcs=_KEYED)
+def _flipped(
+    dataset_id: str, trial: TrialRecord, columns: tuple[str, ...]
+) -> dict[str, float]:
+    model = model_of(dataset_id, trial)
+    return audit_flips(model, flip_values(model.rows.dataset, columns))
+
+
+def certified_seeds(question: Question, dataset_id: str) -> CertificateSummary:
+    """Return what is certified of the first seeds of the chosen network."""
+    trials = question.model.trials[:MOST_SEEDS]
+    return summarise_certificates(
+        [_certified(dataset_id, trial, question) for trial in trials]
+    )
+
+
+@st.cache_data(max_entries=500, show_spinner=False, hash_funcs=_KEYED)
+def _certified(dataset_id: str, trial: TrialRecord, question: Question) -> Certified:
+    model = model_of(dataset_id, trial)
+    return certify(
+        model,
+        metric_of(model.rows, question.spec),
+        places=model.rows.sample(question.n_people),
+        radius=max(question.radius, 1e-6),
+        threshold=THRESHOLD,
+    )
 
 
 _AT_ONCE = 2  # other models that are compared without being asked

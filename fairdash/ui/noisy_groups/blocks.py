@@ -30,7 +30,7 @@ from fairdash.ui.widgets.blocks import figure, heading, kpi_row, problem, verdic
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.runs import source
 from fairdash.ui.widgets.scores import Source
-from fairdash.ui.widgets.state import live_component, store
+from fairdash.ui.widgets.state import BY_KEY, live_component, store
 
 _HERE = Path(__file__).parent
 _TRAIN = "pages/2_Train.py"
@@ -112,13 +112,11 @@ def show_certificates(
     assert noise is not None, "the page shows this only with a model and noise"
     alike = [one.on(model) for one in models if _same_rows(one, model)]
     shown = {model.id, *[one.id for one in alike if one.id != model.id][: MOST - 1]}
-    curve = _curve(model.sources, dataset_id, noise.key, question, noise)
+    curve = _curve(model.sources, dataset_id, noise, question)
     with left:
         radius = _pick_radius(curve)
     found = {
-        one.id: _certified(
-            one.label, one.sources, dataset_id, noise.key, radius, question, noise
-        )
+        one.id: _certified(one, dataset_id, noise, radius, question)
         for one in alike
         if one.id in shown
     }
@@ -172,30 +170,27 @@ def _study(dataset_id: str, keys: tuple[str, ...], question: Question) -> pd.Dat
     return study_table(store(), store().dataset(dataset_id), finished, question)
 
 
-@st.cache_data(max_entries=2000, show_spinner=False)
+@st.cache_data(max_entries=2000, show_spinner=False, hash_funcs=BY_KEY)
 def _certified(
-    label: str,
-    sources: tuple[Source, ...],
+    model: Candidate,
     dataset_id: str | None,
-    noise_key: str,
+    noise: Noise,
     radius: float,
     question: Question,
-    _noise: Noise,
 ) -> Certificate:
-    seeds = [decisions_of(one, dataset_id) for one in sources]
-    return certify_decisions(label, seeds, _noise, question, radius)
+    seeds = [decisions_of(one, dataset_id) for one in model.sources]
+    return certify_decisions(model.label, seeds, noise, question, radius)
 
 
-@st.cache_data(max_entries=50, show_spinner=False)
+@st.cache_data(max_entries=50, show_spinner=False, hash_funcs=BY_KEY)
 def _curve(
     sources: tuple[Source, ...],
     dataset_id: str | None,
-    noise_key: str,
+    noise: Noise,
     question: Question,
-    _noise: Noise,
 ) -> RadiusCurve:
     seeds = [decisions_of(one, dataset_id) for one in sources]
-    return radius_curve(seeds, _noise, question)
+    return radius_curve(seeds, noise, question)
 
 
 def _pick_radius(curve: RadiusCurve) -> float:

@@ -156,18 +156,18 @@ def baseline_table(
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def local_corrections(
-    dataset_id: str, source: Source, subgroups: str, *, on_test: bool
+    dataset_id: str, source: Source, subgroups: Subgroups, *, on_test: bool
 ) -> LocalCorrections:
     """Return what corrects inside subgroups, sorted once for all widths."""
-    split, chosen = scored(dataset_id, source, ()).split, _subgroups(subgroups)
-    labels = chosen.label(store().dataset(dataset_id).frame)
+    split = scored(dataset_id, source, ()).split
+    labels = subgroups.label(store().dataset(dataset_id).frame)
     learned = labels.iloc[split.calibration_rows]
     return LocalCorrections.of(
         split.calibration,
         rows_shown(split, on_test=on_test),
         learned_subgroups=learned,
         reported_subgroups=labels.iloc[split.test_rows] if on_test else learned,
-        min_size=chosen.min_size,
+        min_size=subgroups.min_size,
     )
 
 
@@ -175,23 +175,17 @@ def covariance_thresholds(
     ramp: Ramp, source: Source, dataset_id: str, subgroups: Subgroups
 ) -> Thresholds:
     """Return covariance control at the width of the ramp, by subgroup and group."""
-    learned = local_corrections(
-        dataset_id, source, subgroups.model_dump_json(), on_test=False
-    )
+    learned = local_corrections(dataset_id, source, subgroups, on_test=False)
     return learned.control(ramp.fitted.gamma).thresholds()
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
 def impossibility(
-    dataset_id: str, source: Source, subgroups: str, *, on_test: bool
+    dataset_id: str, source: Source, subgroups: Subgroups, *, on_test: bool
 ) -> Impossibility:
     """Bound the covariance that some subgroup must show, from chosen subgroups."""
     dataset, split = store().dataset(dataset_id), scored(dataset_id, source, ()).split
-    labels = _subgroups(subgroups).label(dataset.frame)
+    labels = subgroups.label(dataset.frame)
     shares = group_shares(dataset.group == 0, labels)
     where = split.test_rows if on_test else split.calibration_rows
     return impossibility_bound(shares[where], rows_shown(split, on_test=on_test).before)
-
-
-def _subgroups(text: str) -> Subgroups:
-    return Subgroups.model_validate_json(text)

@@ -133,10 +133,7 @@ def local_before_after(
 ) -> Picture:
     """Return local DI before and after the ramp and two local corrections."""
     corrections = local_corrections(
-        dataset_id,
-        choice.source,
-        subgroups.model_dump_json(),
-        on_test=choice.on_test,
+        dataset_id, choice.source, subgroups, on_test=choice.on_test
     )
     cells, overall, excluded = corrections.compare(ramp.report.h, ramp.fitted.gamma)
     groups = corrections.reported.rows.names
@@ -215,7 +212,7 @@ def post_bounds(
         _excess_risk(ramp)
     if choice.source.upload is None and dataset_id and subgroups is not None:
         with right:
-            _impossibility(choice, dataset_id, subgroups.model_dump_json())
+            _impossibility(choice, dataset_id, subgroups)
 
 
 def _excess_risk(ramp: Ramp) -> None:
@@ -247,7 +244,7 @@ def _excess_risk(ramp: Ramp) -> None:
         )
 
 
-def _impossibility(choice: Choice, dataset_id: str, subgroups: str) -> None:
+def _impossibility(choice: Choice, dataset_id: str, subgroups: Subgroups) -> None:
     low = impossibility(dataset_id, choice.source, subgroups, on_test=choice.on_test)
     group = store().dataset(dataset_id).group_names[0]
     st.markdown("**Covariance that some subgroup must show**")

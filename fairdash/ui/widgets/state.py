@@ -1,7 +1,9 @@
 """What the server process holds once for all sessions: store, components."""
 
 import gc
+from collections.abc import Callable
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,17 @@ import streamlit as st
 
 import fairdash.plots
 import fairdash.sweep  # noqa: F401
+from fairdash.audits import AuditRows, Noise
+from fairdash.datasets import Dataset
 from fairdash.jobs import Lease, attach
-from fairdash.store import Store, open_store
+from fairdash.results import Setting
+from fairdash.store import Store, TrialRecord, open_store
 
+# what cached functions tell these by: keys name contents, and can never be stale
+BY_KEY: dict[str | type[Any], Callable[[Any], object]] = {
+    **dict.fromkeys((AuditRows, Dataset, Noise, TrialRecord), attrgetter("key")),
+    Setting: attrgetter("contents"),
+}
 _leases: list[Lease] = []  # held as long as this process lives
 
 
