@@ -42,7 +42,6 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
 
     Parameters
     ----------
-    home : Path
     scheduler : str or None
         Address of a running Dask scheduler whose workers see ``home``; None starts
         workers here.
@@ -137,11 +136,6 @@ class Host:
     """Gives stacks to workers, one per thread, and writes what comes back.
 
     All truth is in the store: a new host goes on where another one died.
-
-    Parameters
-    ----------
-    store : Store
-    client : distributed.Client
     """
 
     def __init__(self, store: Store, client: Any) -> None:

@@ -30,10 +30,11 @@ def submit(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
 def keep_table(store: Store, spec: SweepSpec, file: Path | None) -> SweepSpec:
     """Keep the file of a specification's data in the store, if one is given.
 
+    Raises ValueError when the file is another one, a table named by a digest is neither
+    given nor in the store, or the data are a sample.
+
     Parameters
     ----------
-    store : Store
-    spec : SweepSpec
     file : Path or None
         Of a specification that names its table by a digest the file with that digest;
         of one that names a path any file, taken instead.
@@ -42,12 +43,6 @@ def keep_table(store: Store, spec: SweepSpec, file: Path | None) -> SweepSpec:
     -------
     SweepSpec
         Of data that the store has, or that lie where they say.
-
-    Raises
-    ------
-    ValueError
-        When the file is another one, a table named by a digest is neither given nor in
-        the store, or the data are a sample.
     """
     data = spec.data
     if file is None:
@@ -71,19 +66,16 @@ def keep_table(store: Store, spec: SweepSpec, file: Path | None) -> SweepSpec:
 def queue(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
     """Queue a run for the next engine that wakes; return the id of the run.
 
+    Raises ValueError when the specification does not fit the catalog or its data;
+    nothing is queued.
+
     Parameters
     ----------
-    store : Store
     spec : SweepSpec
         A sample or a file it names is kept in the store first, so the run no longer
         depends on it.
     name : str, optional
         Title of the run; by default its methods and its data set.
-
-    Raises
-    ------
-    ValueError
-        When the specification does not fit the catalog or its data; nothing is queued.
     """
     table = spec.data.table
     if table is None:
@@ -123,7 +115,6 @@ def run_open(store: Store, watch: Callable[[], object] = lambda: None) -> None:
 
     Parameters
     ----------
-    store : Store
     watch : callable, optional
         Called after every progress event.
     """

@@ -47,12 +47,8 @@ def begin(store: Store, run: RunRecord, device: Device) -> list[Stack]:
     """Mark a run as running and return what is left to do; so it resumes, too.
 
     Half a training that an earlier run gave up begins anew and counts for nothing.
-    Stacks are of the size that suits the ``device`` they will train on.
-
-    Raises
-    ------
-    ValueError
-        When a trial cannot be planned, say because its method is gone.
+    Stacks are of the size that suits the ``device`` they will train on. Raises
+    ValueError when a trial cannot be planned, say because its method is gone.
     """
     left = store.unfinished(run.id)
     trials = [

@@ -160,7 +160,8 @@ def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> No
     """Work for a Dask scheduler until a signal ends it.
 
     Dask's own workers end with their scheduler and stay away. These wait until one
-    answers at the address again, so that a restarted scheduler finds them.
+    answers at the address again, so that a restarted scheduler finds them. Raises
+    ValueError when it is no address.
 
     Parameters
     ----------
@@ -172,11 +173,6 @@ def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> No
     host : str, default="127.0.0.1"
         Address of this machine to listen on, and on no other: whoever reaches it can
         run code. A scheduler on another machine must reach it.
-
-    Raises
-    ------
-    ValueError
-        When it is no address.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     # its own words would bury those that matter here; the workers read the environment

@@ -298,7 +298,6 @@ def plot_gap_changes(
     ----------
     table : DataFrame
         Of ``fairdash.audits.gap_changes``.
-    headline, caption : str
     low, high : str
         The groups: a gap is the rate of ``high`` less that of ``low``.
     """

@@ -334,7 +334,6 @@ def plot_found_subgroups(
         Of ``fairdash.audits.find_subgroups``.
     groups : tuple of str
         In the fixed order of the data set.
-    headline : str
     rate : str
         What the rates are, for the axis.
     alpha : float, default=0.05

@@ -88,7 +88,6 @@ def plot_truncation(
         group, score (middle of a bin), share (of the group's rows).
     points : DataFrame
         group, outcome, point, side ("above" or "below"); without a point, NaN.
-    groups : tuple of str
 
     Returns
     -------

@@ -139,7 +139,6 @@ def plot_ramps(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
     ----------
     groups : DataFrame
         group, start (as a margin) and rate (of positive decisions) of every group.
-    tolerance : float
     rows : str
         Which rows the ramps were learned on.
 

@@ -139,7 +139,6 @@ def plot_ratio_by_epoch(table: pd.DataFrame, *, groups: tuple[str, ...]) -> Pict
     Parameters
     ----------
     table : DataFrame of ``fairdash.metrics.ratio_quantiles``
-    groups : tuple of str
 
     Returns
     -------
@@ -207,7 +206,6 @@ def plot_traits(
     Parameters
     ----------
     table : DataFrame of ``fairdash.metrics.traits``
-    colour_role : str
     share : float
         How many of the rows are the top, for the legend.
     n_rows : int

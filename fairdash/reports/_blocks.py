@@ -180,8 +180,6 @@ class Section:
     ----------
     name : str
         By which it is chosen.
-    title : str
-    blocks : sequence
     comment : str
         Of the one who made the report; paragraphs are parted by empty lines.
     """

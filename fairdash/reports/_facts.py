@@ -36,15 +36,11 @@ from fairdash.sweep import RESULTS_VERSION, SweepSpec, python_script
 def portable_spec(store: Store, run_id: str) -> SweepSpec:
     """Return the specification of a run as it can be followed anywhere.
 
-    A table is named by the digest of its file, with how that was read, so
-    ``fairdash run config.yaml --table FILE`` and the script of
-    `fairdash.sweep.python_script` take the file from wherever it lies and refuse
-    another one. A sample comes with the package.
-
-    Raises
-    ------
-    ValueError
-        When there is no such run, or it is of methods that are gone.
+    A table is named by the digest of its file, with how that was read, so ``fairdash
+    run config.yaml --table FILE`` and the script of `fairdash.sweep.python_script` take
+    the file from wherever it lies and refuse another one. A sample comes with the
+    package. Raises ValueError when there is no such run, or it is of methods that are
+    gone.
     """
     run = store.run(run_id)
     spec = SweepSpec.of_run(run.spec)

@@ -104,7 +104,6 @@ class Report:
 
     Attributes
     ----------
-    title : str
     facts : tuple of str
         Data set, model, when the run was made.
     sections : tuple of Section
@@ -153,10 +152,11 @@ def report(
     """Return the report of a run or a sweep.
 
     Its numbers, figures and sentences are those of the pages, from the same functions.
+    Raises ValueError when there is no such run, model or section, or no model has
+    finished.
 
     Parameters
     ----------
-    store : Store
     run_id : str
         Of a run with at least one finished model.
     sections : sequence of str
@@ -170,11 +170,6 @@ def report(
         Subgroups in which a group has fewer rows are suppressed.
     title : str, optional
         By default the name of the run.
-
-    Raises
-    ------
-    ValueError
-        When there is no such run, model or section, or no model has finished.
     """
     comments = comments or {}
     check_whole("least", least, at_least=1)

@@ -58,8 +58,6 @@ class Found:
 
     Attributes
     ----------
-    store : Store
-    snapshot : Snapshot
     asked : str or None
         The model asked for, by id or beginning of its label.
     least : int

@@ -203,10 +203,7 @@ def write_file(path: Path, text: str) -> None:
 def intact(path: Path) -> Path:
     """Return a path of `write_folder` if its file is as it was written.
 
-    Raises
-    ------
-    ValueError
-        When it is not: something changed it on the disk.
+    Raises ValueError when it is not: something changed it on the disk.
     """
     facts = path.stat()
     if not _is_intact(path, facts.st_size, facts.st_mtime_ns):

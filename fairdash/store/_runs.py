@@ -36,10 +36,6 @@ class RunStore:
 
     A terminal state is never left again. Writes may be repeated any number of times in
     any order: finished stays so.
-
-    Parameters
-    ----------
-    database : Database
     """
 
     def __init__(self, database: Database) -> None:
@@ -105,26 +101,14 @@ class RunStore:
         return self._run_records(RUN_RECORDS.where(still).order_by(RUNS.c.created))
 
     def run(self, run_id: str) -> RunRecord:
-        """Return one run.
-
-        Raises
-        ------
-        ValueError
-            When there is no such run.
-        """
+        """Return one run; ValueError when there is no such run."""
         found = self._run_records(RUN_RECORDS.where(RUNS.c.id == run_id))
         if not found:
             raise ValueError(f"There is no run {run_id!r} in this store.")
         return found[0]
 
     def run_of(self, key: str) -> RunRecord:
-        """Return the newest run that asked for a trial.
-
-        Raises
-        ------
-        ValueError
-            When no run did.
-        """
+        """Return the newest run that asked for a trial; ValueError when no run did."""
         runs = sa.select(RUN_TRIALS.c.run_id).where(RUN_TRIALS.c.key == key)
         query = RUN_RECORDS.where(RUNS.c.id.in_(runs))
         found = self._run_records(query.order_by(RUNS.c.created.desc()))
@@ -160,10 +144,7 @@ class RunStore:
     def delete_run(self, run_id: str) -> None:
         """Delete a run, with the models and files that no other run uses.
 
-        Raises
-        ------
-        ValueError
-            When the run is still open.
+        Raises ValueError when the run is still open.
         """
         record = self.run(run_id)
         if not record.over:
@@ -237,17 +218,14 @@ class RunStore:
     def snapshot(self, run_id: str, *, curves: bool = True) -> Snapshot:
         """Return a run with all its trials, read at one moment.
 
+        Raises ValueError when there is no such run.
+
         Parameters
         ----------
         run_id : str
             Id of the run.
         curves : bool, default=True
             Whether progress carries its curves; a long list of trials needs none.
-
-        Raises
-        ------
-        ValueError
-            When there is no such run.
         """
         event = PROGRESS.c.event if curves else sa.literal("{}").label("event")
         query = (

@@ -32,10 +32,8 @@ class Kept:
         A file holds scores or groups that a question needed.
     id : str
         What `Store.remove` takes.
-    name : str
     n_rows, n_columns : int
         Of the table.
-    n_runs : int
     n_bytes : int
         On the disk. A table of two data sets counts for each.
     created : float
@@ -168,13 +166,8 @@ class Store:
     def delete_dataset(self, dataset_id: str) -> None:
         """Delete a data set with its runs, and its table if no other one is of it.
 
-        Models of its runs go as in `RunStore.delete_run`.
-
-        Raises
-        ------
-        ValueError
-            When there is no such data set, or a run on it is still open; nothing is
-            deleted then.
+        Models of its runs go as in `RunStore.delete_run`. Raises ValueError when there
+        is no such data set, or a run on it is still open; nothing is deleted then.
         """
         record = self.dataset_record(dataset_id)
         runs = self.runs(dataset_id)
@@ -202,10 +195,7 @@ class Store:
     def remove(self, key: str) -> None:
         """Delete a data set with its runs, or a file that no data set is of.
 
-        Raises
-        ------
-        ValueError
-            When nothing of this key is kept, or a run is still open.
+        Raises ValueError when nothing of this key is kept, or a run is still open.
         """
         kinds = {one.id: one.kind for one in self.kept()}
         if key not in kinds:

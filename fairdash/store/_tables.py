@@ -56,10 +56,6 @@ class TableStore:
     """Tables by the hash of their file, data sets by the hash of table and roles.
 
     A draft of roles belongs to one of them, in a file beside the database.
-
-    Parameters
-    ----------
-    database : Database
     """
 
     def __init__(self, database: Database) -> None:
@@ -80,12 +76,8 @@ class TableStore:
         """Keep an uploaded file and return its sha256; twice the same is once.
 
         The table is written as Parquet while it is read, so that memory holds a few
-        rows only. Another sheet or another format makes another table.
-
-        Raises
-        ------
-        ValueError
-            When the file cannot be read as a table.
+        rows only. Another sheet or another format makes another table. Raises
+        ValueError when the file cannot be read as a table.
         """
         digest = table_digest(source, sheet, table_format)
         if self._known_table(digest):
@@ -130,20 +122,14 @@ class TableStore:
     def table(self, digest: str) -> pd.DataFrame:
         """Return an uploaded file as it was read.
 
-        Raises
-        ------
-        ValueError
-            When no such file was uploaded.
+        Raises ValueError when no such file was uploaded.
         """
         return self._table(digest).copy(deep=False)
 
     def delete_table(self, digest: str) -> None:
         """Delete an uploaded table that no data set is of.
 
-        Raises
-        ------
-        ValueError
-            When a data set is of it.
+        Raises ValueError when a data set is of it.
         """
         of_it = sa.select(DATASETS.c.name).where(DATASETS.c.table_sha256 == digest)
         with ExitStack() as removal, self._database.writing() as connection:
@@ -169,11 +155,8 @@ class TableStore:
         The id begins the data set's key, which follows from the table and from
         everything in the roles that decides training. Subgroups are chosen at reading
         time: the same data set with other subgroups keeps its id, name and results.
-
-        Raises
-        ------
-        ValueError
-            When the table is unknown, or deleted meanwhile, or the roles do not fit it.
+        Raises ValueError when the table is unknown, or deleted meanwhile, or the roles
+        do not fit it.
         """
         dataset = self.draft_dataset(table, roles, name)
         dataset_id = dataset.key[:ID_LENGTH]
@@ -204,10 +187,7 @@ class TableStore:
     def dataset_record(self, dataset_id: str) -> DatasetRecord:
         """Return what is known of a data set without reading its rows.
 
-        Raises
-        ------
-        ValueError
-            When there is no such data set.
+        Raises ValueError when there is no such data set.
         """
         query = _DATASETS.where(DATASETS.c.id == dataset_id)
         with self._database.reading() as connection:
@@ -219,10 +199,7 @@ class TableStore:
     def dataset(self, dataset_id: str) -> Dataset:
         """Return a data set, from memory when it was used lately.
 
-        Raises
-        ------
-        ValueError
-            When there is no such data set.
+        Raises ValueError when there is no such data set.
         """
         record = self.dataset_record(dataset_id)
         return self.draft_dataset(record.table_sha256, record.roles, record.name)
@@ -230,10 +207,7 @@ class TableStore:
     def draft_dataset(self, table: str, roles: Roles, name: str) -> Dataset:
         """Return the data set that `add_dataset` would keep, without keeping it.
 
-        Raises
-        ------
-        ValueError
-            When the table is unknown or the roles do not fit it.
+        Raises ValueError when the table is unknown or the roles do not fit it.
         """
         return self._dataset(table, roles.model_dump_json(), name)
 

@@ -42,11 +42,8 @@ class Question(NamedTuple):
 
     Attributes
     ----------
-    model : Setting
     measure : str
         Of `fairdash.audits.DRIFT_MEASURES`.
-    subgroups : Subgroups
-    seed : int
     table : str or None
         Digest of the other table.
     parts : str or None
@@ -235,10 +232,7 @@ def compare(
 ) -> DriftResult:
     """Hold the models to the tables asked for.
 
-    Raises
-    ------
-    ValueError
-        As `fairdash.audits.drift`.
+    Raises ValueErrors as `fairdash.audits.drift`.
     """
     ordered = by_interest(store(), models, run)
     return _compared(question, ordered, data, selection().against)

@@ -33,162 +33,112 @@ Point = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Selection:
-    """One choice of everything that a reader can choose.
+    """One choice of everything that a reader can choose."""
 
-    Attributes
-    ----------
-    run, data : str or None
-        Ids of a run and of the data set.
-    models : tuple of str
-        Models compared, by `fairdash.results.Setting.id`, in the order chosen.
-    model : str or None
-        The one model looked at, likewise.
-    seed : int or None
-        One seed; None for the mean over seeds.
-    method : str or None
-        The method of a sweep that sliders go through.
-    point : tuple of (str, str)
-        Its setting: parameter and value as text, see `fairdash.sweep`.
-    limit : float or None
-        The largest demographic parity difference (DI) that is accepted.
-    map_metric : str or None
-        What the map over lambda and tau shows.
-    rule, most_di, most_worst : str, float or None
-        How a model is found: by a rule, and within limits on DI and on Worst-1-DI.
-    single, constants : bool or None
-        Whether fronts are over single runs, and show models that do not decide.
-    judge : str or None
-        Rows on which fronts are chosen: "validation" or "test".
-    across, up : str or None
-        Metrics on the axes of a front.
-    measure : str or None
-        What is compared between groups.
-    k : int or None
-        How many of the largest gaps Worst-k-DI averages.
-    subgroups : Subgroups or None
-    searched : str or None
-        "yes" once subgroups with gaps beyond chance are searched.
-    upright : bool or None
-        Whether subgroups stand along the horizontal axis.
-    epoch, share, group : int, float, str or None
-        Of the weights r: after which epoch, how many rows are the top, in which group.
-    constraint : str or None
-    scores : str or None
-        Scores that are post-processed: a model's id, a column, an uploaded file.
-    crossed : tuple of str
-        Columns crossed with the sensitive one into the groups that are corrected.
-    gamma, tolerance : float or None
-        Width of the ramp (gamma) and allowed gap of rates (epsilon).
-    target_rate : str or None
-        "accuracy", "balanced" or a share (rho).
-    rest : str or None
-        "middle" for a ramp whose middle, not its start, lies at 0 when not corrected.
-    score_error, risk : float or None
-        What the bound of the excess risk assumes: the scores' error, and delta.
-    rows : str or None
-        "test" for a choice that is reported on test rows, no longer tuned.
-    noise_source : str or None
-        Where noise comes from: "simulated", "assumed", "column" or "sample".
-    noise : float or None
-        Share of groups that are replaced at random.
-    levels : tuple of str
-        Assumed share of wrong groups, "group=share".
-    noisy : str or None
-        Column of noisy groups.
-    radius, slack : float or None
-        Total variation radius (gamma) and by how much a rate may be worse (alpha).
-    metric : str or None
-        The fair metric, as `fairdash.audits.FairMetricSpec.text` writes it.
-    pairs, pair : str, int or None
-        Where pairs of people who are alike come from; which one is labelled, from 0.
-    labels : tuple of str
-        Labels given to pairs, "seed pair=1" for comparable.
-    people : int or None
-        Most people for whom a worst counterpart is searched.
-    fair_radius : float or None
-        Largest squared fair distance of a counterpart (epsilon).
-    person : int or None
-        Row of the table, from 1, of the person who is looked at.
-    begin, edits : str or None, tuple of str
-        What edits of a person begin with, "worst" for the worst counterpart, and the
-        values edited, "row column=value".
-    form : MethodGrid or None
-        The method and parameters filled in on Train.
-    n_seeds : int or None
-        Seeds filled in there.
-    train_rows : int or None
-        Training rows filled in on Train and Sweep.
-    sweep_form : tuple of str
-        What is filled in on Sweep, "name=value".
-    table : str or None
-        Digest of a table that has no roles yet.
-    files, file_columns : tuple of str
-        Digests of files that a question needs, "role=digest", and columns in them.
-    parts, against : str or None
-        The column that divides the table models are held to; the table in detail.
-    find, status : str or None
-        Which runs are listed.
-    """
-
+    # Ids of a run and of the data set.
     run: str | None = None
     data: str | None = None
+    # Models compared, by `fairdash.results.Setting.id`, in the order chosen.
     models: tuple[str, ...] = ()
+    # The one model looked at, likewise.
     model: str | None = None
+    # One seed; None for the mean over seeds.
     seed: int | None = None
+    # The method of a sweep that sliders go through.
     method: str | None = None
+    # Its setting: parameter and value as text, see `fairdash.sweep`.
     point: Point = ()
+    # The largest demographic parity difference (DI) that is accepted.
     limit: float | None = None
+    # What the map over lambda and tau shows.
     map_metric: str | None = None
+    # How a model is found: by a rule, and within limits on DI and on Worst-1-DI.
     rule: str | None = None
     most_di: float | None = None
     most_worst: float | None = None
+    # Whether fronts are over single runs, and show models that do not decide.
     single: bool | None = None
     constants: bool | None = None
+    # Rows on which fronts are chosen: "validation" or "test".
     judge: str | None = None
+    # Metrics on the axes of a front.
     across: str | None = None
     up: str | None = None
+    # What is compared between groups.
     measure: str | None = None
+    # How many of the largest gaps Worst-k-DI averages.
     k: int | None = None
     subgroups: Subgroups | None = None
+    # "yes" once subgroups with gaps beyond chance are searched.
     searched: str | None = None
+    # Whether subgroups stand along the horizontal axis.
     upright: bool | None = None
+    # Of the weights r: after which epoch, how many rows are the top, in which group.
     epoch: int | None = None
     share: float | None = None
     group: str | None = None
     constraint: str | None = None
+    # Scores that are post-processed: a model's id, a column, an uploaded file.
     scores: str | None = None
+    # Columns crossed with the sensitive one into the groups that are corrected.
     crossed: tuple[str, ...] = ()
+    # Width of the ramp (gamma); "accuracy", "balanced" or a share (rho); allowed gap
+    # of rates (epsilon).
     gamma: float | None = None
     target_rate: str | None = None
     tolerance: float | None = None
+    # "middle" for a ramp whose middle, not its start, lies at 0 when not corrected.
     rest: str | None = None
+    # What the bound of the excess risk assumes: the scores' error, and delta.
     score_error: float | None = None
     risk: float | None = None
+    # "test" for a choice that is reported on test rows, no longer tuned.
     rows: str | None = None
+    # Where noise comes from: "simulated", "assumed", "column" or "sample".
     noise_source: str | None = None
+    # Share of groups that are replaced at random.
     noise: float | None = None
+    # Assumed share of wrong groups, "group=share".
     levels: tuple[str, ...] = ()
+    # Column of noisy groups.
     noisy: str | None = None
+    # Total variation radius (gamma) and by how much a rate may be worse (alpha).
     radius: float | None = None
     slack: float | None = None
+    # The fair metric, as `fairdash.audits.FairMetricSpec.text` writes it.
     metric: str | None = None
+    # Where pairs of people who are alike come from; which one is labelled, from 0.
     pairs: str | None = None
     pair: int | None = None
+    # Labels given to pairs, "seed pair=1" for comparable.
     labels: tuple[str, ...] = ()
+    # Most people for whom a worst counterpart is searched.
     people: int | None = None
+    # Largest squared fair distance of a counterpart (epsilon).
     fair_radius: float | None = None
+    # Row of the table, from 1, of the person who is looked at.
     person: int | None = None
+    # What edits of a person begin with, "worst" for the worst counterpart, and the
+    # values edited, "row column=value".
     begin: str | None = None
     edits: tuple[str, ...] = ()
+    # The method and parameters filled in on Train.
     form: MethodGrid | None = None
+    # Seeds filled in there.
     n_seeds: int | None = None
+    # Training rows filled in on Train and Sweep.
     train_rows: int | None = None
+    # What is filled in on Sweep, "name=value".
     sweep_form: tuple[str, ...] = ()
+    # Digest of a table that has no roles yet.
     table: str | None = None
+    # Digests of files that a question needs, "role=digest", and columns in them.
     files: tuple[str, ...] = ()
     file_columns: tuple[str, ...] = ()
+    # The column that divides the table models are held to; the table in detail.
     parts: str | None = None
     against: str | None = None
+    # Which runs are listed.
     find: str | None = None
     status: str | None = None
 

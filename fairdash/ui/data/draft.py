@@ -112,10 +112,7 @@ def apply_remedies(
 ) -> None:
     """Apply remedies to edited roles, one after the other, and rerun.
 
-    Raises
-    ------
-    ValueError
-        If one cannot be applied to the table; none is then.
+    Raises ValueError if one cannot be applied to the table; none is then.
     """
     for remedy in remedies:
         frame = prepared_table(table.digest, roles)
@@ -139,10 +136,7 @@ def _change_checked(table: OpenTable, roles: Roles, subgroups: Subgroups) -> Non
 def prepared_table(digest: str, roles: Roles) -> pd.DataFrame:
     """Return a table after the changes its roles ask for.
 
-    Raises
-    ------
-    ValueError
-        If a change does not fit the table.
+    Raises ValueError if a change does not fit the table.
     """
     if not roles.preparation and not roles.types:
         return store().table(digest)
@@ -158,10 +152,7 @@ def _prepared(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
 def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
     """Return the data set of edited roles, not yet kept.
 
-    Raises
-    ------
-    ValueError
-        If the roles do not fit the table.
+    Raises ValueError if the roles do not fit the table.
     """
     return store().draft_dataset(table.digest, roles, table.name)
 

@@ -70,10 +70,7 @@ def pick_crossing(
 def pick_cuts(label: str, known: tuple[float, ...], key: str) -> tuple[float, ...]:
     """Draw cut points as text and return them.
 
-    Raises
-    ------
-    ValueError
-        If something in the text is no number.
+    Raises ValueError if something in the text is no number.
     """
     text = st.text_input(
         label,

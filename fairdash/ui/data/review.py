@@ -41,7 +41,6 @@ def check_panel(
 
     Parameters
     ----------
-    table : OpenTable
     roles, subgroups : Roles, Subgroups
         As edited; remedies are applied to these.
     checks : DataFrame

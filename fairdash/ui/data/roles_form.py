@@ -43,10 +43,8 @@ def pick_scores(
 ) -> tuple[ScoreColumn, ...]:
     """Draw the choice of score columns and return what each one holds.
 
-    Raises
-    ------
-    ValueError
-        If a chosen column has missing values or the same value in all rows.
+    Raises ValueError if a chosen column has missing values or the same value in all
+    rows.
     """
     st.caption("Of a model that exists already: audited as it is, never a feature.")
     known = {score.column: score for score in roles.scores}
@@ -251,6 +249,8 @@ def roles_form(
 ) -> Choice:
     """Draw the roles of a table, filled in with a first guess, and return the choice.
 
+    Raises ValueError if the choice makes no roles, such as one column in two parts.
+
     Parameters
     ----------
     frame : DataFrame
@@ -259,11 +259,6 @@ def roles_form(
         What is filled in.
     key : str
         Identity of the form; another key fills it in anew.
-
-    Raises
-    ------
-    ValueError
-        If the choice makes no roles, such as one column in two parts.
     """
     columns = [str(column) for column in frame.columns]
     target = st.selectbox(

@@ -41,7 +41,6 @@ class OpenTable:
         sha256 of the file.
     file, name : str
         Of the file, of the data set.
-    frame : DataFrame
     roles, subgroups : Roles, Subgroups
         As edited so far.
     kept_roles, kept_subgroups : Roles, Subgroups
@@ -190,10 +189,7 @@ def public_cards() -> None:
 def add_public(name: str, variant: str) -> str:
     """Put a public table in the store and return the id of its data set.
 
-    Raises
-    ------
-    ValueError
-        As `fairdash.datasets.fetch`.
+    Raises ValueErrors as `fairdash.datasets.fetch`.
     """
     public = PUBLIC[name]
     content = BytesIO()

@@ -33,10 +33,7 @@ _SAID = "read anew"  # key of what is told once the file was read differently
 def pick_format(form: TableFormat, key: str) -> TableFormat:
     """Draw how a CSV file is written, filled in with what was found, and return it.
 
-    Raises
-    ------
-    ValueError
-        If one mark is chosen for decimals and thousands.
+    Raises ValueError if one mark is chosen for decimals and thousands.
     """
     with st.grid(columns=2, min_column_width=180, gap="xsmall"):
         delimiter = _pick("Delimiter", DELIMITERS, form.delimiter, key)

@@ -47,10 +47,8 @@ class Question:
 
     Attributes
     ----------
-    model : Setting
     trial : TrialRecord
         Of the seed whose people are shown.
-    spec : FairMetricSpec
     radius : float
         Largest squared fair distance.
     n_people : int

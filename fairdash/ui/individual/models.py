@@ -70,12 +70,8 @@ class Audits:
 def audits_of(models: Sequence[Setting], question: Question, dataset_id: str) -> Audits:
     """Audit models on the seeds of the chosen one, so on the same people.
 
-    Those that lack one of them are excluded, and those beyond the first 40.
-
-    Raises
-    ------
-    ValueError
-        When the chosen model cannot be audited.
+    Those that lack one of them are excluded, and those beyond the first 40. Raises
+    ValueError when the chosen model cannot be audited.
     """
     chosen = question.model
     ordered = [chosen, *(model for model in models if model is not chosen)]
@@ -114,10 +110,7 @@ _KEYED = BY_KEY | {Question: lambda asked: (asked.spec, asked.radius, asked.n_pe
 def model_of(dataset_id: str, trial: TrialRecord) -> AuditedModel:
     """Return a stored model with its rows.
 
-    Raises
-    ------
-    ValueError
-        When it was trained by an earlier version.
+    Raises ValueError when it was trained by an earlier version.
     """
     spec = SweepSpec.of_run(store().run_of(trial.key).spec)
     scaling, drawn = encoding_of(store().dataset(dataset_id), trial, spec)

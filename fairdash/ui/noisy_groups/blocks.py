@@ -98,12 +98,8 @@ def show_certificates(
 ) -> None:
     """Draw the radius, what it means for one model, and every model beside it.
 
-    Models that decide about other rows than the chosen one are not drawn.
-
-    Raises
-    ------
-    ValueError
-        When a noisy group has no rows with an outcome of the constraint.
+    Models that decide about other rows than the chosen one are not drawn. Raises
+    ValueError when a noisy group has no rows with an outcome of the constraint.
     """
     left, right = columns
     numbers = st.container()

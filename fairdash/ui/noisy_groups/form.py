@@ -132,10 +132,7 @@ def pick_noise(
 ) -> Chosen:
     """Draw the controls and return what they ask.
 
-    Raises
-    ------
-    ValueError
-        When the noise cannot be as chosen, or scores cannot be read.
+    Raises ValueError when the noise cannot be as chosen, or scores cannot be read.
     """
     with controls(5):
         first, second, third, fourth, last = (st.container() for _ in range(5))

@@ -47,9 +47,6 @@ class Ramp:
 
     Attributes
     ----------
-    data : Scored
-    fitted : RampThreshold
-    report : Report
     rows : str
         What the rows looked at are called: "validation", "calibration" or "test".
     """

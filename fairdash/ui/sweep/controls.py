@@ -33,7 +33,6 @@ class Controls:
         Of the setting in ``means``, or of the trained one nearest to it.
     trained : bool
         Whether the setting itself is trained.
-    method : str
     point : dict
         Its value on every axis of the method's grid.
     sliders : tuple of str
@@ -41,7 +40,6 @@ class Controls:
     limit : float
         On DI.
     judge : {"validation", "test"}
-    axes : pair of str
     single : bool
         Fronts over single runs instead of means over seeds.
     constants : bool

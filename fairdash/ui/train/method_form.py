@@ -29,10 +29,6 @@ def method_form(start: MethodGrid) -> MethodGrid:
     ----------
     start : MethodGrid
         What is filled in until the reader changes it.
-
-    Returns
-    -------
-    MethodGrid
     """
 
     def current() -> MethodGrid:

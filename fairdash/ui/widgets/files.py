@@ -38,10 +38,8 @@ def table_download(
 
     Parameters
     ----------
-    label : str
     table : DataFrame or callable
         A callable is asked for the table when the button is pressed.
-    file_name : str
     **options
         Of `st.download_button`; ``type="secondary"`` outside the popover.
     """
@@ -87,6 +85,8 @@ def keep_fit(
 ) -> str:
     """Keep a file that is fit for its use, and return the digest of its table.
 
+    Raises ValueErrors as ``check`` does, or when the file cannot be read.
+
     Parameters
     ----------
     content, name, sheet, form
@@ -94,11 +94,6 @@ def keep_fit(
     check : callable
         Given the digest, raises ValueError where the table is refused; nothing is kept
         of it then, unless it was kept before.
-
-    Raises
-    ------
-    ValueError
-        As ``check`` does, or when the file cannot be read.
     """
     before = {table.sha256 for table in store().tables()}
     digest = store().add_table(content, name, sheet=sheet, table_format=form)
@@ -114,18 +109,14 @@ def keep_fit(
 def kept_upload(label: str, role: str, *, turn: int = 0) -> str | None:
     """Draw the field for a file; return the digest of its table, None without one.
 
+    Raises ValueError when the file cannot be read as a table.
+
     Parameters
     ----------
-    label : str
     role : str
         What the file is for: its name in `Selection.files`.
     turn : int, default=0
         Another one draws an empty field, after the file was taken away.
-
-    Raises
-    ------
-    ValueError
-        When the file cannot be read as a table.
     """
     key = f"upload {role} {turn}"
 

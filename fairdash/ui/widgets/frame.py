@@ -78,10 +78,6 @@ def page(
         What the page answers, the title; at most 26 characters fit on a phone.
     pick : {"run", "data"}, optional
         What the picker chooses. A page that picks runs opens on the newest one.
-
-    Returns
-    -------
-    View
     """
     st.set_page_config(
         page_title=f"{name} · fairdash",

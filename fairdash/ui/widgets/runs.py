@@ -57,10 +57,10 @@ def start_training(
 ) -> str:
     """Submit a run of a method and, on the same splits, of the one it is held to.
 
+    Raises ValueError when the settings cannot be trained.
+
     Parameters
     ----------
-    dataset_id : str
-    grid : MethodGrid
     seeds : int
         Number of splits, each with a training of its own.
     beside : str, default="unconstrained"
@@ -74,11 +74,6 @@ def start_training(
     -------
     str
         Id of the run.
-
-    Raises
-    ------
-    ValueError
-        When the settings cannot be trained.
     """
     record = store().dataset_record(dataset_id)
     methods = [grid]
@@ -107,12 +102,8 @@ def _alike(grid: MethodGrid, beside: str) -> MethodGrid:
 def start_audit(dataset_id: str) -> None:
     """Train the baseline and go where it is watched; its end shows where it is unfair.
 
-    Of large data it is trained on a subsample, and its results say so.
-
-    Raises
-    ------
-    ValueError
-        When the data set cannot be trained on.
+    Of large data it is trained on a subsample, and its results say so. Raises
+    ValueError when the data set cannot be trained on.
     """
     grid = MethodGrid(method=BASELINE)
     run = start_training(dataset_id, grid, 1, train_rows=audit_rows(dataset_id))
@@ -156,7 +147,6 @@ def train_rows_input(dataset_id: str, *, start: int | None) -> int | None:
 
     Parameters
     ----------
-    dataset_id : str
     start : int or None
         What is filled in, `PROPOSED` at first; None for all rows.
 
@@ -301,7 +291,6 @@ def follow(run_id: str, draw: Callable[[Snapshot], None]) -> None:
 
     Parameters
     ----------
-    run_id : str
     draw : callable
         Receives the snapshot of the run and draws it, from one read transaction.
     """

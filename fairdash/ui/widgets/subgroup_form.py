@@ -29,7 +29,6 @@ def subgroup_form(
 
     Parameters
     ----------
-    dataset : Dataset
     start : Subgroups
         What is filled in.
     bar : two containers
