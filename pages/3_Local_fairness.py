@@ -86,7 +86,6 @@ def local_fairness():
         caption=caption,
         how=HOW,
         table=result.cells,
-        table_config=ui.decimals(result.cells),
         key="local di",
     )
     ui.offer_missing_seeds(compared, view.data)
@@ -95,9 +94,7 @@ def local_fairness():
         compared, dataset, view.data, measure=measure, subgroups=subgroups
     )
     ui.heading(f"Subgroups of {result.label} by gap")
-    st.dataframe(
-        ranked, hide_index=True, placeholder="–", column_config=ui.decimals(ranked)
-    )
+    ui.show_table(ranked)
     ui.table_download(
         "Download",
         result.cells,

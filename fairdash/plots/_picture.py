@@ -36,9 +36,10 @@ class Picture:
 
     def finished(self) -> Self:
         """Return the picture with a figure that is drawn often and changes no more."""
-        return replace(
-            self, figure=FinishedFigure(without_links(self.figure.to_dict()))
-        )
+        if isinstance(self.figure, FinishedFigure):
+            return self
+        document = without_links(self.figure.to_dict())
+        return replace(self, figure=FinishedFigure(document))
 
 
 def without_links(part: Any) -> Any:

@@ -26,6 +26,7 @@ from fairdash.ui.widgets.blocks import (
     kpi_row,
     more,
     problem,
+    show_table,
     verdict,
 )
 from fairdash.ui.widgets.files import table_download

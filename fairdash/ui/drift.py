@@ -20,12 +20,12 @@ from fairdash.results import Setting, by_interest
 from fairdash.ui.selection import bound, choose, entry, selection, with_entry
 from fairdash.ui.widgets.blocks import (
     controls,
-    decimals,
     empty,
     figure,
     heading,
     more,
     problem,
+    show_table,
 )
 from fairdash.ui.widgets.files import kept_upload, table_download
 from fairdash.ui.widgets.pick_models import pick_model
@@ -296,12 +296,7 @@ def show_changes(found: DriftResult) -> None:
     heading(found.driver_headline(), _DRIVERS)
     table = found.driver_table()
     one = st.column_config.NumberColumn(format="%.1f")
-    st.dataframe(
-        table,
-        hide_index=True,
-        placeholder="–",
-        column_config={str(name): one for name in table.select_dtypes("float")},
-    )
+    show_table(table, **{str(name): one for name in table.select_dtypes("float")})
 
 
 def show_shifts(found: DriftResult) -> None:
@@ -311,17 +306,9 @@ def show_shifts(found: DriftResult) -> None:
     tenth = st.column_config.NumberColumn(format="%.1f")
     shares = {str(name): tenth for name in shifts if str(name).endswith("(%)")}
     bar = st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1)
-    st.dataframe(
-        shifts,
-        hide_index=True,
-        placeholder="–",
-        column_config={**decimals(shifts), **shares, "Shift": bar},
-    )
+    show_table(shifts, **shares, Shift=bar)
     heading(f"{found.label} on every table")
-    tables = found.table_of_tables()
-    st.dataframe(
-        tables, hide_index=True, placeholder="–", column_config=decimals(tables)
-    )
+    show_table(found.table_of_tables())
     table_download(
         "Download",
         found.points,

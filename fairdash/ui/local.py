@@ -10,7 +10,7 @@ from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import MEASURE_SYMBOLS
 from fairdash.results import Setting, beside_trained
 from fairdash.ui.selection import choose, selection
-from fairdash.ui.widgets.blocks import decimals, figure, heading, problem, verdict
+from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
 from fairdash.ui.widgets.state import store
 
 _OFFERED = 3  # of the subgroups found
@@ -54,7 +54,6 @@ def find_section(
         return
     outcome = dataset.roles.outcome()
     verdict(found.verdict(decided=f"predicted “{outcome}”", outcome=f"“{outcome}”"))
-    ranked = found.ranked()
     figure(
         plots.plot_found_subgroups(
             found.table,
@@ -63,8 +62,7 @@ def find_section(
             rate=MEASURE_SYMBOLS[measure],
         ),
         caption=found.caption(),
-        table=ranked,
-        table_config=decimals(ranked),
+        table=found.ranked(),
         key="found subgroups",
     )
     _use(found, subgroups)
@@ -110,7 +108,7 @@ def by_measure(
     shown = results.readable_measures(
         table, dataset.group_names, roles.sensitive_feature
     )
-    st.dataframe(shown, hide_index=True, placeholder="–", column_config=decimals(shown))
+    show_table(shown)
     if measure != "calibration" and not results.is_own(model):
         return
     figure(
@@ -121,7 +119,5 @@ def by_measure(
             outcome=roles.outcome(),
             score=results.score_name(model),
         ),
-        table=curve,
-        table_config=decimals(curve),
         key="calibration",
     )

@@ -25,7 +25,7 @@ from fairdash.results import (
 )
 from fairdash.store import Kept, RunRecord
 from fairdash.ui.selection import Selection, bound, write
-from fairdash.ui.widgets.blocks import figure, heading
+from fairdash.ui.widgets.blocks import confirm_deletion, figure, heading
 from fairdash.ui.widgets.files import table_download
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.pick_models import offer_missing_seeds
@@ -173,21 +173,18 @@ def _rename(run: RunRecord) -> None:
         st.rerun()
 
 
-@st.dialog("Delete for good?")
 def _delete_runs(chosen: Sequence[RunRecord]) -> None:
-    for run in chosen:
-        st.markdown(f"- {plain(run.name)}")
-    st.caption("Models that no other run uses are deleted with it. The table stays.")
-    if not st.button("Delete", type="primary", icon=":material/delete:"):
-        return
-    try:
+    def delete() -> None:
         for run in chosen:
             store().delete_run(run.id)
-    except ValueError as error:
-        st.error(plain(error), title="Not everything was deleted")
-        return
-    st.query_params.clear()
-    st.rerun()
+        st.query_params.clear()
+        st.rerun()
+
+    confirm_deletion(
+        [f"- {plain(run.name)}" for run in chosen],
+        "Models that no other run uses are deleted with it. The table stays.",
+        delete,
+    )
 
 
 def _comparison(chosen: Sequence[RunRecord]) -> None:
@@ -372,19 +369,16 @@ def _kept_table(found: Sequence[Kept]) -> pd.DataFrame:
     )
 
 
-@st.dialog("Delete for good?")
 def _delete_kept(chosen: Sequence[Kept]) -> None:
-    for one in chosen:
-        runs = f" with {plural(one.n_runs, 'run')}" if one.n_runs else ""
-        st.markdown(f"- {plain(one.name)}{runs}")
-    st.caption("Tables, roles, runs and models go. The files you uploaded stay yours.")
-    if not st.button("Delete", type="primary", icon=":material/delete_forever:"):
-        return
-    try:
+    def delete() -> None:
         for one in chosen:
             store().remove(one.id)
-    except ValueError as error:
-        st.error(plain(error), title="Not everything was deleted")
-        return
-    write(Selection())
-    st.rerun()
+        write(Selection())
+        st.rerun()
+
+    runs = [f" with {plural(n, 'run')}" if (n := one.n_runs) else "" for one in chosen]
+    confirm_deletion(
+        [f"- {plain(one.name)}{more}" for one, more in zip(chosen, runs, strict=True)],
+        "Tables, roles, runs and models go. The files you uploaded stay yours.",
+        delete,
+    )

@@ -80,16 +80,14 @@ def test_a_figure_carries_its_alt_text_table_and_caption():
         )
         ui.figure(
             plots.plot_comparison(table),
-            finding="ROAD alone",
             caption="10 rows",
-            alt="three numbers",
             how="Read it.",
-            table=table,
+            key="models",
         )
 
     page = drawn(script)
     (chart,) = page.get("plotly_chart")
-    assert chart.proto.alt == "three numbers"
+    assert chart.proto.alt.startswith("Models with 95% intervals. ROAD: accuracy 70.0%")
     assert page.header[0].value == "ROAD alone"
     assert page.caption[0].value == "10 rows"
     assert len(page.dataframe) == 1

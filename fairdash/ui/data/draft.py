@@ -25,7 +25,7 @@ from fairdash.metrics import BaseRates
 from fairdash.results import base_rates
 from fairdash.store import Draft
 from fairdash.ui.data.table import OpenTable, guess_of
-from fairdash.ui.widgets.blocks import problem
+from fairdash.ui.widgets.blocks import confirm_deletion, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import BY_KEY, store
 
@@ -225,34 +225,32 @@ def delete_button(table: OpenTable) -> None:
         _ask(table)
 
 
-@st.dialog("Delete for good?")
 def _ask(table: OpenTable) -> None:
-    st.markdown(f"**{plain(table.name)}** ({plain(table.file)})")
     runs = store().runs(table.place) if table.is_dataset else []
     others = [
         record
         for record in store().datasets()
         if record.table_sha256 == table.digest and record.id != table.place
     ]
+    names = [f"**{plain(table.name)}** ({plain(table.file)})"]
     if runs:
-        st.markdown(f"{plural(len(runs), 'run')} on it and their models go with it:")
-        for run in runs[:_LISTED]:
-            st.markdown(f"- {plain(run.name)}")
+        names.append(f"{plural(len(runs), 'run')} on it and their models go with it:")
+        names += [f"- {plain(run.name)}" for run in runs[:_LISTED]]
         if len(runs) > _LISTED:
-            st.caption(f"and {len(runs) - _LISTED} more")
-    st.caption(
-        f"The table stays: {plural(len(others), 'other data set')} is made of it."
-        if others
-        else "The uploaded table goes too: no other data set is made of it."
-    )
-    if not st.button("Delete", type="primary", icon=":material/delete:"):
-        return
-    try:
+            names.append(f"- and {len(runs) - _LISTED} more")
+
+    def delete() -> None:
         if table.is_dataset:
             store().delete_dataset(table.place)
         else:
             store().delete_table(table.digest)
-    except ValueError as error:
-        st.error(plain(error), title="Nothing was deleted")
-        return
-    open_page(_PAGE)
+        open_page(_PAGE)
+
+    confirm_deletion(
+        names,
+        f"The table stays: {plural(len(others), 'other data set')} is made of it."
+        if others
+        else "The uploaded table goes too: no other data set is made of it.",
+        delete,
+        refused="Nothing was deleted",
+    )

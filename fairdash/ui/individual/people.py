@@ -21,7 +21,7 @@ from fairdash.audits import (
 )
 from fairdash.metrics import FairMetric
 from fairdash.ui.selection import bound, bound_entry, entry, selection
-from fairdash.ui.widgets.blocks import heading, kpi_row
+from fairdash.ui.widgets.blocks import heading, kpi_row, show_table
 
 _CARDS, _LISTED, _SHOWN_CHANGES = 3, 200, 5
 _FIELDS = 10  # columns of a person that stand to be edited; others are searched for
@@ -66,9 +66,7 @@ def show_people(found: Counterparts, model: AuditedModel) -> None:
                 ],
             }
         )
-        three = st.column_config.NumberColumn(format="%.3f")
-        names = ("P(1)", "changed so", "fair distance")
-        st.dataframe(table, hide_index=True, column_config=dict.fromkeys(names, three))
+        show_table(table)
     st.caption(searched)
 
 

@@ -29,7 +29,7 @@ from fairdash.ui.postprocess.ramp import (
     local_corrections,
 )
 from fairdash.ui.selection import bound
-from fairdash.ui.widgets.blocks import code_tabs, decimals, heading
+from fairdash.ui.widgets.blocks import code_tabs, heading, show_table
 from fairdash.ui.widgets.files import table_download
 from fairdash.ui.widgets.state import store
 
@@ -147,11 +147,7 @@ def changed_by_group(ramp: Ramp) -> None:
     heading("What changes, group by group")
     table = ramp.report.changed.drop(columns=["changed", "spread"])
     whole = st.column_config.NumberColumn(format="%.0f")
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config=decimals(table) | dict.fromkeys(("up", "down"), whole),
-    )
+    show_table(table, up=whole, down=whole)
     st.caption(
         f"Expected decisions of {ramp.rows} rows: rates before and after, and how many "
         "go from 0 to 1 (up) and from 1 to 0 (down). Accuracy is not known without an "

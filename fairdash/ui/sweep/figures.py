@@ -22,7 +22,7 @@ from fairdash.ui.sweep.controls import (
     go_to_place,
     labels,
 )
-from fairdash.ui.widgets.blocks import decimals, figure, more
+from fairdash.ui.widgets.blocks import figure, more, table_below
 
 _WORST = "worst_1_di"
 _FRONT_HOW = """
@@ -130,7 +130,6 @@ def draw_grid(sweep: StoredSweep, state: Controls) -> None:
         caption=f"{CATALOG[state.method].label}, {seeds}, test rows. "
         "Line: the DI limit on validation rows. Click a cell to move there.",
         how=_GRID_HOW,
-        table_config=decimals(table),
         key=f"{sweep.run.id} grid",
         control=choose_metric,
         on_select=lambda: go_to_cell(sweep, table),
@@ -146,13 +145,7 @@ def draw_table(sweep: StoredSweep, state: Controls) -> None:
         return mine.drop(columns=["model", "label"])
 
     table = sweep.once(of_place, "local", state.place)
-    with st.expander("Table", type="compact", icon=":material/table_rows:"):
-        st.dataframe(
-            table,
-            hide_index=True,
-            column_config=decimals(table),
-            placeholder="–",
-        )
+    table_below(table)
 
 
 def draw_along_tau(sweep: StoredSweep, state: Controls) -> None:

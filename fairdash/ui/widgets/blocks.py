@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._wording import MINUS, Kpi, plain
-from fairdash.plots import CONFIG, FinishedFigure, Picture, without_links
+from fairdash.plots import CONFIG, Picture, without_links
 
 _LABEL = 26  # pixels that the label of a widget takes above its box
 
@@ -57,85 +57,72 @@ def kpi_row(items: Sequence[Kpi]) -> None:
 
 
 def figure(
-    drawing: Any,
+    picture: Picture,
     *,
-    finding: str = "",
+    key: str,
     caption: str = "",
-    alt: str = "",
     how: str = "",
     table: pd.DataFrame | None = None,
-    table_config: Mapping[str, Any] | None = None,
-    key: str | None = None,
     on_select: Callable[[], None] | None = None,
     control: Callable[[], None] | None = None,
 ) -> None:
-    """Draw a figure under its finding, with its definition and table one click away.
+    """Draw a picture under its headline, with its caption and table one click away.
 
     Parameters
     ----------
-    drawing : Picture or plotly.graph_objects.Figure
-        From `fairdash.plots`. A picture brings its own headline, description and table;
-        what is given here is shown instead.
-    finding : str
-        What the figure shows, one sentence of at most 70 characters.
+    key : str
+        Identity of the figure between reruns.
     caption : str
-        Statistic, kind of interval, number of rows and seeds, meaning of dashes; of a
-        picture what follows its own caption.
-    alt : str
-        The same for a reader who does not see the figure.
+        What follows the picture's own caption.
     how : str
         How to read it (Markdown), behind the question mark.
     table : DataFrame, optional
-        The numbers drawn, as they are shown.
-    table_config : mapping, optional
-        ``column_config`` of the table; by default three decimals.
-    key : str, optional
-        Identity of the figure between reruns.
+        Shown instead of the picture's own.
     on_select : callable, optional
         Called after a click on a mark; the session state holds the selection at
         ``key``.
     control : callable, optional
-        Draws a control that belongs to this figure alone, under its finding.
+        Draws a control that belongs to this figure alone, under its headline.
     """
-    if isinstance(drawing, Picture):
-        finding, alt = finding or drawing.headline, alt or drawing.alt
-        caption = " ".join(filter(None, [drawing.caption, caption]))
-        table = drawing.table if table is None else table
-        drawing = drawing.figure
+    caption = " ".join(filter(None, [picture.caption, caption]))
+    drawing: Any = picture.figure
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
     theme = st.context.theme.type
     if isinstance(drawing, dict):
         drawing = without_links(drawing)
         drawing["layout"]["meta"] = theme
     else:
-        if not isinstance(drawing, FinishedFigure):
-            drawing = FinishedFigure(without_links(drawing.to_dict()))
-        drawing = drawing.with_meta(theme)
+        drawing = picture.finished().figure.with_meta(theme)
+    selecting: dict[str, Any] = {}
+    if on_select is not None:
+        selecting = {"on_select": on_select, "selection_mode": "points"}
     with st.container(gap="xsmall"):
-        heading(finding, how)
+        heading(picture.headline, how)
         if control is not None:
             control()
-        if on_select is None:
-            st.plotly_chart(drawing, config=CONFIG, alt=alt, key=key)
-        else:
-            st.plotly_chart(
-                drawing,
-                config=CONFIG,
-                alt=alt,
-                key=key,
-                on_select=on_select,
-                selection_mode="points",
-            )
+        st.plotly_chart(drawing, config=CONFIG, alt=picture.alt, key=key, **selecting)
         if caption:
             st.caption(plain(caption))
-        if table is not None:
-            with st.expander("Table", type="compact", icon=":material/table_rows:"):
-                st.dataframe(
-                    table,
-                    hide_index=True,
-                    column_config=table_config or decimals(table),
-                    placeholder="–",
-                )
+        table_below(picture.table if table is None else table)
+
+
+def table_below(table: pd.DataFrame) -> None:
+    """Draw the numbers of a figure, behind a click."""
+    with st.expander("Table", type="compact", icon=":material/table_rows:"):
+        show_table(table)
+
+
+def show_table(table: pd.DataFrame, **columns: Any) -> None:
+    """Draw a table of numbers, by default with three decimals of every share.
+
+    ``columns`` are configurations by name of column.
+    """
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config={**decimals(table), **columns},
+        placeholder="–",
+    )
 
 
 def heading(text: str, how: str = "") -> None:
@@ -178,6 +165,28 @@ def problem(
     """
     st.error(plain(body), title=plain(title), icon=":material/error:")
     _remedies(remedies or {}, alignment="left")
+
+
+@st.dialog("Delete for good?")
+def confirm_deletion(
+    names: Sequence[str],
+    note: str,
+    delete: Callable[[], None],
+    *,
+    refused: str = "Not everything was deleted",
+) -> None:
+    """Ask before ``delete``, which draws the page anew or raises ValueError.
+
+    ``names`` say what goes, in Markdown, ``note`` what goes with it and what stays.
+    """
+    for name in names:
+        st.markdown(name)
+    st.caption(note)
+    if st.button("Delete", type="primary", icon=":material/delete:"):
+        try:
+            delete()
+        except ValueError as error:
+            st.error(plain(error), title=refused)
 
 
 def decimals(table: pd.DataFrame) -> dict[str, Any]:
