@@ -5,22 +5,15 @@ import streamlit as st
 from fairdash import ui
 from fairdash.ui import data, train
 
-DATA, TRAIN = "pages/1_Data.py", "pages/2_Train.py"
+TRAIN = "pages/2_Train.py"
 
 view = ui.page("Train", "What does training change?", pick="data")
 if view.data is None:
-    ui.empty(
+    ui.stop_empty(
         "No table to train on yet",
         "Training needs a table and what its columns mean. The sample takes a minute.",
-        {
-            "Open the sample": lambda: ui.open_page(
-                TRAIN, data=data.add_sample("loans")
-            ),
-            "Upload a table": lambda: ui.open_page(DATA),
-        },
+        data.ways_to_a_table(TRAIN),
     )
-    ui.freeze_imports()
-    st.stop()
 
 ui.context(*train.training_facts(view.data))
 form, result = ui.form_beside("train", answered=view.run is not None)

@@ -16,18 +16,16 @@ the largest gap of a fair model stays in 95% of cases.
 """
 
 view = ui.page("Local fairness", "Where is the model unfair?", pick="run")
-models = ui.known_models(view.data, view.run) if view.data else []
+models = ui.known_models(view.data, view.run)
 dataset = ui.store().dataset(view.data) if view.data else None
 models += results.own_models(dataset) if dataset else []
 if not models:
-    ui.empty(
+    ui.stop_empty(
         "No trained model yet",
         "Gaps are looked for in the predictions of a model. A plain one trains in "
         "seconds. A column of scores becomes a model on the Data page.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.freeze_imports()
-    st.stop()
 
 roles = dataset.roles
 favourable = roles.positive_is != "unfavourable"

@@ -23,16 +23,14 @@ rows with a 95% Wilson interval. Numbers are cut at their quartiles.
 """
 
 view = ui.page("Weights", "Which rows carry weight?", pick="run")
-models = ui.known_models(view.data, view.run) if view.data else []
+models = ui.known_models(view.data, view.run)
 weighted = results.weighted_models(models)
 if not weighted:
-    ui.empty(
+    ui.stop_empty(
         "No model with weights yet",
         "ROAD and BROAD give every training row a weight; other methods do not.",
         {"Train ROAD": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.freeze_imports()
-    st.stop()
 
 dataset = ui.store().dataset(view.data)
 start = ui.store().dataset_record(view.data).subgroups

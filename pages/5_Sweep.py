@@ -9,18 +9,11 @@ SWEEP = "pages/5_Sweep.py"
 
 view = ui.page("Sweep", "What does fairness cost?", pick="run")
 if view.data is None:
-    ui.empty(
+    ui.stop_empty(
         "No table to sweep over yet",
         "A sweep trains a grid of settings and shows what each gap costs in accuracy.",
-        {
-            "Open the sample": lambda: ui.open_page(
-                SWEEP, data=data.add_sample("loans")
-            ),
-            "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
-        },
+        data.ways_to_a_table(SWEEP),
     )
-    ui.freeze_imports()
-    st.stop()
 
 ui.context(*sweep.sweep_facts(view.data, view.run))
 swept = results.is_sweep(ui.store(), view.run)

@@ -34,7 +34,7 @@ which report the choice; to tune on, turn the report off.
 
 view = ui.page("Post-process", "Can thresholds fix it?", pick="run")
 dataset = ui.store().dataset(view.data) if view.data else None
-models = ui.known_models(view.data, view.run) if view.data else []
+models = ui.known_models(view.data, view.run)
 columns = ui.score_columns(view.data) if view.data else []
 sources = ui.post_sources(models, columns, ui.uploads())
 if not sources:

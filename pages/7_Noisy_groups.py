@@ -14,12 +14,7 @@ if view.data is None and not models:
         "No groups yet",
         "Open a table: how far true groups can be from noisy ones, and what that means "
         "for any model trained on it. A file of scores serves as well.",
-        {
-            "Open the sample": lambda: ui.open_page(
-                PAGE, data=data.add_sample("loans")
-            ),
-            "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
-        },
+        data.ways_to_a_table(PAGE),
     )
     ui.upload_scores()
     ui.freeze_imports()

@@ -6,16 +6,14 @@ from fairdash import ui
 from fairdash.ui import individual, train
 
 view = ui.page("Individual fairness", "Are equals treated alike?", pick="run")
-models = ui.known_models(view.data, view.run) if view.data else []
+models = ui.known_models(view.data, view.run)
 if not models:
-    ui.empty(
+    ui.stop_empty(
         "No model to audit yet",
         "People are changed in what should not count and scored again, which needs a "
         "trained model. A plain one trains in seconds.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.freeze_imports()
-    st.stop()
 
 dataset = ui.store().dataset(view.data)
 

@@ -8,30 +8,21 @@ from fairdash.ui import data, drift, train
 PAGE = "pages/9_Drift.py"
 
 view = ui.page("Drift", "Does it hold elsewhere?", pick="run")
-models = ui.known_models(view.data, view.run) if view.data else []
+models = ui.known_models(view.data, view.run)
 if view.data is None:
-    ui.empty(
+    ui.stop_empty(
         "No table yet",
         "A model is held to rows of another time or place than it was trained on. The "
         "Loans sample has such a companion.",
-        {
-            "Open the sample": lambda: ui.open_page(
-                PAGE, data=data.add_sample("loans")
-            ),
-            "Upload a table": lambda: ui.open_page("pages/1_Data.py"),
-        },
+        data.ways_to_a_table(PAGE),
     )
-    ui.freeze_imports()
-    st.stop()
 if not models:
-    ui.empty(
+    ui.stop_empty(
         "No trained model yet",
         "Other tables are scored by a model that was trained here; a plain one trains "
         "in seconds.",
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    ui.freeze_imports()
-    st.stop()
 
 dataset = ui.store().dataset(view.data)
 

@@ -28,7 +28,7 @@ from fairdash.ui.widgets.blocks import (
     show_table,
 )
 from fairdash.ui.widgets.files import kept_upload, table_download
-from fairdash.ui.widgets.pick_models import pick_model
+from fairdash.ui.widgets.pick_models import pick_model, pick_seed_of
 from fairdash.ui.widgets.state import BY_KEY, store
 from fairdash.ui.widgets.subgroup_form import subgroup_form
 
@@ -87,7 +87,8 @@ def pick_drift(
         bar = st.container(), st.container()
     subgroups = subgroup_form(dataset, start, bar=bar, options=options)
     with options:
-        seed = _pick_seed(model)
+        words = "Each seed has models and test rows of its own."
+        seed = pick_seed_of(model, help=words).seed
     return Question(model, measure, subgroups, seed, table, parts)
 
 
@@ -161,19 +162,6 @@ def pick_against(names: Sequence[str]) -> None:
             required=True,
             **bound("against", names[-1], among=names),
         )
-
-
-def _pick_seed(model: Setting) -> int:
-    seeds = sorted(model.seeds)
-    if len(seeds) == 1:
-        return seeds[0]
-    seed: int = st.selectbox(
-        "Seed",
-        seeds,
-        help="Each seed has models and test rows of its own.",
-        **bound("seed", seeds[0], among=seeds),
-    )
-    return seed
 
 
 def _sample_of(dataset_id: str) -> Sample | None:

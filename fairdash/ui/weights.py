@@ -14,7 +14,7 @@ from fairdash.results import (
     reference_of,
 )
 from fairdash.ui.selection import bound, selection
-from fairdash.ui.widgets.pick_models import pick_model
+from fairdash.ui.widgets.pick_models import pick_model, pick_seed_of
 from fairdash.ui.widgets.state import store
 
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
@@ -30,14 +30,11 @@ def pick_weighted(
 ) -> Weighted:
     """Draw the choice of a model and of one of its seeds."""
     chosen = pick_model(weighted, run_id)
-    seeds = {trial.seed: trial for trial in chosen.trials}
-    seed = next(iter(seeds))
-    if len(seeds) > 1:
-        seed = st.selectbox("Seed", list(seeds), **bound("seed", seed, among=seeds))
+    trial = pick_seed_of(chosen)
     plain = reference_of(chosen, models)
-    others = {trial.seed: trial for trial in plain.trials} if plain else {}
-    trial = seeds[seed]
-    return Weighted(store(), chosen, trial, others.get(seed, trial), dataset_id)
+    others = {other.seed: other for other in plain.trials} if plain else {}
+    other = others.get(trial.seed, trial)
+    return Weighted(store(), chosen, trial, other, dataset_id)
 
 
 def whose(models: Sequence[Setting], shown: Setting) -> str:

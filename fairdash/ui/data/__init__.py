@@ -19,5 +19,6 @@ from fairdash.ui.data.table import (
     open_table,
     public_cards,
     sample_cards,
+    ways_to_a_table,
 )
 from fairdash.ui.data.upload import choose_table, how_read, reread

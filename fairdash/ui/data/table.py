@@ -1,5 +1,6 @@
 """The table in work: where it comes from and how it becomes a data set."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -155,6 +156,14 @@ def add_sample(name: str) -> str:
     sample = SAMPLES[name]
     digest = store().add_table(sample.path.read_bytes(), sample.path.name)
     return store().add_dataset(digest, sample.roles, sample.title, sample.subgroups)
+
+
+def ways_to_a_table(page: str) -> dict[str, Callable[[], None]]:
+    """Return what a page without a table offers: the sample there, or an upload."""
+    return {
+        "Open the sample": lambda: open_page(page, data=add_sample("loans")),
+        "Upload a table": lambda: open_page(_PAGE),
+    }
 
 
 def first_roles(digest: str) -> Roles:

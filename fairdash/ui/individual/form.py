@@ -29,7 +29,7 @@ from fairdash.ui.selection import (
 )
 from fairdash.ui.widgets.blocks import controls, more, problem
 from fairdash.ui.widgets.files import kept_upload
-from fairdash.ui.widgets.pick_models import pick_model
+from fairdash.ui.widgets.pick_models import pick_model, pick_seed_of
 from fairdash.ui.widgets.state import store
 
 SOURCES = ("None", "Two aligned tables", "Pair id column", "Label pairs")
@@ -78,7 +78,13 @@ def pick_individual(
         with more("Sensitive directions"):
             spec = _pick_metric(model, dataset, dataset_id)
         with more("Search"):
-            trial = _pick_seed(model)
+            trial = pick_seed_of(
+                model,
+                "People of",
+                format_func=lambda seed: f"seed {seed}",
+                help=f"Numbers are means over {plural(len(model.seeds), 'seed')}; "
+                "single people are test rows of one.",
+            )
             n_people = _pick_people()
     return Question(model, trial, spec, float(radius), n_people)
 
@@ -120,22 +126,6 @@ def _part_of_metric(
         meant=lambda given: current().changed(**{field: kind(given)}).text(),
         key=field,
     )
-
-
-def _pick_seed(model: Setting) -> TrialRecord:
-    """Draw the choice of the split whose people are shown."""
-    by_seed = {trial.seed: trial for trial in model.trials}
-    if len(by_seed) == 1:
-        return model.trials[0]
-    seed = st.selectbox(
-        "People of",
-        list(by_seed),
-        format_func=lambda seed: f"seed {seed}",
-        help=f"Numbers are means over {plural(len(by_seed), 'seed')}; single people "
-        "are test rows of one.",
-        **bound("seed", next(iter(by_seed)), among=by_seed),
-    )
-    return by_seed[seed]
 
 
 def _pick_people() -> int:

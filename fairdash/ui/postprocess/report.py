@@ -30,7 +30,7 @@ from fairdash.ui.postprocess.ramp import (
 )
 from fairdash.ui.selection import bound
 from fairdash.ui.widgets.blocks import code_tabs, heading, show_table
-from fairdash.ui.widgets.files import table_download
+from fairdash.ui.widgets.files import download, table_download
 from fairdash.ui.widgets.state import store
 
 _SHOWN_GROUPS = 2
@@ -161,26 +161,23 @@ def post_downloads(
     """Offer thresholds, decisions and the same call in Python and on a command line."""
     fitted, split = ramp.fitted, ramp.data.split
     with st.popover("Decisions and thresholds", icon=":material/download:"):
-        st.download_button(
+        as_json: dict[str, Any] = {"icon": ":material/data_object:", "width": "content"}
+        download(
             "Thresholds (JSON)",
             fitted.thresholds().to_json(),
-            file_name="fairdash-thresholds.json",
-            icon=":material/data_object:",
-            type="tertiary",
-            on_click="ignore",
+            "fairdash-thresholds.json",
+            **as_json,
         )
         if choice.source.upload is None and dataset_id and subgroups is not None:
-            st.download_button(
+            download(
                 "Thresholds of covariance control (JSON)",
                 lambda: covariance_thresholds(
                     ramp, choice.source, dataset_id, subgroups
                 ).to_json(),
-                file_name="fairdash-covariance-thresholds.json",
+                "fairdash-covariance-thresholds.json",
                 help="One ramp for every group in every subgroup, at this width. To "
                 "apply it, give the columns of subgroups and of groups, in this order.",
-                icon=":material/data_object:",
-                type="tertiary",
-                on_click="ignore",
+                **as_json,
             )
         table_download(
             "Decisions and h of test rows (CSV)",

@@ -34,7 +34,7 @@ from fairdash.ui.widgets.blocks import (
     problem,
     verdict,
 )
-from fairdash.ui.widgets.files import table_download
+from fairdash.ui.widgets.files import download, table_download
 from fairdash.ui.widgets.frame import View, exists, open_page
 from fairdash.ui.widgets.pick_models import offer_missing_seeds
 from fairdash.ui.widgets.runs import PROPOSED, finish_audit, show_curves, show_progress
@@ -128,20 +128,13 @@ def export_run(view: View) -> None:
         return
     with view.export():
         table_download("Models (CSV)", snapshot.table(), "fairdash-models.csv")
-        st.download_button(
-            "Configuration (YAML)",
-            spec.to_yaml(),
-            file_name="fairdash-run.yaml",
-            icon=":material/data_object:",
-            type="tertiary",
-            width="stretch",
-            on_click="ignore",
-        )
+        yaml, icon = spec.to_yaml(), ":material/data_object:"
+        download("Configuration (YAML)", yaml, "fairdash-run.yaml", icon=icon)
         _export_report(snapshot)
         _export_model(snapshot)
         path = "" if spec.data.sample else "; it asks for the path of the table"
         st.caption(f"The same run, to copy{path}")
-        code_tabs({"Python": python_script(spec), "YAML": spec.to_yaml()})
+        code_tabs({"Python": python_script(spec), "YAML": yaml})
 
 
 def _export_report(snapshot: Snapshot) -> None:
@@ -161,15 +154,12 @@ def _export_report(snapshot: Snapshot) -> None:
             found = report(store(), run_id, model=model)
             return found.to_html() if html else found.to_markdown()
 
-        st.download_button(
+        download(
             label,
             made,
-            file_name=name,
+            name,
             mime=mime,
             icon=f":material/{icon}:",
-            type="tertiary",
-            width="stretch",
-            on_click="ignore",
             help="One file with findings, tables and what reproduces them; no row of "
             f"the data, and no group of fewer than {SMALLEST_GROUP} rows.",
         )
@@ -185,14 +175,11 @@ def _export_model(snapshot: Snapshot) -> None:
     model, seed = (here[0].id, chosen.seed) if here else (None, None)
     if here and seed not in here[0].seeds:
         seed = None
-    st.download_button(
+    download(
         f"{here[0].label} (model)" if here else "Model (ZIP)",
         lambda: exported(store(), run_id, model, seed).to_bytes(),
-        file_name="fairdash-model.zip",
+        "fairdash-model.zip",
         icon=":material/deployed_code:",
-        type="tertiary",
-        width="stretch",
-        on_click="ignore",
         help="One trained model: `fairdash.load` and `fairdash predict` score the "
         "table's own columns with it.",
     )

@@ -43,19 +43,25 @@ def table_download(
     **options
         Of `st.download_button`; ``type="secondary"`` outside the popover.
     """
-    st.download_button(
+    if options.get("type") == "secondary":
+        options = {"width": "content", **options}
+    download(
         label,
         lambda: as_csv(table() if callable(table) else table),
-        file_name=file_name,
-        mime="text/csv",
-        on_click="ignore",
-        **{
-            "icon": ":material/table:",
-            "type": "tertiary",
-            "width": "content" if options.get("type") == "secondary" else "stretch",
-            **options,
-        },
+        file_name,
+        **{"icon": ":material/table:", "mime": "text/csv", **options},
     )
+
+
+def download(
+    label: str,
+    content: Callable[[], str | bytes] | str,
+    file_name: str,
+    **options: Any,
+) -> None:
+    """Offer a file, made on the click if it is a callable, as an entry of a popover."""
+    usual = {"type": "tertiary", "width": "stretch", "on_click": "ignore"}
+    st.download_button(label, content, file_name, **{**usual, **options})
 
 
 def _as_text(value: object) -> object:

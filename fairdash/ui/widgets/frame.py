@@ -1,7 +1,7 @@
 """The frame of every page: configuration, menu, title, picker, Export."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,7 +14,7 @@ from fairdash._wording import clock_time, shortened
 from fairdash.store import DatasetRecord, RunRecord
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import Selection, arrive, menu_address, selection, write
-from fairdash.ui.widgets.blocks import problem
+from fairdash.ui.widgets.blocks import empty, problem
 from fairdash.ui.widgets.state import freeze_imports, store, theme_watch
 
 _HERE = Path(__file__).parent
@@ -115,6 +115,15 @@ def open_page(
     """
     chosen = selection().of_run(run, data) if run or data else Selection()
     st.switch_page(path, query_params={**chosen.address(), **more})
+
+
+def stop_empty(
+    title: str, body: str, remedies: Mapping[str, Callable[[], None]]
+) -> None:
+    """End a page that has nothing to show yet with the box of `empty`."""
+    empty(title, body, remedies)
+    freeze_imports()
+    st.stop()
 
 
 def exists(path: str) -> bool:

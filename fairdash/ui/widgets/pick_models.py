@@ -1,6 +1,7 @@
 """The models of a data set, over all its runs, and how a reader picks among them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -9,6 +10,7 @@ from fairdash._wording import plural
 from fairdash.jobs import submit
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.results import Setting
+from fairdash.store import TrialRecord
 from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
@@ -17,9 +19,9 @@ _MEAN = -1  # instead of a seed
 _MOST_PILLS = 8
 
 
-def known_models(dataset_id: str, run_id: str | None = None) -> list[Setting]:
-    """Return `fairdash.results.known_models` of this server's store."""
-    return results.known_models(store(), dataset_id, run_id)
+def known_models(dataset_id: str | None, run_id: str | None) -> list[Setting]:
+    """Return `fairdash.results.known_models` of this server's store, if it has data."""
+    return results.known_models(store(), dataset_id, run_id) if dataset_id else []
 
 
 def by_interest(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
@@ -100,6 +102,16 @@ def offer_missing_seeds(models: Sequence[Setting], data: str) -> None:
     ):
         run = submit(store(), spec, name=f"{spec.data.name} · missing seeds")
         open_page("pages/2_Train.py", run=run, data=data)
+
+
+def pick_seed_of(model: Setting, label: str = "Seed", **how: Any) -> TrialRecord:
+    """Draw the choice of a seed of a model that has several; return its trial."""
+    trials = {trial.seed: trial for trial in model.trials}
+    seed = next(iter(trials))
+    if len(trials) > 1:
+        tied = bound("seed", seed, among=trials)
+        seed = st.selectbox(label, list(trials), **how, **tied)
+    return trials[seed]
 
 
 def pick_measure() -> str:
