@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fairdash._wording import fitting, interval, number, percent, plural, points, wrap
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import not_estimable, records, scatter, whiskers
+from fairdash.plots._rows import interval_bars, not_estimable, records, scatter
 from fairdash.plots._theme import (
     INK,
     MUTED,
@@ -73,9 +74,15 @@ def plot_drift(
             data.append(mark | {"showlegend": name == against})
             if name in (tables[0], against) and rows["front"].sum() > 1:
                 dash = "dot" if name == tables[0] else "solid"
-                data.append(_front(rows, measure, y, colour, dash, method))
+                front = rows[rows["front"]].sort_values(measure)
+                line = {"color": colour, "width": 2, "dash": dash}
+                data.append(_link(front, measure, y, method, 2, **line))
         if few:
-            data += _joined(of_method, tables[0], against, measure, y, colour, method)
+            ends = of_method[of_method["table"].isin([tables[0], against])]
+            data += [
+                _link(of_model, measure, y, method, 1, color=fade(colour, 0.35))
+                for _, of_model in ends.groupby("label", sort=False)
+            ]
     layout: Spec = {
         "xaxis": {
             "title": MEASURES[measure],
@@ -156,22 +163,14 @@ def _look(name: str, reference: str, against: str, colour: str, symbol: str) -> 
 
 
 def _marks(rows: pd.DataFrame, x: str, y: str, look: Spec) -> Spec:
-    return scatter(
-        rows[x],
-        rows[y],
-        mode="markers",
-        marker=look,
-        text=[_hover(row, x, y) for row in records(rows)],
-        hovertemplate="%{text}<extra></extra>",
-        zorder=3,
-    )
+    words = [_hover(row, x, y) for row in records(rows)]
+    return scatter(rows[x], rows[y], mode="markers", marker=look, hover=words, zorder=3)
 
 
 def _bars(rows: pd.DataFrame, x: str, y: str, colour: str) -> Spec:
     return {
-        error: whiskers(
-            rows[f"{name}_high"] - rows[name],
-            rows[name] - rows[f"{name}_low"],
+        error: interval_bars(
+            *(rows[f"{name}{end}"] for end in ("", "_low", "_high")),
             colour=colour,
             thickness=1.2,
         )
@@ -179,45 +178,19 @@ def _bars(rows: pd.DataFrame, x: str, y: str, colour: str) -> Spec:
     }
 
 
-def _front(
-    rows: pd.DataFrame, x: str, y: str, colour: str, dash: str, method: str
+def _link(
+    rows: pd.DataFrame, x: str, y: str, method: str, zorder: int, **line: Any
 ) -> Spec:
-    """Return the line through the models of a front, in the order they have here."""
-    front = rows[rows["front"]].sort_values(x)
+    """Return a line through models, or from one table to another."""
     return scatter(
-        front[x],
-        front[y],
+        rows[x],
+        rows[y],
         legendgroup=method,
         showlegend=False,
-        line={"color": colour, "width": 2, "dash": dash},
+        line={"width": 1.5, **line},
         hoverinfo="skip",
-        zorder=2,
+        zorder=zorder,
     )
-
-
-def _joined(
-    rows: pd.DataFrame,
-    reference: str,
-    against: str,
-    x: str,
-    y: str,
-    colour: str,
-    method: str,
-) -> list[Spec]:
-    """Return a line for every model from the reference to the table in detail."""
-    ends = rows[rows["table"].isin([reference, against])]
-    return [
-        scatter(
-            of_model[x],
-            of_model[y],
-            legendgroup=method,
-            showlegend=False,
-            line={"color": fade(colour, 0.35), "width": 1.5},
-            hoverinfo="skip",
-            zorder=1,
-        )
-        for _, of_model in ends.groupby("label", sort=False)
-    ]
 
 
 def _hover(row: Spec, x: str, y: str) -> str:
@@ -302,41 +275,39 @@ def plot_gap_changes(
         The groups: a gap is the rate of ``high`` less that of ``low``.
     """
     places = list(range(len(table)))
-    data: list[Spec] = []
-    for place, row in zip(places, records(table), strict=True):
-        if row["estimable"]:
-            line = {"color": fade(MUTED, 0.5), "width": 3}
-            ends = [row["gap_before"], row["gap_after"]]
-            data.append(
-                scatter(
-                    ends,
-                    [place - 0.12, place + 0.12],
-                    line=line,
-                    hoverinfo="skip",
-                    showlegend=False,
-                )
-            )
-    for when, symbol in (("before", "circle-open"), ("after", "circle")):
+    data: list[Spec] = [
+        scatter(
+            [row["gap_before"], row["gap_after"]],
+            [place - 0.12, place + 0.12],
+            line={"color": fade(MUTED, 0.5), "width": 3},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+        for place, row in zip(places, records(table), strict=True)
+        if row["estimable"]
+    ]
+    for when, name, symbol, aside in (
+        ("before", "reference", "circle-open", -0.12),
+        ("after", "other table", "circle", 0.12),
+    ):
+        ends = (table[c] for c in (f"gap_{when}", f"{when}_low", f"{when}_high"))
         data.append(
             scatter(
                 table[f"gap_{when}"],
-                [place + (0.12 if when == "after" else -0.12) for place in places],
+                [place + aside for place in places],
                 mode="markers",
-                name={"before": "reference", "after": "other table"}[when],
+                name=name,
                 marker={"color": INK, "symbol": symbol, "size": 10},
-                error_x=whiskers(
-                    table[f"{when}_high"] - table[f"gap_{when}"],
-                    table[f"gap_{when}"] - table[f"{when}_low"],
-                    colour=fade(INK, 0.3),
-                ),
-                text=[_gap(row, when) for row in records(table)],
-                hovertemplate="%{text}<extra></extra>",
+                error_x=interval_bars(*ends, colour=fade(INK, 0.3)),
+                hover=[_gap(row, when) for row in records(table)],
             )
         )
     clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
     for which, colour in ((clear, INK), (~clear, MUTED)):
         some = table[which]
         if len(some):
+            ends = (some[c] for c in ("change", "ci_low", "ci_high"))
+            mark = {"color": colour, "symbol": "diamond", "size": 10}
             data.append(
                 scatter(
                     some["change"],
@@ -344,20 +315,9 @@ def plot_gap_changes(
                     mode="markers",
                     xaxis="x2",
                     showlegend=False,
-                    marker={
-                        "color": colour,
-                        "symbol": "diamond",
-                        "size": 10,
-                        "line": {"color": PAPER, "width": 1},
-                    },
-                    error_x=whiskers(
-                        some["ci_high"] - some["change"],
-                        some["change"] - some["ci_low"],
-                        colour=fade(colour, 0.5),
-                        thickness=2,
-                    ),
-                    text=[_changed(row) for row in records(some)],
-                    hovertemplate="%{text}<extra></extra>",
+                    marker={**mark, "line": {"color": PAPER, "width": 1}},
+                    error_x=interval_bars(*ends, colour=fade(colour, 0.5), thickness=2),
+                    hover=[_changed(row) for row in records(some)],
                 )
             )
     layout: Spec = {

@@ -6,7 +6,7 @@ import pandas as pd
 
 from fairdash._wording import fitting, floor_words, listing, number, percent
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import chance_band, records, scatter, whiskers
+from fairdash.plots._rows import chance_alone, records, scatter, whiskers
 from fairdash.plots._theme import (
     VEIL,
     Spec,
@@ -111,11 +111,9 @@ def plot_front(
         "yaxis": _axis(axes[1]),
         "annotations": [_knee(row) for row in records(shown[shown["knee"]])],
     }
-    if chance == chance:
-        layout["shapes"] = [chance_band(chance)]
-        at: Spec = {"x": chance, "y": 0, "yref": "y domain", "xanchor": "right"}
-        note = text("chance alone", yanchor="bottom", xshift=-4, **at)
-        layout["annotations"].append(note)
+    alone = chance_alone(chance, chance, xanchor="right", xshift=-4)
+    layout["annotations"] += alone.pop("annotations", [])
+    layout |= alone
     return Picture(
         finish(data, layout, height=420, legend=True),
         _headline(models, limit, judge),
@@ -195,8 +193,7 @@ def _marks(of_method: pd.DataFrame, axes: tuple[str, str]) -> Spec:
         mode="markers",
         name=rows[0]["method"],
         legendgroup=rows[0]["method"],
-        text=[_hover(row, axes) for row in rows],
-        hovertemplate="%{text}<extra></extra>",
+        hover=[_hover(row, axes) for row in rows],
         zorder=3,
         marker={
             "size": sizes,
@@ -256,8 +253,7 @@ def _growing(of_method: pd.DataFrame, axes: tuple[str, str], *, named: bool) -> 
         name=method,
         legendgroup=method,
         showlegend=named,
-        text=[f"{_values(row, axes)}<br>in training" for row in records(of_method)],
-        hovertemplate="%{text}<extra></extra>",
+        hover=[f"{_values(row, axes)}<br>in training" for row in records(of_method)],
         marker={"color": fade(colour, 0.4), "size": 5, "symbol": symbol},
         zorder=1,
     )

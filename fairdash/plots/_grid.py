@@ -70,13 +70,12 @@ def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
             column.tolist(),
             row.tolist(),
             mode="markers",
-            text=[
+            hover=[
                 f"λ {one['fairness_weight']:g}, τ {one['tau']:g}<br>"
                 f"{title.split(' (')[0]} {metric_words(metric, one['value'])}"
                 + ("<br>decides alike for everyone" if one["constant"] else "")
                 for one in records(table)
             ],
-            hovertemplate="%{text}<extra></extra>",
             marker={"size": 16, "opacity": 0, "symbol": "square"},
             selected={"marker": {"opacity": 0}},
             unselected={"marker": {"opacity": 0}},

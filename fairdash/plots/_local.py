@@ -363,8 +363,8 @@ def plot_found_subgroups(
             marker = {"color": colour, "size": 11, "line": {"color": PAPER, "width": 1}}
             data.append(
                 scatter(
-                    x, y, mode="markers", name=group, marker=marker, text=words,
-                    hovertemplate="%{text}<extra></extra>", cliponaxis=False,
+                    x, y, mode="markers", name=group, marker=marker, hover=words,
+                    cliponaxis=False,
                 )
             )  # fmt: skip
     for clear, colour in ((True, INK), (False, MUTED)):
@@ -375,8 +375,7 @@ def plot_found_subgroups(
                 some["gap"], some["ci_low"], some["ci_high"],
                 [p for p, w in zip(places, which, strict=True) if w],
                 colour=colour, symbol="diamond", name="gap",
-                text=[_gap_words(row) for row in records(some)],
-                hovertemplate="%{text}<extra></extra>",
+                hover=[_gap_words(row) for row in records(some)],
             )  # fmt: skip
             data.append(one | {"xaxis": "x2", "showlegend": False})
     names = [wrap(str(name), 26) for name in table["subgroup"]]

@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 from fairdash._wording import between, fitting, number, percent, wrap
 from fairdash.plots._picture import Picture
 from fairdash.plots._rows import (
-    chance_band,
+    chance_alone,
     change_of,
     dots,
+    interval_bars,
     name_axis,
     numbers,
     records,
     scatter,
-    whiskers,
 )
 from fairdash.plots._theme import INK, MUTED, Spec, fade, finish, model_marks, text
 
@@ -143,26 +143,22 @@ def plot_overview(
                 mode="markers",
                 name=f"{len(grey)} more, in the table",
                 marker={"color": fade(MUTED, 0.6), "size": 6},
-                text=grey["label"].tolist(),
-                hovertemplate="%{text}<extra></extra>",
+                hover=grey["label"].tolist(),
             )
         )
     marks = model_marks(table.loc[named, "colour_role"].tolist())
     for i, (colour, symbol) in enumerate(marks):
         row = table[named].iloc[[i]]
-        ends = row["worst_1_di_low"], row["worst_1_di_high"]
         name = row["label"].iloc[0]
-        accuracy = numbers(row["accuracy"])
         words = f"{name}: {percent(float(row['accuracy'].iloc[0]), 1)} accurate, "
         words += f"Worst-1-DI {number(float(row['worst_1_di'].iloc[0]))}"
         spec = dots(
-            row["worst_1_di"], *ends, [0.0],
+            row["worst_1_di"], row["worst_1_di_low"], row["worst_1_di_high"], [0.0],
             colour=colour, symbol=symbol, name=name, hovertemplate=words,
         )  # fmt: skip
-        up = row["accuracy_high"] - row["accuracy"]
-        down = row["accuracy"] - row["accuracy_low"]
-        bars = whiskers(up, down, colour=fade(colour, 0.55), thickness=2)
-        data.append(spec | {"y": accuracy, "error_y": bars})
+        ends = (row[f"accuracy{end}"] for end in ("", "_low", "_high"))
+        bars = interval_bars(*ends, colour=fade(colour, 0.55), thickness=2)
+        data.append(spec | {"y": numbers(row["accuracy"]), "error_y": bars})
     layout: Spec = {
         "xaxis": {
             "title": "Worst-1-DI (← fairer)",
@@ -173,11 +169,7 @@ def plot_overview(
         },
         "yaxis": {"title": "accuracy", "tickformat": ".1~%", "nticks": 6},
     }
-    if not np.isnan(chance):
-        layout["shapes"] = [chance_band(chance)]
-        at: Spec = {"x": 0, "y": 0, "yref": "y domain", "xanchor": "left"}
-        note = text("chance alone", yanchor="bottom", xshift=4, **at)
-        layout["annotations"] = [note]
+    layout |= chance_alone(chance, 0, xanchor="left", xshift=4)
     figure = finish(data, layout, height=340, legend=True)
     return Picture(figure, f"{title}: the last result", _describe(table), table)
 

@@ -71,13 +71,10 @@ def plot_certificates(table: pd.DataFrame) -> Picture:
                     mode="markers",
                     name=name,
                     cliponaxis=False,
-                    text=[
-                        f"{label}<br>{name}: {number(value)}"
-                        for label, value in zip(
-                            table["label"], table[column], strict=True
-                        )
+                    hover=[
+                        f"{row['label']}<br>{name}: {number(row[column])}"
+                        for row in records(table)
                     ],
-                    hovertemplate="%{text}<extra></extra>",
                     marker={
                         "color": colour,
                         "symbol": symbol,

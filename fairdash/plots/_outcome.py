@@ -13,12 +13,13 @@ from fairdash.plots._picture import Picture
 from fairdash.plots._rows import (
     dashed,
     dots,
+    interval_bars,
     name_axis,
     not_estimable,
-    numbers,
     offsets,
     positions,
     records,
+    scatter,
     upright_line,
 )
 from fairdash.plots._theme import (
@@ -67,31 +68,28 @@ def plot_calibration(
         cells = table[table["group"] == name]
         shift = 0.12 * (i - (len(groups) - 1) / 2)
         data.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": group_label(feature, name),
-                "x": [bins.index(label) + shift for label in cells["bin"]],
-                "y": numbers(cells["rate"]),
-                "line": {"color": fade(colour, 0.55), "width": 1.5},
-                "marker": {
+            scatter(
+                [bins.index(label) + shift for label in cells["bin"]],
+                cells["rate"],
+                mode="lines+markers",
+                name=group_label(feature, name),
+                line={"color": fade(colour, 0.55), "width": 1.5},
+                marker={
                     "color": colour,
                     "symbol": _SYMBOLS[i % len(_SYMBOLS)],
                     "size": 8,
                     "line": {"color": PAPER, "width": 1},
                 },
-                "error_y": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": numbers(cells["ci_high"] - cells["rate"]),
-                    "arrayminus": numbers(cells["rate"] - cells["ci_low"]),
-                    "color": fade(colour, 0.55),
-                    "thickness": 2,
-                    "width": 0,
-                },
-                "text": [_calibration_hover(cell, feature) for cell in records(cells)],
-                "hovertemplate": "%{text}<extra></extra>",
-            }
+                error_y=interval_bars(
+                    *(cells[name] for name in ("rate", "ci_low", "ci_high")),
+                    colour=fade(colour, 0.55),
+                    thickness=2,
+                ),
+                hover=[
+                    _rate_hover(cell, group_label(feature, cell["group"]), cell["bin"])
+                    for cell in records(cells)
+                ],
+            )
         )
     layout: Spec = {
         "xaxis": {
@@ -152,12 +150,6 @@ def _calibration_alt(table: pd.DataFrame, score: str, apart: list[Spec]) -> str:
         f"Share with the outcome by {score} and group: {'; '.join(ends)}. Scores at "
         f"which intervals do not overlap: {bins}."
     )
-
-
-def _calibration_hover(cell: Spec, feature: str) -> str:
-    rate = f"{percent(cell['rate'], 1)} of {cell['n']:,} rows"
-    interval = f"{percent(cell['ci_low'], 1)}–{percent(cell['ci_high'], 1)}"
-    return f"{group_label(feature, cell['group'])}, {cell['bin']}: {rate} ({interval})"
 
 
 _BINS = 30
@@ -268,8 +260,10 @@ def plot_base_rates(
                 colour=colour,
                 symbol="circle",
                 name=name,
-                text=[_rate_hover(cell) for cell in records(cells)],
-                hovertemplate="%{text}<extra></extra>",
+                hover=[
+                    _rate_hover(cell, cell["subgroup"], cell["group"])
+                    for cell in records(cells)
+                ],
             )
         )  # fmt: skip
         told = group_label(feature, name)
@@ -332,7 +326,7 @@ def _rates_alt(overall: pd.DataFrame, widest: Spec | None) -> str:
     return f"{start}. The widest gap is in {widest['subgroup']}: {apart}."
 
 
-def _rate_hover(cell: Spec) -> str:
+def _rate_hover(cell: Spec, one: str, other: str) -> str:
     rate = f"{percent(cell['rate'], 1)} of {cell['n']:,} rows"
     interval = f"{percent(cell['ci_low'], 1)}–{percent(cell['ci_high'], 1)}"
-    return f"{cell['subgroup']}, {cell['group']}: {rate} ({interval})"
+    return f"{one}, {other}: {rate} ({interval})"

@@ -16,9 +16,21 @@ from fairdash.plots._theme import BAND, PAPER, VEIL, Spec, fade, text
 _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
 
 
-def scatter(x: Any, y: Any, *, mode: str = "lines", **more: Any) -> Spec:
-    """Return a trace of lines or marks; lists as they are, columns as plain numbers."""
+def scatter(
+    x: Any,
+    y: Any,
+    *,
+    mode: str = "lines",
+    hover: list[str] | None = None,
+    **more: Any,
+) -> Spec:
+    """Return a trace of lines or marks; lists as they are, columns as plain numbers.
+
+    ``hover`` says for each mark what it shows under the pointer.
+    """
     x, y = (at if isinstance(at, list) else numbers(at) for at in (x, y))
+    if hover is not None:
+        more |= {"text": hover, "hovertemplate": "%{text}<extra></extra>"}
     return {"type": "scatter", "mode": mode, "x": x, "y": y, **more}
 
 
@@ -45,6 +57,11 @@ def whiskers(up: Any, down: Any = None, *, colour: str, thickness: float = 1.5) 
     return spec | {"symmetric": False, "arrayminus": numbers(down)}
 
 
+def interval_bars(at: Any, low: Any, high: Any, **look: Any) -> Spec:
+    """Return bars around marks from ``low`` to ``high``."""
+    return whiskers(high - at, at - low, **look)
+
+
 def upright_line(at: float, **line: Any) -> Spec:
     """Return the shape of a line from the bottom of a figure to its top."""
     ends = {"x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "y domain"}
@@ -56,6 +73,14 @@ def chance_band(chance: float, **more: Any) -> Spec:
     look: Spec = {"type": "rect", "fillcolor": BAND, "line": {"width": 0}}
     edge = {"x0": 0, "x1": chance, "y0": 0, "y1": 1, "yref": "y domain"}
     return {**look, **edge, "layer": "below", **more}
+
+
+def chance_alone(chance: float, at: float, **place: Any) -> Spec:
+    """Return the shapes and the note of what chance alone shows, "" if it is NaN."""
+    if np.isnan(chance):
+        return {}
+    note = text("chance alone", x=at, y=0, yref="y domain", yanchor="bottom", **place)
+    return {"shapes": [chance_band(chance)], "annotations": [note]}
 
 
 def positions(names: Sequence[str]) -> list[float]:
@@ -132,9 +157,7 @@ def dots(
             "size": 9,
             "line": {"color": PAPER, "width": 1},
         },
-        error_x=whiskers(
-            high - value, value - low, colour=fade(colour, 0.55), thickness=2
-        ),
+        error_x=interval_bars(value, low, high, colour=fade(colour, 0.55), thickness=2),
         **more,
     )
 

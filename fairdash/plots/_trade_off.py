@@ -9,7 +9,7 @@ import pandas as pd
 from fairdash._wording import between, fitting, number, percent
 from fairdash.plots._local import plot_local_di
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import records, scatter, whiskers
+from fairdash.plots._rows import interval_bars, records, scatter
 from fairdash.plots._theme import INK, Spec, fade, finish
 
 _MARKS = {
@@ -227,10 +227,9 @@ def _clear(row: Spec, name: str) -> bool:
 def _points(
     table: pd.DataFrame, colour: str, symbol: str, size: int, *, intervals: bool = False
 ) -> Spec:
-    x, y = table["demographic_parity_difference"], table["accuracy"]
     spec: Spec = scatter(
-        x,
-        y,
+        table["demographic_parity_difference"],
+        table["accuracy"],
         mode="markers",
         cliponaxis=False,
         marker={
@@ -242,7 +241,7 @@ def _points(
         hovertemplate="%{text}: %{y:.1%} accurate, DI %{x:.3f}<extra></extra>",
     )
     if intervals:
-        for axis, name, at in (("x", _ORDER[1], x), ("y", _ORDER[0], y)):
-            up, down = table[f"{name}_high"] - at, at - table[f"{name}_low"]
-            spec[f"error_{axis}"] = whiskers(up, down, colour=fade(colour, 0.45))
+        for axis, name in zip("yx", _ORDER, strict=True):
+            ends = (table[f"{name}{end}"] for end in ("", "_low", "_high"))
+            spec[f"error_{axis}"] = interval_bars(*ends, colour=fade(colour, 0.45))
     return spec

@@ -10,11 +10,11 @@ from fairdash.plots._picture import Picture
 from fairdash.plots._rows import (
     band,
     dots,
+    interval_bars,
     name_axis,
     numbers,
     records,
     scatter,
-    whiskers,
 )
 from fairdash.plots._theme import (
     INK,
@@ -77,14 +77,12 @@ def plot_ratio_against_di(
         colour=colour,
         symbol="circle",
         name="subgroups",
-        hovertemplate="%{text}<extra></extra>",
-        text=[_hover(cell) for cell in records(shown)],
+        hover=[_hover(cell) for cell in records(shown)],
     )  # fmt: skip
-    mean = shown["mean_ratio"]
-    up, down = shown["ratio_high"] - mean, mean - shown["ratio_low"]
-    spec["y"] = numbers(mean)
+    spec["y"] = numbers(shown["mean_ratio"])
+    ends = (shown[name] for name in ("mean_ratio", "ratio_low", "ratio_high"))
     spec["error_x"] = spec["error_x"] | {"color": fade(colour, 0.25)}
-    spec["error_y"] = whiskers(up, down, colour=fade(colour, 0.55), thickness=2)
+    spec["error_y"] = interval_bars(*ends, colour=fade(colour, 0.55), thickness=2)
     area = np.sqrt(shown["n"] / max(shown["n"].max(), 1))
     spec["marker"] = spec["marker"] | {"size": (_LARGEST * area).clip(8).tolist()}
     data = [spec]
