@@ -55,6 +55,9 @@ def plot_front(
 ) -> Picture:
     """Draw one mark per model, the front of each method as steps, single runs behind.
 
+    Its figure has first one trace of marks per method, in order of appearance and with
+    the rows of `drawn_models` in their order; then fronts, runs and models in training.
+
     Parameters
     ----------
     models : DataFrame or None
@@ -79,13 +82,6 @@ def plot_front(
         Value of x that chance alone reaches; the grey band ends there.
     training : DataFrame, optional
         One row per model that is not finished: label, method, colour_role, x, y.
-
-    Returns
-    -------
-    Picture
-        Its figure has first one trace of marks per method, in order of appearance and
-        with the rows of `drawn_models` in their order; then fronts, runs and models in
-        training.
     """
     if models is None:
         models = pd.DataFrame(columns=_COLUMNS)

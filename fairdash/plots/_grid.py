@@ -26,6 +26,9 @@ _SHADES = (GROUND[3], GROUND[5], GROUND[7], GROUND[9])
 def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
     """Draw cells of a metric over λ (across) and τ (up), and where the limit is kept.
 
+    Its figure is a heat map; transparent markers to click on, one per row of ``table``;
+    a line along the limit; crosses.
+
     Parameters
     ----------
     table : DataFrame
@@ -33,12 +36,6 @@ def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
         decide; its cell is crossed out and has no colour).
     metric : str
         What ``value`` is, see ``METRICS``.
-
-    Returns
-    -------
-    Picture
-        Its figure is a heat map; transparent markers to click on, one per row of
-        ``table``; a line along the limit; crosses.
     """
     deciding = table[~table["constant"].astype(bool)]
     across = sorted(table["fairness_weight"].unique())
@@ -124,6 +121,8 @@ def _grid_headline(table: pd.DataFrame, metric: str) -> str:
 def plot_by_tau(table: pd.DataFrame, *, metric: str) -> Picture:
     """Draw lines of a metric against τ, one per range of λ, ± one standard deviation.
 
+    Its figure has a line per part, the darkest for the largest λ.
+
     Parameters
     ----------
     table : DataFrame
@@ -131,11 +130,6 @@ def plot_by_tau(table: pd.DataFrame, *, metric: str) -> Picture:
         the range.
     metric : str
         What ``mean`` is.
-
-    Returns
-    -------
-    Picture
-        Its figure has a line per part, the darkest for the largest λ.
     """
     data: list[Spec] = []
     parts = list(dict.fromkeys(table["part"]))
@@ -188,6 +182,8 @@ def plot_ratio_by_tau(
 ) -> Picture:
     """Draw how the weights r are distributed at several τ.
 
+    Its figure has one line of steps per τ.
+
     Parameters
     ----------
     edges : sequence of float
@@ -196,11 +192,6 @@ def plot_ratio_by_tau(
         Density by τ.
     spread : mapping of float to float
         Standard deviation of r by τ.
-
-    Returns
-    -------
-    Picture
-        Its figure has one line of steps per τ.
     """
     data: list[Spec] = []
     shades = _SHADES[-len(density) :][::-1]

@@ -22,6 +22,11 @@ _MARK = 10.0
 def plot_consistency(table: pd.DataFrame) -> Picture:
     """Balanced accuracy against consistency, a line for each method (Figure 2).
 
+    The figure is of a trace for each method; where its models differ in weight alone
+    they are joined in its order, larger marks for larger weights; bars are a standard
+    deviation over seeds or, with one seed, the interval across; then the ring of the
+    chosen model.
+
     Parameters
     ----------
     table : DataFrame
@@ -30,12 +35,6 @@ def plot_consistency(table: pd.DataFrame) -> Picture:
         ``_sd``, ``balanced_accuracy`` with ``_sd``, ``chosen``, and
         ``fairness_weight``, NaN where a method has none, and ``constant``, above 0
         where a model decides alike for everyone, or nearly so, on some seed.
-
-    Returns
-    -------
-    Picture of a trace for each method; where its models differ in weight alone they are
-    joined in its order, larger marks for larger weights; bars are a standard deviation
-    over seeds or, with one seed, the interval across; then the ring of the chosen model
     """
     data = [_method(rows) for _, rows in table.groupby("method", sort=False)]
     ring = table[table["chosen"]]

@@ -58,6 +58,9 @@ def plot_local_di(
 ) -> Picture:
     """One row per subgroup, one mark per model, row counts by group beside.
 
+    The figure has per model a trace of marks with intervals and a dashed line at its
+    global DI, then a bar trace of counts per group.
+
     Parameters
     ----------
     table : DataFrame
@@ -78,11 +81,6 @@ def plot_local_di(
         Columns and words of the measure; by default those of local DI.
     feature : str, default=""
         The sensitive feature, which names of groups follow: "sex: Female".
-
-    Returns
-    -------
-    Picture: per model a trace of marks with intervals and a dashed line at its global
-    DI, then a bar trace of counts per group.
     """
     labels = models["label"].tolist()
     if not 1 <= len(labels) <= MOST_MODELS:

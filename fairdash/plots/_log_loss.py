@@ -27,6 +27,8 @@ def plot_players(
 ) -> Picture:
     """Approximator Q over predictor P, one line a group (Figure 1 of the paper).
 
+    The figure has the diagonal, where Q believes P, and a line per group and outcome.
+
     Parameters
     ----------
     curves : DataFrame
@@ -34,10 +36,6 @@ def plot_players(
     points : DataFrame as for `plot_truncation`
     groups : tuple of str
         Of the data set, in its order.
-
-    Returns
-    -------
-    Picture: the diagonal, where Q believes P, and a line per group and outcome
     """
     colours = group_colours(groups)
     diagonal: Spec = scatter(
@@ -82,16 +80,14 @@ def plot_truncation(
 ) -> Picture:
     """Histogram of the scores before truncation, with the points where it begins.
 
+    The figure has a stepped line per group, and a dashed line per truncation point.
+
     Parameters
     ----------
     bars : DataFrame
         group, score (middle of a bin), share (of the group's rows).
     points : DataFrame
         group, outcome, point, side ("above" or "below"); without a point, NaN.
-
-    Returns
-    -------
-    Picture: a stepped line per group, and a dashed line per truncation point
     """
     colours = group_colours(groups)
     data: list[Spec] = []

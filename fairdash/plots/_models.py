@@ -35,6 +35,8 @@ def plot_comparison(
 ) -> Picture:
     """Three panels with one row per model.
 
+    The figure has per model and panel one trace of a mark, its value above.
+
     Parameters
     ----------
     table : DataFrame
@@ -48,10 +50,6 @@ def plot_comparison(
         Of ``fairdash.metrics.compare`` of that model with the reference.
     chance : float, optional
         What its Worst-1-DI stays below by chance.
-
-    Returns
-    -------
-    Picture: per model and panel one trace of a mark, its value above
     """
     places = [float(i) for i in range(len(table))]
     rows = name_axis(table["label"].tolist(), places, below=0)
@@ -119,6 +117,9 @@ def plot_overview(
 ) -> Picture:
     """Small figure for Home: accuracy against Worst-1-DI, one mark per model.
 
+    The figure has one trace per model; of more than `MOST_NAMED` the first and those
+    that no other beats in both, the others in one trace of grey dots.
+
     Parameters
     ----------
     table : DataFrame as for :func:`plot_comparison`
@@ -126,11 +127,6 @@ def plot_overview(
         What the result is of, for the headline.
     chance : float, optional
         Worst-1-DI that chance alone reaches; the grey band ends there.
-
-    Returns
-    -------
-    Picture: one trace per model; of more than `MOST_NAMED` the first and those that no
-    other beats in both, the others in one trace of grey dots
     """
     data: list[Spec] = []
     named = _named(table)

@@ -46,6 +46,9 @@ def plot_calibration(
 ) -> Picture:
     """One line per group over the scores; calibrated by group where lines agree.
 
+    Its figure has a trace of marks with Wilson intervals per group. The headline says
+    how many scores have groups whose intervals do not overlap.
+
     Parameters
     ----------
     table : DataFrame of ``fairdash.metrics.calibration_curve``
@@ -55,12 +58,6 @@ def plot_calibration(
         The sensitive feature, which names of groups follow.
     outcome, score : str
         What the share is of, and what the scores are.
-
-    Returns
-    -------
-    Picture
-        Its figure has a trace of marks with Wilson intervals per group. The headline
-        says how many scores have groups whose intervals do not overlap.
     """
     bins = list(dict.fromkeys(table["bin"]))
     data: list[Spec] = []
@@ -160,6 +157,8 @@ def plot_cut(
 ) -> Picture:
     """Histogram of a number, the rows that count as 1 in colour.
 
+    The figure has the rows that count as 0, those that count as 1, in the same bins.
+
     Parameters
     ----------
     values : Series
@@ -170,10 +169,6 @@ def plot_cut(
         In words: "> 9.2".
     at : float
         Where the line stands.
-
-    Returns
-    -------
-    Picture: the rows that count as 0, those that count as 1, in the same bins
     """
     known = values.notna().to_numpy()
     x = values.to_numpy(float, na_value=np.nan)[known]
@@ -222,7 +217,8 @@ def plot_base_rates(
 ) -> Picture:
     """One row per subgroup, one mark per group; dashed: the whole group.
 
-    The headline names the subgroup whose groups are furthest apart.
+    The headline names the subgroup whose groups are furthest apart. Its figure has per
+    group a trace of marks with Wilson intervals and a dashed line.
 
     Parameters
     ----------
@@ -236,12 +232,6 @@ def plot_base_rates(
         Which rows these are, for the caption, such as "1,200 rows".
     feature : str, default=""
         The sensitive feature, which names of groups follow: "sex: Female".
-
-    Returns
-    -------
-    Picture
-        Its figure has per group a trace of marks with Wilson intervals and a dashed
-        line.
     """
     names = list(dict.fromkeys(table["subgroup"].astype(str)))
     places = positions(names)

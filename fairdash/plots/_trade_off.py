@@ -38,6 +38,8 @@ _ORDER = ["accuracy", "demographic_parity_difference"]
 def plot_trade_off(table: pd.DataFrame, *, rows: str) -> Picture:
     """One mark per method, the ramp as a line over its tolerances.
 
+    The figure is of one trace for the line, one for the ring, one per method.
+
     Parameters
     ----------
     table : DataFrame
@@ -48,11 +50,6 @@ def plot_trade_off(table: pd.DataFrame, *, rows: str) -> Picture:
         "shift"; changes are known of the setting alone.
     rows : str
         Which rows these are numbers of: "validation".
-
-    Returns
-    -------
-    Picture
-        Of one trace for the line, one for the ring, one per method.
     """
     line, chosen = (table[table["kind"] == kind] for kind in ("curve", "setting"))
     data: list[Spec] = [
@@ -135,17 +132,14 @@ def _trade_off_headline(setting: Spec, rows: str) -> str:
 def plot_ramps(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
     """Where the ramp of each group starts, for a component that draws the ramps.
 
+    Its figure is the table as a list of records.
+
     Parameters
     ----------
     groups : DataFrame
         group, start (as a margin) and rate (of positive decisions) of every group.
     rows : str
         Which rows the ramps were learned on.
-
-    Returns
-    -------
-    Picture
-        Its figure is the table as a list of records.
     """
     starts = dict(zip(groups["group"], groups["start"], strict=True))
     last = max(starts, key=starts.__getitem__)

@@ -37,6 +37,9 @@ _ROUNDING = 1e-9
 def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> Picture:
     """Training and validation loss, and the adversary's below.
 
+    The figure has per curve a line, preceded by a band of one standard deviation if
+    there is one.
+
     Parameters
     ----------
     curves : DataFrame
@@ -46,11 +49,6 @@ def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> P
         Of the method: the colour of its training loss.
     n_epochs : int
         Where the axis ends, if not before the last epoch of the curves.
-
-    Returns
-    -------
-    Picture: per curve a line, preceded by a band of one standard deviation if there
-    is one
     """
     own = method_mark(colour_role)[0]
     colours = {"loss": own, "validation_loss": INK, "adversary_loss": MUTED}
@@ -136,6 +134,8 @@ def plot_ratio_histogram(
 ) -> Picture:
     """Density of r among the training rows of every group; each group has mean 1.
 
+    The figure has one stepped line per group.
+
     Parameters
     ----------
     ratio : mapping
@@ -143,10 +143,6 @@ def plot_ratio_histogram(
         and 95 %; as of ``fairdash.sweep.summarise_ratio``.
     groups : tuple of str
         In the order of the data set.
-
-    Returns
-    -------
-    Picture: one stepped line per group
     """
     edges = np.asarray(ratio["edges"], dtype=np.float64)
     colours = group_colours(groups)

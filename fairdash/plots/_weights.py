@@ -55,6 +55,8 @@ def plot_ratio_against_di(
 ) -> Picture:
     """Mean weight against local DI, one dot per estimable subgroup, area by rows.
 
+    The figure has the dots, then the line if there is one.
+
     Parameters
     ----------
     table : DataFrame of ``fairdash.metrics.ratio_by_subgroup``
@@ -64,10 +66,6 @@ def plot_ratio_against_di(
         With the line of fit; a slope that is NaN draws none.
     reference : str
         Whose local DI it is.
-
-    Returns
-    -------
-    Picture: the dots, then the line if there is one
     """
     shown = table[table["estimable"]]
     colour = method_mark(colour_role)[0]
@@ -134,13 +132,11 @@ def _describe_related(table: pd.DataFrame, related: Related) -> str:
 def plot_ratio_by_epoch(table: pd.DataFrame, *, groups: tuple[str, ...]) -> Picture:
     """Median of r by epoch with bands of 50 % and 90 % of the rows, a panel per group.
 
+    The figure has per group the wide band, the narrow band and the median.
+
     Parameters
     ----------
     table : DataFrame of ``fairdash.metrics.ratio_quantiles``
-
-    Returns
-    -------
-    Picture: per group the wide band, the narrow band and the median
     """
     data: list[Spec] = []
     layout: Spec = {"yaxis": {"title": "weight r", "rangemode": "tozero", "nticks": 6}}
@@ -201,6 +197,8 @@ def plot_traits(
 ) -> Picture:
     """Share of each trait among all rows and among the top rows.
 
+    The figure has ticks for all rows, dots with Wilson intervals for the top rows.
+
     Parameters
     ----------
     table : DataFrame of ``fairdash.metrics.traits``
@@ -208,10 +206,6 @@ def plot_traits(
         How many of the rows are the top, for the legend.
     n_rows : int
         The same as a number.
-
-    Returns
-    -------
-    Picture: ticks for all rows, dots with Wilson intervals for the top rows
     """
     names = table["trait"].tolist()
     places = [float(i) for i in range(len(names))]
