@@ -174,19 +174,12 @@ Block = Words | Cards | Facts | Code | Table | Figure
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A part of a report.
+    """A part of a report."""
 
-    Attributes
-    ----------
-    name : str
-        By which it is chosen.
-    comment : str
-        Of the one who made the report; paragraphs are parted by empty lines.
-    """
-
-    name: str
+    name: str  # by which it is chosen
     title: str
     blocks: Sequence[Block]
+    # Of the one who made the report; paragraphs are parted by empty lines.
     comment: str = field(default="")
 
 

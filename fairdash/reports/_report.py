@@ -100,24 +100,13 @@ SMALLEST_GROUP = 10
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A finished report.
-
-    Attributes
-    ----------
-    facts : tuple of str
-        Data set, model, when the run was made.
-    sections : tuple of Section
-        In the order asked for.
-    least : int
-        Fewest rows of a group that are shown.
-    results : dict
-        The model, the data set, and the model's metrics on test rows by name.
-    """
+    """A finished report."""
 
     title: str
-    facts: tuple[str, ...]
-    sections: tuple[Section, ...]
-    least: int
+    facts: tuple[str, ...]  # data set, model, when the run was made
+    sections: tuple[Section, ...]  # in the order asked for
+    least: int  # fewest rows of a group that are shown
+    # The model, the data set, and the model's metrics on test rows by name.
     results: Mapping[str, Any]
 
     @property

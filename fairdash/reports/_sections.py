@@ -54,20 +54,12 @@ _CHANGES = {
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A run, the model a report is about, and what is computed of them.
-
-    Attributes
-    ----------
-    asked : str or None
-        The model asked for, by id or beginning of its label.
-    least : int
-        Fewest rows of a group that are shown.
-    """
+    """A run, the model a report is about, and what is computed of them."""
 
     store: Store
     snapshot: Snapshot
-    asked: str | None
-    least: int
+    asked: str | None  # the model asked for, by id or beginning of its label
+    least: int  # fewest rows of a group that are shown
 
     @cached_property
     def spec(self) -> SweepSpec:

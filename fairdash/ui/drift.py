@@ -38,24 +38,14 @@ _TURN = "drift uploads taken away"
 
 
 class Question(NamedTuple):
-    """What the reader asks.
-
-    Attributes
-    ----------
-    measure : str
-        Of `fairdash.audits.DRIFT_MEASURES`.
-    table : str or None
-        Digest of the other table.
-    parts : str or None
-        Column that divides it, or without one the data set's own table.
-    """
+    """What the reader asks."""
 
     model: Setting
-    measure: str
+    measure: str  # of `fairdash.audits.DRIFT_MEASURES`
     subgroups: Subgroups
     seed: int
-    table: str | None
-    parts: str | None
+    table: str | None  # digest of the other table
+    parts: str | None  # column that divides it, or without one the data set's own table
 
 
 def pick_drift(

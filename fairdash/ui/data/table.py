@@ -34,34 +34,18 @@ _PAGE, _SWEEP = "pages/1_Data.py", "pages/5_Sweep.py"
 
 @dataclass(frozen=True)
 class OpenTable:
-    """A table with the roles known or guessed so far.
+    """A table with the roles known or guessed so far."""
 
-    Attributes
-    ----------
-    digest : str
-        sha256 of the file.
-    file, name : str
-        Of the file, of the data set.
-    roles, subgroups : Roles, Subgroups
-        As edited so far.
-    kept_roles, kept_subgroups : Roles, Subgroups
-        Those of the data set, or the first guess.
-    place : str
-        Where edits are kept: the id of the data set, or of the table.
-    version : int
-        Changes with what fills in the form.
-    """
-
-    digest: str
-    file: str
-    name: str
+    digest: str  # sha256 of the file
+    file: str  # its name
+    name: str  # of the data set
     frame: pd.DataFrame
-    roles: Roles
+    roles: Roles  # as edited so far, like the subgroups
     subgroups: Subgroups
-    kept_roles: Roles
+    kept_roles: Roles  # those of the data set, or the first guess
     kept_subgroups: Subgroups
-    place: str
-    version: int
+    place: str  # where edits are kept: the id of the data set, or of the table
+    version: int  # changes with what fills in the form
 
     @property
     def key(self) -> str:

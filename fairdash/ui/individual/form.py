@@ -43,23 +43,13 @@ _ALL = 10**9
 
 @dataclass(frozen=True)
 class Question:
-    """What the reader asks.
-
-    Attributes
-    ----------
-    trial : TrialRecord
-        Of the seed whose people are shown.
-    radius : float
-        Largest squared fair distance.
-    n_people : int
-        Most test rows of a seed for which worst counterparts are searched.
-    """
+    """What the reader asks."""
 
     model: Setting
-    trial: TrialRecord
+    trial: TrialRecord  # of the seed whose people are shown
     spec: FairMetricSpec
-    radius: float
-    n_people: int
+    radius: float  # largest squared fair distance
+    n_people: int  # most test rows of a seed for which worst counterparts are searched
 
 
 def pick_individual(

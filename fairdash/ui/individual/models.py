@@ -53,18 +53,10 @@ THRESHOLD = 1.25  # of the loss ratio
 
 @dataclass(frozen=True)
 class Audits:
-    """Audits of models, and why some are excluded.
+    """Audits of models, and why some are excluded."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        Of `fairdash.audits.audits_table`, the chosen model first.
-    excluded : dict of str to str
-        Reason by label.
-    """
-
-    table: pd.DataFrame
-    excluded: dict[str, str]
+    table: pd.DataFrame  # of `fairdash.audits.audits_table`, the chosen model first
+    excluded: dict[str, str]  # reason by label
 
 
 def audits_of(models: Sequence[Setting], question: Question, dataset_id: str) -> Audits:

@@ -43,17 +43,12 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ramp:
-    """A fitted ramp, and what it does on the rows that are looked at.
-
-    Attributes
-    ----------
-    rows : str
-        What the rows looked at are called: "validation", "calibration" or "test".
-    """
+    """A fitted ramp, and what it does on the rows that are looked at."""
 
     data: Scored
     fitted: RampThreshold
     report: Report
+    # What the rows looked at are called: "validation", "calibration" or "test".
     rows: str
 
     @property

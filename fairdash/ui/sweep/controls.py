@@ -25,37 +25,18 @@ _SLIDERS = 2
 
 @dataclass(frozen=True)
 class Controls:
-    """What the reader set: a setting, and how fronts are judged.
+    """What the reader set: a setting, and how fronts are judged."""
 
-    Attributes
-    ----------
-    place : int
-        Of the setting in ``means``, or of the trained one nearest to it.
-    trained : bool
-        Whether the setting itself is trained.
-    point : dict
-        Its value on every axis of the method's grid.
-    sliders : tuple of str
-        The axes that sliders go through, at most two.
-    limit : float
-        On DI.
-    judge : {"validation", "test"}
-    single : bool
-        Fronts over single runs instead of means over seeds.
-    constants : bool
-        Whether models that do not decide are drawn.
-    """
-
-    place: int
-    trained: bool
+    place: int  # of the setting in ``means``, or of the trained one nearest to it
+    trained: bool  # whether the setting itself is trained
     method: str
-    point: Point
-    sliders: tuple[str, ...]
-    limit: float
+    point: Point  # its value on every axis of the method's grid
+    sliders: tuple[str, ...]  # the axes that sliders go through, at most two
+    limit: float  # on DI
     judge: Judge
     axes: tuple[str, str]
-    single: bool
-    constants: bool
+    single: bool  # fronts over single runs instead of means over seeds
+    constants: bool  # whether models that do not decide are drawn
 
     @property
     def others(self) -> Point:

@@ -128,27 +128,13 @@ def score_columns(dataset_id: str) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores that no part of was used in training.
+    """Scores that no part of was used in training."""
 
-    Attributes
-    ----------
-    name : str
-        Of the table.
-    columns : tuple of str
-        That groups are crossed from.
-    row_number : ndarray
-        Of the test rows, in the file.
-    split : SplitScores
-        Rows that thresholds are learned on, and test rows.
-    learned : str
-        What the former are called.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    row_number: Any
-    split: SplitScores
-    learned: str
+    name: str  # of the table
+    columns: tuple[str, ...]  # that groups are crossed from
+    row_number: Any  # of the test rows, in the file
+    split: SplitScores  # rows that thresholds are learned on, and test rows
+    learned: str  # what the former are called
 
 
 @st.cache_resource(max_entries=8, show_spinner="Sorting scores…")
