@@ -82,13 +82,8 @@ def use_scheduler(store: Store, address: str) -> None:
     """Have the runs of a home folder trained by the workers of a Dask scheduler.
 
     An engine without open runs that works elsewhere gives way to one that works there.
-    Raises ValueError when no scheduler answers there, or an engine is training
-    elsewhere.
-
-    Parameters
-    ----------
-    address : str
-        Such as "tcp://10.0.0.5:8786".
+    Raises ValueError when no scheduler answers at the address, such as
+    "tcp://10.0.0.5:8786", or an engine is training elsewhere.
     """
     from fairdash.jobs._workers import check_scheduler  # pages load no Dask
 

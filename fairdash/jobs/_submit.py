@@ -30,19 +30,11 @@ def submit(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
 def keep_table(store: Store, spec: SweepSpec, file: Path | None) -> SweepSpec:
     """Keep the file of a specification's data in the store, if one is given.
 
-    Raises ValueError when the file is another one, a table named by a digest is neither
-    given nor in the store, or the data are a sample.
-
-    Parameters
-    ----------
-    file : Path or None
-        Of a specification that names its table by a digest the file with that digest;
-        of one that names a path any file, taken instead.
-
-    Returns
-    -------
-    SweepSpec
-        Of data that the store has, or that lie where they say.
+    Where the specification names its table by a digest, the file is the one with that
+    digest; where it names a path, any file, which is taken instead. The specification
+    returned is of data that the store has, or that lie where they say. Raises
+    ValueError when the file is another one, a table named by a digest is neither given
+    nor in the store, or the data are a sample.
     """
     data = spec.data
     if file is None:
@@ -66,16 +58,10 @@ def keep_table(store: Store, spec: SweepSpec, file: Path | None) -> SweepSpec:
 def queue(store: Store, spec: SweepSpec, *, name: str | None = None) -> str:
     """Queue a run for the next engine that wakes; return the id of the run.
 
-    Raises ValueError when the specification does not fit the catalog or its data;
-    nothing is queued.
-
-    Parameters
-    ----------
-    spec : SweepSpec
-        A sample or a file it names is kept in the store first, so the run no longer
-        depends on it.
-    name : str, optional
-        Title of the run; by default its methods and its data set.
+    A sample or a file that it names is kept in the store first, so the run no longer
+    depends on it. By default its title is its methods and its data set. Raises
+    ValueError when the specification does not fit the catalog or its data; nothing is
+    queued.
     """
     table = spec.data.table
     if table is None:
@@ -113,10 +99,7 @@ def wake(store: Store) -> None:
 def run_open(store: Store, watch: Callable[[], object] = lambda: None) -> None:
     """Run all open runs to their end, unless an engine is at them.
 
-    Parameters
-    ----------
-    watch : callable, optional
-        Called after every progress event.
+    ``watch`` is called after every progress event.
     """
     lock = take(store.home / ENGINE)
     if lock is None:

@@ -90,12 +90,8 @@ def work(
     """Train what is not on disk yet, keep it there, and measure all for the run.
 
     It may be repeated: what is on disk is not trained again. A stack that fails is
-    tried model by model, so that a failing setting does not stop the others.
-
-    Returns
-    -------
-    list of Outcome, or None
-        One per trial; None when it was stopped.
+    tried model by model, so that a failing setting does not stop the others. Returns
+    None when it was stopped.
     """
     spec = SweepSpec.of_run(run.spec)
     dataset = store.dataset(run.dataset_id)

@@ -116,13 +116,7 @@ log = logging.getLogger("fairdash.jobs")
 
 
 def check_scheduler(address: str) -> None:
-    """Raise a ValueError that says what to do unless a scheduler answers.
-
-    Parameters
-    ----------
-    address : str
-        Such as "tcp://10.0.0.5:8786".
-    """
+    """Raise a ValueError that says what to do unless a scheduler answers."""
     with ThreadPoolExecutor(1) as aside:  # a notebook's thread has a loop of its own
         there = aside.submit(lambda: asyncio.run(scheduler_answers(address))).result()
     if not there:

@@ -21,14 +21,9 @@ from fairdash.results import LocalResult
 
 
 def hidden_names(counts: pd.DataFrame, least: int) -> list[str]:
-    """Return the subgroups, or groups, to suppress.
+    """Return the subgroups, or groups, to suppress: with fewer than ``least`` rows.
 
-    Parameters
-    ----------
-    counts : DataFrame
-        Rows by subgroup (index) and group (columns); of groups alone one column.
-    least : int
-        Fewest rows of a group that are shown.
+    ``counts`` are rows by subgroup (index) and group (columns, of groups alone one).
     """
     small = (counts < least).any(axis=1)
     hidden = counts.index[small].tolist()

@@ -121,13 +121,7 @@ def _first_group(known: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...]
 def pick_bins(
     frame: pd.DataFrame, columns: list[str], known: Subgroups, key: str
 ) -> Subgroups:
-    """Draw the bins of the numbers among ``columns`` and the smallest size.
-
-    Returns
-    -------
-    Subgroups
-        ``known`` with these columns and bins.
-    """
+    """Draw the bins of numbers and the smallest size; return ``known`` with these."""
     bins: dict[str, dict[str, Any]] = {"widths": {}, "quantiles": {}, "cuts": {}}
     for column in columns:
         if pd.api.types.is_numeric_dtype(frame[column]):

@@ -37,14 +37,9 @@ _ROW_PIXELS = 35
 def check_panel(
     table: OpenTable, roles: Roles, subgroups: Subgroups, checks: pd.DataFrame
 ) -> None:
-    """Draw the findings; a click chooses some, a button applies their remedies.
+    """Draw the findings of `fairdash.datasets.check_table`, to be acted on.
 
-    Parameters
-    ----------
-    roles, subgroups : Roles, Subgroups
-        As edited; remedies are applied to these.
-    checks : DataFrame
-        From `fairdash.datasets.check_table`.
+    A click chooses some, a button applies their remedies to the roles as edited.
     """
     if checks.empty:
         st.caption("Nothing to remark.")

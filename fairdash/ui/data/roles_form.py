@@ -247,18 +247,10 @@ class Choice(NamedTuple):
 def roles_form(
     frame: pd.DataFrame, roles: Roles, subgroups: Subgroups, key: str
 ) -> Choice:
-    """Draw the roles of a table, filled in with a first guess, and return the choice.
+    """Draw the roles of a prepared table, filled in, and return the choice.
 
-    Raises ValueError if the choice makes no roles, such as one column in two parts.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Prepared, see `fairdash.datasets.prepare`.
-    roles, subgroups : Roles, Subgroups
-        What is filled in.
-    key : str
-        Identity of the form; another key fills it in anew.
+    Another ``key`` fills the form in anew. Raises ValueError if the choice makes no
+    roles, such as one column in two parts.
     """
     columns = [str(column) for column in frame.columns]
     target = st.selectbox(

@@ -23,12 +23,8 @@ def method_form(start: MethodGrid) -> MethodGrid:
     """Draw method, parameters and effort, and return what was chosen.
 
     Advanced parameters are behind "More settings". Only what differs from the effort's
-    own value is written into the result, so that its YAML stays short.
-
-    Parameters
-    ----------
-    start : MethodGrid
-        What is filled in until the reader changes it.
+    own value is written into the result, so that its YAML stays short. ``start`` is
+    filled in until the reader changes it.
     """
 
     def current() -> MethodGrid:

@@ -154,14 +154,8 @@ def problem(
 ) -> None:
     """Say what did not happen and why, what to change, and offer the remedies.
 
-    Parameters
-    ----------
-    title : str
-        "compas.csv was not loaded: two columns have the same name".
-    body : object
-        Column, rows, remedy, what is fine; usually the ValueError.
-    remedies : mapping of str to callable, optional
-        Buttons; the first is the primary one.
+    The title is such as "compas.csv was not loaded: two columns have the same name",
+    the body usually the ValueError; the first remedy is the primary button.
     """
     st.error(plain(body), title=plain(title), icon=":material/error:")
     _remedies(remedies or {}, alignment="left")

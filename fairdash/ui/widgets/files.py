@@ -34,14 +34,9 @@ def table_download(
     file_name: str,
     **options: Any,
 ) -> None:
-    """Offer a table as CSV, by default as an entry of the Export popover.
+    """Offer a table as CSV, made on the click if it is a callable.
 
-    Parameters
-    ----------
-    table : DataFrame or callable
-        A callable is asked for the table when the button is pressed.
-    **options
-        Of `st.download_button`; ``type="secondary"`` outside the popover.
+    ``options`` are those of `download`; ``type="secondary"`` outside of a popover.
     """
     if options.get("type") == "secondary":
         options = {"width": "content", **options}
@@ -91,15 +86,8 @@ def keep_fit(
 ) -> str:
     """Keep a file that is fit for its use, and return the digest of its table.
 
-    Raises ValueErrors as ``check`` does, or when the file cannot be read.
-
-    Parameters
-    ----------
-    content, name, sheet, form
-        As `TableStore.add_table` takes them.
-    check : callable
-        Given the digest, raises ValueError where the table is refused; nothing is kept
-        of it then, unless it was kept before.
+    ``check``, given the digest, raises ValueError where the table is refused; nothing
+    is kept of it then, unless it was kept before. So does a file that cannot be read.
     """
     before = {table.sha256 for table in store().tables()}
     digest = store().add_table(content, name, sheet=sheet, table_format=form)
@@ -115,14 +103,9 @@ def keep_fit(
 def kept_upload(label: str, role: str, *, turn: int = 0) -> str | None:
     """Draw the field for a file; return the digest of its table, None without one.
 
-    Raises ValueError when the file cannot be read as a table.
-
-    Parameters
-    ----------
-    role : str
-        What the file is for: its name in `Selection.files`.
-    turn : int, default=0
-        Another one draws an empty field, after the file was taken away.
+    ``role`` says what the file is for, its name in `Selection.files`; another ``turn``
+    draws an empty field, after the file was taken away. Raises ValueError when the file
+    cannot be read as a table.
     """
     key = f"upload {role} {turn}"
 

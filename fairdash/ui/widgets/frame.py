@@ -69,15 +69,8 @@ def page(
 
     The address carries ``?run=`` and ``?data=``, so that a refresh or a second tab
     shows the same. An id that does not exist (any more) stops the page with a message.
-
-    Parameters
-    ----------
-    name : str
-        As in the menu.
-    question : str
-        What the page answers, the title; at most 26 characters fit on a phone.
-    pick : {"run", "data"}, optional
-        What the picker chooses. A page that picks runs opens on the newest one.
+    The title is the question; at most 26 characters fit on a phone. A page that picks
+    runs opens on the newest one.
     """
     st.set_page_config(
         page_title=f"{name} · fairdash",

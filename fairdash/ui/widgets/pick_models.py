@@ -132,10 +132,7 @@ def pick_measure() -> str:
 def pick_seed(models: Sequence[Setting]) -> list[Setting]:
     """Draw the choice of a seed that all models have, or of the mean over seeds.
 
-    Returns
-    -------
-    list of Setting
-        The models, with the trials of that seed alone if one was chosen.
+    Returns the models, with the trials of that seed alone if one was chosen.
     """
     seeds = sorted(frozenset.intersection(*(model.seeds for model in models)))
     if len(seeds) < 2:

@@ -57,23 +57,10 @@ def start_training(
 ) -> str:
     """Submit a run of a method and, on the same splits, of the one it is held to.
 
-    Raises ValueError when the settings cannot be trained.
-
-    Parameters
-    ----------
-    seeds : int
-        Number of splits, each with a training of its own.
-    beside : str, default="unconstrained"
-        Key of the method to compare with, at the settings both have, of which network
-        and schedule are those of the method; trained before, its results are used
-        again.
-    train_rows : int, optional
-        Most rows to train on, as in `SweepSpec`.
-
-    Returns
-    -------
-    str
-        Id of the run.
+    ``beside`` names the latter, at the settings both have, of which network and
+    schedule are those of the method; trained before, its results are used again. Each
+    of the ``seeds`` is a split with a training of its own. Returns the id of the run;
+    raises ValueError when the settings cannot be trained.
     """
     record = store().dataset_record(dataset_id)
     methods = [grid]
@@ -143,17 +130,9 @@ def audit_note(n_rows: int) -> str:
 
 
 def train_rows_input(dataset_id: str, *, start: int | None) -> int | None:
-    """Draw the choice where there are more than `LARGE` training rows.
+    """Draw how many rows to train on where there are more than `LARGE`; None is all.
 
-    Parameters
-    ----------
-    start : int or None
-        What is filled in, `PROPOSED` at first; None for all rows.
-
-    Returns
-    -------
-    int or None
-        How many rows to draw; None to train on all.
+    ``start`` is filled in, `PROPOSED` at first.
     """
     n_train, _, _ = part_sizes(store(), dataset_id)
     if n_train <= LARGE:
@@ -287,12 +266,8 @@ def follow(run_id: str, draw: Callable[[Snapshot], None]) -> None:
     """Redraw once a second until the run has ended, then rerun the page once.
 
     One flat fragment: nested ones with an interval crash. Every poll also sees to it
-    that the engine lives, so a run survives the loss of its host.
-
-    Parameters
-    ----------
-    draw : callable
-        Receives the snapshot of the run and draws it, from one read transaction.
+    that the engine lives, so a run survives the loss of its host. ``draw`` receives the
+    snapshot of the run, from one read transaction.
     """
     over = store().run(run_id).over
     interval = None if over else os.environ.get("FAIRDASH_POLL", _INTERVAL)

@@ -25,16 +25,9 @@ def subgroup_form(
     bar: tuple[DeltaGenerator, DeltaGenerator],
     options: DeltaGenerator,
 ) -> Subgroups:
-    """Draw the choice of subgroups and return it.
+    """Draw the choice of subgroups, ``start`` filled in, and return it.
 
-    Parameters
-    ----------
-    start : Subgroups
-        What is filled in.
-    bar : two containers
-        Where bin width and smallest size go.
-    options : container
-        Where columns and presets go: a popover.
+    Bin width and smallest size go to the ``bar``, columns and presets to a popover.
     """
     frame = dataset.frame
     names = [str(name) for name in frame.columns if name != dataset.roles.target]
