@@ -184,8 +184,8 @@ def union_may_exceed(counts: Float, largest: Float) -> NDArray[np.bool_]:
         \le \frac{S}{r (1 - r)} , \quad
         S = \sum_\text{bins} \Big(\frac{u_j^2}{X_j} + \frac{v_j^2}{Y_j}\Big) ,
 
-    and its share r of b is at most :math:`\sqrt{S / N}` from :math:`\pi`, all by
-    Cauchy and Schwarz. The rows that `studentised` adds are a bin of one of each kind.
+    by Cauchy and Schwarz, and its share r of b lies between those of its bins. The rows
+    that `studentised` adds are a bin of one of each kind.
 
     Parameters
     ----------
@@ -200,15 +200,16 @@ def union_may_exceed(counts: Float, largest: Float) -> NDArray[np.bool_]:
         both = groups[a, ..., :end] + groups[b, ..., :end]
         pi = float(groups[b, ..., 0].sum() / max(both[..., 0].sum(), 1))
         apart = groups[b] - pi * both
+        share = apart.sum(-2)
+        share *= 1 / np.maximum(both.sum(-2), 0.5)
+        least = np.minimum(share.min(-2) + pi, 0.5)
+        most = np.maximum(share.max(-2) + pi, 0.5)
         apart *= apart
         apart *= 1 / np.maximum(both, 0.5)
         s = apart.sum((-3, -2)) + (1 - 2 * pi) ** 2
-        size = both.sum(-2)
-        size = np.where(size > 0, size, np.inf).min(-2)
-        off = np.sqrt(largest * pi * (1 - pi) / size)
-        least = np.minimum((pi - off) * (1 - pi + off), (pi + off) * (1 - pi - off))
         # a thousandth more than rounding takes
-        may |= s * 1.001 > largest * np.maximum(least, 0)
+        needed = np.minimum(least * (1 - least), most * (1 - most)) * 0.999
+        may |= s > largest * needed
     return may
 
 
