@@ -28,7 +28,6 @@ from fairdash.metrics.group.local import (
 from fairdash.metrics.group.local_measures import (
     LocalMeasure,
     local_measure,
-    local_noise_floor,
 )
 from fairdash.metrics.group.measures import (
     best_off,

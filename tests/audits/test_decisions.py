@@ -13,9 +13,9 @@ import fairdash
 from fairdash.metrics import (
     MEASURES,
     SCORE_MEASURES,
+    LocalMeasure,
     gap_sentence,
     local_measure,
-    local_noise_floor,
     measure_by_group,
 )
 
@@ -63,8 +63,8 @@ def test_every_measure_is_that_of_fairlearn_by_names_of_columns():
     own = found.local[found.local["measure"] == "brier"].reset_index(drop=True)
     expected = local_measure("brier", frame["y"], frame["p"], **asked)
     pd.testing.assert_frame_equal(own[expected.columns], expected)
-    floor = local_noise_floor("brier", frame["y"], frame["p"], **asked).quantile
-    assert (own["chance"] == floor).all()
+    floor = LocalMeasure.of("brier", frame["y"], frame["p"], **asked).noise_floor()
+    assert (own["chance"] == floor.quantile).all()
 
 
 def test_gaps_are_signed_and_named_as_one_would_say_it():

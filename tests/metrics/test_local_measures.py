@@ -15,7 +15,6 @@ from fairdash.metrics import (
     better_when,
     local_di,
     local_measure,
-    local_noise_floor,
     measure_by_group,
     measure_gaps,
     newcombe_interval,
@@ -79,7 +78,7 @@ def test_of_the_selection_rate_it_is_local_di():
     pd.testing.assert_frame_equal(ours[renamed.columns.tolist()], renamed)
     whole = LocalMeasure.of("selection_rate", None, pred, **asked)
     assert whole.worst().value == worst_k_di(theirs)
-    by_chance = local_noise_floor("selection_rate", None, pred, **asked)
+    by_chance = whole.noise_floor()
     np.testing.assert_array_equal(by_chance.samples, noise_floor(pred, **asked).samples)
 
 
@@ -220,7 +219,8 @@ def test_chance_is_what_shuffling_groups_gives(measure):
                 measure, y, pred, sensitive_features=shuffled, subgroups=part
             )["gap"].max()
         )
-    ours = local_noise_floor(measure, y, pred, sensitive_features=group, subgroups=part)
+    asked = {"sensitive_features": group, "subgroups": part}
+    ours = LocalMeasure.of(measure, y, pred, **asked).noise_floor()
     assert ours.mean == pytest.approx(np.mean(drawn), rel=0.06)
     assert ours.quantile == pytest.approx(np.quantile(drawn, 0.95), rel=0.12)
 
@@ -230,6 +230,7 @@ def test_equal_weights_make_nearly_the_same_chance(measure):
     y, p, group, weight, part = rows(2000)
     pred = given_to(measure, p)
     asked = {"sensitive_features": group, "subgroups": part}
-    plain = local_noise_floor(measure, y, pred, **asked)
-    alike = local_noise_floor(measure, y, pred, sample_weight=0 * weight + 2, **asked)
+    plain = LocalMeasure.of(measure, y, pred, **asked).noise_floor()
+    asked["sample_weight"] = 0 * weight + 2
+    alike = LocalMeasure.of(measure, y, pred, **asked).noise_floor()
     assert alike.quantile == pytest.approx(plain.quantile, rel=0.1)

@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import validate_data
 
 from fairdash._validation import check_positive, encode_binary_target, encode_groups
@@ -25,13 +23,10 @@ from fairdash.methods.log_loss.truncation import (
 from fairdash.methods.params import (
     CLASSIC_CONSTRAINT,
     NO_RANDOM_STATE,
-    RANDOM_STATE,
     RIDGE,
-    at_least_two,
 )
 
 ACCEPTED = 1e-6  # residual above which a fit warns
-CLIP = 1e-7  # probabilities that the log loss tells from 0 and 1
 
 
 class FairLogLoss(ManyClassifier, GroupedClassifier):
@@ -67,6 +62,7 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
     ratio_, ratio_history_ : None
         This method does not weight rows.
 
+    Warns
     -----
     ConvergenceWarning
         When ``kkt_residual_`` exceeds 1e-6.
@@ -161,76 +157,6 @@ class FairLogLoss(ManyClassifier, GroupedClassifier):
                 )
                 warnings.warn(message, ConvergenceWarning, stacklevel=4)
         root.call_on_fit_task_end(estimator=self, X=X, y=y)
-
-
-class FairLogLossCV(GroupedClassifier):
-    """Fair log-loss whose ``alpha`` has the smallest log loss on rows held out.
-
-    Folds are stratified by outcome and group; along ``alphas`` each fit starts where
-    the last ended.
-
-    Attributes
-    ----------
-    alpha_ : float
-        The penalty chosen.
-    losses_ : DataFrame
-        Log loss on held-out rows: one row per fold, one column per alpha.
-    estimator_ : FairLogLoss
-        Fitted on all rows with ``alpha_``.
-
-    References
-    ----------
-    Rezaei et al. (AAAI 2020), section 5.
-    """
-
-    constraints: str = CLASSIC_CONSTRAINT
-    alphas: Sequence[float] = param(
-        (0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
-        doc="Penalties to try; by default those of the paper.",
-        accepts="sequence of float",
-    )
-    cv: int = param(5, check=at_least_two, doc="Number of folds.")
-    random_state: Any = vary(RANDOM_STATE, doc="Shuffles rows into folds.")
-
-    def fit(self, X: ArrayLike, y: ArrayLike, *, sensitive_features: ArrayLike) -> Self:
-        """Choose ``alpha`` and fit; raises as ``FairLogLoss.fit`` does."""
-        self._check_params()
-        rows: Float
-        rows, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, target = encode_binary_target(y)
-        self.groups_, codes = encode_groups(sensitive_features, rows)
-        model = FairLogLoss(constraints=self.constraints)
-        folds = StratifiedKFold(
-            self.cv, shuffle=True, random_state=self.random_state
-        ).split(rows, 2 * codes + target)
-        losses = []
-        for kept, held in folds:
-            path = model.fit_many(
-                [{"alpha": alpha} for alpha in self.alphas],
-                rows[kept],
-                target[kept],
-                sensitive_features=codes[kept],
-            )
-            losses.append(
-                [_loss(one, rows[held], target[held], codes[held]) for one in path]
-            )
-        self.losses_ = pd.DataFrame(losses, columns=list(self.alphas))
-        self.alpha_ = float(self.alphas[int(np.argmin(np.mean(losses, axis=0)))])
-        self.estimator_ = model.set_params(alpha=self.alpha_).fit(
-            rows, target, sensitive_features=codes
-        )
-        return self
-
-    def _positive(self, rows: Float, group: NDArray[np.int64]) -> Float:
-        positive: Float = self.estimator_._positive(rows, group)
-        return positive
-
-
-def _loss(
-    model: FairLogLoss, X: Float, target: NDArray[np.int64], codes: NDArray[np.int64]
-) -> float:
-    positive = model.predict_proba(X, sensitive_features=codes)[:, 1]
-    return float(log_loss(target, np.clip(positive, CLIP, 1 - CLIP), labels=[0, 1]))
 
 
 METHOD = Method.of(

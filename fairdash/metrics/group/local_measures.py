@@ -151,7 +151,14 @@ class LocalMeasure:
     def noise_floor(
         self, *, k: int = 1, n_permutations: int = 1000, random_state: int | None = 0
     ) -> NoiseFloor:
-        """Return what `local_noise_floor` returns."""
+        """Return the largest gaps after shuffling groups within subgroups.
+
+        Of a rate without weights, groups are shuffled among the rows it is about, as in
+        :func:`noise_floor`. Else the cells of a subgroup get independent normal errors,
+        of its pooled standard error scaled to their effective rows, which has the
+        variance that shuffling would give to differences of means.
+        """
+        check_whole("n_permutations", n_permutations, at_least=1)
         rng = np.random.default_rng(random_state)
         kept, own = self.estimable, self.values
         if own.kind == "rate" and self.measured.weight is None:
@@ -247,42 +254,6 @@ def local_measure(
         sample_weight=sample_weight,
         pos_label=pos_label,
     ).table(confidence=confidence, reference=reference)
-
-
-def local_noise_floor(
-    measure: str,
-    y_true: ArrayLike | None,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    subgroups: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    min_size: int = 50,
-    k: int = 1,
-    n_permutations: int = 1000,
-    random_state: int | None = 0,
-) -> NoiseFloor:
-    """Largest gaps of a measure after shuffling groups within subgroups.
-
-    Of a rate without weights, groups are shuffled among the rows it is about, as in
-    :func:`noise_floor`. Else the cells of a subgroup get independent normal errors, of
-    its pooled standard error scaled to their effective rows, which has the variance
-    that shuffling would give to differences of means.
-
-    Returns
-    -------
-    NoiseFloor; NaN if fewer than ``k`` subgroups are estimable
-    """
-    check_whole("n_permutations", n_permutations, at_least=1)
-    return LocalMeasure.of(
-        measure,
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        subgroups=subgroups,
-        min_size=min_size,
-        sample_weight=sample_weight,
-    ).noise_floor(k=k, n_permutations=n_permutations, random_state=random_state)
 
 
 def _undefined(values: Estimates, groups: tuple[str, ...]) -> list[str]:
