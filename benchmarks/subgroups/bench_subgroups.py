@@ -18,8 +18,7 @@ import pandas as pd
 
 from fairdash.audits import find_subgroups
 from fairdash.audits.subgroups.chance import permute
-from fairdash.audits.subgroups.conditions import search_columns
-from fairdash.audits.subgroups.counts import Rows
+from fairdash.audits.subgroups.counts import Rows, search_columns
 from fairdash.audits.subgroups.search import Limits, search
 
 

@@ -45,19 +45,17 @@ from fairdash.audits.fair_metrics import (
     pairs_to_label,
 )
 from fairdash.audits.individual import (
+    CertificateSummary,
     Certified,
     audit_counterparts,
     audit_flips,
     audit_run,
-    certify,
-    flip_values,
-)
-from fairdash.audits.individual_facts import (
-    CertificateSummary,
     audits_table,
     certificate_kpis,
+    certify,
     counterparts_caption,
     counterparts_headline,
+    flip_values,
     individual_kpis,
     individual_verdict,
     nobody_alike,

@@ -21,9 +21,13 @@ from fairdash.datasets._dataset import (
 )
 from fairdash.datasets._encode import Encoded, Encoder, NumberEncoding, encode
 from fairdash.datasets._remedies import (
+    KIND_NAMES,
     applied_remedies,
     apply_remedy,
     choose_features,
+    column_facts,
+    column_table,
+    edited_roles,
     prepare,
     set_type,
     undo_remedy,
@@ -37,12 +41,6 @@ from fairdash.datasets._subgroups import (
     has_bins,
     quantile_cuts,
     road_table_1,
-)
-from fairdash.datasets.checks.columns import (
-    KIND_NAMES,
-    column_facts,
-    column_table,
-    edited_roles,
 )
 from fairdash.datasets.checks.leakage import rank_proxies
 from fairdash.datasets.checks.table import (

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairdash._validation import encode_groups, value_label
 from fairdash.methods.declare import Declared
-from fairdash.methods.plain_network import Float32, Network
+from fairdash.methods.scorers import Float32, Network
 
 Float = NDArray[np.float64]
 

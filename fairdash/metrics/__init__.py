@@ -8,7 +8,12 @@ from fairdash.metrics.group.calibration import as_probabilities, calibration_cur
 from fairdash.metrics.group.chance import compare, noise_floor
 from fairdash.metrics.group.counting import binary_vector, divide
 from fairdash.metrics.group.estimates import MEASURES, RATES, SCORE_MEASURES
-from fairdash.metrics.group.evaluate import decision_status, evaluate
+from fairdash.metrics.group.evaluate import (
+    decision_status,
+    evaluate,
+    mean_local_di,
+    summarise_seeds,
+)
 from fairdash.metrics.group.intervals import (
     Interval,
     difference_of,
@@ -30,10 +35,17 @@ from fairdash.metrics.group.local_measures import (
     local_measure,
 )
 from fairdash.metrics.group.measures import (
+    INTERVAL_KINDS,
+    MEASURE_NAMES,
+    MEASURE_SYMBOLS,
     best_off,
     better_when,
+    gap_ends,
+    gap_sentence,
+    gap_words,
     measure_by_group,
     measure_gaps,
+    whole_points,
 )
 from fairdash.metrics.group.rates import (
     demographic_parity_difference,
@@ -47,7 +59,6 @@ from fairdash.metrics.group.rates import (
     measure_difference,
     measure_ratio,
 )
-from fairdash.metrics.group.seeds import mean_local_di, summarise_seeds
 from fairdash.metrics.group.weights import (
     Correlation,
     effective_rows,
@@ -56,15 +67,6 @@ from fairdash.metrics.group.weights import (
     ratio_quantiles,
     top_rows,
     traits,
-)
-from fairdash.metrics.group.words import (
-    INTERVAL_KINDS,
-    MEASURE_NAMES,
-    MEASURE_SYMBOLS,
-    gap_ends,
-    gap_sentence,
-    gap_words,
-    whole_points,
 )
 from fairdash.metrics.individual.certificates import (
     DIFCertificate,

@@ -11,12 +11,6 @@ from fairdash.postprocessing.baselines import (
     RejectOption,
     ShiftInference,
 )
-from fairdash.postprocessing.bounds import (
-    Impossibility,
-    excess_risk_bound,
-    group_shares,
-    impossibility_bound,
-)
 from fairdash.postprocessing.comparison import (
     BEFORE,
     COVARIANCE,
@@ -46,7 +40,15 @@ from fairdash.postprocessing.outcome import (
     expected_local_di,
     expected_outcome,
 )
-from fairdash.postprocessing.ramp import RampPreview, RampThreshold, choose_gamma
+from fairdash.postprocessing.ramp import (
+    Impossibility,
+    RampPreview,
+    RampThreshold,
+    choose_gamma,
+    excess_risk_bound,
+    group_shares,
+    impossibility_bound,
+)
 from fairdash.postprocessing.rows import (
     ScoredRows,
     SplitScores,

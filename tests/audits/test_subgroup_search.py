@@ -11,13 +11,13 @@ from scipy.stats import chisquare
 
 from fairdash.audits.subgroups import chance
 from fairdash.audits.subgroups.chance import _Permuted, permute
-from fairdash.audits.subgroups.conditions import (
+from fairdash.audits.subgroups.counts import (
     Condition,
+    Rows,
     SearchColumn,
     describe,
     search_columns,
 )
-from fairdash.audits.subgroups.counts import Rows
 from fairdash.audits.subgroups.search import Limits, search
 
 

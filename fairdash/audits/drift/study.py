@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
 from fairdash.audits.drift.facts import DriftResult
-from fairdash.audits.drift.gaps import GapCells, gap_changes, gap_drivers
-from fairdash.audits.drift.shift import column_shifts, unseen_rows
+from fairdash.audits.drift.gaps import (
+    GapCells,
+    column_shifts,
+    gap_changes,
+    gap_drivers,
+    unseen_rows,
+)
 from fairdash.audits.drift.tables import DriftTable, drift_tables
 from fairdash.audits.models import read_model, rows_of
 from fairdash.audits.portable import PortableModel

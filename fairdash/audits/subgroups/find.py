@@ -17,10 +17,14 @@ from fairdash._validation import (
     value_label,
 )
 from fairdash.audits.subgroups.chance import permute
-from fairdash.audits.subgroups.conditions import describe, search_columns
-from fairdash.audits.subgroups.counts import Float, Rows
-from fairdash.audits.subgroups.listing import Bits, Listed, without_redundant
-from fairdash.audits.subgroups.search import Limits, search
+from fairdash.audits.subgroups.counts import Float, Rows, describe, search_columns
+from fairdash.audits.subgroups.search import (
+    Bits,
+    Limits,
+    Listed,
+    search,
+    without_redundant,
+)
 from fairdash.audits.subgroups.statistic import gap_between, widest_pair
 from fairdash.metrics import RATES, binary_vector, divide
 

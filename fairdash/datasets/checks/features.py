@@ -1,12 +1,20 @@
-"""Findings about features: constant, giving something away, rare levels, gaps."""
+"""Findings about features and their cells.
 
+Constant, giving something away, rare levels, gaps; values that look missing,
+spellings, numbers as text, names.
+"""
+
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fairdash.datasets._columns import (
+    UNNAMED,
+    as_kind,
     count_codes,
     count_labels,
     count_values,
@@ -16,9 +24,200 @@ from fairdash.datasets._columns import (
 )
 from fairdash.datasets._encode import OTHER
 from fairdash.datasets._problems import Problem
-from fairdash.datasets._roles import Remedy, Roles
+from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._rows import UsedRows
 from fairdash.datasets.checks.leakage import encodes_group, is_score, outcome_leak
+
+LOOKS_MISSING = frozenset(
+    {"", "?", "-", "--", ".", "na", "n/a", "#n/a", "nan", "null", "nil", "missing"}
+)
+MAY_BE_MISSING = frozenset(
+    {"unknown", "not known", "not available", "unspecified", "not stated", "refused"}
+)
+CODES = (-99999.0, -9999.0, -999.0, -99.0, 999.0, 9999.0, 99999.0, 999999.0)
+MOST_LEVELS = 1000
+MOST_TEXT = 0.5
+FEWEST_NUMBERS = 3
+NUMBERED = re.compile(r"column \d+")  # of a file without a header
+
+
+def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
+    """Yield what is doubtful about the cells of the columns that have a role."""
+    yield from _no_header(used.table, roles)
+    for name in roles.columns():
+        column = used.table[name]
+        if UNNAMED.fullmatch(name.strip().lower()) and name in roles.features:
+            yield Problem(
+                "warning",
+                "unnamed column",
+                name,
+                len(column),
+                (),
+                f"The feature {name!r} has no name in the file.",
+                "Remove it, often it numbers the rows; or name it in the file.",
+                Remedy(kind="leave_out", column=name, reason="has no name"),
+            )
+        if is_number(column):
+            yield from _number_codes(column, used)
+        elif not pd.api.types.is_datetime64_any_dtype(column):
+            yield from _text(column, roles, used)
+
+
+def _no_header(table: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Yield that no name says which column is sensitive or the outcome."""
+    name = roles.sensitive_feature
+    if NUMBERED.fullmatch(name) and NUMBERED.fullmatch(roles.target):
+        yield Problem(
+            "warning",
+            "no header",
+            name,
+            len(table),
+            (),
+            f"The file names no columns: that {name!r} is the sensitive one and "
+            f"{roles.target!r} the outcome is known from values alone.",
+            "Compare both with the description of the data; a first row of names makes "
+            "the results readable.",
+        )
+
+
+def _number_codes(column: "pd.Series[Any]", used: UsedRows) -> Iterator[Problem]:
+    """Yield -999 and its like where it lies farther off than all else spreads."""
+    ends = (column.min(), column.max())
+    if not any(end in CODES or np.isinf(end) for end in ends if not pd.isna(end)):
+        return
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    values = np.where(np.isinf(values), np.nan, values)
+    if np.isnan(values).all():
+        return
+    low, high = np.nanmin(values), np.nanmax(values)
+    for code in (low, high):
+        if code not in CODES:
+            continue
+        rest = values[(values != code) & ~np.isnan(values)]
+        if not len(rest):
+            continue
+        gap = rest.min() - code if code == low else code - rest.max()
+        spread = rest.max() - rest.min()
+        if gap > max(spread, 1):
+            flags = values == code
+            yield Problem(
+                "warning" if code < 0 else "note",
+                "looks missing",
+                str(column.name),
+                *used.flagged(flags),
+                f"{column.name!r} is {code:,g} in {flags.sum():,} rows and lies "
+                f"between {rest.min():,g} and {rest.max():,g} in all others.",
+                "Read it as missing if it stands for that.",
+                Remedy(
+                    kind="missing", column=str(column.name), values=(f"{code:.0f}",)
+                ),
+            )
+
+
+def _text(column: "pd.Series[Any]", roles: Roles, used: UsedRows) -> Iterator[Problem]:
+    name = str(column.name)
+    codes, labels = label_codes(column)
+    plain = [label.strip().lower() for label in labels]
+    for known, severe in ((LOOKS_MISSING, True), (MAY_BE_MISSING, False)):
+        found = np.array([*(text in known for text in plain), False])
+        if found.any():
+            flags = found[codes]
+            values = tuple(labels[i] for i in np.flatnonzero(found))
+            shown = ", ".join(map(repr, values[:3]))
+            yield Problem(
+                "warning" if severe else "note",
+                "looks missing",
+                name,
+                *used.flagged(flags),
+                f"{name!r} is {shown} in {flags.sum():,} rows.",
+                "Read it as missing if it stands for that.",
+                Remedy(kind="missing", column=name, values=values),
+            )
+    if len(labels) > MOST_LEVELS:
+        return
+    yield from _spellings(name, codes, labels, plain, used)
+    declared = name in roles.types or name in roles.left_out
+    whole = name == roles.target and not isinstance(roles.positive, Cut)
+    if not declared and not whole and name not in roles.sensitive_columns():
+        yield from _numbers_as_text(column, codes, labels, plain, used)
+
+
+def _spellings(
+    name: str,
+    codes: NDArray[np.int64],
+    labels: list[str],
+    plain: list[str],
+    used: UsedRows,
+) -> Iterator[Problem]:
+    """Yield values that differ by capitals and spaces only."""
+    same: dict[str, list[int]] = {}
+    for position, text in enumerate(plain):
+        same.setdefault(" ".join(text.split()), []).append(position)
+    if len(same) == len(labels):
+        return
+    counts = count_codes(codes, len(labels))
+    changes: dict[str, str] = {}
+    for positions in same.values():
+        usual = max(positions, key=lambda i: int(counts[i]))
+        changes |= {labels[i]: labels[usual] for i in positions if i != usual}
+    if changes:
+        odd = np.array([*(label in changes for label in labels), False])[codes]
+        old, new = next(iter(changes.items()))
+        yield Problem(
+            "warning",
+            "spellings",
+            name,
+            *used.flagged(odd),
+            f"{name!r} has values that differ by capitals or spaces only, such as "
+            f"{old!r} and {new!r}.",
+            "Write each in its usual way.",
+            Remedy(kind="recode", column=name, changes=changes),
+        )
+
+
+def _numbers_as_text(
+    column: "pd.Series[Any]",
+    codes: NDArray[np.int64],
+    labels: list[str],
+    plain: list[str],
+    used: UsedRows,
+) -> Iterator[Problem]:
+    """Yield columns of numbers that some cells of text made a column of text."""
+    if pd.api.types.is_bool_dtype(column):
+        return
+    fits = np.array([_is_number(text) for text in plain], dtype=bool)
+    if fits.sum() < FEWEST_NUMBERS:
+        return
+    counts = count_codes(codes, len(labels))
+    if counts[fits].sum() < MOST_TEXT * counts.sum():
+        return
+    texts = tuple(labels[i] for i in np.flatnonzero(~fits))
+    odd = np.append(~fits, False)[codes]
+    name = str(column.name)
+    shown = ", ".join(map(repr, texts[:3]))
+    yield Problem(
+        "warning",
+        "mixed types" if texts else "numbers as text",
+        name,
+        int(odd.sum()) if texts else len(column),
+        used.examples(odd),
+        f"{name!r} holds numbers, but {odd.sum():,} rows hold text: {shown}."
+        if texts
+        else f"{name!r} holds numbers that are stored as text.",
+        "Read it as numbers, these cells as missing; otherwise each value is a level."
+        if texts
+        else "Read it as numbers; otherwise each value is a level.",
+        Remedy(kind="convert", column=name, to="number", values=texts),
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        as_kind(pd.Series([text]), "number")
+    except ValueError:
+        return False
+    return True
+
 
 MANY_MISSING = 0.2
 MANY_VALUES = 0.2

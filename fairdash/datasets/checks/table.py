@@ -20,9 +20,8 @@ from fairdash.datasets._rows import (
     row_reasons,
 )
 from fairdash.datasets._subgroups import Subgroups
-from fairdash.datasets.checks.features import feature_findings
+from fairdash.datasets.checks.features import feature_findings, value_findings
 from fairdash.datasets.checks.leakage import encodes_group, proxy_findings
-from fairdash.datasets.checks.values import value_findings
 
 MANY_REPEATS = 0.01
 UNEQUAL, CHANCE = 0.05, 0.01  # difference of shares that is a finding, and its p

@@ -22,8 +22,7 @@ from fairdash.methods.base import BinaryClassifier, Float, NetworkClassifier
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.lazy import ensemble
 from fairdash.methods.params import NO_RANDOM_STATE, RANDOM_STATE
-from fairdash.methods.plain_network import Network
-from fairdash.methods.scorers import Forest, Neighbours, Scorer
+from fairdash.methods.scorers import Forest, Neighbours, Network, Scorer
 
 Codes = NDArray[np.int64]
 ITERATIONS = 1000  # most of L-BFGS

@@ -24,7 +24,7 @@ from fairdash.methods.network import (
     sigmoid,
 )
 from fairdash.methods.params import EPOCHS, FAIRNESS_WEIGHT, LEARNING_RATE, PAPER
-from fairdash.methods.plain_network import Float32
+from fairdash.methods.scorers import Float32
 from fairdash.metrics import FairMetric, group_directions, ignore_columns
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from fairdash.methods.individual.classifier import (
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import Batch, Groups
 from fairdash.methods.params import FAST
-from fairdash.methods.plain_network import Float32
+from fairdash.methods.scorers import Float32
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairdash.methods.lazy import torch
 from fairdash.methods.network.sparse import SparseRows, find_sparse, product
-from fairdash.methods.plain_network import Network
+from fairdash.methods.scorers import Network
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -44,7 +44,7 @@ from fairdash.methods.params import (
     NO_RANDOM_STATE,
     RANDOM_STATE,
 )
-from fairdash.methods.plain_network import Network
+from fairdash.methods.scorers import Network
 
 TOGETHER = 12  # models whose scores stay in the cache
 PAPER = "Wang et al., Robust optimization for fairness with noisy groups (NeurIPS 2020)"
