@@ -1,7 +1,7 @@
 """The ramp, one randomised threshold a group, and what theory says of it."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -34,7 +34,6 @@ _RATES = np.linspace(0, 1, 65)
 _KNOTS, _BINS = 257, 40
 
 
-@dataclass(eq=False, repr=False)
 class ExcessRisk(NamedTuple):
     """Upper bound of the error above that of the best fair rule, term by term.
 
@@ -154,6 +153,7 @@ def impossibility_bound(
     return Impossibility(predictability, minority, predictability * minority / 2)
 
 
+@dataclass(eq=False, repr=False)
 class RampThreshold(PostProcessor):
     r"""Randomised thresholds that give all groups the same positive rate.
 
@@ -263,13 +263,10 @@ class RampThreshold(PostProcessor):
         """Return h, the probability of a positive decision, of rows of known groups."""
         return ramp_probability(rows.margins, self.starts_[rows.codes], self.gamma)
 
-    def curve(
-        self, rows: ScoredRows, tolerances: Iterable[float] | None = None
-    ) -> pd.DataFrame:
-        """Return accuracy and DI on rows: at the own tolerance, then at others.
+    def curve(self, rows: ScoredRows) -> pd.DataFrame:
+        """Return accuracy and DI on rows with outcomes, at several tolerances.
 
-        ``rows`` have outcomes; without ``tolerances`` these are nine, from 0 to where
-        no group is corrected any more.
+        That is the own one, then nine from 0 to where no group is corrected any more.
 
         Returns
         -------
@@ -277,10 +274,9 @@ class RampThreshold(PostProcessor):
         demographic_parity_difference, each also with ``_low`` and ``_high`` (95 %
         Wilson and folded Newcombe)
         """
-        if tolerances is None:
-            at_rest = _mean_h(self.sample_.by_group, -self._shift, self.gamma)
-            most = 2 * max(abs(rate - self.target_rate_) for rate in at_rest)
-            tolerances = np.linspace(0, max(most, 0.02), _TOLERANCES).tolist()
+        at_rest = _mean_h(self.sample_.by_group, -self._shift, self.gamma)
+        most = 2 * max(abs(rate - self.target_rate_) for rate in at_rest)
+        tolerances = np.linspace(0, max(most, 0.02), _TOLERANCES).tolist()
         rates = []
         for tolerance in (self.tolerance, *tolerances):
             starts = self._solve(tolerance)

@@ -6,9 +6,12 @@ a trial, an id of a data set.
 """
 
 from fairdash.results.choices import (
+    agreement_words,
     by_interest,
+    certified_words,
     model_in_question,
     models_of,
+    nearest_limits,
     opened_on,
     shown_settings,
 )
@@ -67,14 +70,11 @@ from fairdash.results.rows import (
 )
 from fairdash.results.sweeps import (
     StoredSweep,
-    agreement_words,
     both_parts,
-    certified_words,
     finished_sweep,
     is_sweep,
     joining_runs,
     models_in_training,
-    nearest_limits,
     sweep_grid,
 )
 from fairdash.results.training import (

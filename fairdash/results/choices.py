@@ -1,7 +1,10 @@
-"""The models to look at first: what a sweep opens on, its fronts, what to compare."""
+"""The models to look at first, and sentences on what a sweep lets one choose."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from fairdash._wording import number
 from fairdash.results.models import (
     Setting,
     Trained,
@@ -14,7 +17,12 @@ from fairdash.results.models import (
 )
 from fairdash.results.sweeps import StoredSweep, has_axes, sweep_grid
 from fairdash.store import Snapshot, Store
-from fairdash.sweep import BASELINE
+from fairdash.sweep import (
+    BASELINE,
+    PARITY,
+    CertifiedChoice,
+    SweepResult,
+)
 
 
 def notable(store: Store, run_id: str) -> list[Setting]:
@@ -95,3 +103,54 @@ def models_of(
     if chosen is None:
         return own
     return beside_plain(next(m for m in own if same_model(m, chosen)), models)
+
+
+def nearest_limits(sweep: SweepResult, di: float) -> str:
+    """Return the sentence on what no setting keeps, and how low a limit may be."""
+    least, worst = sweep.least(di)
+    if worst is None:
+        return (
+            "No setting keeps this DI on validation rows; the least is "
+            f"{number(least)}."
+        )
+    return (
+        "No setting keeps both on validation rows; with this DI Worst-1-DI is "
+        f"{number(worst)} or more."
+    )
+
+
+def certified_words(
+    choice: CertifiedChoice, limits: Mapping[str, float], confidence: float
+) -> str:
+    """Return the sentence on what was certified, or what it would take."""
+    names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
+    asked = " and ".join(f"{names[name]} ≤ {value:g}" for name, value in limits.items())
+    if choice.model is not None:
+        return (
+            f"{asked} on new rows like these is certified with {confidence:.0%} "
+            "confidence, for its model of the first seed by the test rows of that seed."
+        )
+    words = f"No model can be certified to keep {asked} with {confidence:.0%}"
+    if choice.tested.empty:
+        return f"{words} confidence: none decides on validation rows."
+    if choice.rows_needed < np.inf:
+        return (
+            f"{words} confidence: about {choice.rows_needed:,.0f} more test rows "
+            "would be needed."
+        )
+    return f"{words} confidence: on test rows the fairest is over a limit."
+
+
+def agreement_words(sweep: SweepResult, metric: str, name: str) -> str:
+    """Return the sentence on whether choosing by a metric on validation rows helps.
+
+    Nothing where validation and test rows clearly rank the settings alike.
+    """
+    mean, low, high = sweep.agreement(metric)
+    if np.isnan(mean) or low > 0:
+        return ""
+    return (
+        f"Choosing by {name} is near chance here: over the settings its values on "
+        f"validation and test rows have rank correlation {number(mean, 2)} "
+        f"({number(low, 2)} to {number(high, 2)})."
+    )

@@ -24,7 +24,6 @@ from fairdash.sweep import (
     PARITY,
     TAU,
     WEIGHT,
-    CertifiedChoice,
     MethodGrid,
     Point,
     Scalar,
@@ -447,74 +446,6 @@ def spread_words(spread: float, *, share: bool) -> str:
     return f"± {words} over seeds"
 
 
-def both_parts(sweep: SweepResult, place: int) -> str:
-    """Return what validation and test rows say of a setting, as a Markdown table."""
-    row = sweep.means.iloc[place]
-    lines = [f"**{sweep.labels[place]}**", "", "| | validation | test |"]
-    lines += ["|---|---|---|"]
-    for metric, label, style in _CARDS:
-        parts = []
-        for name in (f"validation_{metric}", f"test_{metric}"):
-            spread = spread_words(row[f"{name}_sd"], share=metric == "accuracy")
-            if np.isnan(row[f"{name}_sd"]):
-                low, high = row[f"{name}_low"], row[f"{name}_high"]
-                spread = f"({style(low)}–{style(high)})"
-            parts.append(f"{style(row[name])} {spread}")
-        lines.append(f"| {label} | {' | '.join(parts)} |")
-    return "\n".join(lines)
-
-
-def nearest_limits(sweep: SweepResult, di: float) -> str:
-    """Return the sentence on what no setting keeps, and how low a limit may be."""
-    least, worst = sweep.least(di)
-    if worst is None:
-        return (
-            "No setting keeps this DI on validation rows; the least is "
-            f"{number(least)}."
-        )
-    return (
-        "No setting keeps both on validation rows; with this DI Worst-1-DI is "
-        f"{number(worst)} or more."
-    )
-
-
-def certified_words(
-    choice: CertifiedChoice, limits: Mapping[str, float], confidence: float
-) -> str:
-    """Return the sentence on what was certified, or what it would take."""
-    names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
-    asked = " and ".join(f"{names[name]} ≤ {value:g}" for name, value in limits.items())
-    if choice.model is not None:
-        return (
-            f"{asked} on new rows like these is certified with {confidence:.0%} "
-            "confidence, for its model of the first seed by the test rows of that seed."
-        )
-    words = f"No model can be certified to keep {asked} with {confidence:.0%}"
-    if choice.tested.empty:
-        return f"{words} confidence: none decides on validation rows."
-    if choice.rows_needed < np.inf:
-        return (
-            f"{words} confidence: about {choice.rows_needed:,.0f} more test rows "
-            "would be needed."
-        )
-    return f"{words} confidence: on test rows the fairest is over a limit."
-
-
-def agreement_words(sweep: SweepResult, metric: str, name: str) -> str:
-    """Return the sentence on whether choosing by a metric on validation rows helps.
-
-    Nothing where validation and test rows clearly rank the settings alike.
-    """
-    mean, low, high = sweep.agreement(metric)
-    if np.isnan(mean) or low > 0:
-        return ""
-    return (
-        f"Choosing by {name} is near chance here: over the settings its values on "
-        f"validation and test rows have rank correlation {number(mean, 2)} "
-        f"({number(low, 2)} to {number(high, 2)})."
-    )
-
-
 def models_in_training(snapshot: Snapshot) -> pd.DataFrame:
     """Return the last look on validation rows at every model that is not finished.
 
@@ -531,3 +462,20 @@ def models_in_training(snapshot: Snapshot) -> pd.DataFrame:
     names = ["label", "method", "colour_role", "x", "y"]
     table = pd.DataFrame(rows, columns=names).astype({"x": float, "y": float})
     return table.dropna(ignore_index=True)
+
+
+def both_parts(sweep: SweepResult, place: int) -> str:
+    """Return what validation and test rows say of a setting, as a Markdown table."""
+    row = sweep.means.iloc[place]
+    lines = [f"**{sweep.labels[place]}**", "", "| | validation | test |"]
+    lines += ["|---|---|---|"]
+    for metric, label, style in _CARDS:
+        parts = []
+        for name in (f"validation_{metric}", f"test_{metric}"):
+            spread = spread_words(row[f"{name}_sd"], share=metric == "accuracy")
+            if np.isnan(row[f"{name}_sd"]):
+                low, high = row[f"{name}_low"], row[f"{name}_high"]
+                spread = f"({style(low)}–{style(high)})"
+            parts.append(f"{style(row[name])} {spread}")
+        lines.append(f"| {label} | {' | '.join(parts)} |")
+    return "\n".join(lines)

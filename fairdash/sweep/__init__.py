@@ -42,26 +42,21 @@ from fairdash.sweep._plan import (
     trial_key,
     work,
 )
-from fairdash.sweep._result import (
-    AXES,
-    BASELINE,
-    PARITY,
-    TAU,
-    WEIGHT,
-    Judge,
-    Point,
-    SweepResult,
-    model_label,
-    position_of,
-    value_at,
-)
+from fairdash.sweep._result import AXES, PARITY, Judge, SweepResult
 from fairdash.sweep._script import python_script
 from fairdash.sweep._spec import (
+    BASELINE,
+    TAU,
+    WEIGHT,
     DataSource,
     MethodGrid,
+    Point,
     Scalar,
     SweepSpec,
+    model_label,
+    position_of,
     unsupported_methods,
+    value_at,
 )
 from fairdash.sweep._train import (
     TrialResult,

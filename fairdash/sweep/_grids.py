@@ -14,8 +14,7 @@ import numpy as np
 from fairdash._wording import plural
 from fairdash.datasets import PUBLIC, Roles, Subgroups
 from fairdash.methods import CATALOG, Effort
-from fairdash.sweep._result import BASELINE
-from fairdash.sweep._spec import DataSource, MethodGrid, Scalar, SweepSpec
+from fairdash.sweep._spec import BASELINE, DataSource, MethodGrid, Scalar, SweepSpec
 
 Scaling = Literal["standard", "minmax"]
 SCALINGS: Mapping[Scaling, str] = {"standard": "mean 0, spread 1", "minmax": "0 to 1"}

@@ -4,11 +4,10 @@ Everything a page, a report or a notebook shows of a sweep is computed here, fro
 rows of `run_sweep`; nothing is read from disk.
 """
 
-from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import floor, inf
+from math import inf
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -30,56 +29,22 @@ from fairdash.sweep._front import (
     variance_components,
     within,
 )
-from fairdash.sweep._spec import Scalar
+from fairdash.sweep._spec import (
+    BASELINE,
+    TAU,
+    WEIGHT,
+    Point,
+    Scalar,
+    model_label,
+    position_of,
+)
 
-BASELINE = "unconstrained"
 PARITY, WORST = "demographic_parity_difference", "worst_1_di"
-WEIGHT, TAU = "fairness_weight", "tau"
 AXES = (WORST, "accuracy")  # of a front, if no others are asked for
 QUARTERS = 4  # of the axis of fairness weights
 FEW_SEEDS = 3  # below which no change is called clear
 FEW_SETTINGS = 5  # below which nothing is said about validation against test
 Judge = Literal["validation", "test"]
-Point = dict[str, Scalar]
-
-
-def model_label(method: str, params: Mapping[str, Any]) -> str:
-    """Return a method with the parameters that have a letter: "ROAD λ 2.1 τ 0.3"."""
-    known = CATALOG[method]
-    letters = [
-        f"{param.letter} {params[param.name]:.4g}"
-        for param in known.params
-        if param.letter and pd.notna(params.get(param.name))
-    ]
-    return " ".join([known.label, *letters])
-
-
-def value_at(axis: Sequence[Scalar], position: float) -> Scalar:
-    """Return the value of an axis at a position: 0 is its first value, 1 its second.
-
-    Between two values it is interpolated and has three digits.
-    """
-    low = floor(position)
-    if low == position:
-        return axis[low]
-    first, second = float(axis[low]), float(axis[low + 1])
-    return float(f"{first + (position - low) * (second - first):.3g}")
-
-
-def position_of(axis: Sequence[Scalar], value: Scalar) -> float:
-    """Return the position of a value on an axis of ascending numbers, or of words.
-
-    Values beyond the ends stand at the ends.
-
-    Raises ValueError when a word is not on the axis.
-    """
-    if isinstance(value, str) or value in axis:
-        return axis.index(value)
-    numbers = [float(one) for one in axis]
-    if value <= numbers[0] or value >= numbers[-1]:
-        return 0.0 if value <= numbers[0] else float(len(axis) - 1)
-    low = bisect(numbers, float(value)) - 1
-    return low + (float(value) - numbers[low]) / (numbers[low + 1] - numbers[low])
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,13 @@
 """What is to be trained, on what: readable, checkable, and the same everywhere."""
 
-from collections.abc import Mapping
+from bisect import bisect
+from collections.abc import Mapping, Sequence
+from math import floor
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
+import pandas as pd
 import yaml
 from pydantic import (
     BaseModel,
@@ -20,7 +23,10 @@ from fairdash._validation import explain_invalid
 from fairdash.datasets import SAMPLES, Dataset, Roles, Subgroups, TableFormat, split
 from fairdash.methods import CATALOG, Effort, Param
 
+BASELINE = "unconstrained"
+WEIGHT, TAU = "fairness_weight", "tau"
 Scalar = int | float | str
+Point = dict[str, Scalar]
 # planes of earlier versions: one network approximated all settings of a method
 REMOVED = {"adversarial_plane": "adversarial", "road_plane": "road"}
 MOST_VALUES = 1000  # of an axis
@@ -271,3 +277,42 @@ class SweepSpec(_Frozen):
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def model_label(method: str, params: Mapping[str, Any]) -> str:
+    """Return a method with the parameters that have a letter: "ROAD λ 2.1 τ 0.3"."""
+    known = CATALOG[method]
+    letters = [
+        f"{param.letter} {params[param.name]:.4g}"
+        for param in known.params
+        if param.letter and pd.notna(params.get(param.name))
+    ]
+    return " ".join([known.label, *letters])
+
+
+def value_at(axis: Sequence[Scalar], position: float) -> Scalar:
+    """Return the value of an axis at a position: 0 is its first value, 1 its second.
+
+    Between two values it is interpolated and has three digits.
+    """
+    low = floor(position)
+    if low == position:
+        return axis[low]
+    first, second = float(axis[low]), float(axis[low + 1])
+    return float(f"{first + (position - low) * (second - first):.3g}")
+
+
+def position_of(axis: Sequence[Scalar], value: Scalar) -> float:
+    """Return the position of a value on an axis of ascending numbers, or of words.
+
+    Values beyond the ends stand at the ends.
+
+    Raises ValueError when a word is not on the axis.
+    """
+    if isinstance(value, str) or value in axis:
+        return axis.index(value)
+    numbers = [float(one) for one in axis]
+    if value <= numbers[0] or value >= numbers[-1]:
+        return 0.0 if value <= numbers[0] else float(len(axis) - 1)
+    low = bisect(numbers, float(value)) - 1
+    return low + (float(value) - numbers[low]) / (numbers[low + 1] - numbers[low])

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length
 
 from fairdash._validation import check_one_of, encode_groups
 from fairdash.metrics.group.counting import (
@@ -30,31 +29,22 @@ _OUTCOMES: dict[str, tuple[tuple[int, ...], ...]] = {
 
 
 def group_rates(
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: ArrayLike,
-    y_true: ArrayLike | None = None,
-    confidence: float = 0.95,
+    y_pred: ArrayLike, *, sensitive_features: ArrayLike, confidence: float = 0.95
 ) -> pd.DataFrame:
     """Rate of positive predictions of every group, with its Wilson interval.
 
-    Parameters
-    ----------
-    y_pred : array-like of 0/1, (n_rows,)
-        Or the outcome itself, for base rates.
-    sensitive_features : array-like of shape (n_rows,)
+    Of the outcome itself, base rates.
 
     Returns
     -------
-    DataFrame, one row per group: group, n, positives, rate, ci_low, ci_high; with
-    ``y_true`` also accuracy, base_rate, true_positive_rate, false_positive_rate.
+    DataFrame, one row per group: group, n, positives, rate, ci_low, ci_high
     """
     predictions = binary_vector("y_pred", y_pred)
     groups = group_codes(sensitive_features, predictions)
     cells = Cells((groups.codes,), (len(groups.names),))
     positives, n = cells.count(predictions[None])[0], cells.rows
     low, high = wilson_interval(positives, n, confidence=confidence)
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "group": list(groups.names),
             "n": n.astype(np.int64),
@@ -63,17 +53,6 @@ def group_rates(
             "ci_low": low,
             "ci_high": high,
         }
-    )
-    if y_true is None:
-        return table
-    y = binary_vector("y_true", y_true)
-    check_consistent_length(y, predictions)
-    rates = outcome_rates(predictions[None], y, groups.codes, len(groups.names))[0]
-    return table.assign(
-        accuracy=divide(cells.count((predictions == y)[None])[0], n),
-        base_rate=divide(cells.count(y[None])[0], n),
-        true_positive_rate=rates[1],
-        false_positive_rate=rates[0],
     )
 
 
