@@ -130,6 +130,8 @@ class Known:
 class Noise:
     """Noisy groups of all rows, true ones where known, and what relates them.
 
+    Attributes
+    ----------
     shares : DataFrame or None
         Rows, or shares where only these are assumed, by true group (down) and noisy
         group (across).

@@ -105,6 +105,8 @@ def hypervolume(
 ) -> float:
     """Return the area between a front and a reference point that is worse than it.
 
+    Parameters
+    ----------
     reference : pair of float
         The worst values that count, in the order of ``axes``; models beyond it on an
         axis add nothing. ``(0.5, 0.45)`` for Worst-1-DI up to 0.5 and accuracy from
@@ -232,6 +234,8 @@ def select(
     may well exceed a limit: the best of many models looks better than it is on the
     rows it was chosen by.
 
+    Parameters
+    ----------
     best : str, default="accuracy"
         Metric to be best, without its part.
     limits : mapping of metric to float, optional

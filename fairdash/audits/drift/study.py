@@ -122,6 +122,8 @@ def drift(
     Every model keeps the encoding fitted on its training rows. Which of a method's
     models form its front is decided on validation rows of the training table.
 
+    Parameters
+    ----------
     measure : {"demographic_parity_difference", "worst_1_di", \
 "equalized_odds_difference"}
         The gaps compared are of selection rates; for equalized odds of true or of

@@ -36,6 +36,8 @@ class Limits(NamedTuple):
 class Found:
     """The best subgroups, best first.
 
+    Attributes
+    ----------
     score : float array of shape (n_found,)
         What they were searched for: studentised gaps, or certain ones.
     places : int array of shape (n_found,)
@@ -79,6 +81,8 @@ def search(
     as two parents have above their own common parent. Where no statistic within these
     bounds exceeds the least one kept, the block's rows are not counted.
 
+    Parameters
+    ----------
     bounded : bool, optional
         False counts every block, to the same end; by default so where the bounds do not
         spare even the block whose parents have the smallest scores.
