@@ -6,7 +6,7 @@ and the leading axis of either counts models. What is undefined is NaN, never 0.
 
 from fairdash.metrics.group.calibration import as_probabilities, calibration_curve
 from fairdash.metrics.group.chance import compare, noise_floor
-from fairdash.metrics.group.counting import binary_vector, divide
+from fairdash.metrics.group.counting import binary_vector, divide, row_weights
 from fairdash.metrics.group.estimates import MEASURES, RATES, SCORE_MEASURES
 from fairdash.metrics.group.evaluate import (
     decision_status,

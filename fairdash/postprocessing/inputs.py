@@ -16,6 +16,7 @@ from fairdash._validation import (
     encode_groups,
     value_label,
 )
+from fairdash.metrics import binary_vector, row_weights
 
 Array = NDArray[np.float64]
 ScoreType = Literal["margin", "probability", "decision"]
@@ -122,18 +123,13 @@ def check_informative(margins: Array, score_type: str = "margin") -> None:
         )
 
 
-def as_weights(sample_weight: ArrayLike | None, like: Any) -> Array | None:
+def as_weights(sample_weight: ArrayLike | None, like: Array) -> Array | None:
     """Return weights of the rows: finite, none negative, some above 0."""
     if sample_weight is None:
         return None
-    weight: Array = column_or_1d(sample_weight).astype(np.float64)
-    check_consistent_length(like, weight)
-    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    if len(wrong) or not weight.any():
-        first = f", first in row {wrong[0]}" if len(wrong) else ""
-        raise ValueError(
-            f"`sample_weight` must be finite numbers >= 0, not all 0{first}."
-        )
+    weight = row_weights("sample_weight", sample_weight, len(like))
+    if not weight.any():
+        raise ValueError("`sample_weight` must not be 0 in all rows.")
     return weight
 
 
@@ -207,15 +203,8 @@ def known_codes(
 
 def binary_labels(y: ArrayLike, like: Any) -> NDArray[np.int8]:
     """Return outcomes as 0/1."""
-    values = column_or_1d(y)
-    check_consistent_length(like, values)
-    wrong = np.flatnonzero((values != 0) & (values != 1))
-    if len(wrong):
-        raise ValueError(
-            f"`y` must hold 0 and 1 only; {len(wrong)} rows differ, the first is "
-            f"{as_written(values[wrong[0]])} in row {wrong[0]}."
-        )
-    labels: NDArray[np.int8] = values.astype(np.int8)
+    labels = binary_vector("y", y)
+    check_consistent_length(like, labels)
     return labels
 
 

@@ -326,7 +326,7 @@ def test_odd_ramps_are_the_quadratic_program(seed, rate):
         (([0.2, 0.3], 0.1, 1.5), "`rate`"),
         (([0.2, 0.3], 0.1, 0.5, -1), "`tolerance`"),
         (([0.2, 0.3], 0.1, 0.5, 0, [0, 0]), "`sample_weight`"),
-        (([0.2, 0.3], 0.1, 0.5, 0, [1, -1]), "first in row 1"),
+        (([0.2, 0.3], 0.1, 0.5, 0, [1, -1]), "first is -1.0 in row 1"),
     ],
 )
 def test_a_ramp_refuses_bad_input(arguments, message):

@@ -89,6 +89,22 @@ def probability_models(name: str, values: ArrayLike) -> NDArray[np.floating[Any]
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
+def row_weights(name: str, values: ArrayLike, n_rows: int) -> Counts:
+    """Return one weight per row, finite and not negative."""
+    weight = np.asarray(values, np.float64)
+    if not n_rows or weight.shape != (n_rows,):
+        message = f"`{name}` must have one entry per row, {n_rows:,}, got"
+        raise ValueError(f"{message} shape {weight.shape}.")
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(wrong):
+        first = wrong[0]
+        raise ValueError(
+            f"`{name}` must be finite and not negative; {len(wrong)} entries "
+            f"are not, the first is {weight[first]} in row {first}."
+        )
+    return weight
+
+
 def group_codes(sensitive_features: ArrayLike, like: Any) -> Codes:
     """Return the groups in sorted order and the group of every row of ``like``."""
     groups, codes = encode_groups(sensitive_features, like)

@@ -10,7 +10,12 @@ from scipy.special import expit, logit
 from sklearn.utils import check_consistent_length
 
 from fairdash._validation import check_one_of
-from fairdash.metrics.group.counting import divide, labels, probability_models
+from fairdash.metrics.group.counting import (
+    divide,
+    labels,
+    probability_models,
+    row_weights,
+)
 from fairdash.metrics.group.intervals import (
     Bounds,
     Interval,
@@ -136,7 +141,10 @@ class Measured(NamedTuple):
         else:
             y = labels("y_true", y_true, pos_label).astype(np.float64)
         check_consistent_length(y, predicted)
-        return cls(measure, y, predicted, _weights(sample_weight, predicted))
+        weight = sample_weight
+        if weight is not None:
+            weight = row_weights("sample_weight", weight, len(predicted))
+        return cls(measure, y, predicted, weight)
 
     def estimate(self, cell: NDArray[np.int64], n_cells: int) -> Estimates:
         """Return the measure in every cell; rows of a negative cell are in none."""
@@ -187,23 +195,6 @@ class Measured(NamedTuple):
 def support_words(measure: str) -> str:
     """Return which rows a measure is about: "with outcome 1"; "" for all."""
     return RATES[measure].support if measure in RATES else ""
-
-
-def _weights(sample_weight: ArrayLike | None, like: Array) -> Array | None:
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, np.float64)
-    if weight.shape != like.shape:
-        message = f"`sample_weight` must have one entry per row, {len(like):,}, got"
-        raise ValueError(f"{message} shape {weight.shape}.")
-    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    if len(wrong):
-        first = wrong[0]
-        raise ValueError(
-            f"`sample_weight` must be finite and not negative; {len(wrong)} entries "
-            f"are not, the first is {weight[first]} in row {first}."
-        )
-    return weight
 
 
 def _means(

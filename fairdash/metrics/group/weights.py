@@ -16,6 +16,7 @@ from fairdash.metrics.group.counting import (
     binary_vector,
     divide,
     group_codes,
+    row_weights,
     spread,
     subgroup_codes,
 )
@@ -149,15 +150,7 @@ def ratio_quantiles(
 
 
 def _weights(ratio: ArrayLike) -> NDArray[np.float64]:
-    weights = np.asarray(ratio, dtype=np.float64)
-    if weights.ndim != 1 or weights.size == 0:
-        message = f"`ratio` must be one weight per row, got shape {weights.shape}."
-        raise ValueError(message)
-    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if len(wrong):
-        message = f"`ratio` must be finite and >= 0; {len(wrong)} rows are not, first"
-        raise ValueError(f"{message} row {wrong[0]}.")
-    return weights
+    return row_weights("ratio", ratio, np.size(ratio))
 
 
 def _fit(
