@@ -22,7 +22,7 @@ from fairdash.metrics import (
     summarise_seeds,
 )
 from fairdash.results.models import Setting
-from fairdash.results.rows import rows_of
+from fairdash.results.rows import Tested, tested
 from fairdash.store import Store
 
 DI_HELP = (
@@ -48,6 +48,11 @@ _NAMES = {
     "worst_2_di": "Worst-2-DI",
     "worst_3_di": "Worst-3-DI",
 }
+SHOWN = {
+    "test_accuracy": "accuracy",
+    "test_demographic_parity_difference": "demographic parity difference",
+    "test_worst_1_di": "Worst-1-DI",
+}
 
 
 def metrics_by_setting(
@@ -66,10 +71,10 @@ def metrics_by_setting(
             "method": setting.method,
             "colour_role": CATALOG[setting.method].colour_role,
             "seed": trial.seed,
-            **_evaluated(store, trial.key, dataset_id, trial.seed, subgroups),
+            **_evaluated(trial),
         }
         for place, setting in enumerate(chosen)
-        for trial in setting.trials
+        for trial in tested(store, setting, dataset_id, subgroups)
     ]
     by = ["place", "label", "method", "colour_role"]  # a label may be that of two
     return summarise_seeds(pd.DataFrame(rows), by).drop(columns="place")
@@ -88,10 +93,8 @@ def paired_changes(
     """
     others = {trial.seed: trial.key for trial in reference.trials}
     tables = [
-        _compared(
-            store, trial.key, others[trial.seed], dataset_id, trial.seed, subgroups
-        )
-        for trial in setting.trials
+        _compared(trial, others[trial.seed])
+        for trial in tested(store, setting, dataset_id, subgroups)
         if trial.seed in others
     ]
     return pd.concat(tables).groupby("metric", sort=False).mean().reset_index()
@@ -105,11 +108,8 @@ def chance_worst(
     The 95 % point of the noise floor on test rows, averaged over seeds. It depends on
     how many a model accepts in each subgroup, so a floor is of one model.
     """
-    floors = [
-        _floor(store, trial.key, dataset_id, trial.seed, subgroups)
-        for trial in setting.trials
-    ]
-    return float(np.mean(floors))
+    trials = tested(store, setting, dataset_id, subgroups)
+    return float(np.mean([_floor(trial) for trial in trials]))
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
@@ -134,42 +134,24 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=5000)
-def _evaluated(
-    store: Store, key: str, dataset_id: str, seed: int, subgroups: Subgroups
-) -> dict[str, Any]:
-    rows = rows_of(store, dataset_id, seed, subgroups)
+def _evaluated(trial: Tested) -> dict[str, Any]:
+    key, rows = trial.key, trial.rows
     table = evaluate(rows.y, rows.scores(key), **rows.groups)
     status = decision_status(rows.y, rows.predictions(key))["status"].iloc[0]
     return {**table.iloc[0], "constant": float(status != DECIDES)}
 
 
 @lru_cache(maxsize=5000)
-def _compared(
-    store: Store,
-    key: str,
-    reference: str,
-    dataset_id: str,
-    seed: int,
-    subgroups: Subgroups,
-) -> pd.DataFrame:
-    rows = rows_of(store, dataset_id, seed, subgroups)
-    predictions, others = rows.predictions(key), rows.predictions(reference)
+def _compared(trial: Tested, reference: str) -> pd.DataFrame:
+    rows = trial.rows
+    predictions, others = rows.predictions(trial.key), rows.predictions(reference)
     return compare(rows.y, predictions, others, **rows.groups)
 
 
 @lru_cache(maxsize=5000)
-def _floor(
-    store: Store, key: str, dataset_id: str, seed: int, subgroups: Subgroups
-) -> float:
-    rows = rows_of(store, dataset_id, seed, subgroups)
-    return noise_floor(rows.predictions(key), **rows.groups).quantile
-
-
-SHOWN = {
-    "test_accuracy": "accuracy",
-    "test_demographic_parity_difference": "demographic parity difference",
-    "test_worst_1_di": "Worst-1-DI",
-}
+def _floor(trial: Tested) -> float:
+    rows = trial.rows
+    return noise_floor(rows.predictions(trial.key), **rows.groups).quantile
 
 
 def between_seeds(models: Sequence[Setting]) -> dict[str, float]:

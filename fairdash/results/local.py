@@ -42,7 +42,7 @@ from fairdash.results.evaluation import (
     paired_changes,
 )
 from fairdash.results.models import Setting, on_shared_seeds
-from fairdash.results.rows import Kept, rows_of
+from fairdash.results.rows import Kept, Tested, tested
 from fairdash.store import Store
 
 _MOST_ROWS = 40
@@ -306,10 +306,7 @@ def local_result(
     first, main = models[0], models[-1]
     tables = [
         mean_local_di(
-            [
-                _local(store, trial.key, dataset_id, trial.seed, subgroups)
-                for trial in model.trials
-            ]
+            [_local(one) for one in tested(store, model, dataset_id, subgroups)]
         ).assign(label=model.label)
         for model in models
     ]
@@ -348,11 +345,9 @@ def in_text(name: str) -> str:
 
 
 @lru_cache(maxsize=5000)
-def _local(
-    store: Store, key: str, dataset_id: str, seed: int, subgroups: Subgroups
-) -> pd.DataFrame:
-    rows = rows_of(store, dataset_id, seed, subgroups)
-    return local_di(rows.predictions(key), **rows.groups)
+def _local(trial: Tested) -> pd.DataFrame:
+    rows = trial.rows
+    return local_di(rows.predictions(trial.key), **rows.groups)
 
 
 def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:

@@ -33,9 +33,10 @@ from fairdash.results.rows import (
     OWN,
     Kept,
     Rows,
+    Tested,
     beside_trained,
     is_own,
-    rows_of,
+    tested,
 )
 from fairdash.store import Store
 
@@ -80,10 +81,8 @@ def _local_by_measure(
     tables, rows, floors = [], [], []
     names = gap_names(measure)
     for model in compared.models:
-        found = [
-            _measured(store, trial.key, dataset_id, trial.seed, subgroups, measure)
-            for trial in model.trials
-        ]
+        trials = tested(store, model, dataset_id, subgroups)
+        found = [_measured(trial, measure) for trial in trials]
         tables.append(
             mean_local_di([one.table for one in found]).assign(label=model.label)
         )
@@ -91,7 +90,7 @@ def _local_by_measure(
         told = {"label": model.label, "method": model.method, "colour_role": role}
         rows += [
             {**told, "seed": trial.seed, **one.row}
-            for trial, one in zip(model.trials, found, strict=True)
+            for trial, one in zip(trials, found, strict=True)
         ]
         floors.append(float(np.mean([one.chance for one in found])))
     all_rows = compared.seeds == (ALL_ROWS,)
@@ -165,12 +164,8 @@ def _values(
     store: Store, model: Setting, dataset_id: str, measure: str
 ) -> "pd.Series[float]":
     """Return a measure by group, the mean over seeds."""
-    values = pd.concat(
-        [
-            _by_group(store, trial.key, dataset_id, trial.seed, measure)
-            for trial in model.trials
-        ]
-    )
+    trials = tested(store, model, dataset_id, _EVERYBODY)
+    values = pd.concat([_by_group(trial, measure) for trial in trials])
     mean = values.groupby("group", sort=False)["value"].mean()
     return mean.reindex(store.dataset(dataset_id).group_names)
 
@@ -196,12 +191,8 @@ def widest_gap(
     dataset = store.dataset(dataset_id)
     value = np.asarray(_values(store, model, dataset_id, measure), dtype=np.float64)
     best = dataset.group_names[best_off(measure, value, favourable=favourable)]
-    gaps = pd.concat(
-        [
-            _gaps(store, trial.key, dataset_id, trial.seed, measure, best)
-            for trial in model.trials
-        ]
-    )
+    trials = tested(store, model, dataset_id, _EVERYBODY)
+    gaps = pd.concat([_gaps(trial, measure, best) for trial in trials])
     numbers = ["difference", "ci_low", "ci_high", "ratio"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
     widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
@@ -230,15 +221,14 @@ def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFram
 
     Of a score column the curve is of the score as it stands in the table.
     """
-    trial = model.trials[0]
-    return _calibration(store, dataset_id, trial.key, trial.seed)
+    return _calibration(tested(store, model, dataset_id, _EVERYBODY)[0])
 
 
 @lru_cache(maxsize=500)
-def _calibration(store: Store, dataset_id: str, key: str, seed: int) -> pd.DataFrame:
-    rows = rows_of(store, dataset_id, seed, _EVERYBODY)
-    scores = rows.raw_scores(key)
+def _calibration(trial: Tested) -> pd.DataFrame:
+    rows = trial.rows
     groups = rows.groups["sensitive_features"]
+    scores = rows.raw_scores(trial.key)
     return calibration_curve(rows.y, scores, sensitive_features=groups)
 
 
@@ -251,15 +241,8 @@ class _Found(NamedTuple):
 
 
 @lru_cache(maxsize=2000)
-def _measured(
-    store: Store,
-    key: str,
-    dataset_id: str,
-    seed: int,
-    subgroups: Subgroups,
-    measure: str,
-) -> _Found:
-    rows = rows_of(store, dataset_id, seed, subgroups)
+def _measured(trial: Tested, measure: str) -> _Found:
+    key, rows = trial.key, trial.rows
     found = LocalMeasure.of(
         measure, rows.y, _predicted(rows, key, measure), **rows.groups
     )
@@ -291,22 +274,18 @@ def constant(rows: Rows, key: str) -> float:
 
 
 @lru_cache(maxsize=2000)
-def _by_group(
-    store: Store, key: str, dataset_id: str, seed: int, measure: str
-) -> pd.DataFrame:
-    rows = rows_of(store, dataset_id, seed, _EVERYBODY)
+def _by_group(trial: Tested, measure: str) -> pd.DataFrame:
+    rows = trial.rows
     groups = rows.groups["sensitive_features"]
-    predicted = _predicted(rows, key, measure)
+    predicted = _predicted(rows, trial.key, measure)
     return measure_by_group(measure, rows.y, predicted, sensitive_features=groups)
 
 
 @lru_cache(maxsize=2000)
-def _gaps(
-    store: Store, key: str, dataset_id: str, seed: int, measure: str, reference: str
-) -> pd.DataFrame:
-    rows = rows_of(store, dataset_id, seed, _EVERYBODY)
+def _gaps(trial: Tested, measure: str, reference: str) -> pd.DataFrame:
+    rows = trial.rows
     groups = rows.groups["sensitive_features"]
-    predicted = _predicted(rows, key, measure)
+    predicted = _predicted(rows, trial.key, measure)
     asked = {"sensitive_features": groups, "reference": reference}
     return measure_gaps(measure, rows.y, predicted, **asked)
 

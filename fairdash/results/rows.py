@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -169,6 +169,31 @@ class Rows:
         if own is not None:
             return own.decisions(self.raw_scores(key))
         return (self.scores(key) > 0.5).astype(np.int64)
+
+
+class Tested(NamedTuple):
+    """A trial on the test rows of its seed, or on all of `ALL_ROWS`."""
+
+    key: str
+    store: Store
+    dataset_id: str
+    seed: int
+    subgroups: Subgroups
+
+    @property
+    def rows(self) -> Rows:
+        """The rows, as of `rows_of`."""
+        return rows_of(*self[1:])
+
+
+def tested(
+    store: Store, setting: Setting, dataset_id: str, subgroups: Subgroups
+) -> list[Tested]:
+    """Return the trials of a setting where they are tested, by seed."""
+    return [
+        Tested(trial.key, store, dataset_id, trial.seed, subgroups)
+        for trial in setting.trials
+    ]
 
 
 @lru_cache(maxsize=32)

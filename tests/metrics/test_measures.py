@@ -99,7 +99,7 @@ def test_intervals_of_scores_cover_what_they_should(measure):
         ({"measure": "fairness"}, "`measure` must be one of"),
         ({"y_true": None}, "`y_true` is needed"),
         ({"sample_weight": [1.0, 1.0, -1.0, 1.0]}, "row 2"),
-        ({"sample_weight": [1.0]}, "one entry per row"),
+        ({"sample_weight": [1.0]}, "one number per row"),
         ({"y_pred": [0, 1, 2, 1]}, "`y_pred` must hold 0 and 1"),
         ({"measure": "auc", "y_pred": [0.1, 1.2, 0, 1]}, "probabilities"),
     ],

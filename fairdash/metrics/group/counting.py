@@ -93,7 +93,7 @@ def row_weights(name: str, values: ArrayLike, n_rows: int) -> Counts:
     """Return one weight per row, finite and not negative."""
     weight = np.asarray(values, np.float64)
     if not n_rows or weight.shape != (n_rows,):
-        message = f"`{name}` must have one entry per row, {n_rows:,}, got"
+        message = f"`{name}` must be one number per row, {n_rows:,}, got"
         raise ValueError(f"{message} shape {weight.shape}.")
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(wrong):
