@@ -240,7 +240,7 @@ def size(n_bytes: float) -> str:
         units.pop(0)
     unit = units[0]
     digits = 1 if n_bytes < 9.95 and unit != "B" else 0
-    return f"{n_bytes:.{digits}f} points"
+    return f"{n_bytes:.{digits}f} {unit}"
 
 
 def ago(moment: float, now: float | None = None) -> str:

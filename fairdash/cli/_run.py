@@ -27,6 +27,7 @@ from fairdash.jobs import (
     run_open,
     use_scheduler,
     wake,
+    watching,
 )
 from fairdash.store import Snapshot, Store, home_folder, open_store
 from fairdash.sweep import SweepSpec, as_published
@@ -215,18 +216,33 @@ def serve(
         list[str] | None,
         typer.Option(help="Host name by which a proxy asks for the app; may repeat."),
     ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Let everybody in who can reach it.")
+    ] = False,
 ) -> None:
-    """Serve the app; Ctrl-C stops it. Open runs go on until they are finished."""
+    """Serve the app; Ctrl-C stops it. Open runs go on until they are finished.
+
+    Without a login, which an `[auth]` section of .streamlit/secrets.toml sets up, it is
+    served to this machine alone.
+    """
     # only this command loads Streamlit; all three are loaded before they are frozen
     import pyarrow  # noqa: F401
+    import streamlit
     from streamlit.web import cli
 
     import fairdash.plots  # noqa: F401
 
+    if streamlit.secrets.load_if_toml_exists() and "auth" in streamlit.secrets:
+        os.environ["FAIRDASH_LOGIN"] = "1"
+    elif address not in LOOPBACK and not insecure:
+        message = f"Whoever reaches {address} could see and delete all data. Set up a"
+        raise refuse(
+            f"{message} login (docs/security.md), or say --insecure if all may."
+        )
     folder = home or home_folder()
     os.environ["FAIRDASH_HOME"] = str(folder)
     store = open_store(folder)
-    with attach(folder):
+    with attach(folder), watching(folder):
         ensure_engine(folder)
         _send_at_once()
         gc.collect()
@@ -253,7 +269,7 @@ def serve(
 
 
 def worker(
-    address: Annotated[str, typer.Argument(help="Such as tcp://10.0.0.5:8786.")],
+    address: Annotated[str, typer.Argument(help="Such as tls://10.0.0.5:8786.")],
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes. Default: one a core.")
     ] = None,
@@ -267,8 +283,8 @@ def worker(
 ) -> None:
     """Work for a Dask scheduler until Ctrl-C; wait for it when it is away.
 
-    The processes must see the same home folder as the app, under the same path. The
-    scheduler is not authenticated: keep it on a trusted network, or use TLS.
+    The processes must see the same home folder as the app, under the same path. A
+    scheduler on another machine must speak TLS: whoever reaches one runs code.
     """
     from fairdash.jobs import serve_worker  # only this command loads Dask
 

@@ -10,6 +10,7 @@ from fairdash.jobs._engine import (
     engine_waits_for,
     ensure_engine,
     use_scheduler,
+    watching,
 )
 from fairdash.jobs._submit import cancel, keep_table, queue, run_open, submit, wake
 

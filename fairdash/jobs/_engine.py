@@ -3,24 +3,33 @@
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
+from fairdash._wording import size
 from fairdash.store import Store
 
 APPS = "apps.lock"  # shared by all apps of a home folder
 ENGINE = "engine.lock"  # held by its one engine
 ATTACH_SECONDS = 10.0  # an engine that is just ending gives its locks up sooner
 CARD = "engine.json"  # who the engine is, once it is ready
+RETRY_SECONDS = 30.0  # after the start of an engine that failed
+WATCH_SECONDS = 2.0
+ROOM = 100 << 20  # free bytes below which no training begins
 PACKAGE = Path(__file__).parents[1]
 
-_children: list[subprocess.Popen[bytes]] = []
+# by home folder, the last one with its start; kept, or it would stay a zombie
+_children: dict[Path, tuple[subprocess.Popen[bytes], float]] = {}
 
 
 class Lease:
@@ -83,7 +92,7 @@ def use_scheduler(store: Store, address: str) -> None:
 
     An engine without open runs that works elsewhere gives way to one that works there.
     Raises ValueError when no scheduler answers at the address, such as
-    "tcp://10.0.0.5:8786", or an engine is training elsewhere.
+    "tls://10.0.0.5:8786", or an engine is training elsewhere.
     """
     from fairdash.jobs._workers import check_scheduler  # pages load no Dask
 
@@ -107,10 +116,16 @@ def use_scheduler(store: Store, address: str) -> None:
 
 
 def engine_waits_for(home: Path) -> str:
-    """Return what keeps the engine from training: no scheduler, or no worker; or "".
+    """Return what keeps the engine from training, or "".
 
-    A scheduler that went away is waited for: a new engine looks for it again.
+    That is a full disk, an error at its start, or an absent scheduler or worker. All
+    are waited for: a new engine looks again.
     """
+    if lacks_room(home):
+        free = size(shutil.disk_usage(home).free)
+        return f"waiting for room on the disk, of which {free} are free"
+    if _failed(home):
+        return "the engine stopped by an error that its log tells; it is tried again"
     card, address = _card(home), os.environ.get("FAIRDASH_SCHEDULER")
     if address is None:
         return ""
@@ -131,14 +146,18 @@ def engine_lives(home: Path) -> bool:
 def ensure_engine(home: Path) -> None:
     """Start the engine of a home folder unless it lives; return at once.
 
-    This costs microseconds while it lives, so every poll may call it. The caller takes
+    This costs microseconds while it lives, so every poll may call it. One that failed
+    is left alone for a while: whatever stopped it would stop the next. The caller takes
     the lock and hands it to the new process as an open file: at no moment could a
     second caller start a second engine, however slowly the first one imports.
     """
-    lock = take(home / ENGINE)
-    if lock is None:
+    if (lock := take(home / ENGINE)) is None:
         return
-    _children[:] = [child for child in _children if child.poll() is None]
+    if home in _children:
+        _children[home][0].wait(ATTACH_SECONDS)  # it has given its lock up
+    if _failed(home):
+        lock.close()
+        return
     (home / CARD).unlink(missing_ok=True)  # the last engine's
     command = [sys.executable, "-P", "-m", "fairdash.jobs.host", str(home)]
     with lock, open(home / "engine.log", "ab") as log:
@@ -150,7 +169,38 @@ def ensure_engine(home: Path) -> None:
             pass_fds=(lock.descriptor,),
             start_new_session=True,  # Ctrl-C in the app's terminal does not reach it
         )
-    _children.append(child)  # kept, or it would stay a zombie when it ends
+    _children[home] = child, time.monotonic()
+
+
+@contextmanager
+def watching(home: Path) -> Iterator[None]:
+    """Keep the engine of a home folder alive, whether or not a page is open."""
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.wait(WATCH_SECONDS):
+            with suppress(OSError):  # a full disk; pages say so
+                ensure_engine(home)
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def lacks_room(home: Path) -> bool:
+    """Tell whether the disk of a home folder is too full to begin a training."""
+    return shutil.disk_usage(home).free < ROOM
+
+
+def _failed(home: Path) -> bool:
+    """Tell whether the engine that this process started has just failed."""
+    child, started = _children.get(home, (None, 0.0))
+    just = time.monotonic() - started < RETRY_SECONDS
+    return child is not None and (child.poll() or 0) > 0 and just
 
 
 def _card(home: Path) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from distributed import Client, Event, KilledWorker
 
-from fairdash.jobs._engine import APPS, CARD, code_version, take
+from fairdash.jobs._engine import APPS, CARD, code_version, lacks_room, take
 from fairdash.jobs._work import begin, describe, end, fail, record
 from fairdash.jobs._workers import (
     BEGUN,
@@ -72,7 +72,7 @@ def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -
             if client.status != "running" or not _is_connected(client):
                 # Crash-only: what counts is in the store, and a poll starts the next.
                 logging.error("the scheduler is lost")
-                os._exit(1)
+                os._exit(0)
             written = store.database.written()
             idle = not busy and written is not None and written == seen
             if not idle or time.monotonic() - turned > IDLE_SECONDS:
@@ -249,7 +249,10 @@ class Host:
         """Fill free threads from all runs in turn.
 
         Nothing waits at a worker: a death has one culprit, a cancelled run no queue.
+        Nothing begins whose result would find no room.
         """
+        if lacks_room(self.store.home):
+            return
         tasks = [task for run in self.runs.values() for task in run.tasks.values()]
         busy = {trial.key for task in tasks for trial in task.stack.trials}
         free = self.n_threads - len(tasks)

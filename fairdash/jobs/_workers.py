@@ -15,13 +15,12 @@ from urllib.parse import urlsplit
 import dask
 import distributed.scheduler
 import distributed.utils
-from distributed import Event, LocalCluster, Nanny, get_worker
+from distributed import Event, LocalCluster, Nanny, Security, get_worker
 from distributed.comm.core import connect
 from distributed.core import send_recv
 
 from fairdash import methods
 from fairdash.jobs._work import Outcome, work
-from fairdash.jobs.host import start_forkserver
 from fairdash.methods import Device
 from fairdash.store import Store, open_store
 from fairdash.sweep import Stack
@@ -133,21 +132,33 @@ async def scheduler_answers(address: str) -> bool:
     Raises
     ------
     ValueError
-        When it is no address.
+        When it is no address, or one of another machine without TLS.
     """
     parts = urlsplit(address)
     if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
         raise ValueError(
-            f"A scheduler's address is like tcp://10.0.0.5:8786, got {address!r}."
+            f"A scheduler's address is like tls://10.0.0.5:8786, got {address!r}."
         )
+    _check_encrypted(address, str(parts.hostname))
+    known = Security().get_connection_args("client")  # certificates, from Dask's config
     try:
-        link = await connect(address, timeout=CONNECT_SECONDS)
+        link = await connect(address, timeout=CONNECT_SECONDS, **known)
         question = send_recv(link, op="identity", close=True)
         reply = await asyncio.wait_for(question, CONNECT_SECONDS)
     except OSError:  # a timeout is one
         return False
     # others may listen there, a worker or, while nobody does, this socket itself
     return isinstance(reply, dict) and reply.get("type") == "Scheduler"
+
+
+def _check_encrypted(address: str, host: str) -> None:
+    """Raise ValueError for an address of other machines that anybody could speak to."""
+    if urlsplit(address).scheme != "tls" and host not in LOOPBACK:
+        raise ValueError(
+            f"{host} is reached by other machines, and whoever reaches a scheduler or "
+            "worker without TLS runs code there. Use an address tls://… and name the "
+            "certificates to Dask, as docs/security.md says; or keep to 127.0.0.1."
+        )
 
 
 def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> None:
@@ -160,19 +171,22 @@ def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> No
     Parameters
     ----------
     address : str
-        Of the scheduler, such as "tcp://10.0.0.5:8786". It is not authenticated: use a
-        trusted network, or TLS ("tls://").
+        Of the scheduler, such as "tls://10.0.0.5:8786"; without TLS ("tcp://") it must
+        be this machine's own.
     n_workers : int
         Processes, of one thread each. All must see the home folder of the runs.
     host : str, default="127.0.0.1"
         Address of this machine to listen on, and on no other: whoever reaches it can
         run code. A scheduler on another machine must reach it.
     """
+    _check_encrypted(address, host)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     # its own words would bury those that matter here; the workers read the environment
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     quiet = dict.fromkeys(("distributed", "distributed.client"), "critical")
     os.environ.setdefault("DASK_LOGGING", repr(quiet))
+    from fairdash.jobs.host import start_forkserver  # the host itself imports us
+
     start_forkserver()
     dask.config.set(SETTINGS)
     distributed.utils._forkserver_preload_set = True  # or Dask replaces our list

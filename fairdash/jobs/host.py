@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from fairdash.jobs._engine import ENGINE, Lease, take
+from fairdash.store import trouble
 
 PRELOADED = [
     "distributed",
@@ -42,12 +43,15 @@ def main() -> None:
             start_forkserver()
         from fairdash.jobs._serve import serve  # takes a while, as the forkserver does
 
-        serve(
-            home,
-            scheduler=scheduler,
-            n_workers=int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1),
-            linger=float(os.environ.get("FAIRDASH_LINGER", "30")),
-        )
+        n_workers = int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
+        linger = float(os.environ.get("FAIRDASH_LINGER", "30"))
+        try:
+            serve(home, scheduler=scheduler, n_workers=n_workers, linger=linger)
+        except OSError as error:
+            if (why := trouble(error)) is None:
+                raise
+            logging.error("%s", why)
+            os._exit(1)  # crash-only; whoever started it tries again after a while
 
 
 def start_forkserver() -> None:

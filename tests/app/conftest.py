@@ -25,6 +25,12 @@ PAGES = {
 }
 
 
+def pytest_generate_tests(metafunc):
+    """Run a test that takes a ``page_name`` on every page."""
+    if "page_name" in metafunc.fixturenames:
+        metafunc.parametrize("page_name", PAGES)
+
+
 @pytest.fixture
 def dataset_id(inline):
     """The applicants in the store."""

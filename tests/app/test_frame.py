@@ -96,6 +96,29 @@ def test_of_two_runs_with_one_name_the_one_in_the_address_stays(visit, run_id):
         assert address(page)["run"] == opened
 
 
+def test_a_page_shows_nothing_before_the_login(visit, inline, monkeypatch, page_name):
+    monkeypatch.setenv("FAIRDASH_LOGIN", "1")
+    page = visit(page_name)
+    assert [title.value for title in page.title] == ["Log in"]
+    assert [button.label for button in page.button] == ["Log in"]
+    assert not page.dataframe
+    assert not page.selectbox
+    assert not page.sidebar.get("page_link")
+
+
+def test_with_a_login_those_who_are_known_see_the_page(visit, run_id):
+    page = visit("Home")
+    page.secrets = {"auth": {"client_id": "fairdash"}}
+    for known in ({}, {"is_logged_in": False}, {"is_logged_in": True}):
+        page.user = {**known, "email": "ann@example.org"}
+        page.run()
+        assert not page.exception
+        let_in = known.get("is_logged_in", False)
+        assert (page.title[0].value != "Log in") == let_in
+        assert bool(page.sidebar.get("page_link")) == let_in
+    assert page.sidebar.button[0].label == "Log out"
+
+
 @pytest.mark.parametrize(
     "name", ["Train", "Local fairness", "Weights", "Sweep", "Data"]
 )

@@ -262,6 +262,14 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
     assert "Traceback" not in output
 
 
+def test_the_app_is_served_to_others_only_with_a_login_or_knowingly(home):
+    refused = call("app", "--address", "0.0.0.0")
+    assert refused.exit_code == 2
+    assert one_line(refused.output)
+    assert "--insecure" in refused.output
+    assert not home.exists()
+
+
 def test_a_sweep_writes_parquet_and_resumes_by_its_id(engine, config, folder):
     rows = folder / "rows.parquet"
     done = call("sweep", config, "--out", rows)

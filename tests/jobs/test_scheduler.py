@@ -10,6 +10,7 @@ import sys
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 
+import dask
 import numpy as np
 import psutil
 import pytest
@@ -22,6 +23,7 @@ from fairdash.jobs import (
     engine_waits_for,
     ensure_engine,
     queue,
+    serve_worker,
     submit,
     use_scheduler,
 )
@@ -52,6 +54,7 @@ def start_scheduler(address):
     port = urllib.parse.urlparse(address).port
     module = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     where = ["--host", "127.0.0.1", "--port", str(port)]
+    where += ["--protocol", urllib.parse.urlparse(address).scheme]
     return start(*module, *where, "--dashboard-address", "127.0.0.1:0")
 
 
@@ -193,6 +196,47 @@ def test_what_answers_but_is_no_scheduler_is_refused():
 
     with ThreadPoolExecutor(1) as aside:  # this thread may have a loop by itself
         assert not aside.submit(lambda: asyncio.run(asked())).result()
+
+
+def test_other_machines_are_spoken_to_by_tls_alone(home):
+    for address in ("tcp://10.0.0.5:8786", "tcp://scheduler.example:8786"):
+        with pytest.raises(ValueError, match=r"runs code there.*tls://"):
+            use_scheduler(open_store(home), address)
+    with pytest.raises(ValueError, match=r"^0.0.0.0 is reached by other machines"):
+        serve_worker("tcp://127.0.0.1:8786", n_workers=1, host="0.0.0.0")
+
+
+def test_with_certificates_a_sweep_is_trained_by_tls(home, tmp_path, monkeypatch):
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    files = ["-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*make, *files, "-subj", "/CN=us"], check=True, capture_output=True)
+    known = {"distributed.comm.tls.ca-file": str(certificate)}
+    for role in ("scheduler", "worker", "client"):
+        known[f"distributed.comm.tls.{role}.key"] = str(key)
+        known[f"distributed.comm.tls.{role}.cert"] = str(certificate)
+    for name, path in known.items():
+        name = name.replace("-", "_").replace(".", "__")
+        monkeypatch.setenv(f"DASK_{name.upper()}", path)
+    address = f"tls://127.0.0.1:{free_port()}"
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    store = open_store(home)
+    with contextlib.ExitStack() as ends:
+        ends.enter_context(dask.config.set(known))
+        for process in (
+            start_scheduler(address),
+            start(*COMMAND, "worker", address, "--workers", "1"),
+        ):
+            ends.callback(stop, process)
+        wait_until(lambda: asyncio.run(scheduler_answers(address)), 60)
+        assert not asyncio.run(scheduler_answers(address.replace("tls", "tcp")))
+        with attach(home):
+            use_scheduler(store, address)
+            run_id = submit(store, specification(tmp_path / "people.csv"))
+            wait_until(lambda: ensure_engine(home) or store.run(run_id).over, 120)
+        assert store.run(run_id).status == "finished"
+        wait_until_no_engine(home)
+    store.close()
 
 
 def test_a_scheduler_is_looked_for_from_a_notebook_too(home, nobody):

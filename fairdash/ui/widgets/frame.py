@@ -1,5 +1,6 @@
 """The frame of every page: configuration, menu, title, picker, Export."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import APP_FOLDER
-from fairdash._wording import clock_time, shortened
+from fairdash._wording import clock_time, plain, shortened
 from fairdash.store import DatasetRecord, RunRecord
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import Selection, arrive, menu_address, selection, write
@@ -79,6 +80,7 @@ def page(
     )
     st.html(f"<style>{_CHOSEN}</style>")
     st.logo(str(_HERE / "logo.svg"), size="large")
+    _stop_unless_let_in()
     arrive(name)
     run, data = (st.query_params.get(name) or None for name in ("run", "data"))
     gone = missing(run, data)
@@ -97,6 +99,26 @@ def page(
     if pick and run:
         _stop_if_unsupported(run)
     return View(run, data, corner)
+
+
+def _stop_unless_let_in() -> None:
+    """Stop a page before it shows anything, where there is a login and nobody did."""
+    known = st.secrets.load_if_toml_exists() and "auth" in st.secrets
+    if not known and "FAIRDASH_LOGIN" not in os.environ:
+        return
+    if st.user.get("is_logged_in"):
+        if st.sidebar.button("Log out", icon=":material/logout:", help=_account()):
+            st.logout()
+        return
+    st.title("Log in", anchor=False)
+    st.markdown("Tables and models here are shown to those who are known.")
+    if st.button("Log in", type="primary", icon=":material/login:"):
+        st.login()
+    st.stop()
+
+
+def _account() -> str:
+    return plain(str(st.user.get("email") or st.user.get("name") or ""))
 
 
 def open_page(

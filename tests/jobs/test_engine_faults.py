@@ -1,0 +1,123 @@
+"""An engine that dies unwatched, that cannot begin, that has no room on its disk."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from conftest import end_runs, free_port, wait_until, wait_until_no_engine
+from toys import people_csv, specification
+
+from fairdash.jobs import (
+    _engine,
+    attach,
+    engine_lives,
+    engine_waits_for,
+    ensure_engine,
+    queue,
+)
+from fairdash.store import open_store
+
+SERVE = "from fairdash.cli import app; app()"
+
+
+@pytest.fixture
+def store(home):
+    opened = open_store()
+    yield opened
+    end_runs(home)
+    wait_until_no_engine(home)
+    opened.close()
+
+
+@pytest.fixture
+def ask(store, tmp_path):
+    (tmp_path / "people.csv").write_bytes(people_csv())
+
+    def queue_road(**params):
+        params = {"n_epochs": 3, "batch_size": 128, **params}
+        methods = [{"method": "road", "params": params}]
+        return queue(store, specification(tmp_path / "people.csv", methods=methods))
+
+    return queue_road
+
+
+def test_an_engine_that_dies_while_no_page_is_open_is_started_again(home, store, ask):
+    run_id = ask(n_epochs=300, batch_size=64, tau=[0.2, 0.4, 0.6])
+    command = [sys.executable, "-c", SERVE, "app", "--port", str(free_port())]
+    app = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_until((home / "engine.json").exists, 120)
+        wait_until(lambda: store.run(run_id).status == "running", 120)
+        host = json.loads((home / "engine.json").read_text())["pid"]
+        os.kill(host, signal.SIGKILL)
+        wait_until(lambda: store.run(run_id).over, 120)
+    finally:
+        app.send_signal(signal.SIGINT)
+        app.wait(timeout=30)
+    assert store.run(run_id).status == "finished"
+
+
+def test_an_engine_that_cannot_begin_says_why_once_and_is_left_alone(home, monkeypatch):
+    store = open_store()
+    store.close()
+    good = (home / "store.db").read_bytes()
+    (home / "store.db").write_bytes(b"x" * len(good))
+    with attach(home):
+        ensure_engine(home)
+        wait_until(lambda: not engine_lives(home), 120)
+        for _ in range(20):  # polls of pages
+            ensure_engine(home)
+            assert not engine_lives(home)
+        said = (home / "engine.log").read_text()
+        assert said.count("is damaged. Put a backup") == 1
+        assert "Traceback" not in said
+        assert "stopped by an error" in engine_waits_for(home)
+        (home / "store.db").write_bytes(good)
+        monkeypatch.setattr(_engine, "RETRY_SECONDS", 0)
+        ensure_engine(home)
+        wait_until((home / "engine.json").exists, 120)
+        assert engine_waits_for(home) == ""
+    wait_until_no_engine(home)
+
+
+@pytest.fixture
+def small_disk(home):
+    """The home folder on a disk of its own, and a function that changes its size."""
+
+    def mount(options):
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(home)]
+        return subprocess.run(command, capture_output=True).returncode == 0
+
+    home.mkdir()
+    if not mount("size=20m"):
+        pytest.skip("only root may mount a disk")
+    yield lambda size: mount(f"remount,size={size}")
+    subprocess.run(["umount", "--lazy", str(home)], check=True)
+
+
+def test_on_a_full_disk_training_waits_says_so_and_goes_on(small_disk, home, ask):
+    run_id = ask()
+    store = open_store()
+    try:
+        with attach(home):
+            ensure_engine(home)
+            wait_until(lambda: store.run(run_id).status == "running", 120)
+            assert "room on the disk, of which 2" in engine_waits_for(home)
+            filler = home / "filler"
+            with pytest.raises(OSError, match="No space left"):
+                filler.write_bytes(b"x" * (30 << 20))
+            with pytest.raises(OSError, match=r"is full.*Make room"):
+                store.rename_run(run_id, "n" * 10_000_000)
+            assert [run.id for run in store.open_runs()] == [run_id]
+            filler.unlink()
+            assert store.snapshot(run_id).count("queued") == 1
+            assert small_disk("300m")
+            wait_until(lambda: ensure_engine(home) or store.run(run_id).over, 120)
+            assert store.run(run_id).status == "finished"
+    finally:
+        store.close()
