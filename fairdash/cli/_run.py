@@ -17,7 +17,16 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairdash import APP_FOLDER
-from fairdash.cli._options import File, Home, Out, check_out, opened, refusing, write
+from fairdash.cli._options import (
+    File,
+    Home,
+    Out,
+    check_out,
+    opened,
+    refuse,
+    refusing,
+    write,
+)
 from fairdash.jobs import (
     attach,
     engine_waits_for,

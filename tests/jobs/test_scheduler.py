@@ -174,7 +174,7 @@ def test_a_scheduler_that_does_not_answer_is_told_with_the_way_to_start_one(
     with pytest.raises(ValueError, match=rf"{nobody}.*dask scheduler --host"):
         use_scheduler(store, nobody)
     for wrong in ("127.0.0.1", "http://127.0.0.1:8786", "tcp://127.0.0.1"):
-        with pytest.raises(ValueError, match="is like tcp://10"):
+        with pytest.raises(ValueError, match="is like tls://10"):
             use_scheduler(store, wrong)
     store.close()
 
