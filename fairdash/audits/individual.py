@@ -43,6 +43,7 @@ Float = NDArray[np.float64]
 FLIPS = 12  # values up to which a number is set to each of them
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _FEW_GROUPS = 12
+_MODEL = ["label", "method", "colour_role", "chosen", "fairness_weight"]
 
 
 def flip_values(dataset: Dataset, columns: Sequence[str]) -> Flips:
@@ -224,9 +225,6 @@ def _differing(trials: Sequence[TrialRecord]) -> list[str]:
             values.setdefault((name, trial.method), set()).add(value)
     several = [name for (name, _), own in values.items() if len(own) > 1]
     return list(dict.fromkeys(several))
-
-
-_MODEL = ["label", "method", "colour_role", "chosen", "fairness_weight"]
 
 
 def audits_table(rows: Sequence[dict[str, object]]) -> pd.DataFrame:

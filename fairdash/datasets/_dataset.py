@@ -17,6 +17,8 @@ from fairdash.datasets._roles import Roles
 from fairdash.datasets._rows import group_codes, outcomes, row_reasons
 from fairdash.datasets._subgroups import has_bins
 
+FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -152,9 +154,6 @@ def _content_key(dataset: Dataset) -> str:
         digest.update(f"{name}:{column.dtype}:{list(values)!r}".encode())
         digest.update(codes.astype(np.int64).tobytes())
     return digest.hexdigest()
-
-
-FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
 
 
 class Split(NamedTuple):

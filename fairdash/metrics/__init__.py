@@ -4,7 +4,6 @@ Predictions ``y_pred`` are 0/1, ``scores`` are probabilities of the positive out
 and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
-from fairdash.metrics.group.calibration import as_probabilities, calibration_curve
 from fairdash.metrics.group.chance import compare, noise_floor
 from fairdash.metrics.group.counting import binary_vector, divide, row_weights
 from fairdash.metrics.group.estimates import MEASURES, RATES, SCORE_MEASURES
@@ -38,8 +37,10 @@ from fairdash.metrics.group.measures import (
     INTERVAL_KINDS,
     MEASURE_NAMES,
     MEASURE_SYMBOLS,
+    as_probabilities,
     best_off,
     better_when,
+    calibration_curve,
     gap_ends,
     gap_sentence,
     gap_words,

@@ -26,6 +26,7 @@ from fairdash.store import Store, TrialRecord
 OWN = "own scores"  # instead of a method of the catalog
 ALL_ROWS = -1  # instead of the seed of a split: no row was trained on
 _KEY = "column "
+Value = TypeVar("Value")
 
 
 def own_models(dataset: Dataset) -> list[Setting]:
@@ -84,9 +85,6 @@ def _trial(score: ScoreColumn, seed: int) -> TrialRecord:
     params: dict[str, Any] = score.model_dump(mode="json")
     key = _KEY + json.dumps(params)
     return TrialRecord(key, OWN, params, seed, "finished", None, None, None, None)
-
-
-Value = TypeVar("Value")
 
 
 class Kept:

@@ -1,7 +1,8 @@
 """Grids of settings into stacks of models into rows of metrics."""
 
-from fairdash.sweep._certified import CertifiedChoice, choose_certified
 from fairdash.sweep._front import (
+    CertifiedChoice,
+    choose_certified,
     decides,
     hypervolume,
     is_gain,

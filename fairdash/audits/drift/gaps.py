@@ -18,6 +18,8 @@ Float = NDArray[np.float64]
 REST = "(in no subgroup)"
 _DRAWS = 1000
 _TABLES = 200
+MISSING = "(missing)"
+_LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,10 +273,6 @@ def _resampled(n: Float, k: Float, rng: np.random.Generator) -> tuple[Float, Flo
         sizes.append(first + second)
         counted.append(first)
     return np.stack(sizes, axis=-1), np.stack(counted, axis=-1)
-
-
-MISSING = "(missing)"
-_LEVEL = 0.95
 
 
 def column_shifts(

@@ -23,6 +23,9 @@ from fairdash.datasets import Subgroups, is_number, is_whole, label_codes, quant
 MOST_LEVELS = 8  # of a column; rarer ones are in no condition of their own
 _PAIRED = 6  # levels up to which two of them make a condition
 _BY_VALUE = 4  # different numbers up to which a column is not cut
+Float = NDArray[np.floating]
+Block = tuple[int, ...]
+_ROWS_A_CELL = 5  # at least, where columns are counted together
 
 
 class Condition(NamedTuple):
@@ -205,11 +208,6 @@ def _number(value: float | None) -> str:
         return ""
     text = f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
     return text.replace("-", "−")
-
-
-Float = NDArray[np.floating]
-Block = tuple[int, ...]
-_ROWS_A_CELL = 5  # at least, where columns are counted together
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,11 @@ from fairdash.audits.subgroups.statistic import (
     widest_pair,
 )
 
+Words = NDArray[np.uint64]
+_ALIKE = 3.0  # standard errors; the best of many looks larger than it is
+_SHARE = 0.5  # of its gap that rows outside must show to explain it
+_SIMILAR = 0.8  # of its own statistic, left outside the others, where none is clear
+
 
 class Limits(NamedTuple):
     """Which subgroups are searched, and for what.
@@ -192,12 +197,6 @@ def _between(
         least = np.maximum(least, parents[one] + parents[other] - table(common))
     flat = (rows.n_groups, 2, -1)
     return least.reshape(flat), most.reshape(flat)
-
-
-Words = NDArray[np.uint64]
-_ALIKE = 3.0  # standard errors; the best of many looks larger than it is
-_SHARE = 0.5  # of its gap that rows outside must show to explain it
-_SIMILAR = 0.8  # of its own statistic, left outside the others, where none is clear
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,10 @@ MOST_LEVELS = 1000
 MOST_TEXT = 0.5
 FEWEST_NUMBERS = 3
 NUMBERED = re.compile(r"column \d+")  # of a file without a header
+MANY_MISSING = 0.2
+MANY_VALUES = 0.2
+NEARLY_UNIQUE = 0.95
+FINGERPRINT_ROWS = 1000
 
 
 def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
@@ -217,12 +221,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-MANY_MISSING = 0.2
-MANY_VALUES = 0.2
-NEARLY_UNIQUE = 0.95
-FINGERPRINT_ROWS = 1000
 
 
 def feature_findings(

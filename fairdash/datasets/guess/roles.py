@@ -35,6 +35,7 @@ MAJORITY_ETHNICITY = {"white", "caucasian", "cauc"}
 MOST_GROUPS = 5
 MANY_VALUES = 20
 FEWEST_GROUP_ROWS = 100
+_MOST_GUESSED = 3
 
 
 @dataclass(frozen=True)
@@ -190,9 +191,6 @@ def _guess_subgroup_columns(
     others = [name for name in few if not is_number(frame[name])]
     found = (*ages[:1], *people)
     return found or tuple(sorted(others, key=lambda n: -frame[n].nunique())[:1])
-
-
-_MOST_GUESSED = 3
 
 
 def guess_score(column: "pd.Series[Any]") -> ScoreColumn | None:

@@ -36,6 +36,16 @@ ARROW = {
     "float": pa.float64(),
     "text": pa.string(),
 }
+BLOCK, COLUMN_BLOCK = 2 << 20, 2048  # bytes of a batch at least, a column each
+CHARACTERS = 1 << 20
+PLAIN: dict[str, Any] = {
+    "delimiter": ",",
+    "quote": '"',
+    "encoding": "utf-8",
+    "spaces": False,
+    "comments": False,
+    "skipped": 0,
+}
 
 
 class Sink(Protocol):
@@ -175,18 +185,6 @@ def _all(flags: Any) -> bool:
 
 def _any(flags: Any) -> bool:
     return bool(compute.any(flags, min_count=0).as_py())
-
-
-BLOCK, COLUMN_BLOCK = 2 << 20, 2048  # bytes of a batch at least, a column each
-CHARACTERS = 1 << 20
-PLAIN: dict[str, Any] = {
-    "delimiter": ",",
-    "quote": '"',
-    "encoding": "utf-8",
-    "spaces": False,
-    "comments": False,
-    "skipped": 0,
-}
 
 
 class CsvText:

@@ -31,6 +31,39 @@ MOST_BESIDE = 128 << 20  # bytes of what of a workbook is kept in memory
 MOST_TIMES = 250  # as many bytes as in the archive; tables reach twenty
 MOST_TEXT_TIMES = 1_000  # the same of the texts of a Parquet file
 UNSUSPECTED = 64 << 20  # bytes that any archive may unpack to
+GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+WORKBOOK = "xl/workbook.xml"
+SHEETS = "xl/worksheets/"  # read row by row; all else of a workbook is kept in memory
+CELL, ROW, TAG = re.compile(rb"<c[ >/]"), re.compile(rb"<row[ >/]"), b"<"
+# what zipfile raises on a damaged archive, a method it lacks or a password it needs
+ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    RuntimeError,
+    EOFError,
+    OSError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+)
+HEAD_BYTES = 1024
+BLOCK = 1 << 20
+TABLES = {
+    ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".test", ".json", ".jsonl",
+    ".ndjson", ".parquet", ".xlsx", ".gz",
+}  # fmt: skip
+NOT_TABLES = {
+    b"\xd0\xcf\x11\xe0": "an old Excel file (.xls); save it as .xlsx",
+    b"SQLite format 3": "a database; export the table as CSV",
+    b"%PDF": "a PDF; export the table as CSV",
+    b"ARROW1": "an Arrow file; save the table as Parquet",
+    b"BZh": "compressed with bzip2; compress it with gzip",
+    b"\xfd7zXZ": "compressed with xz; compress it with gzip",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd; compress it with gzip",
+    b"PK\x05\x06": "an empty ZIP archive; put the table into it",
+    b"7z\xbc\xaf": "a 7z archive; make it a ZIP archive",
+    b"Rar!": "a RAR archive; make it a ZIP archive",
+    b"\x89HDF": "an HDF5 file; save the table as Parquet",
+}
 
 
 def check_columns(name: str, n_columns: int) -> None:
@@ -80,41 +113,6 @@ def check_cell(column: str, longest: Any) -> None:
             f"The column {column!r} has a cell of {longest:,} characters; close its "
             "quote, or exclude the column."
         )
-
-
-GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
-WORKBOOK = "xl/workbook.xml"
-SHEETS = "xl/worksheets/"  # read row by row; all else of a workbook is kept in memory
-CELL, ROW, TAG = re.compile(rb"<c[ >/]"), re.compile(rb"<row[ >/]"), b"<"
-# what zipfile raises on a damaged archive, a method it lacks or a password it needs
-ZIP_ERRORS = (
-    zipfile.BadZipFile,
-    RuntimeError,
-    EOFError,
-    OSError,
-    struct.error,
-    zlib.error,
-    lzma.LZMAError,
-)
-HEAD_BYTES = 1024
-BLOCK = 1 << 20
-TABLES = {
-    ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".test", ".json", ".jsonl",
-    ".ndjson", ".parquet", ".xlsx", ".gz",
-}  # fmt: skip
-NOT_TABLES = {
-    b"\xd0\xcf\x11\xe0": "an old Excel file (.xls); save it as .xlsx",
-    b"SQLite format 3": "a database; export the table as CSV",
-    b"%PDF": "a PDF; export the table as CSV",
-    b"ARROW1": "an Arrow file; save the table as Parquet",
-    b"BZh": "compressed with bzip2; compress it with gzip",
-    b"\xfd7zXZ": "compressed with xz; compress it with gzip",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd; compress it with gzip",
-    b"PK\x05\x06": "an empty ZIP archive; put the table into it",
-    b"7z\xbc\xaf": "a 7z archive; make it a ZIP archive",
-    b"Rar!": "a RAR archive; make it a ZIP archive",
-    b"\x89HDF": "an HDF5 file; save the table as Parquet",
-}
 
 
 class SeveralTablesError(ValueError):

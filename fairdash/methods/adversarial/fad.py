@@ -15,6 +15,9 @@ from fairdash.methods.params import FAST, PAPER, hidden_layers
 if TYPE_CHECKING:
     from torch import Tensor
 
+STEP = 1.0  # how far a row is moved, the paper's h
+WIDTHS = (16.0, 8.0, 4.0, 2.0, 1.0)  # of the Gaussian kernels
+
 
 class FadTrainer(AdversarialTrainer):
     """Predictor f against an adversary g of its last hidden layer."""
@@ -88,9 +91,6 @@ FAD_METHOD = Method.of(
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-STEP = 1.0  # how far a row is moved, the paper's h
-WIDTHS = (16.0, 8.0, 4.0, 2.0, 1.0)  # of the Gaussian kernels
 
 
 class CumaTrainer(FadTrainer):

@@ -18,6 +18,8 @@ from fairdash.methods.params import hidden_layers
 if TYPE_CHECKING:
     from torch import Tensor
 
+N_SNAPSHOTS = 20  # weights of the training rows that a finished model keeps
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -111,8 +113,6 @@ def group_slope(outputs: Tensor, groups: Groups) -> Tensor:
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-N_SNAPSHOTS = 20  # weights of the training rows that a finished model keeps
 
 
 @dataclass(frozen=True)

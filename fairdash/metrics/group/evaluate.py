@@ -35,6 +35,7 @@ Scores = NDArray[np.floating[Any]]
 
 # what float32 keeps of 1: a saturated network is then wrong by at most 16 nats
 _CLIP = float(np.finfo(np.float32).eps)
+_ENDS = ("_low", "_high")
 
 
 def evaluate(
@@ -202,9 +203,6 @@ def log_loss(positive: NDArray[np.bool_], scores: Scores) -> Scores:
     clipped = np.clip(likelihood, _CLIP, 1 - _CLIP)
     loss: Scores = -np.log(clipped).mean(axis=1)
     return loss
-
-
-_ENDS = ("_low", "_high")
 
 
 def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:

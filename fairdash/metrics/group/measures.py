@@ -1,4 +1,4 @@
-r"""Any measure of a classifier by group, each with an interval.
+r"""Any measure of a classifier by group, with intervals, in words; calibration.
 
 A rate is a share of positives among the rows it is about, its *support*: all rows, the
 rows of one outcome, or the rows predicted positive. Its interval is Wilson's. With
@@ -6,23 +6,76 @@ weights :math:`w` the share is weighted and the interval is Wilson's at the effe
 number of rows :math:`(\sum w)^2 / \sum w^2` (Kish 1965, section 8.2).
 """
 
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.isotonic import IsotonicRegression
+from sklearn.utils import check_consistent_length
 
-from fairdash._validation import check_one_of
+from fairdash._validation import as_written, check_one_of, check_whole, value_label
 from fairdash._wording import MINUS
-from fairdash.metrics.group.counting import divide, group_codes
+from fairdash.metrics.group.counting import binary_vector, divide, group_codes
 from fairdash.metrics.group.estimates import Array, Measured
 from fairdash.metrics.group.intervals import (
     Interval,
     check_confidence,
     difference_of,
     ratio_of,
+    wilson_interval,
 )
+
+MEASURE_NAMES = {
+    "selection_rate": "Selection rate",
+    "true_positive_rate": "True positive rate",
+    "false_positive_rate": "False positive rate",
+    "false_negative_rate": "False negative rate",
+    "precision": "Precision",
+    "accuracy": "Accuracy",
+    "calibration": "Calibration",
+    "brier": "Brier score",
+    "auc": "AUC",
+}
+MEASURE_SYMBOLS = {
+    "selection_rate": "P(ŷ = 1)",
+    "true_positive_rate": "P(ŷ = 1 | y = 1)",
+    "false_positive_rate": "P(ŷ = 1 | y = 0)",
+    "false_negative_rate": "P(ŷ = 0 | y = 1)",
+    "precision": "P(y = 1 | ŷ = 1)",
+    "accuracy": "P(ŷ = y)",
+    "calibration": "mean score − P(y = 1)",
+    "brier": "mean (score − y)²",
+    "auc": "P(score | y = 1 above score | y = 0)",
+}
+_NORMAL = "normal intervals of means"
+INTERVAL_KINDS = {
+    **dict.fromkeys(MEASURE_NAMES, "Newcombe intervals"),
+    "calibration": _NORMAL,
+    "brier": _NORMAL,
+    "auc": "DeLong intervals on the logit scale",
+}
+_AMONG = {
+    "true_positive_rate": "among rows with {outcome}, ",
+    "false_positive_rate": "among rows without {outcome}, ",
+    "false_negative_rate": "among rows with {outcome}, ",
+    "precision": "among rows {decided}, ",
+}
+_CLAUSES = {
+    "selection_rate": "{group} are {decided} {points} {often} than {other}",
+    "true_positive_rate": "{group} are {decided} {points} {often} than {other}",
+    "false_positive_rate": "{group} are {decided} {points} {often} than {other}",
+    "false_negative_rate": "{group} are not {decided} {points} {often} than {other}",
+    "precision": "{outcome} is {points} {frequent} for {group} than for {other}",
+    "accuracy": "decisions are right {points} {often} for {group} than for {other}",
+    "calibration": "scores are {points} {higher} against outcomes for {group} than "
+    "for {other}",
+    "brier": "the Brier score is {decimals} {higher} for {group} than for {other}",
+    "auc": "the AUC is {decimals} {higher} for {group} than for {other}",
+}
+_FEW = 12  # distinct scores that are each a bin
 
 
 def measure_by_group(
@@ -187,55 +240,6 @@ def best_off(measure: str, value: Array, *, favourable: bool = True) -> int:
     return int(np.nanargmax(value) if high else np.nanargmin(value))
 
 
-MEASURE_NAMES = {
-    "selection_rate": "Selection rate",
-    "true_positive_rate": "True positive rate",
-    "false_positive_rate": "False positive rate",
-    "false_negative_rate": "False negative rate",
-    "precision": "Precision",
-    "accuracy": "Accuracy",
-    "calibration": "Calibration",
-    "brier": "Brier score",
-    "auc": "AUC",
-}
-MEASURE_SYMBOLS = {
-    "selection_rate": "P(ŷ = 1)",
-    "true_positive_rate": "P(ŷ = 1 | y = 1)",
-    "false_positive_rate": "P(ŷ = 1 | y = 0)",
-    "false_negative_rate": "P(ŷ = 0 | y = 1)",
-    "precision": "P(y = 1 | ŷ = 1)",
-    "accuracy": "P(ŷ = y)",
-    "calibration": "mean score − P(y = 1)",
-    "brier": "mean (score − y)²",
-    "auc": "P(score | y = 1 above score | y = 0)",
-}
-_NORMAL = "normal intervals of means"
-INTERVAL_KINDS = {
-    **dict.fromkeys(MEASURE_NAMES, "Newcombe intervals"),
-    "calibration": _NORMAL,
-    "brier": _NORMAL,
-    "auc": "DeLong intervals on the logit scale",
-}
-_AMONG = {
-    "true_positive_rate": "among rows with {outcome}, ",
-    "false_positive_rate": "among rows without {outcome}, ",
-    "false_negative_rate": "among rows with {outcome}, ",
-    "precision": "among rows {decided}, ",
-}
-_CLAUSES = {
-    "selection_rate": "{group} are {decided} {points} {often} than {other}",
-    "true_positive_rate": "{group} are {decided} {points} {often} than {other}",
-    "false_positive_rate": "{group} are {decided} {points} {often} than {other}",
-    "false_negative_rate": "{group} are not {decided} {points} {often} than {other}",
-    "precision": "{outcome} is {points} {frequent} for {group} than for {other}",
-    "accuracy": "decisions are right {points} {often} for {group} than for {other}",
-    "calibration": "scores are {points} {higher} against outcomes for {group} than "
-    "for {other}",
-    "brier": "the Brier score is {decimals} {higher} for {group} than for {other}",
-    "auc": "the AUC is {decimals} {higher} for {group} than for {other}",
-}
-
-
 def gap_words(
     measure: str,
     group: str,
@@ -318,3 +322,89 @@ def whole_points(difference: float) -> str:
     """Return the size of a difference of shares: 24 points, 1 point, 0 points."""
     n = round(100 * abs(difference))
     return f"{n} point" if n == 1 else f"{n} points"
+
+
+def calibration_curve(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    bins: int = 10,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    r"""Return how often the outcome is 1 where a score says the same, by group.
+
+    A score is calibrated by group when :math:`P(y = 1 \mid \text{score}, s)` does not
+    depend on the group s; a calibrated probability also equals it.
+
+    Parameters
+    ----------
+    y_true : array-like of 0/1, (n_rows,)
+    scores : array-like of finite numbers, (n_rows,)
+        Probabilities or any other scores, such as deciles.
+    bins : int, default=10
+        Of equal width, from the smallest to the largest score, or from 0 to 1 for
+        scores inside; up to twelve distinct scores are a bin each.
+
+    Returns
+    -------
+    DataFrame, one row per group and bin: group, bin (text), n, mean_score, rate,
+    ci_low, ci_high (Wilson). Without rows the last four are NaN.
+    """
+    check_whole("bins", bins, at_least=2)
+    check_confidence(confidence)
+    y = binary_vector("y_true", y_true)
+    values = np.asarray(scores, dtype=np.float64)
+    check_consistent_length(y, values)
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        raise ValueError(
+            f"`scores` must be finite numbers; {len(wrong)} rows are not, the first is "
+            f"{as_written(values[wrong[0]])} in row {wrong[0]}. Exclude these rows."
+        )
+    groups = group_codes(sensitive_features, y)
+    distinct = np.unique(values)
+    if len(distinct) <= _FEW:
+        place, names = np.searchsorted(distinct, values), list(map(_short, distinct))
+    else:
+        low, high = min(0.0, distinct[0]), max(1.0, distinct[-1])
+        if distinct[0] < 0 or distinct[-1] > 1:
+            low, high = distinct[0], distinct[-1]
+        edges = np.linspace(low, high, bins + 1)
+        place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1)
+        pairs = itertools.pairwise(edges)
+        names = [f"{_short(a)}–{_short(b)}" for a, b in pairs]
+    cell = groups.codes * len(names) + place
+    n_cells = len(groups.names) * len(names)
+    n = np.bincount(cell, minlength=n_cells).astype(np.float64)
+    positives = np.bincount(cell, y, n_cells)
+    ends = wilson_interval(positives, n, confidence=confidence)
+    return pd.DataFrame(
+        {
+            "group": np.repeat(groups.names, len(names)),
+            "bin": np.tile(names, len(groups.names)),
+            "n": n.astype(np.int64),
+            "mean_score": divide(np.bincount(cell, values, n_cells), n),
+            "rate": divide(positives, n),
+            "ci_low": ends[0],
+            "ci_high": ends[1],
+        }
+    )
+
+
+def as_probabilities(
+    y_true: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Return how often the outcome is 1 at a score: isotonic regression over all rows.
+
+    For scores that are no probabilities, such as deciles; over all groups together, so
+    that gaps in calibration say for whom a score means more than on the whole.
+    """
+    isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    isotonic.fit(scores, y_true, sample_weight)
+    fitted: NDArray[np.float64] = isotonic.predict(scores)
+    return fitted
+
+
+def _short(value: float) -> str:
+    return value_label(float(f"{value:.3g}"))
