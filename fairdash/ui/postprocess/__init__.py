@@ -1,9 +1,14 @@
 """The Post-process page: thresholds for each group."""
 
-from fairdash.ui.postprocess.apply import apply_to_file
-from fairdash.ui.postprocess.controls import live_ramp, pick_gamma, pick_post
-from fairdash.ui.postprocess.ramp import baselines, fit_ramp
+from fairdash.ui.postprocess.ramp import (
+    baselines,
+    fit_ramp,
+    live_ramp,
+    pick_gamma,
+    pick_post,
+)
 from fairdash.ui.postprocess.report import (
+    apply_to_file,
     changed_by_group,
     local_before_after,
     post_bounds,
