@@ -9,6 +9,11 @@ def button(page, label):
     return found
 
 
+def widget(page, kind, label):
+    """Return the first widget of a kind that is called ``label``."""
+    return next(one for one in page.get(kind) if one.label == label)
+
+
 def labels(page):
     """Return the labels of all buttons."""
     return [button.label for button in page.button]

@@ -1,5 +1,7 @@
 """A small table of people, and specifications to train on it in a moment."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pandas as pd
 
@@ -12,6 +14,16 @@ ROLES = Roles(
     features=("age", "skill", "branch"),
     subgroup_columns=("age", "branch"),
 )
+
+
+@dataclass(frozen=True)
+class Question:
+    """A trial as the store takes it."""
+
+    key: str
+    method: str = "road"
+    params: dict = field(default_factory=lambda: {"tau": 0.5})
+    seed: int = 0
 
 
 WEIGHTS = {

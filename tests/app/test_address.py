@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from reading import button, figures, numbers, words
+from reading import button, figures, numbers, widget, words
 from toys import people, people_csv
 
 from fairdash import ui
@@ -20,11 +20,6 @@ KINDS = [
 def run_id(dataset_id):
     grid = {**QUICK, "fairness_weight": (1.0, 3.0), "tau": (0.1, 0.6)}
     return start_training(dataset_id, MethodGrid(method="road", params=grid), 2)
-
-
-def widget(page, kind, label):
-    (found,) = [one for one in page.get(kind) if one.label == label]
-    return found
 
 
 def chosen(page):

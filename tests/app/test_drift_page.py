@@ -1,7 +1,7 @@
 """The Drift page on first visit, with a table, with parts, and when it fails."""
 
 import pytest
-from reading import button, drawn, figures, labels, numbers, words
+from reading import button, drawn, figures, labels, numbers, widget, words
 from toys import people
 
 from fairdash import ui
@@ -27,10 +27,6 @@ def later(n=700):
 def send(page, frame, name="later_rows.csv"):
     (box,) = page.get("file_uploader")
     return box.upload(name, frame.to_csv(index=False).encode(), "text/csv").run()
-
-
-def widget(page, kind, label):
-    return next(one for one in page.get(kind) if one.label == label)
 
 
 def test_a_visit_without_anything_offers_the_sample(visit):

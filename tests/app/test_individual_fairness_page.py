@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import streamlit as st
-from reading import button, figures, numbers, words
+from reading import button, figures, numbers, widget, words
 from scipy.special import expit
 from toys import ROLES, people
 
@@ -21,10 +21,6 @@ QUICK = {"n_epochs": 4, "batch_size": 128}
 def run_id(dataset_id):
     params = {**QUICK, "fairness_weight": (1.0, 20.0)}
     return start_training(dataset_id, MethodGrid(method="sensei", params=params), 1)
-
-
-def widget(page, kind, label):
-    return next(one for one in page.get(kind) if one.label == label)
 
 
 def test_a_visit_without_anything_says_what_it_takes(visit):

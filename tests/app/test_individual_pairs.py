@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from reading import button, numbers, words
+from reading import button, numbers, widget, words
 from toys import people
 
 from fairdash import ui
@@ -27,10 +27,6 @@ def model(dataset_id, run_id):
     models = ui.known_models(dataset_id, run_id)
     trial = next(m for m in models if m.method == "sensei").trials[0]
     return model_of(dataset_id, trial).rows
-
-
-def widget(page, kind, label):
-    return next(one for one in page.get(kind) if one.label == label)
 
 
 def send(page, label, frame):

@@ -1,6 +1,6 @@
 import pandas as pd
 import pytest
-from reading import button, figures, numbers, words
+from reading import button, figures, numbers, widget, words
 
 from fairdash import ui
 from fairdash.audits import search_model
@@ -17,10 +17,6 @@ QUICK = {"n_epochs": 4, "batch_size": 128}
 def run_id(dataset_id):
     """ROAD and the unconstrained model, two seeds each."""
     return start_training(dataset_id, MethodGrid(method="road", params=QUICK), 2)
-
-
-def widget(page, kind, label):
-    return next(one for one in page.get(kind) if one.label == label)
 
 
 def ranked(page):

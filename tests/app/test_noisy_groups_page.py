@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from reading import button, figures, labels, numbers, sent, words
+from reading import button, figures, labels, numbers, sent, widget, words
 from toys import ROLES, people
 
 from fairdash import ui
@@ -25,10 +25,6 @@ def run_id(dataset_id):
     return start_training(
         dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1
     )
-
-
-def widget(page, kind, label):
-    return next(one for one in page.get(kind) if one.label == label)
 
 
 def bounds(page):

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from reading import figures, labels, numbers, words
+from reading import figures, labels, numbers, widget, words
 from toys import ROLES, people
 
 from fairdash import ui
@@ -26,10 +26,6 @@ def run_id(dataset_id):
     return start_training(
         dataset_id, MethodGrid(method="unconstrained", params=QUICK), 1
     )
-
-
-def widget(page, kind, label):
-    return next(one for one in page.get(kind) if one.label == label)
 
 
 def stored(run_id):

@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from reading import button, figures, numbers, words
+from reading import button, figures, numbers, widget, words
 
 from fairdash import ui
 from fairdash.datasets import Subgroups, training_rows
@@ -17,10 +17,6 @@ QUICK = {"n_epochs": 4, "batch_size": 128, "fairness_weight": 3.0}
 @pytest.fixture
 def run_id(dataset_id):
     return start_training(dataset_id, MethodGrid(method="road", params=QUICK), 2)
-
-
-def widget(page, kind, label):
-    return next(one for one in page.get(kind) if one.label == label)
 
 
 def stored(run_id, seed=0, train_rows=None):

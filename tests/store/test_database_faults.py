@@ -28,18 +28,6 @@ FORMS = [
 ]
 
 
-@pytest.fixture
-def store(home):
-    opened = open_store()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def table(store):
-    return store.add_table(people_csv(100), "people.csv")
-
-
 def damage(database, how):
     content = database.read_bytes()
     if how == "truncated":

@@ -4,12 +4,11 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 import pytest
-from toys import ROLES, people_csv
+from toys import ROLES, Question, people_csv
 
 from fairdash.datasets import Subgroups
 from fairdash.store import Draft, open_store
@@ -28,26 +27,6 @@ else:
     shutil.rmtree = die
 store.delete_run(sys.argv[2])
 """
-
-
-@dataclass(frozen=True)
-class Question:
-    key: str
-    method: str = "road"
-    params: dict = field(default_factory=dict)
-    seed: int = 0
-
-
-@pytest.fixture
-def store(home):
-    opened = open_store()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def table(store):
-    return store.add_table(people_csv(100), "people.csv")
 
 
 @pytest.fixture

@@ -1,32 +1,10 @@
-from dataclasses import dataclass, field
-
 import numpy as np
 import pandas as pd
 import pytest
-from toys import ROLES, people_csv
+from toys import ROLES, Question, people_csv
 
 from fairdash.datasets import Cut, Remedy, Subgroups, apply_remedy
 from fairdash.store import Draft, Store, open_store
-
-
-@pytest.fixture
-def store(home):
-    opened = open_store()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def table(store):
-    return store.add_table(people_csv(100), "people.csv")
-
-
-@dataclass(frozen=True)
-class Question:
-    key: str
-    method: str = "road"
-    params: dict = field(default_factory=dict)
-    seed: int = 0
 
 
 def add_run(store, dataset_id, name):

@@ -1,29 +1,11 @@
 import os
 import threading
 import time
-from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 import pytest
-from toys import ROLES, people_csv
-
-from fairdash.store import open_store
-
-
-@dataclass(frozen=True)
-class Question:
-    key: str
-    method: str = "road"
-    params: dict = field(default_factory=lambda: {"tau": 0.5})
-    seed: int = 0
-
-
-@pytest.fixture
-def store(home):
-    opened = open_store()
-    yield opened
-    opened.close()
+from toys import ROLES, Question, people_csv
 
 
 @pytest.fixture

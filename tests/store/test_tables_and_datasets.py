@@ -8,13 +8,6 @@ from fairdash.datasets import Subgroups, TableFormat
 from fairdash.store import open_store
 
 
-@pytest.fixture
-def store(home):
-    opened = open_store()
-    yield opened
-    opened.close()
-
-
 def test_a_table_comes_back_as_it_was_read(store):
     digest = store.add_table(people_csv(), "people.csv")
     pd.testing.assert_frame_equal(
