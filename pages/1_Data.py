@@ -83,7 +83,12 @@ else:
             if audit_scores:
                 own = results.own_models(ui.store().dataset(kept))
                 page = "pages/3_Local_fairness.py"
-                ui.open_page(page, data=kept, models=own[0].id)
+                more = {"models": own[0].id}
+                if roles.positive_is == "unfavourable":
+                    more["measure"] = "false_positive_rate"
+                if len(dataset.group_names) > 2 and roles.groups:
+                    more["reference"] = dataset.group_names[0]
+                ui.open_page(page, data=kept, **more)
         except ValueError as error:
             with right:
                 ui.problem(f"No model was trained on {table.name}", error)

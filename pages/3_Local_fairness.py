@@ -43,6 +43,7 @@ def local_fairness():
         measure = ui.pick_measure()
         bar = st.container(), st.container()
         options = ui.more("Subgroups")
+    reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
     subgroups = ui.subgroup_form(dataset, start, bar=bar, options=options)
     with options:
         compared = ui.pick_seed(chosen)
@@ -50,7 +51,7 @@ def local_fairness():
         upright = ui.pick_upright()
     try:
         result = results.local_by_measure(
-            ui.store(), compared, view.data, subgroups, measure
+            ui.store(), compared, view.data, subgroups, measure, reference
         )
     except ValueError as error:
         ui.problem("These subgroups cannot be looked at", error)
@@ -87,7 +88,7 @@ def local_fairness():
         key="local di",
     )
     ui.offer_missing_seeds(compared, view.data)
-    local.by_measure(compared, dataset, view.data, measure)
+    local.by_measure(compared, dataset, view.data, measure, reference)
     local.find_section(
         compared, dataset, view.data, measure=measure, subgroups=subgroups
     )

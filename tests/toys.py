@@ -115,3 +115,20 @@ def train_sweep(store, frame, name, roles=ROLES, subgroups=("branch",)):
     run = queue(store, SweepSpec.model_validate(spec), name=name)
     run_open(store)
     return run
+
+
+def prisoners(n=1200, seed=0):
+    """Return offenders rated by deciles that are higher in one group without cause."""
+    rng = np.random.default_rng(seed)
+    race = rng.choice(["Caucasian", "African-American"], n)
+    risk = rng.normal(size=n)
+    seen = risk + rng.normal(0, 0.7, n) + 0.8 * (race == "African-American")
+    return pd.DataFrame(
+        {
+            "age_cat": rng.choice(["Less than 25", "25 - 45"], n),
+            "race": race,
+            "priors_count": rng.poisson(np.exp(risk / 2)),
+            "decile_score": pd.qcut(seen, 10, labels=False) + 1,
+            "two_year_recid": (risk + rng.logistic(size=n) > 0).astype(int),
+        }
+    )

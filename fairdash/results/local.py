@@ -65,6 +65,8 @@ class LocalResult:
         Paired changes against the first model, if there is one on the same rows.
     note : str
         Which seeds are compared, where models have different ones.
+    reference : str or None
+        Group that gaps are from; None for the largest between groups.
     """
 
     label: str
@@ -75,6 +77,7 @@ class LocalResult:
     note: str = ""
     measure: str = "selection_rate"
     rows: str = "test row"
+    reference: str | None = None
 
     @cached_property
     def once(self) -> Kept:
@@ -159,10 +162,12 @@ class LocalResult:
                 f"cases ({rows}).{self._overall()}"
             )
         values = {name: float(worst[f"{self.names.value}{name}"]) for name in groups}
-        lower, higher = (
-            min(groups, key=values.__getitem__),
-            max(groups, key=values.__getitem__),
-        )
+        ordered = sorted(groups, key=values.__getitem__)
+        if self.reference is not None:
+            base = values[self.reference]
+            far = max(groups, key=lambda name: abs(values[name] - base))
+            ordered = sorted((far, self.reference), key=values.__getitem__)
+        lower, higher = ordered[0], ordered[-1]
         apart = values[higher] - values[lower]
         if apart < worst["ci_low"]:
             return (
@@ -233,7 +238,8 @@ class LocalResult:
             name = MEASURE_NAMES[self.measure]
             what, kind = f"Gap in {in_text(name)}", INTERVAL_KINDS[self.measure]
             whole = "the gap over all rows"
-        text = f"{what} by subgroup{part} on {rows}, {seeds}, 95% {kind}. "
+        held = "" if self.reference is None else f" from {self.reference}"
+        text = f"{what}{held} by subgroup{part} on {rows}, {seeds}, 95% {kind}. "
         text += f"Dashed: {whole}."
         return " ".join(filter(None, [text, floor_words(self.label), self.note]))
 

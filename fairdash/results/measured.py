@@ -51,17 +51,21 @@ def local_by_measure(
     dataset_id: str,
     subgroups: Subgroups,
     measure: str = "selection_rate",
+    reference: str | None = None,
 ) -> LocalResult:
     """Compare a measure of some models inside subgroups, as `local_result` does DI.
 
     Trained models are looked at on the test rows of the seeds that all of them have,
     score columns on the same rows, or on all rows where no trained model is compared.
-    Paired changes are of selection rates alone.
+    Paired changes are of selection rates alone. With a ``reference`` gaps are from that
+    group; without, they are the largest between groups.
     """
     models = beside_trained(models)
-    asked = tuple(model.contents for model in models), subgroups, measure
+    asked = tuple(model.contents for model in models), subgroups, measure, reference
     return _KEPT(
-        lambda: _local_by_measure(store, models, dataset_id, subgroups, measure),
+        lambda: _local_by_measure(
+            store, models, dataset_id, subgroups, measure, reference
+        ),
         store,
         dataset_id,
         *asked,
@@ -74,15 +78,17 @@ def _local_by_measure(
     dataset_id: str,
     subgroups: Subgroups,
     measure: str,
+    reference: str | None,
 ) -> LocalResult:
-    if measure == "selection_rate" and not any(map(is_own, models)):
+    plain = measure == "selection_rate" and reference is None
+    if plain and not any(map(is_own, models)):
         return local_result(store, models, dataset_id, subgroups)
     compared = on_shared_seeds(models)
     tables, rows, floors = [], [], []
     names = gap_names(measure)
     for model in compared.models:
         trials = tested(store, model, dataset_id, subgroups)
-        found = [_measured(trial, measure) for trial in trials]
+        found = [_measured(trial, measure, reference) for trial in trials]
         tables.append(
             mean_local_di([one.table for one in found]).assign(label=model.label)
         )
@@ -105,40 +111,62 @@ def _local_by_measure(
         compared.note(),
         measure,
         "row" if all_rows else "test row",
+        reference,
     )
 
 
 def every_measure(
-    store: Store, model: Setting, dataset_id: str, *, favourable: bool = True
+    store: Store,
+    model: Setting,
+    dataset_id: str,
+    *,
+    favourable: bool = True,
+    reference: str | None = None,
 ) -> pd.DataFrame:
     """Return every measure of a model by group, over all rows it is looked at.
 
-    Over several seeds values and ends of intervals are means.
+    Over several seeds values and ends of intervals are means. Gaps are from the
+    ``reference``, by default from the group that is best off.
 
     Returns
     -------
     DataFrame, one row per measure: measure, symbol, a column per group, gap (signed:
-    the group furthest behind minus the one that is best off), ci_low, ci_high, ratio,
+    the group furthest from the reference minus that one), ci_low, ci_high, ratio,
     sentence
     """
     outcome = store.dataset(dataset_id).roles.outcome()
     return _KEPT(
-        lambda: _every_measure(store, model, dataset_id, favourable, outcome),
+        lambda: _every_measure(
+            store, model, dataset_id, favourable, outcome, reference
+        ),
         store,
         dataset_id,
         model.contents,
         favourable,
         outcome,
+        reference,
     )
 
 
 def _every_measure(
-    store: Store, model: Setting, dataset_id: str, favourable: bool, outcome: str
+    store: Store,
+    model: Setting,
+    dataset_id: str,
+    favourable: bool,
+    outcome: str,
+    reference: str | None,
 ) -> pd.DataFrame:
     rows = []
     for measure in MEASURES:
         values = _values(store, model, dataset_id, measure)
-        gap = widest_gap(store, model, dataset_id, measure, favourable=favourable)
+        gap = widest_gap(
+            store,
+            model,
+            dataset_id,
+            measure,
+            favourable=favourable,
+            reference=reference,
+        )
         rows.append(
             {
                 "measure": MEASURE_NAMES[measure],
@@ -177,20 +205,24 @@ def widest_gap(
     measure: str = "selection_rate",
     *,
     favourable: bool = True,
+    reference: str | None = None,
 ) -> dict[str, Any]:
-    """Return who is furthest behind the group that is best off, over all rows.
+    """Return who is furthest from a group over all rows, by default the best off.
 
     Over several seeds the gap and the ends of its interval are means.
 
     Returns
     -------
     dict
-        group, other (the one best off), gap (signed: of group minus other), ci_low,
+        group, other (the reference), gap (signed: of group minus other), ci_low,
         ci_high, ratio, decided (what a positive decision is called)
     """
     dataset = store.dataset(dataset_id)
     value = np.asarray(_values(store, model, dataset_id, measure), dtype=np.float64)
-    best = dataset.group_names[best_off(measure, value, favourable=favourable)]
+    best = (
+        reference
+        or dataset.group_names[best_off(measure, value, favourable=favourable)]
+    )
     trials = tested(store, model, dataset_id, _EVERYBODY)
     gaps = pd.concat([_gaps(trial, measure, best) for trial in trials])
     numbers = ["difference", "ci_low", "ci_high", "ratio"]
@@ -241,10 +273,14 @@ class _Found(NamedTuple):
 
 
 @lru_cache(maxsize=2000)
-def _measured(trial: Tested, measure: str) -> _Found:
+def _measured(trial: Tested, measure: str, reference: str | None) -> _Found:
     key, rows = trial.key, trial.rows
     found = LocalMeasure.of(
-        measure, rows.y, _predicted(rows, key, measure), **rows.groups
+        measure,
+        rows.y,
+        _predicted(rows, key, measure),
+        reference=reference,
+        **rows.groups,
     )
     names = gap_names(measure)
     overall, largest = found.overall(), found.worst()

@@ -39,6 +39,7 @@ from fairdash.ui.widgets.pick_models import (
     pick_k,
     pick_measure,
     pick_models,
+    pick_reference,
     pick_seed,
     pick_upright,
 )

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from fairdash import plots, results
+from fairdash._wording import plain
 from fairdash.audits import FoundSubgroups, as_subgroups, search_model
 from fairdash.datasets import Dataset, Subgroups
-from fairdash.metrics import MEASURE_SYMBOLS
+from fairdash.metrics import MEASURE_NAMES, MEASURE_SYMBOLS
 from fairdash.results import Setting, beside_trained
 from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
@@ -89,9 +90,13 @@ def _look_at(subgroups: Subgroups) -> None:
 
 
 def by_measure(
-    models: Sequence[Setting], dataset: Dataset, data: str, measure: str
+    models: Sequence[Setting],
+    dataset: Dataset,
+    data: str,
+    measure: str,
+    reference: str | None,
 ) -> None:
-    """Draw the table of all measures by group, and the calibration curve.
+    """Draw the table of all measures by group, and beside it the calibration curve.
 
     The curve is of score columns, and of trained models if calibration is looked at.
     """
@@ -99,25 +104,34 @@ def by_measure(
     roles = dataset.roles
     favourable = roles.positive_is != "unfavourable"
     try:
-        table = results.every_measure(store(), model, data, favourable=favourable)
+        table = results.every_measure(
+            store(), model, data, favourable=favourable, reference=reference
+        )
         curve = results.calibration_of(store(), model, data)
     except ValueError as error:
         problem(f"{model.label} cannot be audited", error)
         return
     heading(f"Every measure of {model.label} by group")
+    left, right = st.container(), st.container()
+    if measure == "calibration" or results.is_own(model):
+        left, right = st.columns([1.15, 1], gap="medium")
     shown = results.readable_measures(
         table, dataset.group_names, roles.sensitive_feature
     )
-    show_table(shown)
+    with left:
+        show_table(shown)
+        looked_at = table["measure"] == MEASURE_NAMES[measure]
+        st.caption(plain(table.loc[looked_at, "sentence"].item()))
     if measure != "calibration" and not results.is_own(model):
         return
-    figure(
-        plots.plot_calibration(
-            curve,
-            groups=dataset.group_names,
-            feature=roles.sensitive_feature,
-            outcome=roles.outcome(),
-            score=results.score_name(model),
-        ),
-        key="calibration",
-    )
+    with right:
+        figure(
+            plots.plot_calibration(
+                curve,
+                groups=dataset.group_names,
+                feature=roles.sensitive_feature,
+                outcome=roles.outcome(),
+                score=results.score_name(model),
+            ),
+            key="calibration",
+        )

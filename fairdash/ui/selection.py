@@ -66,6 +66,8 @@ class Selection:
     up: str | None = None
     # What is compared between groups.
     measure: str | None = None
+    # Group that others are compared with.
+    reference: str | None = None
     # How many of the largest gaps Worst-k-DI averages.
     k: int | None = None
     subgroups: Subgroups | None = None
@@ -195,6 +197,7 @@ class Selection:
         if data != self.data:
             moved = replace(moved, subgroups=None, crossed=(), levels=(), noisy=None)
             moved = replace(moved, pairs=None, pair=None, labels=(), group=None)
+            moved = replace(moved, reference=None)
             moved = replace(moved, table=None, files=(), file_columns=())
             moved = replace(moved, sweep_form=(), parts=None, against=None)
         return moved

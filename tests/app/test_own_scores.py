@@ -7,29 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from reading import button, figures, labels, numbers, words
+from toys import prisoners
 
 from fairdash import ui
 from fairdash._wording import plain
 from fairdash.datasets import Subgroups, guess_score, rank_roles
 
 DATA = os.environ.get("FAIRDASH_DATA")
-
-
-def prisoners(n=1200, seed=0):
-    """Return offenders rated by deciles that are higher in one group without cause."""
-    rng = np.random.default_rng(seed)
-    race = rng.choice(["Caucasian", "African-American"], n)
-    risk = rng.normal(size=n)
-    seen = risk + rng.normal(0, 0.7, n) + 0.8 * (race == "African-American")
-    return pd.DataFrame(
-        {
-            "age_cat": rng.choice(["Less than 25", "25 - 45"], n),
-            "race": race,
-            "priors_count": rng.poisson(np.exp(risk / 2)),
-            "decile_score": pd.qcut(seen, 10, labels=False) + 1,
-            "two_year_recid": (risk + rng.logistic(size=n) > 0).astype(int),
-        }
-    )
 
 
 def table_of(page):
@@ -51,7 +35,7 @@ def test_from_upload_to_error_rates_in_three_clicks(visit):
     assert not page.exception
     assert "Where is the model unfair?" in words(page)
     assert not ui.store().runs()
-    page = visit("Local fairness", **page.query_params, measure="false_positive_rate")
+    page = visit("Local fairness", **page.query_params)
     assert not page.exception
     table = table_of(page)
     feature = record.roles.sensitive_feature
@@ -120,18 +104,19 @@ def test_what_can_be_no_score_is_none():
 def test_compas_has_propublicas_error_rates_and_northpointes_answer(visit):
     file = Path(DATA) / "raw" / "compas-scores-two-years.csv"
     table = ui.store().add_table(file.read_bytes(), file.name)
-    guess = rank_roles(ui.store().table(table)).roles
-    assert guess.scores[0].words() == "decile_score ≥ 5"
-    races = {"African-American": ("African-American",), "Caucasian": ("Caucasian",)}
-    roles = guess.model_copy(update={"groups": races, "guessed": False})
+    roles = rank_roles(ui.store().table(table)).roles
+    assert roles.scores[0].words() == "decile_score ≥ 5"
     subgroups = Subgroups(columns=("age_cat",))
     data = ui.store().add_dataset(table, roles, "COMPAS", subgroups)
     page = visit("Data", data=data)
     button(page, plain("Audit decile_score")).click().run()
     address = page.query_params
-    page = visit("Local fairness", **address, measure="false_positive_rate")
+    assert address["measure"] == "false_positive_rate"
+    assert address["reference"] == "Caucasian"
+    page = visit("Local fairness", **address)
     assert not page.exception
-    shown = table_of(page)[[f"race: {race}" for race in races]].mul(100).round(2)
+    races = ["race: African-American", "race: Caucasian"]
+    shown = table_of(page)[races].mul(100).round(2)
     assert shown.loc["False positive rate"].tolist() == [44.85, 23.45]
     assert shown.loc["False negative rate"].tolist() == [27.99, 47.72]
     assert table_of(page).loc["Calibration", "Gap"] == pytest.approx(0, abs=0.05)
@@ -139,3 +124,8 @@ def test_compas_has_propublicas_error_rates_and_northpointes_answer(visit):
     verdict = page.markdown[0].value
     assert "African-American are predicted" in verdict
     assert "points more often than Caucasian" in verdict
+    whom = next(pills for pills in page.button_group if pills.label == "Compared with")
+    whom.set_value("All others").run()
+    assert not page.exception
+    assert numbers(page)["Global gap"] == "0.260"
+    assert table_of(page).loc["False positive rate", "Gap"] == pytest.approx(0.26, 0.01)

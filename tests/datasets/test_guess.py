@@ -10,6 +10,7 @@ from fairdash.datasets import (
     Cut,
     Roles,
     features_after,
+    guess_groups,
     guess_meaning,
     guess_positive,
     guess_roles,
@@ -36,7 +37,6 @@ COMPAS_FEATURES = (
     "c_charge_degree",
     "c_charge_desc",
 )
-WHITE_OR_NOT = {"Caucasian": ("Caucasian",), "Not Caucasian": ()}
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -245,7 +245,7 @@ def test_compas(file):
     roles = guess_roles(frame)
     assert (roles.target, roles.positive) == ("two_year_recid", "1")
     assert roles.sensitive_feature == "race"
-    assert roles.groups == WHITE_OR_NOT
+    assert list(roles.groups) == ["Caucasian", "African-American", "All others"]
     assert roles.features == COMPAS_FEATURES
     assert roles.subgroup_columns == ("age", "sex")
     dataset = make_dataset(frame, roles, name="COMPAS")
@@ -399,3 +399,10 @@ def test_what_counts_as_positive_is_proposed(values, positive):
     if isinstance(found, tuple):
         found = tuple(sorted(found))
     assert found == positive
+
+
+def test_of_a_model_that_exists_the_second_ethnicity_is_a_group_too():
+    race = pd.Series(["White"] * 300 + ["Black"] * 150 + ["Asian"] * 200 + ["Other"])
+    assert guess_groups(race)[0] == {"White": ("White",), "Not White": ()}
+    named = {"White": ("White",), "Asian": ("Asian",), "All others": ()}
+    assert guess_groups(race, second=True)[0] == named

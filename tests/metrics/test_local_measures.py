@@ -117,6 +117,15 @@ def test_a_reference_group_sets_which_gaps_count(measure):
     np.testing.assert_allclose(held["gap"], expected)
     assert (held["gap"] <= free["gap"]).all()
     assert (held["ci_low"] <= held["gap"]).all()
+    found = LocalMeasure.of(measure, y, pred, reference="g1", **asked)
+    largest, overall = found.worst(), found.overall()
+    assert largest.value == held["gap"].max()
+    by_group = measure_by_group(measure, y, pred, sensitive_features=group)["value"]
+    assert overall.value == pytest.approx((by_group - by_group[1]).abs().max())
+    for one in (largest, overall):
+        assert one.low <= one.value <= one.high
+    anyone = LocalMeasure.of(measure, y, pred, **asked).noise_floor()
+    assert found.noise_floor().mean < anyone.mean
     with pytest.raises(ValueError, match="`reference` must be one of"):
         local_measure(measure, y, pred, reference="g9", **asked)
 

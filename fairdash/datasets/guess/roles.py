@@ -106,7 +106,8 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         if pd.api.types.is_bool_dtype(frame[name]) and "filter" in words(str(name))
     ]
     name, meaning = guess_meaning(target, positive)
-    groups, cuts = guess_groups(frame[sensitive])
+    scores = guess_scores(frame, (target, sensitive, *features))
+    groups, cuts = guess_groups(frame[sensitive], second=bool(scores))
     return Roles(
         target=target,
         positive=positive,
@@ -115,7 +116,7 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         sensitive_cuts=cuts,
         features=tuple(features),
         subgroup_columns=_guess_subgroup_columns(frame, features),
-        scores=guess_scores(frame, (target, sensitive, *features)),
+        scores=scores,
         keep=dict.fromkeys(filters, ("1",)),
         positive_name=name,
         positive_is=meaning,
@@ -151,9 +152,12 @@ def _yes_rank(label: str) -> int:
 
 
 def guess_groups(
-    column: "pd.Series[Any]",
+    column: "pd.Series[Any]", *, second: bool = False
 ) -> tuple[dict[str, tuple[str, ...]] | None, tuple[float, ...]]:
     """Propose the groups of a sensitive column.
+
+    With ``second`` the largest other ethnicity is a group as well: an existing model is
+    audited for whom it is about, and needs no pair of groups to be trained.
 
     Returns
     -------
@@ -169,11 +173,14 @@ def guess_groups(
     if len(labels) == 2:
         bare = all(map(is_bare, labels))
         return ({f"{column.name} {x}": (x,) for x in labels} if bare else None), ()
-    for label in labels:
-        if label.lower() in MAJORITY_ETHNICITY:
-            return {label: (label,), f"Not {label}": ()}, ()
     counts = count_codes(codes, len(labels))
     order = np.argsort(-counts, kind="stable")
+    for label in labels:
+        if label.lower() in MAJORITY_ETHNICITY:
+            if not second:
+                return {label: (label,), f"Not {label}": ()}, ()
+            other = next(labels[i] for i in order if labels[i] != label)
+            return {label: (label,), other: (other,), "All others": ()}, ()
     large = [i for i in order[:MOST_GROUPS] if counts[i] >= FEWEST_GROUP_ROWS]
     if len(large) == len(labels):
         return None, ()

@@ -36,6 +36,8 @@ class LocalMeasure:
     values : Estimates of shape (subgroups, groups)
     reasons : tuple of str
         Why a subgroup is not estimable; empty where it is.
+    reference : int or None
+        Place of the group that gaps are from; None for the largest of all gaps.
     """
 
     measured: Measured
@@ -43,6 +45,7 @@ class LocalMeasure:
     group: NDArray[np.int64]
     values: Estimates
     reasons: tuple[str, ...]
+    reference: int | None = None
 
     @classmethod
     def of(
@@ -56,6 +59,7 @@ class LocalMeasure:
         min_size: int = 50,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
+        reference: str | None = None,
     ) -> "LocalMeasure":
         """Compute a measure in all cells; see `local_measure`."""
         measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label)
@@ -75,7 +79,10 @@ class LocalMeasure:
                 cells.reasons, values.n, _undefined(values, cells.groups), strict=True
             )
         )
-        return cls(measured, cells, group, values, reasons)
+        if reference is not None:
+            check_one_of("reference", reference, cells.groups)
+        held = None if reference is None else cells.groups.index(reference)
+        return cls(measured, cells, group, values, reasons, held)
 
     @property
     def estimable(self) -> NDArray[np.bool_]:
@@ -86,14 +93,9 @@ class LocalMeasure:
         """Return the estimates, NaN in subgroups that are not estimable."""
         return self.values.where(self.estimable[:, None])
 
-    def gaps(self, reference: str | None = None) -> Array:
+    def gaps(self) -> Array:
         """Return the largest difference inside every subgroup, NaN undefined."""
-        value = self.reported().value
-        place = self._place(reference)
-        if place is None:
-            return spread(value)
-        gap: Array = np.abs(value - value[:, [place]]).max(axis=1)
-        return gap
+        return self._apart(self.reported().value)
 
     def worst(self, k: int = 1, *, confidence: float = 0.95) -> Interval:
         """Return the mean of the k largest gaps; its interval for k = 1, else NaN."""
@@ -102,7 +104,12 @@ class LocalMeasure:
         if k == 1:
             kept = self.reported()
             low, high = largest_gap(
-                kept.value, kept.ends, confidence=confidence, axes=2, most=kept.most
+                kept.value,
+                kept.ends,
+                confidence=confidence,
+                axes=2,
+                most=kept.most,
+                reference=self.reference,
             )
         return Interval(largest, low, high)
 
@@ -110,21 +117,23 @@ class LocalMeasure:
         """Return the largest difference over all rows, with its interval."""
         found = self.measured.estimate(self.group, len(self.cells.groups))
         low, high = largest_gap(
-            found.value, found.ends, confidence=confidence, most=found.most
+            found.value,
+            found.ends,
+            confidence=confidence,
+            most=found.most,
+            reference=self.reference,
         )
-        return Interval(spread(found.value), low, high)
+        return Interval(self._apart(found.value), low, high)
 
-    def table(
-        self, *, confidence: float = 0.95, reference: str | None = None
-    ) -> pd.DataFrame:
+    def table(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of `local_measure`."""
-        kept, place = self.reported(), self._place(reference)
+        kept = self.reported()
         low, high = largest_gap(
             kept.value,
             kept.ends,
             confidence=confidence,
             most=kept.most,
-            reference=place,
+            reference=self.reference,
         )
         names, n = self.cells.groups, self.values.n
         ratio = self._ratio(kept, confidence)
@@ -137,7 +146,7 @@ class LocalMeasure:
                     f"value_{name}": self.values.value[:, k]
                     for k, name in enumerate(names)
                 },
-                "gap": self.gaps(reference),
+                "gap": self.gaps(),
                 "ci_low": low,
                 "ci_high": high,
                 "ratio": ratio.value,
@@ -164,22 +173,26 @@ class LocalMeasure:
         if own.kind == "rate" and self.measured.weight is None:
             positives = np.rint(own.value * own.n)[kept].sum(axis=1)
             rows = own.n[kept].astype(np.float64)
-            gaps = spread(divide(hand_out(positives, rows, n_permutations, rng), rows))
+            gaps = self._apart(
+                divide(hand_out(positives, rows, n_permutations, rng), rows)
+            )
         else:
             whole = self.measured.estimate(self.cells.codes, len(kept))
             fewer = divide(whole.effective[:, None], own.effective)
             error = (whole.error[:, None] * np.sqrt(fewer))[kept]
-            gaps = spread(rng.standard_normal((n_permutations, *error.shape)) * error)
+            drawn = rng.standard_normal((n_permutations, *error.shape))
+            gaps = self._apart(drawn * error)
         samples = mean_of_largest(gaps, k)
         return NoiseFloor(
             float(samples.mean()), float(np.quantile(samples, 0.95)), samples
         )
 
-    def _place(self, reference: str | None) -> int | None:
-        if reference is None:
-            return None
-        check_one_of("reference", reference, self.cells.groups)
-        return self.cells.groups.index(reference)
+    def _apart(self, value: Array) -> Array:
+        """Return the largest difference along the last axis; NaN spreads."""
+        if self.reference is None:
+            return spread(value)
+        gap: Array = np.abs(value - value[..., [self.reference]]).max(axis=-1)
+        return gap
 
     def _ratio(self, kept: Estimates, confidence: float) -> Interval:
         """Return the smallest over the largest value, with its interval.
@@ -253,7 +266,8 @@ def local_measure(
         min_size=min_size,
         sample_weight=sample_weight,
         pos_label=pos_label,
-    ).table(confidence=confidence, reference=reference)
+        reference=reference,
+    ).table(confidence=confidence)
 
 
 def _undefined(values: Estimates, groups: tuple[str, ...]) -> list[str]:

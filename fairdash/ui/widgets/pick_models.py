@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from fairdash import results
-from fairdash._wording import plural
+from fairdash._wording import group_label, plural
 from fairdash.jobs import submit
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.results import Setting
@@ -127,6 +127,22 @@ def pick_measure() -> str:
         **bound("measure", "selection_rate", among=MEASURE_NAMES),
     )
     return measure
+
+
+def pick_reference(groups: Sequence[str], feature: str) -> str | None:
+    """Draw whom others are compared with, of more than two groups; None: everybody."""
+    if len(groups) < 3:
+        return None
+    chosen: str | None = st.pills(
+        "Compared with",
+        list(groups),
+        format_func=lambda name: group_label(feature, name),
+        help="Gaps are from this group; with none chosen they are the largest between "
+        "any two, and measures of all rows are compared with the group best off.",
+        wrap=True,
+        **bound("reference", None, among=[None, *groups]),
+    )
+    return chosen
 
 
 def pick_seed(models: Sequence[Setting]) -> list[Setting]:
