@@ -1,8 +1,13 @@
 """Finished tables in, Plotly figures out; and what each figure says in words.
 
 Every ``plot_*`` returns a `Picture`: figure, headline, alt text and table, from one
-input. Colours are tokens that Streamlit swaps for the reader's
-theme; ``resolve`` swaps them for files.
+input. In all of them ``groups`` are named in the fixed order of the data set, and
+after their sensitive ``feature`` ("sex: Female"); ``rows`` says which rows numbers are
+of ("validation"); ``colour_role`` is that of a method; ``chance`` is the value that
+chance alone reaches, where the grey band ends, and none is drawn if it is NaN.
+
+Colours are tokens that Streamlit swaps for the reader's theme; ``resolve`` swaps them
+for files.
 """
 
 from fairdash.plots._drift import plot_drift, plot_gap_changes

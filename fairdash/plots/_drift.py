@@ -35,21 +35,14 @@ def plot_drift(
 ) -> Picture:
     """Draw one mark per model and table, and each method's front on two tables.
 
-    Parameters
-    ----------
-    table : DataFrame
-        One row per table and model: table, label, method, colour_role, main, front
-        (chosen elsewhere, such as on validation rows), status ("" for a model that
-        decides on the table; the others are crosses that axes do not reach out for and
-        headlines do not count), accuracy (NaN where a table has no outcome: then
-        selection_rate is drawn), ``measure``, and both with _low and
-        _high, and the change of each from the reference, _change_low and _change_high.
-    measure : str
-        Of `MEASURES`.
-    tables : sequence of str
-        The reference first.
-    against : str
-        The table in detail; marks of others than this and the reference are small.
+    ``table`` has one row per table and model: table, label, method, colour_role, main,
+    front (chosen elsewhere, such as on validation rows), status ("" for a model that
+    decides on the table; the others are crosses that axes do not reach out for and
+    headlines do not count), accuracy (NaN where a table has no outcome: then
+    selection_rate is drawn), ``measure`` (of `MEASURES`), and both with _low and _high,
+    and the change of each from the reference, _change_low and _change_high. The
+    reference is the first of ``tables``; ``against`` is the table in detail, and marks
+    of others are small.
     """
     y = "accuracy" if table["accuracy"].notna().all() else "selection_rate"
     few = table["label"].nunique() <= _JOINED
@@ -267,12 +260,8 @@ def plot_gap_changes(
 ) -> Picture:
     """One row per subgroup: the gap before and after, and its change beside.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Of ``fairdash.audits.gap_changes``.
-    low, high : str
-        The groups: a gap is the rate of ``high`` less that of ``low``.
+    Of ``fairdash.audits.gap_changes``; a gap is the rate of the group ``high`` less
+    that of ``low``.
     """
     places = list(range(len(table)))
     data: list[Spec] = [

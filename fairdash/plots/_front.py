@@ -78,8 +78,6 @@ def plot_front(
         Whether models that do not decide are drawn; the axes then reach to them.
     n_seeds : int
         Seeds whose mean is drawn.
-    chance : float, optional
-        Value of x that chance alone reaches; the grey band ends there.
     training : DataFrame, optional
         One row per model that is not finished: label, method, colour_role, x, y.
     """

@@ -27,15 +27,9 @@ def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
     """Draw cells of a metric over λ (across) and τ (up), and where the limit is kept.
 
     Its figure is a heat map; transparent markers to click on, one per row of ``table``;
-    a line along the limit; crosses.
-
-    Parameters
-    ----------
-    table : DataFrame
-        One row per setting: fairness_weight, tau, value, within and constant (does not
-        decide; its cell is crossed out and has no colour).
-    metric : str
-        What ``value`` is, see ``METRICS``.
+    a line along the limit; crosses. Cells are the rows of ``table``, one per setting:
+    fairness_weight, tau, value (of ``metric``, see ``METRICS``), within and constant
+    (does not decide; its cell is crossed out and has no colour).
     """
     deciding = table[~table["constant"].astype(bool)]
     across = sorted(table["fairness_weight"].unique())
@@ -121,15 +115,9 @@ def _grid_headline(table: pd.DataFrame, metric: str) -> str:
 def plot_by_tau(table: pd.DataFrame, *, metric: str) -> Picture:
     """Draw lines of a metric against τ, one per range of λ, ± one standard deviation.
 
-    Its figure has a line per part, the darkest for the largest λ.
-
-    Parameters
-    ----------
-    table : DataFrame
-        tau, part (words for the range of λ, in order), mean, sd over the models of
-        the range.
-    metric : str
-        What ``mean`` is.
+    Its figure has a line per part, the darkest for the largest λ. The table has tau,
+    part (words for the range of λ, in order), mean of the metric and sd over the models
+    of the range.
     """
     data: list[Spec] = []
     parts = list(dict.fromkeys(table["part"]))
@@ -182,16 +170,8 @@ def plot_ratio_by_tau(
 ) -> Picture:
     """Draw how the weights r are distributed at several τ.
 
-    Its figure has one line of steps per τ.
-
-    Parameters
-    ----------
-    edges : sequence of float
-        Of the bins, of which the last also holds everything beyond.
-    density : mapping of float to sequence of float
-        Density by τ.
-    spread : mapping of float to float
-        Standard deviation of r by τ.
+    Its figure has one line of steps per τ. Density and standard deviation of r are by
+    τ; the last bin also holds everything beyond.
     """
     data: list[Spec] = []
     shades = _SHADES[-len(density) :][::-1]

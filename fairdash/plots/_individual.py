@@ -141,10 +141,7 @@ def _most_consistent(table: pd.DataFrame) -> str:
 def plot_fair_metric(table: pd.DataFrame) -> Picture:
     """Draw the share of the features' variance along each direction that is free.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Of ``fairdash.metrics.FairMetric.table``.
+    ``table`` is of ``fairdash.metrics.FairMetric.table``.
     """
     names = [_short(str(name)) for name in table["direction"]]
     learned = [

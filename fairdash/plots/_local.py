@@ -69,18 +69,12 @@ def plot_local_di(
     models : DataFrame
         label, colour_role, demographic_parity_difference: one row per model, in the
         order of drawing; at most four. The last one is looked at.
-    groups : tuple of str
-        Names of the groups in the fixed order of the data set.
-    chance : float, optional
-        Worst-1-DI that chance alone reaches; the grey band ends there.
     changes : DataFrame, optional
         Of ``fairdash.metrics.compare`` of the last model with the first.
     upright : bool, default=False
         Subgroups along the x axis, as in the ROAD paper.
     names : GapNames, optional
         Columns and words of the measure; by default those of local DI.
-    feature : str, default=""
-        The sensitive feature, which names of groups follow: "sex: Female".
     """
     labels = models["label"].tolist()
     if not 1 <= len(labels) <= MOST_MODELS:
@@ -153,17 +147,8 @@ def local_finding(
 ) -> str:
     """Say where the model ``label`` is worst, and what it changed.
 
-    Parameters
-    ----------
-    table : DataFrame as for ``plot_local_di``
-    label : str
-        The model looked at.
-    chance : float, optional
-        Worst-1-DI that chance alone reaches.
-    changes : DataFrame, optional
-        Of ``fairdash.metrics.compare`` with the reference, if there is one.
-    gap : str, default="local_di"
-        Column of the gaps.
+    ``table`` is as for `plot_local_di`, ``gap`` its column of gaps; ``changes`` are of
+    ``fairdash.metrics.compare`` with the reference, if there is one.
     """
     cells = records(table[(table["label"] == label) & table["estimable"]])
     if not cells:
@@ -326,16 +311,8 @@ def plot_found_subgroups(
 ) -> Picture:
     """One row per subgroup: a dumbbell of two rates, and the gap beside.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Of ``fairdash.audits.find_subgroups``.
-    groups : tuple of str
-        In the fixed order of the data set.
-    rate : str
-        What the rates are, for the axis.
-    alpha : float, default=0.05
-        Gaps whose adjusted p exceeds it are drawn in grey.
+    ``table`` is of ``fairdash.audits.find_subgroups``, ``rate`` what its rates are;
+    gaps whose adjusted p exceeds ``alpha`` are drawn in grey.
     """
     places = list(range(len(table)))
     rates = table["rate_lower"], table["rate_higher"]

@@ -28,14 +28,8 @@ def plot_players(
     """Approximator Q over predictor P, one line a group (Figure 1 of the paper).
 
     The figure has the diagonal, where Q believes P, and a line per group and outcome.
-
-    Parameters
-    ----------
-    curves : DataFrame
-        group, outcome (0, 1, or -1 where both share a curve), p, q; in order of p.
-    points : DataFrame as for `plot_truncation`
-    groups : tuple of str
-        Of the data set, in its order.
+    ``curves`` have group, outcome (0, 1, or -1 where both share a curve), p, q, in
+    order of p; ``points`` are as for `plot_truncation`.
     """
     colours = group_colours(groups)
     diagonal: Spec = scatter(
@@ -81,13 +75,8 @@ def plot_truncation(
     """Histogram of the scores before truncation, with the points where it begins.
 
     The figure has a stepped line per group, and a dashed line per truncation point.
-
-    Parameters
-    ----------
-    bars : DataFrame
-        group, score (middle of a bin), share (of the group's rows).
-    points : DataFrame
-        group, outcome, point, side ("above" or "below"); without a point, NaN.
+    ``bars`` have group, score (middle of a bin), share (of the group's rows),
+    ``points`` group, outcome, point (NaN without one), side ("above" or "below").
     """
     colours = group_colours(groups)
     data: list[Spec] = []

@@ -48,8 +48,6 @@ def plot_comparison(
         The model that the headline is about; else it is about all of them.
     changes : DataFrame, optional
         Of ``fairdash.metrics.compare`` of that model with the reference.
-    chance : float, optional
-        What its Worst-1-DI stays below by chance.
     """
     places = [float(i) for i in range(len(table))]
     rows = name_axis(table["label"].tolist(), places, below=0)
@@ -118,15 +116,8 @@ def plot_overview(
     """Small figure for Home: accuracy against Worst-1-DI, one mark per model.
 
     The figure has one trace per model; of more than `MOST_NAMED` the first and those
-    that no other beats in both, the others in one trace of grey dots.
-
-    Parameters
-    ----------
-    table : DataFrame as for :func:`plot_comparison`
-    title : str
-        What the result is of, for the headline.
-    chance : float, optional
-        Worst-1-DI that chance alone reaches; the grey band ends there.
+    that no other beats in both, the others in one trace of grey dots. ``table`` is as
+    for `plot_comparison`, ``title`` what the result is of.
     """
     data: list[Spec] = []
     named = _named(table)

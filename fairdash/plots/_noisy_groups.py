@@ -146,10 +146,8 @@ def _range(values: pd.DataFrame) -> Spec:
 def plot_confusion(counts: pd.DataFrame) -> Picture:
     """Rows by true group (down) and noisy group (across), as shares of the true group.
 
-    Parameters
-    ----------
-    counts : DataFrame
-        True groups in rows, noisy groups in columns; rows, or shares that are assumed.
+    ``counts`` have true groups in rows, noisy groups in columns; they are rows, or
+    shares that are assumed.
     """
     shares = counts.div(counts.sum(axis=1), axis=0)
     total = float(counts.to_numpy().sum())

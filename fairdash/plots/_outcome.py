@@ -47,17 +47,9 @@ def plot_calibration(
     """One line per group over the scores; calibrated by group where lines agree.
 
     Its figure has a trace of marks with Wilson intervals per group. The headline says
-    how many scores have groups whose intervals do not overlap.
-
-    Parameters
-    ----------
-    table : DataFrame of ``fairdash.metrics.calibration_curve``
-    groups : tuple of str
-        In the fixed order of the data set.
-    feature : str, default=""
-        The sensitive feature, which names of groups follow.
-    outcome, score : str
-        What the share is of, and what the scores are.
+    how many scores have groups whose intervals do not overlap. ``table`` is of
+    ``fairdash.metrics.calibration_curve``, ``outcome`` what the share is of, ``score``
+    what the scores are.
     """
     bins = list(dict.fromkeys(table["bin"]))
     data: list[Spec] = []
@@ -158,17 +150,8 @@ def plot_cut(
     """Histogram of a number, the rows that count as 1 in colour.
 
     The figure has the rows that count as 0, those that count as 1, in the same bins.
-
-    Parameters
-    ----------
-    values : Series
-        Missing ones are not drawn.
-    positive : Series of bool
-        Whether each row counts as 1.
-    cut : str
-        In words: "> 9.2".
-    at : float
-        Where the line stands.
+    Missing values are not drawn; ``cut`` is in words: "> 9.2", and a line stands ``at``
+    it.
     """
     known = values.notna().to_numpy()
     x = values.to_numpy(float, na_value=np.nan)[known]
@@ -218,20 +201,9 @@ def plot_base_rates(
     """One row per subgroup, one mark per group; dashed: the whole group.
 
     The headline names the subgroup whose groups are furthest apart. Its figure has per
-    group a trace of marks with Wilson intervals and a dashed line.
-
-    Parameters
-    ----------
-    table : DataFrame of ``fairdash.metrics.subgroup_rates``
-    overall : DataFrame of ``fairdash.metrics.group_rates``
-    groups : tuple of str
-        In the fixed order of the data set.
-    outcome : str, default="y = 1"
-        What the share is of.
-    source : str, default=""
-        Which rows these are, for the caption, such as "1,200 rows".
-    feature : str, default=""
-        The sensitive feature, which names of groups follow: "sex: Female".
+    group a trace of marks with Wilson intervals and a dashed line. The tables are of
+    ``fairdash.metrics.subgroup_rates`` and ``group_rates``; ``outcome`` says what the
+    share is of, ``source`` which rows these are, such as "1,200 rows".
     """
     names = list(dict.fromkeys(table["subgroup"].astype(str)))
     places = positions(names)

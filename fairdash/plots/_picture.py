@@ -63,11 +63,7 @@ class FinishedFigure(BaseFigure):  # type: ignore[misc]
     """A figure as the browser reads it, made once.
 
     Plotly copies a figure each time it is sent, which takes some milliseconds.
-
-    Parameters
-    ----------
-    document : dict
-        ``data`` and ``layout``, which nobody writes to.
+    ``document`` has ``data`` and ``layout``, which nobody writes to.
     """
 
     def __init__(self, document: dict[str, Any]) -> None:

@@ -48,8 +48,6 @@ def plot_trade_off(table: pd.DataFrame, *, rows: str) -> Picture:
         ``_change_low`` and ``_change_high``. The kind is "setting" (the ramp looked
         at), "curve" (in order of tolerance), "none", "hardt", "odds", "reject" or
         "shift"; changes are known of the setting alone.
-    rows : str
-        Which rows these are numbers of: "validation".
     """
     line, chosen = (table[table["kind"] == kind] for kind in ("curve", "setting"))
     data: list[Spec] = [
@@ -132,14 +130,9 @@ def _trade_off_headline(setting: Spec, rows: str) -> str:
 def plot_ramps(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
     """Where the ramp of each group starts, for a component that draws the ramps.
 
-    Its figure is the table as a list of records.
-
-    Parameters
-    ----------
-    groups : DataFrame
-        group, start (as a margin) and rate (of positive decisions) of every group.
-    rows : str
-        Which rows the ramps were learned on.
+    Its figure is the table as a list of records. ``groups`` have group, start (as a
+    margin) and rate (of positive decisions); ``rows`` are those that the ramps were
+    learned on.
     """
     starts = dict(zip(groups["group"], groups["start"], strict=True))
     last = max(starts, key=starts.__getitem__)
@@ -176,16 +169,8 @@ def plot_corrections(
 ) -> Picture:
     """Local DI before and after corrections.
 
-    Parameters
-    ----------
-    cells, overall : DataFrame
-        Of `fairdash.postprocessing.LocalComparison`; the first label is no correction.
-    groups : tuple of str
-        In the fixed order of the data set.
-    excluded : sequence of str
-        Corrections that the subgroups are too small for.
-    rows : str
-        Which rows these are numbers of.
+    The tables are of `fairdash.postprocessing.LocalComparison`; the first label is no
+    correction. For those ``excluded`` the subgroups are too small.
     """
     roles = [_ROLES[label] for label in overall["label"]]
     models = overall.assign(colour_role=roles)

@@ -38,17 +38,10 @@ def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> P
     """Training and validation loss, and the adversary's below.
 
     The figure has per curve a line, preceded by a band of one standard deviation if
-    there is one.
-
-    Parameters
-    ----------
-    curves : DataFrame
-        epoch, loss, validation_loss and, for adversarial methods, adversary_loss; with
-        several seeds their mean and ``<column>_sd`` as ``summarise_seeds`` gives them.
-    colour_role : str
-        Of the method: the colour of its training loss.
-    n_epochs : int
-        Where the axis ends, if not before the last epoch of the curves.
+    there is one. ``curves`` have epoch, loss, validation_loss and, for adversarial
+    methods, adversary_loss; with several seeds their mean and ``<column>_sd`` as
+    ``summarise_seeds`` gives them. The axis ends at ``n_epochs``, if not before the
+    last epoch of the curves.
     """
     own = method_mark(colour_role)[0]
     colours = {"loss": own, "validation_loss": INK, "adversary_loss": MUTED}
@@ -134,15 +127,9 @@ def plot_ratio_histogram(
 ) -> Picture:
     """Density of r among the training rows of every group; each group has mean 1.
 
-    The figure has one stepped line per group.
-
-    Parameters
-    ----------
-    ratio : mapping
-        "edges" of the bins and, by group, "density" and "quantiles" at 5, 25, 50, 75
-        and 95 %; as of ``fairdash.sweep.summarise_ratio``.
-    groups : tuple of str
-        In the order of the data set.
+    The figure has one stepped line per group. ``ratio`` has "edges" of the bins and, by
+    group, "density" and "quantiles" at 5, 25, 50, 75 and 95 %, as of
+    ``fairdash.sweep.summarise_ratio``.
     """
     edges = np.asarray(ratio["edges"], dtype=np.float64)
     colours = group_colours(groups)

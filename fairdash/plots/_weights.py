@@ -55,17 +55,9 @@ def plot_ratio_against_di(
 ) -> Picture:
     """Mean weight against local DI, one dot per estimable subgroup, area by rows.
 
-    The figure has the dots, then the line if there is one.
-
-    Parameters
-    ----------
-    table : DataFrame of ``fairdash.metrics.ratio_by_subgroup``
-    colour_role : str
-        Of the method whose weights these are.
-    related : fairdash.metrics.Correlation
-        With the line of fit; a slope that is NaN draws none.
-    reference : str
-        Whose local DI it is.
+    The figure has the dots, then the line if there is one. ``table`` is of
+    ``fairdash.metrics.ratio_by_subgroup``, ``reference`` whose local DI it is; the line
+    is that of ``related``, none where its slope is NaN.
     """
     shown = table[table["estimable"]]
     colour = method_mark(colour_role)[0]
@@ -132,11 +124,8 @@ def _describe_related(table: pd.DataFrame, related: Related) -> str:
 def plot_ratio_by_epoch(table: pd.DataFrame, *, groups: tuple[str, ...]) -> Picture:
     """Median of r by epoch with bands of 50 % and 90 % of the rows, a panel per group.
 
-    The figure has per group the wide band, the narrow band and the median.
-
-    Parameters
-    ----------
-    table : DataFrame of ``fairdash.metrics.ratio_quantiles``
+    The figure has per group the wide band, the narrow band and the median. ``table`` is
+    of ``fairdash.metrics.ratio_quantiles``.
     """
     data: list[Spec] = []
     layout: Spec = {"yaxis": {"title": "weight r", "rangemode": "tozero", "nticks": 6}}
@@ -198,14 +187,8 @@ def plot_traits(
     """Share of each trait among all rows and among the top rows.
 
     The figure has ticks for all rows, dots with Wilson intervals for the top rows.
-
-    Parameters
-    ----------
-    table : DataFrame of ``fairdash.metrics.traits``
-    share : float
-        How many of the rows are the top, for the legend.
-    n_rows : int
-        The same as a number.
+    ``table`` is of ``fairdash.metrics.traits``; the top is ``share`` of the rows,
+    ``n_rows`` of them.
     """
     names = table["trait"].tolist()
     places = [float(i) for i in range(len(names))]
