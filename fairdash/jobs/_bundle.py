@@ -39,10 +39,8 @@ def pack_run(store: Store, run_id: str, file: Path) -> None:
 
     Parameters
     ----------
-    store : Store
     run_id : str
         Of networks that need no group to predict, on a sample.
-    file : Path
     """
     snapshot = store.snapshot(run_id)
     facts = {
@@ -72,13 +70,9 @@ def unpack_run(store: Store, file: Path) -> str:
     """Put the run of a file of `pack_run` in the store and return its id.
 
     One that is there already is not put there again. Metrics are computed anew. Models
-    have no training time: they were trained elsewhere.
-
-    Raises
-    ------
-    ValueError
-        When the file is of another version, in which the same settings trained other
-        models, or its sample has changed.
+    have no training time: they were trained elsewhere. Raises ValueError when the file
+    is of another version, in which the same settings trained other models, or its
+    sample has changed.
     """
     with ZipFile(file) as bundle:
         facts = json.loads(bundle.read(_FACTS))

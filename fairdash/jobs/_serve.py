@@ -40,15 +40,9 @@ log = logging.getLogger("fairdash.jobs")
 def serve(home: Path, *, scheduler: str | None, n_workers: int, linger: float) -> None:
     """Drive the runs of a home folder until nobody needs it.
 
-    Parameters
-    ----------
-    scheduler : str or None
-        Address of a running Dask scheduler whose workers see ``home``; None starts
-        workers here.
-    n_workers : int
-        Worker processes started here.
-    linger : float
-        Seconds to stay without an app and without an open run.
+    ``scheduler`` is the address of a running Dask scheduler whose workers see ``home``;
+    None starts ``n_workers`` processes here. It stays ``linger`` seconds without an app
+    and without an open run.
     """
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

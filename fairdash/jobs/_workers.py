@@ -166,18 +166,11 @@ def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> No
 
     Dask's own workers end with their scheduler and stay away. These wait until one
     answers at the address again, so that a restarted scheduler finds them. Raises
-    ValueError when it is no address.
-
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, such as "tls://10.0.0.5:8786"; without TLS ("tcp://") it must
-        be this machine's own.
-    n_workers : int
-        Processes, of one thread each. All must see the home folder of the runs.
-    host : str, default="127.0.0.1"
-        Address of this machine to listen on, and on no other: whoever reaches it can
-        run code. A scheduler on another machine must reach it.
+    ValueError when it is no address. The address is such as "tls://10.0.0.5:8786";
+    without TLS ("tcp://") it must be this machine's own. Each of the ``n_workers``
+    processes has one thread and must see the home folder of the runs. They listen at
+    the address ``host`` of this machine and on no other: whoever reaches it can run
+    code; a scheduler on another machine must reach it.
     """
     _check_encrypted(address, host)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")

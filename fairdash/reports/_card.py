@@ -29,17 +29,9 @@ def to_markdown(
 ) -> str:
     """Return a model card in the Markdown and YAML of Hugging Face's hub.
 
-    Parameters
-    ----------
-    title, facts, sections, note
-        As of a page; figures are left to their tables.
-    results : dict
-        ``model``, its ``metrics`` by name, and ``dataset``: the ``model-index``.
-
-    Returns
-    -------
-    str
-        Whatever names hold, they stay text.
+    Title, facts, sections and note are as of a page; figures are left to their tables.
+    ``results`` has ``model``, its ``metrics`` by name, and ``dataset``: the
+    ``model-index``. Whatever names hold, they stay text.
     """
     measured = [
         {"type": name, "name": name, "value": round(float(value), 4)}

@@ -27,11 +27,7 @@ class Artifact:
     """The files of one trial; no format here can run code when it is read.
 
     What is read is what was written: a file that something changed is refused.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of the trial.
+    ``folder`` is that of the trial.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -150,12 +150,8 @@ def _told() -> Iterator[None]:
 class Database:
     """An engine whose tables are current, and idempotent writes to them.
 
-    Parameters
-    ----------
-    home : Path
-        Folder of the SQLite file and of all other files of the store.
-    url : str, optional
-        SQLAlchemy address of another database. Default: ``store.db`` in ``home``.
+    Its SQLite file lies in ``home``, unless ``url`` is the SQLAlchemy address of
+    another database.
     """
 
     def __init__(self, home: Path, url: str | None = None) -> None:

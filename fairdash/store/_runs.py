@@ -51,10 +51,7 @@ class RunStore:
     ) -> str:
         """Add a queued run with all its trials in one transaction; return its id.
 
-        Raises
-        ------
-        ValueError
-            When there is no such data set (any more).
+        Raises ValueError when there is no such data set (any more).
         """
         run_id, trials = uuid.uuid4().hex[:12], list(trials)
         run = {
@@ -218,14 +215,8 @@ class RunStore:
     def snapshot(self, run_id: str, *, curves: bool = True) -> Snapshot:
         """Return a run with all its trials, read at one moment.
 
-        Raises ValueError when there is no such run.
-
-        Parameters
-        ----------
-        run_id : str
-            Id of the run.
-        curves : bool, default=True
-            Whether progress carries its curves; a long list of trials needs none.
+        Raises ValueError when there is no such run. Progress carries its ``curves``
+        unless these are not needed, as by a long list of trials.
         """
         event = PROGRESS.c.event if curves else sa.literal("{}").label("event")
         query = (

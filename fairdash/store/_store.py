@@ -110,14 +110,8 @@ class Store:
     """What survives: tables, data sets and drafts, runs, trials and artifacts.
 
     Its verbs are those of `TableStore` and `RunStore`, on one database; what concerns
-    both stands here.
-
-    Parameters
-    ----------
-    home : str or Path
-        Folder of all files.
-    url : str, optional
-        SQLAlchemy address of another database than ``store.db`` in ``home``.
+    both stands here. All files are in ``home``, and the database too, unless ``url`` is
+    the SQLAlchemy address of another.
     """
 
     def __init__(self, home: str | Path, url: str | None = None) -> None:
@@ -222,13 +216,8 @@ def home_folder() -> Path:
 def open_store(home: str | Path | None = None, url: str | None = None) -> Store:
     """Open the store of a home folder; create it or bring it up to date if needed.
 
-    Parameters
-    ----------
-    home : str or Path, optional
-        Folder of all files. Default: ``$FAIRDASH_HOME``, else ``~/.fairdash``.
-    url : str, optional
-        SQLAlchemy address of the database. Default: ``$FAIRDASH_DATABASE``, else an
-        SQLite file in ``home``.
+    The folder is ``$FAIRDASH_HOME`` by default, else ``~/.fairdash``; the SQLAlchemy
+    address of the database ``$FAIRDASH_DATABASE``, else an SQLite file in the folder.
     """
     url = url or os.environ.get("FAIRDASH_DATABASE")
     return Store(home or home_folder(), url)

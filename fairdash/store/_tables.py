@@ -279,18 +279,9 @@ class TableStore:
 class Recent(Generic[Value]):
     """Values made from keys, kept until others have taken their room.
 
-    The value made last is kept whatever its size, so one large table at most.
-
-    Parameters
-    ----------
-    make : callable
-        Returns the value of a key.
-    size : callable
-        Returns the bytes of a value.
-    most : int
-        How many are kept.
-    limit : int
-        How many bytes are kept.
+    The value made last is kept whatever its size, so one large table at most. ``make``
+    returns the value of a key, ``size`` its bytes; at most ``most`` of them are kept,
+    and ``limit`` bytes.
     """
 
     def __init__(

@@ -297,18 +297,9 @@ def bound_entry(
 ) -> dict[str, Any]:
     """Return what `bound` does, for one entry of a field of several, "name=value".
 
-    Parameters
-    ----------
-    field, name : str
-        Field of `Selection`, and name of the entry.
-    default : object
-        What the widget shows without an entry, and for one that cannot be read.
-    read : callable, optional
-        From text to the widget's value; raises ValueError or KeyError.
-    written : callable, optional
-        Back; of a number ten digits are kept.
-    key, among
-        As in `bound`.
+    ``read`` makes a widget's value of the text, or raises ValueError or KeyError: then,
+    and without an entry, ``default`` is shown. ``written`` goes back; of a number ten
+    digits are kept.
     """
 
     def shown(texts: tuple[str, ...]) -> Any:
