@@ -18,34 +18,16 @@ _DAY = 86_400
 
 @dataclass(frozen=True)
 class Kpi:
-    """One number of the KPI row, with what makes it honest.
+    """One number of the KPI row, with what makes it honest."""
 
-    Parameters
-    ----------
-    label : str
-        At most 20 characters.
-    value : str
-        The number as text.
-    note : str
-        Quiet text below: the interval, or what the number counts.
-    delta : str
-        A change as signed text with a typographic minus, shown as a chip.
-    good : bool or None
-        Whether the change is for the better; None while its paired interval covers 0,
-        which makes the chip grey.
-    help : str or None
-        The definition, behind a question mark.
-    series : sequence of float or None
-        A sparkline below the number.
-    """
-
-    label: str
-    value: str
-    note: str = ""
-    delta: str = ""
+    label: str  # at most 20 characters
+    value: str  # the number as text
+    note: str = ""  # quiet text below: the interval, or what the number counts
+    delta: str = ""  # a change as signed text with a typographic minus, as a chip
+    # For the better; None while its paired interval covers 0, and the chip is grey.
     good: bool | None = None
-    help: str | None = None
-    series: Sequence[float] | None = None
+    help: str | None = None  # the definition, behind a question mark
+    series: Sequence[float] | None = None  # a sparkline below the number
 
 
 @dataclass(frozen=True)
