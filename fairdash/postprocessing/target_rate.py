@@ -144,10 +144,9 @@ def _bound(curves: Sequence[_Curve], rates: Array, side: int) -> Array:
     turn[len(rates) :] = np.concatenate([-weight[1:][spans], weight[inner]])
     order = np.argsort(at, kind="stable")
     slope = side * (weight[first].sum() + 2 * np.cumsum(turn[order]))
-    bound = np.empty(len(at))
-    bound[order[1:]] = np.cumsum(slope[:-1] * np.diff(at[order]))
-    bound[order[0]] = 0.0
-    return bound[: len(rates)] + sum(curve.gain[0] for curve in curves)
+    bound: Array = np.full(len(at), sum(curve.gain[0] for curve in curves))
+    bound[order[1:]] + = np.cumsum(slope[:-1] * np.diff(at[order]))
+    return bound[: len(rates)]
 
 
 def by_outcome(
