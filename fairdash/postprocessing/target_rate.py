@@ -145,7 +145,7 @@ def _bound(curves: Sequence[_Curve], rates: Array, side: int) -> Array:
     order = np.argsort(at, kind="stable")
     slope = side * (weight[first].sum() + 2 * np.cumsum(turn[order]))
     bound: Array = np.full(len(at), sum(curve.gain[0] for curve in curves))
-    bound[order[1:]] + = np.cumsum(slope[:-1] * np.diff(at[order]))
+    bound[order[1:]] += np.cumsum(slope[:-1] * np.diff(at[order]))
     return bound[: len(rates)]
 
 
