@@ -111,7 +111,7 @@ def usual_seconds(
     for run in store.runs(dataset_id)[:_LATEST]:
         for trial in store.snapshot(run.id, curves=False).trials:
             same = trial.method == method and fixed.items() <= trial.params.items()
-            if same and trial.seconds is not None:
+            if same and trial.seconds:
                 trained = rows_used(store, dataset_id, run.spec.get("train_rows"))
                 rows = rows_used(store, dataset_id, train_rows)
                 return trial.seconds * rows / trained

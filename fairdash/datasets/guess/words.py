@@ -30,13 +30,19 @@ OUTCOME_WORDS = {
         earn graduat* admiss* passed fail failed result results resultat* ergebnis y
         score scores punkte bar mortal* respon* ofp obes* immun* retained retention
         bought purchas* subscri* click* conver* stroke placed placement *visits
-        docvis serious* baddebt badloan bad pincp pubcov esr expire* diagnos* lnw lwg
+        docvis doctor* physicianvis* hospitali* rehospital* admissions infect*
+        sepsis pneumonia metasta* toxicity adverse* posttest *post spend* spent
+        charges claim claims attain* serious* baddebt badloan bad pincp pubcov esr
+        expire* diagnos* lnw lwg
         lnwg remission recover* cured proficien* uninsured contracept* complications""",
     7.0: """
         approval award* won win re eval affair* article* absen* abuse* called quit
         resigned prestige note volunteer* regist* owner* complain* premie preterm
         prematur* low infect* dropped support favor* oppos* trump obama cheat*
-        cancel* renew* jobless homeowner""",
+        cancel* renew* jobless homeowner headache* migraine* nausea vomit* fever*
+        bleed* fight* bull*ed bullying suspended suspension expelled truan* skipped
+        satisf* wellbeing thermometer* donor pledge* tips tipped drugexp medexp
+        weightgain gained""",
     6.0: """
         happy vhappy insured insurance grad duration durat *mathach achiev*
         publication* work worked job abortion retain* overdrawn delinq* chargeoff
