@@ -28,7 +28,7 @@ with form, st.container(border=True):
         icon=":material/play_arrow:",
         width="stretch",
     )
-    st.caption(train.estimate(view.data, grid, train_rows))
+    st.caption(train.estimate(view.data, grid, seeds, train_rows))
 if pressed:
     try:
         run = ui.start_training(view.data, grid, seeds, train_rows=train_rows)

@@ -90,12 +90,13 @@ def show_weights():
             key="traits",
         )
     with right:
-        quantiles = chosen.quantiles()
-        ui.figure(
-            plots.plot_ratio_by_epoch(quantiles, groups=dataset.group_names),
-            how=HOW_EPOCHS,
-            key="epochs",
-        )
+        if len(chosen.epochs()) > 1:
+            quantiles = chosen.quantiles()
+            ui.figure(
+                plots.plot_ratio_by_epoch(quantiles, groups=dataset.group_names),
+                how=HOW_EPOCHS,
+                key="epochs",
+            )
         ui.heading("The rows with the largest r")
         st.dataframe(
             top.listed,

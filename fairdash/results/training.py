@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import ago, duration, time_left
+from fairdash._wording import ago, duration, plural, time_left
 from fairdash.datasets import encode, split
 from fairdash.methods import CATALOG, n_multiplied_columns
 from fairdash.metrics import summarise_seeds
@@ -34,6 +34,7 @@ _SEEN = 20_000  # rows that tell what columns cost
 _SPEED_RUNS = 10  # runs that tell how fast this machine is now
 _FIRST_SHARE = 0.2  # of a matrix product's speed that training reaches
 _SIDE = 512  # of the matrices of that product
+_STARTING = 2.0  # seconds until libraries are loaded, before a first model
 
 
 def main_trials(store: Store, snapshot: Snapshot) -> list[TrialRecord]:
@@ -227,6 +228,17 @@ class ExpectedCost:
     seconds: float
     measured: bool
 
+    def words(self) -> str:
+        """Say how many models, how many of them are there, and about how long."""
+        models = plural(self.total, "model")
+        if not self.missing:
+            return f"{models}, all trained before: done in a moment."
+        trained = self.total - self.missing
+        models += f", {trained:,} of them trained before" if trained else ""
+        time = f"about {duration(self.seconds)} with {plural(n_workers(), 'worker')}"
+        guess = "" if self.measured else ", a guess until a first model is trained"
+        return f"{models}: {time} here{guess}."
+
 
 def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCost:
     """Return the models a sweep asks for and about how long they take here.
@@ -240,11 +252,15 @@ def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCos
     n_rows, n_features = _size(store, dataset_id, spec.train_rows)
     so_far = _speed_so_far(store)
     speed = so_far or _speed_of_products()
-    seconds = [
-        stack.work(n_rows=n_rows, n_features=n_features) / speed
-        for stack in plan(missing)
-    ]
-    foretold = makespan(seconds, n_workers())
+    seconds = []
+    for stack in plan(missing):
+        usual = None
+        if "n_adversary_steps" not in stack.params:  # its own time says more
+            known = store, dataset_id, stack.method, stack.params, spec.train_rows
+            usual = usual_seconds(*known)
+        work_of = stack.work(n_rows=n_rows, n_features=n_features)
+        seconds.append(usual * len(stack.trials) if usual else work_of / speed)
+    foretold = makespan(seconds, n_workers()) + _STARTING * (so_far is None)
     return ExpectedCost(len(trials), len(missing), foretold, so_far is not None)
 
 

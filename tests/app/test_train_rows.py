@@ -7,7 +7,7 @@ from fairdash import ui
 from fairdash.results import expected_cost, usual_seconds
 from fairdash.sweep import QUICK, MethodGrid, grid_spec
 from fairdash.ui import start_training
-from fairdash.ui.widgets.runs import source
+from fairdash.ui.widgets.runs import source, training_spec
 
 TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
 FAST = {"n_epochs": 2, "batch_size": 128}
@@ -79,6 +79,9 @@ def test_sweep_proposes_a_subsample_and_says_so_of_the_front(visit, large):
 
 def test_times_are_in_proportion_to_the_rows_trained_on(large):
     data = source(ui.store().dataset_record(large))
+    run = start_training(
+        large, MethodGrid(method="road", params=FAST), 1, train_rows=90
+    )
     seconds = [
         expected_cost(
             ui.store(), large, grid_spec(data, ["road"], QUICK, train_rows=n)
@@ -86,9 +89,6 @@ def test_times_are_in_proportion_to_the_rows_trained_on(large):
         for n in (None, 90)
     ]
     assert seconds[0] / seconds[1] == pytest.approx(4, rel=0.5)
-    run = start_training(
-        large, MethodGrid(method="road", params=FAST), 1, train_rows=90
-    )
     trial = ui.store().snapshot(run).trials[0]
     assert usual_seconds(ui.store(), large, "road", FAST, 90) == pytest.approx(
         trial.seconds
@@ -96,6 +96,18 @@ def test_times_are_in_proportion_to_the_rows_trained_on(large):
     assert usual_seconds(ui.store(), large, "road", FAST) == pytest.approx(
         4 * trial.seconds
     )
+
+
+def test_the_form_says_how_many_models_are_trained_and_how_long(visit, large):
+    page = visit("Train", data=large)
+    (said,) = [one.value for one in page.caption if "models: about" in one.value]
+    assert said.startswith("6 models: about")  # ROAD and the plain model, three seeds
+    assert said.endswith("a guess until a first model is trained.")
+    start_training(large, MethodGrid(method="road", params=FAST), 1, train_rows=90)
+    spec = training_spec(large, MethodGrid(method="road", params=FAST), 1)
+    cost = expected_cost(ui.store(), large, spec)
+    assert cost.measured
+    assert (cost.total, cost.missing) == (2, 2)  # the others saw fewer rows
 
 
 def test_an_audit_of_large_data_trains_on_a_subsample_and_says_so(visit, large):

@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from fairdash._wording import duration, plain, plural
+from fairdash._wording import plain, plural
 from fairdash.datasets import Roles
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG, Effort
-from fairdash.results import ExpectedCost, expected_cost, n_workers
+from fairdash.results import ExpectedCost, expected_cost
 from fairdash.sweep import (
     PAPER,
     QUICK,
@@ -189,7 +189,10 @@ def _run_row(dataset_id: str, spec: SweepSpec, cost: ExpectedCost) -> None:
             disabled=cost.total > _MOST_MODELS,
             key=f"{dataset_id} run sweep",
         )
-        st.caption(_cost_words(cost))
+        words = cost.words()
+        if cost.total > _MOST_MODELS:
+            words = f"At most {_MOST_MODELS:,} here; a terminal runs larger ones."
+        st.caption(words)
     if pressed:
         name = f"{spec.data.name} · sweep of {plural(cost.total, 'model')}"
         try:
@@ -198,20 +201,6 @@ def _run_row(dataset_id: str, spec: SweepSpec, cost: ExpectedCost) -> None:
             problem("Nothing was trained: the settings do not fit", error)
         else:
             open_page(SWEEP, run=run, data=dataset_id)
-
-
-def _cost_words(cost: ExpectedCost) -> str:
-    """Return how many models, how many of them are there, and about how long."""
-    trained = cost.total - cost.missing
-    models = plural(cost.total, "model")
-    models += f", {trained:,} of them trained before" if trained else ""
-    if cost.total > _MOST_MODELS:
-        return f"{models}: at most {_MOST_MODELS:,} here; a terminal runs larger ones."
-    if not cost.missing:
-        return f"{plural(cost.total, 'model')}, all trained before: done in a moment."
-    time = f"about {duration(cost.seconds)} with {plural(n_workers(), 'worker')} here"
-    guess = "" if cost.measured else ", a guess until a first model is trained"
-    return f"{models}: {time}{guess}."
 
 
 def _custom() -> GridAxes:

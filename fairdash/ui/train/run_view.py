@@ -1,17 +1,15 @@
 """A run on the Train page: what was asked, how it goes, how it ended."""
 
-import math
-
 import streamlit as st
 from pydantic import ValidationError
 
 from fairdash import plots
 from fairdash._wording import count, duration, plural
 from fairdash.audits import exported
-from fairdash.methods import CATALOG
 from fairdash.reports import SMALLEST_GROUP, portable_spec, report
 from fairdash.results import (
     Setting,
+    expected_cost,
     is_sweep,
     known_models_of,
     opened_on,
@@ -19,9 +17,7 @@ from fairdash.results import (
     part_sizes,
     readable,
     runtime,
-    single_values,
     trained_as,
-    usual_seconds,
 )
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec, python_script
@@ -37,7 +33,13 @@ from fairdash.ui.widgets.blocks import (
 from fairdash.ui.widgets.files import download, table_download
 from fairdash.ui.widgets.frame import View, exists, open_page
 from fairdash.ui.widgets.pick_models import offer_missing_seeds
-from fairdash.ui.widgets.runs import PROPOSED, finish_audit, show_curves, show_progress
+from fairdash.ui.widgets.runs import (
+    PROPOSED,
+    finish_audit,
+    show_curves,
+    show_progress,
+    training_spec,
+)
 from fairdash.ui.widgets.state import store
 
 _DEFAULT = "road"
@@ -79,15 +81,15 @@ def asked(run_id: str | None) -> tuple[MethodGrid, int, int | None]:
     return MethodGrid(method=_DEFAULT), _SEEDS, PROPOSED
 
 
-def estimate(dataset_id: str, grid: MethodGrid, train_rows: int | None) -> str:
-    """Return how long a model takes here, if one like it was trained before."""
-    method = CATALOG[grid.method]
-    known = method.settings(single_values(grid.params), grid.effort)
-    fixed = {n: v for n, v in known.items() if n not in method.stackable()}
-    seconds = usual_seconds(store(), dataset_id, grid.method, fixed, train_rows)
-    if seconds is None:
+def estimate(
+    dataset_id: str, grid: MethodGrid, seeds: int, train_rows: int | None
+) -> str:
+    """Return how many models are trained, the plain ones too, and about how long."""
+    try:
+        spec = training_spec(dataset_id, grid, seeds, train_rows=train_rows)
+        return expected_cost(store(), dataset_id, spec).words()
+    except ValueError:  # told when it is asked for
         return ""
-    return f"About {duration(math.ceil(seconds))} a model on this machine."
 
 
 def show_run(snapshot: Snapshot) -> None:

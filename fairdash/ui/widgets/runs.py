@@ -62,20 +62,31 @@ def start_training(
     of the ``seeds`` is a split with a training of its own. Returns the id of the run;
     raises ValueError when the settings cannot be trained.
     """
+    spec = training_spec(dataset_id, grid, seeds, beside, train_rows)
+    known = CATALOG[grid.method].settings(single_values(grid.params), grid.effort)
+    label = model_label(grid.method, known)
+    return submit(store(), spec, name=f"{spec.data.name} · {label}")
+
+
+def training_spec(
+    dataset_id: str,
+    grid: MethodGrid,
+    seeds: int,
+    beside: str = BASELINE,
+    train_rows: int | None = None,
+) -> SweepSpec:
+    """Return what `start_training` submits."""
     record = store().dataset_record(dataset_id)
     methods = [grid]
     if grid.method != beside:
         methods += [_alike(grid, beside)]
-    spec = SweepSpec(
+    return SweepSpec(
         data=source(record),
         methods=tuple(methods),
         seeds=tuple(range(seeds)),
         subgroups=record.subgroups,
         train_rows=train_rows,
     )
-    known = CATALOG[grid.method].settings(single_values(grid.params), grid.effort)
-    label = model_label(grid.method, known)
-    return submit(store(), spec, name=f"{record.name} · {label}")
 
 
 def _alike(grid: MethodGrid, beside: str) -> MethodGrid:
