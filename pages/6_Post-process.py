@@ -36,7 +36,7 @@ view = ui.page("Post-process", "Can thresholds fix it?", pick="run")
 dataset = ui.store().dataset(view.data) if view.data else None
 models = ui.known_models(view.data, view.run)
 columns = ui.score_columns(view.data) if view.data else []
-sources = ui.post_sources(models, columns, ui.uploads())
+sources = ui.post_sources(models, columns, ui.uploads(), view.run)
 if not sources:
     ui.empty(
         "No scores yet",

@@ -29,7 +29,7 @@ from fairdash.results import (
     beside_plain,
     finished_sweep,
     known_models_of,
-    local_result,
+    local_by_measure,
     opened_on,
     readable,
     same_model,
@@ -92,7 +92,7 @@ class Found:
     def local(self) -> LocalResult:
         """Local gaps of the models, all of them."""
         run = self.snapshot.run
-        return local_result(self.store, self.models, run.dataset_id, self.subgroups)
+        return local_by_measure(self.store, self.models, run.dataset_id, self.subgroups)
 
     @cached_property
     def shown(self) -> tuple[LocalResult, list[str]]:

@@ -67,6 +67,8 @@ class LocalResult:
         Which seeds are compared, where models have different ones.
     reference : str or None
         Group that gaps are from; None for the largest between groups.
+    overall_sure : bool
+        Whether the gap over all rows keeps its sign over several seeds.
     """
 
     label: str
@@ -78,6 +80,7 @@ class LocalResult:
     measure: str = "selection_rate"
     rows: str = "test row"
     reference: str | None = None
+    overall_sure: bool = False
 
     @cached_property
     def once(self) -> Kept:
@@ -207,7 +210,7 @@ class LocalResult:
         gap, low, high = (
             self.row.get(name + end, nan) for end in ("", "_low", "_high")
         )
-        if self.n_seeds > 1 or not low > 0:
+        if not low > 0 or (self.n_seeds > 1 and not self.overall_sure):
             return ""
         ends = gap_ends(self.measure, 1, low, high)
         return f" Over all rows groups are {self._size(gap)} apart ({ends})."

@@ -1,7 +1,9 @@
 """Any measure of the models of a data set, by group and inside subgroups."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,9 +83,13 @@ def _local_by_measure(
     reference: str | None,
 ) -> LocalResult:
     plain = measure == "selection_rate" and reference is None
-    if plain and not any(map(is_own, models)):
-        return local_result(store, models, dataset_id, subgroups)
     compared = on_shared_seeds(models)
+    main = compared.models[-1]
+    sure = _overall_sure(store, main, dataset_id, measure, reference)
+    if plain and not any(map(is_own, models)):
+        return replace(
+            local_result(store, models, dataset_id, subgroups), overall_sure=sure
+        )
     tables, rows, floors = [], [], []
     names = gap_names(measure)
     for model in compared.models:
@@ -112,7 +118,34 @@ def _local_by_measure(
         measure,
         "row" if all_rows else "test row",
         reference,
+        sure,
     )
+
+
+def _overall_sure(
+    store: Store,
+    model: Setting,
+    dataset_id: str,
+    measure: str,
+    reference: str | None,
+) -> bool:
+    """Tell whether the gap over all rows keeps its sign over seeds, beyond chance.
+
+    Of the groups with the lowest and the highest mean value, or of the reference and
+    the one furthest from it: the signed gap and the ends of its interval, of which m
+    pairs of groups share the risk, averaged over seeds. The mean of absolute gaps would
+    exceed 0 also where seeds disagree.
+    """
+    mean = _values(store, model, dataset_id, measure).dropna()
+    if len(mean) < 2:
+        return False
+    pairs = comb(len(mean), 2) if reference is None else len(mean) - 1
+    asked = measure, reference or str(mean.idxmax()), 1 - 0.05 / pairs
+    trials = tested(store, model, dataset_id, _EVERYBODY)
+    gaps = pd.concat([_gaps(trial, *asked) for trial in trials])
+    gaps = gaps.groupby("group")[["difference", "ci_low", "ci_high"]].mean()
+    widest = gaps.iloc[int(gaps["difference"].abs().fillna(-1).argmax())]
+    return bool(widest["ci_low"] > 0 or widest["ci_high"] < 0)
 
 
 def every_measure(
@@ -318,12 +351,18 @@ def _by_group(trial: Tested, measure: str) -> pd.DataFrame:
 
 
 @lru_cache(maxsize=2000)
-def _gaps(trial: Tested, measure: str, reference: str) -> pd.DataFrame:
+def _gaps(
+    trial: Tested, measure: str, reference: str, confidence: float = 0.95
+) -> pd.DataFrame:
     rows = trial.rows
-    groups = rows.groups["sensitive_features"]
-    predicted = _predicted(rows, trial.key, measure)
-    asked = {"sensitive_features": groups, "reference": reference}
-    return measure_gaps(measure, rows.y, predicted, **asked)
+    return measure_gaps(
+        measure,
+        rows.y,
+        _predicted(rows, trial.key, measure),
+        sensitive_features=rows.groups["sensitive_features"],
+        reference=reference,
+        confidence=confidence,
+    )
 
 
 def _predicted(rows: Rows, key: str, measure: str) -> Any:

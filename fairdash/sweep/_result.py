@@ -205,9 +205,8 @@ class SweepResult:
         return None if chosen is None else int(str(chosen.name))
 
     def start(self, limit: float) -> int:
-        """Return the place to open on: the best within the limit on DI, else at all."""
-        for limits in ({PARITY: limit}, {}):
-            place = self.best(limits)
+        """Return the place to open on: the best within the limit on DI, or nearest."""
+        for place in (self.best({PARITY: limit}), self.fairest()):
             if place is not None:
                 return place
         return int(self.means["method"].eq(self.methods[0]).argmax())  # all undefined

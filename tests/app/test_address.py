@@ -6,6 +6,7 @@ from reading import button, figures, numbers, widget, words
 from toys import people, people_csv
 
 from fairdash import ui
+from fairdash.results import opened_on
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
@@ -39,6 +40,30 @@ def same_opened_anew(page, name, visit):
     for other, table in tables:
         pd.testing.assert_frame_equal(other.value, table.value)
     return again
+
+
+@pytest.mark.parametrize(
+    ("name", "control"),
+    [
+        ("Weights", "Model"),
+        ("Individual fairness", "Model"),
+        ("Drift", "Model"),
+        ("Noisy groups", "Model"),
+        ("Post-process", "Scores of"),
+        ("Local fairness", "Models"),
+    ],
+)
+def test_without_a_model_every_page_opens_on_the_one_of_the_sweep(
+    visit, run_id, name, control
+):
+    model = opened_on(ui.store(), run_id)
+    assert model.method == "road"
+    page = visit(name, run=run_id, parts="branch")
+    assert not page.exception
+    found = {w.label: w.value for kind in KINDS for w in page.get(kind)}[control]
+    labels = {trial.key: model.label for trial in model.trials}
+    shown = found[-1] if isinstance(found, list) else found
+    assert labels.get(shown, shown) in (model.label, model.id)
 
 
 CHOICES = {

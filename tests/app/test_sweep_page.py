@@ -8,7 +8,8 @@ from toys import law_csv
 from fairdash import ui
 from fairdash.datasets import PUBLIC, Subgroups, split
 from fairdash.jobs import submit
-from fairdash.results import known_models
+from fairdash.methods import CATALOG
+from fairdash.results import known_models, sweep_grid
 from fairdash.sweep import (
     SweepSpec,
     expand,
@@ -178,6 +179,23 @@ def test_an_address_without_a_setting_gets_the_most_accurate_within_the_limit(
     at = told["method"], float(told["fairness_weight"]), float(told.get("tau", -1))
     best = kept["validation_accuracy"].max()
     assert kept.loc[at, "validation_accuracy"] == pytest.approx(best)
+
+
+def test_where_no_setting_keeps_the_limit_it_opens_on_the_nearest_and_says_so(
+    visit, run_id
+):
+    assert "there is no setting" not in words(visit("Sweep", run=run_id))
+    page = visit("Sweep", run=run_id, limit="0.000001")
+    assert not page.exception
+    rows = sweep_grid(ui.store(), run_id).result.means
+    rows = rows[rows["method"] != "unconstrained"]
+    rows = rows[rows["validation_constant"] <= 0.5]
+    gaps = rows["validation_demographic_parity_difference"]
+    method, weight, *_ = rows.loc[gaps.idxmin(), ["method", "fairness_weight"]]
+    assert page.query_params["method"] == method
+    assert float(page.query_params["fairness_weight"]) == weight
+    named = f"{CATALOG[method].label} λ {weight:g}"
+    assert f"there is no setting; the least DI there has {named}" in words(page)
 
 
 def test_other_pages_show_the_setting_it_opens_on_and_the_fronts_before_the_rest(

@@ -1,5 +1,7 @@
 """Any measure on Local fairness: of trained models as of stored scores, of columns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,12 @@ from toys import ROLES, people, people_csv
 
 from fairdash import ui
 from fairdash.datasets import ScoreColumn, Subgroups, split
-from fairdash.metrics import MEASURES, SCORE_MEASURES, local_measure
+from fairdash.metrics import (
+    MEASURES,
+    SCORE_MEASURES,
+    local_measure,
+    newcombe_interval,
+)
 from fairdash.results import (
     beside_trained,
     calibration_of,
@@ -41,6 +48,47 @@ def dataset_id(inline):
 def models(dataset_id):
     start_training(dataset_id, MethodGrid(method="logistic", params={}), 2)
     return known_models(ui.store(), dataset_id)
+
+
+@pytest.mark.parametrize("measure", ["selection_rate", "true_positive_rate"])
+@pytest.mark.parametrize(("four", "apart"), [(False, 0), (False, 2), (True, 2)])
+def test_over_seeds_the_overall_gap_is_sure_where_its_signed_mean_excludes_0(
+    inline, four, apart, measure
+):
+    frame = people(1200)
+    frame["skill"] -= apart * (frame["origin"] == "there")
+    if four:
+        frame["origin"] += np.where(frame["age"] < 40, " young", " old")
+    table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
+    dataset_id = ui.store().add_dataset(table, ROLES, "People", SUBGROUPS)
+    start_training(dataset_id, MethodGrid(method="logistic", params={}), 3)
+    dataset = ui.store().dataset(dataset_id)
+    model = known_models(ui.store(), dataset_id)[-1]
+    counts = []
+    for trial in model.trials:
+        where = split(dataset, trial.seed).test
+        if measure == "true_positive_rate":
+            where = where[dataset.y[where] == 1]
+        decisions = ui.store().artifact(trial.key).scores()[where] > 0.5
+        groups = pd.Series(decisions).groupby(dataset.sensitive_features[where])
+        counts.append(groups.agg(["sum", "size"]))
+    rates = [one["sum"] / one["size"] for one in counts]
+    mean = pd.concat(rates, axis=1).mean(axis=1)
+    level = 1 - 0.05 / (len(mean) * (len(mean) - 1) / 2)
+    ends = [
+        newcombe_interval(
+            *one.loc[mean.idxmax()], *one.loc[mean.idxmin()], confidence=level
+        )
+        for one in counts
+    ]
+    found = local_by_measure(ui.store(), [model], dataset_id, SUBGROUPS, measure)
+    assert found.overall_sure == (np.mean([low for low, _ in ends]) > 0) == bool(apart)
+    quiet = replace(found, chance=1.0)  # as if no subgroup stood out
+    said = quiet.verdict(dataset.group_names, "hired = yes")
+    assert ("Over all rows groups are" in said) == bool(apart)
+    if apart:
+        gap = np.mean([one.max() - one.min() for one in rates])
+        assert f"are {round(100 * gap)} points apart" in said
 
 
 def decided(dataset, where):

@@ -234,6 +234,22 @@ def test_what_no_setting_keeps_is_said_as_it_is(values, di):
 
 
 @settings(max_examples=60, deadline=None)
+@given(figures, SHARE)
+def test_a_sweep_opens_within_the_limit_or_nearest_to_it(values, limit):
+    sweep = made_up(values)
+    rows = sweep.rows[sweep.rows["validation_constant"] == 0]
+    gaps = rows[f"validation_{PARITY}"]
+    if rows.empty:
+        return
+    opened = sweep.start(limit)
+    if (gaps <= limit).any():
+        fair = rows[gaps <= limit]
+        assert fair["validation_accuracy"].max() == fair["validation_accuracy"][opened]
+    else:
+        assert gaps[opened] == gaps.min()
+
+
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(*[st.floats(0, 1)] * 8), min_size=2, max_size=14))
 def test_choosing_near_chance_is_said_where_the_parts_do_not_agree(values):
     sweep = made_up(values)

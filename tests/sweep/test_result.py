@@ -209,6 +209,7 @@ def test_models_that_do_not_decide_keep_no_limit_and_are_on_no_front(sweep):
     rows["validation_constant"] = 1.0
     none = SweepResult.of(rows)
     assert none.best({}) is None
+    assert none.fairest() is None
     assert none.start(0.1) == 1
     assert not none.points(axes, 9.0, "validation", single=True)["front"].any()
 

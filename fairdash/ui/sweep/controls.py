@@ -1,7 +1,8 @@
 """Where the reader stands in a sweep, and the controls that move through it.
 
 The setting is part of the page's address, like every choice: see `selection`. A page
-opened without one starts at the most accurate setting within the limit.
+opened without one starts at the most accurate setting within the limit, and where there
+is none at the one nearest to it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -21,13 +21,12 @@ from fairdash.postprocessing import (
     read_margins,
 )
 from fairdash.postprocessing import score_columns as columns_of_scores
-from fairdash.results import Setting
+from fairdash.results import Setting, model_in_question
 from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import more, problem
 from fairdash.ui.widgets.files import TABLE_FILES, keep_fit
 from fairdash.ui.widgets.state import store
 
-_PLAIN = ("unconstrained", "logistic", "logistic_cv", "forest", "neighbours")
 _FILE = "file "
 
 
@@ -96,14 +95,19 @@ class Source(NamedTuple):
 
 
 def post_sources(
-    models: Sequence[Setting], columns: Sequence[str], uploads: Sequence[Upload]
+    models: Sequence[Setting],
+    columns: Sequence[str],
+    uploads: Sequence[Upload],
+    run_id: str | None = None,
 ) -> list[Source]:
     """Return what can be post-processed, what one most likely wants first.
 
-    Files come first, since they were just sent, then trials of plain models, of others,
-    and score columns of the table.
+    Files come first, since they were just sent, then trials of the model that other
+    pages of the run open on, of others, and score columns of the table.
     """
-    models = sorted(models, key=lambda model: model.method not in _PLAIN)
+    if models:
+        first = models[model_in_question(store(), models, run_id)]
+        models = [first, *(model for model in models if model is not first)]
     sent = [Source(f"File {u.name}, {u.score}", upload=u) for u in uploads]
     trials = [
         Source(
