@@ -3,8 +3,10 @@
 ``size``: tables without a gap inside any subgroup searched, or with one in half of the
 rows, where what is found in the other half is false; and power against a planted gap.
 ``samples``: decisions of boosted trees on the sample tables, by cross-fitting on all
-rows or on test rows alone; on twins of these whose planted mechanism is taken back, and
-on tables whose groups are shuffled.
+rows or on test rows alone; and on two twins without bias: decisions redrawn whatever
+the row, so that groups still differ in their columns; and groups shuffled, so that
+decisions still differ by the columns.
+Beside each a naive scan: is any subgroup beyond 1.96 standard errors?
 
     python benchmarks/subgroups/simulate.py size [--repetitions 200]
     python benchmarks/subgroups/simulate.py samples [--repetitions 10] [--kind cross]
@@ -12,6 +14,7 @@ on tables whose groups are shuffled.
 
 import argparse
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -20,10 +23,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import KFold, cross_val_predict
 
 from fairdash.audits import find_subgroups
-from fairdash.datasets import SAMPLES, encode, load_sample, make_dataset, split
+from fairdash.datasets import SAMPLES, encode, load_sample, split
 from fairdash.metrics import wilson_interval
-
-PERMUTATIONS = 199
 
 
 def columns(rng, n):
@@ -100,14 +101,14 @@ def hits(conditions):
     return any(c.levels == ("a",) for c in conditions)
 
 
-def size(repetitions, n):
+def size(repetitions, n, permutations):
     nulls = [independent, different, rare, shared, half]
     print(f"{n:,} rows, 6 columns, depth 3, {repetitions} tables each")
     for confirm in (False, True):
         print("search and confirm on halves" if confirm else "search, permutation")
         for draw in [*nulls, *map(planted, (0.2, 0.3, 0.4))]:
             null = draw in nulls
-            count = 0
+            count = naive = 0
             for seed in range(repetitions):
                 rng = np.random.default_rng(seed)
                 decided, group, frame, how = draw(rng, n)
@@ -116,68 +117,48 @@ def size(repetitions, n):
                     sensitive_features=group,
                     frame=frame,
                     confirm=confirm,
-                    n_permutations=PERMUTATIONS,
+                    n_permutations=permutations,
                     random_state=seed,
                     **how,
                 )
                 beyond = table.loc[table["p_adjusted"] <= 0.05, "conditions"]
                 tell = (lambda c: is_false(draw.__name__, c)) if null else hits
                 count += any(map(tell, beyond))
+                naive += any(map(tell, table.loc[table["z"] > 1.96, "conditions"]))
             low, high = wilson_interval(count, repetitions)
             print(
                 f"  {'false' if null else 'found'} {count / repetitions:.3f} "
-                f"({float(low):.3f} to {float(high):.3f})  {draw.__doc__}",
+                f"({float(low):.3f} to {float(high):.3f}), naive "
+                f"{naive / repetitions:.2f}  {draw.__doc__}",
                 flush=True,
             )
 
 
-def twin(name, dataset, rng):
-    """Return a sample as if nobody had been treated differently."""
-    frame = dataset.frame.copy()
-    inside = SAMPLES[name].planted_rows(frame)
-    own = dataset.sensitive_features
-    y = None
-    if name == "hiring":
-        marked = inside & np.isin(own, ["Asian", "Black"])
-        raised = frame["interview_score"] + 2.2 * marked
-        frame["interview_score"] = raised.clip(0, 10).round(1)
-    if name == "readmission":
-        missed = np.flatnonzero(inside & (own != "White"))
-        others = frame.loc[inside & (own == "White"), "home_visits"].to_numpy()
-        frame.loc[missed, "home_visits"] = rng.choice(others, len(missed))
-    # outcomes by a model of the rows that were treated fairly, at their own odds
-    fair = ~inside
-    sample = make_dataset(frame, SAMPLES[name].roles, name=name)
-    X = encode(sample, np.flatnonzero(fair)).X
-    model = HistGradientBoostingClassifier(learning_rate=0.05, random_state=0)
-    model.fit(X[fair], dataset.y[fair])
-    y = rng.random(len(frame)) < model.predict_proba(X)[:, 1]
-    return sample, y.astype(int)
-
-
-def samples(repetitions, kind, names):
+def samples(repetitions, kind, names, cases, permutations):
     for name in names:
         dataset = load_sample(name)
-        for case in ("as it is", "twin", "groups shuffled"):
-            found, first, alarms = 0, 0, 0
+        for case in cases:
+            found = first = alarms = naive = 0
             for seed in range(repetitions):
                 rng = np.random.default_rng(seed)
-                data, y = dataset, dataset.y
-                if case == "twin":
-                    data, y = twin(name, dataset, rng)
-                groups = dataset.sensitive_features
-                if case == "groups shuffled":
+                # twins redraw what one model decided
+                again = 0 if case != "as it is" else seed
+                rows, decided = decisions(name, again, kind)
+                groups = dataset.sensitive_features[rows]
+                if case == "redrawn":
+                    decided = rng.permutation(decided)
+                elif case == "shuffled":
                     groups = rng.permutation(groups)
-                rows, decided = decisions(data, y, seed, kind)
-                frame = data.frame.iloc[rows][list(data.roles.features)]
+                frame = dataset.frame.iloc[rows][list(dataset.roles.features)]
                 table = find_subgroups(
                     decided,
-                    sensitive_features=groups[rows],
+                    sensitive_features=groups,
                     frame=frame,
-                    n_permutations=PERMUTATIONS,
+                    n_permutations=permutations,
                     random_state=seed,
                 )
                 best = table.iloc[0]
+                naive += table["z"].max() > 1.96
                 inside = np.logical_and.reduce(
                     [one.holds(frame) for one in best["conditions"]]
                 )
@@ -186,24 +167,26 @@ def samples(repetitions, kind, names):
                 first += best["p_adjusted"] < 0.01 and share >= 0.9
                 alarms += best["p_adjusted"] <= 0.05
             print(
-                f"{name:12s} {kind:6s} {case:16s} of {repetitions}: "
-                f"p < .01 {found}, planted first {first}, p <= .05 {alarms}",
+                f"{name:12s} {kind:6s} {case:9s} of {repetitions}: p < .01 {found}, "
+                f"planted first {first}, p <= .05 {alarms}, naive {naive}",
                 flush=True,
             )
 
 
-def decisions(data, y, seed, kind):
+@cache
+def decisions(name, seed, kind):
     """Return rows and decisions of boosted trees that were not trained on them."""
+    data = load_sample(name)
     model = HistGradientBoostingClassifier(
         max_iter=100, learning_rate=0.05, random_state=0
     )
     if kind == "cross":
         X = encode(data, np.arange(data.n_rows)).X
         folds = KFold(5, shuffle=True, random_state=seed)
-        return np.arange(data.n_rows), cross_val_predict(model, X, y, cv=folds)
+        return np.arange(data.n_rows), cross_val_predict(model, X, data.y, cv=folds)
     train, _, test = split(data, seed)
     X = encode(data, train).X
-    return test, model.fit(X[train], y[train]).predict(X[test])
+    return test, model.fit(X[train], data.y[train]).predict(X[test])
 
 
 def main():
@@ -212,13 +195,22 @@ def main():
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--kind", default="cross", choices=["cross", "test"])
+    cases = ["as it is", "redrawn", "shuffled"]
+    parser.add_argument("--cases", nargs="+", default=cases, choices=cases)
     parser.add_argument("--names", nargs="+", default=list(SAMPLES))
+    parser.add_argument("--permutations", type=int, default=199)
     options = parser.parse_args()
     warnings.simplefilter("error", RuntimeWarning)
     if options.what == "size":
-        size(options.repetitions, options.rows)
+        size(options.repetitions, options.rows, options.permutations)
     else:
-        samples(options.repetitions, options.kind, options.names)
+        samples(
+            options.repetitions,
+            options.kind,
+            options.names,
+            options.cases,
+            options.permutations,
+        )
 
 
 if __name__ == "__main__":

@@ -90,5 +90,6 @@ from fairdash.audits.subgroups import (
     FoundSubgroups,
     as_subgroups,
     find_subgroups,
+    refinements,
     search_model,
 )

@@ -24,15 +24,12 @@ from fairdash.plots._rows import (
     offsets,
     positions,
     records,
-    scatter,
     swap,
 )
 from fairdash.plots._theme import (
     INK,
     MUTED,
-    PAPER,
     Spec,
-    fade,
     finish,
     group_colours,
     model_marks,
@@ -298,53 +295,48 @@ def _chance(
     return [swap(chance_band(chance, xref="x"), upright=upright)], [note]
 
 
-_FOUND_ROW, _FOUND_AROUND = 52, 104  # pixels of a subgroup, and above and below all
+_STEP = "\u2003\u2003"  # a level of the tree
+_FOUND_ROW, _FOUND_AROUND = 44, 104  # pixels of a subgroup, and above and below all
 
 
 def plot_found_subgroups(
-    table: pd.DataFrame,
+    tree: pd.DataFrame,
     *,
     groups: tuple[str, ...],
     headline: str,
     rate: str,
     alpha: float = 0.05,
 ) -> Picture:
-    """One row per subgroup: a dumbbell of two rates, and the gap beside.
+    """Draw a tree of subgroups: rates of two groups in each, and the gap beside.
 
-    ``table`` is of ``fairdash.audits.find_subgroups``, ``rate`` what its rates are;
-    gaps whose adjusted p exceeds ``alpha`` are drawn in grey.
+    ``tree`` is of ``fairdash.audits.refinements``, ``rate`` what its rates are; gaps
+    that are not listed, or whose adjusted p exceeds ``alpha``, are drawn in grey.
     """
-    places = list(range(len(table)))
-    rates = table["rate_lower"], table["rate_higher"]
+    places = list(tree.index)
     data: list[Spec] = []
-    for place, low, high in zip(places, *rates, strict=True):
-        line = {"color": fade(MUTED, 0.5), "width": 3}
-        data.append(
-            scatter(
-                [low, high], [place, place], line=line, hoverinfo="skip",
-                showlegend=False,
-            )
-        )  # fmt: skip
+    drawn: set[str] = set()
     for group, colour in group_colours(groups).items():
-        x, y, words = [], [], []
-        for place, row in zip(places, records(table), strict=True):
-            for side in ("lower", "higher"):
-                if row[side] == group:
-                    share, n = row[f"rate_{side}"], row[f"n_{side}"]
-                    x.append(share)
-                    y.append(place)
-                    words.append(f"{group}: {percent(share)} of {count(n)} rows")
-        if x:
-            marker = {"color": colour, "size": 11, "line": {"color": PAPER, "width": 1}}
-            data.append(
-                scatter(
-                    x, y, mode="markers", name=group, marker=marker, hover=words,
-                    cliponaxis=False,
-                )
-            )  # fmt: skip
+        for side, off in (("lower", 0.12), ("higher", -0.12)):
+            own = tree[tree[side] == group]
+            if len(own):
+                data.append(
+                    dots(
+                        own[f"rate_{side}"], own[f"low_{side}"], own[f"high_{side}"],
+                        [place + off for place in own.index],
+                        colour=colour, symbol="circle", name=group,
+                        hover=[
+                            f"{group}: {percent(share)} of {count(n)} rows"
+                            for share, n in zip(
+                                own[f"rate_{side}"], own[f"n_{side}"], strict=True
+                            )
+                        ],
+                    )
+                    | {"showlegend": group not in drawn}
+                )  # fmt: skip
+                drawn.add(group)
     for clear, colour in ((True, INK), (False, MUTED)):
-        which = (table["p_adjusted"] <= alpha) == clear
-        some = table[which]
+        which = (tree["p_adjusted"] <= alpha) == clear
+        some = tree[which]
         if len(some):
             one = dots(
                 some["gap"], some["ci_low"], some["ci_high"],
@@ -353,7 +345,12 @@ def plot_found_subgroups(
                 hover=[_gap_words(row) for row in records(some)],
             )  # fmt: skip
             data.append(one | {"xaxis": "x2", "showlegend": False})
-    names = [wrap(str(name), 26) for name in table["subgroup"]]
+    # names end at the axis: what is deeper ends nearer to it
+    deep = tree["level"].max()
+    names = [
+        wrap("↳ " * (level > 0) + str(name), 30) + _STEP * (deep - level)
+        for level, name in zip(tree["level"], tree["subgroup"], strict=True)
+    ]
     layout: Spec = {
         "yaxis": {
             "tickvals": places,
@@ -372,16 +369,19 @@ def plot_found_subgroups(
             "anchor": "y",
         },
     }
-    height = _FOUND_AROUND + _FOUND_ROW * len(table)
+    height = _FOUND_AROUND + _FOUND_ROW * len(tree)
     figure = finish(data, layout, height=height, legend=True, top=60)
     alt = "; ".join(
-        f"{row['subgroup']}: {row['lower']} {percent(row['rate_lower'])}, "
+        f"{row['subgroup']} (level {row['level']}): "
+        f"{row['lower']} {percent(row['rate_lower'])}, "
         f"{row['higher']} {percent(row['rate_higher'])}, {_gap_words(row)}"
-        for row in records(table)
+        for row in records(tree)
     )
-    return Picture(figure, headline, f"{headline}. {alt}.", table)
+    return Picture(figure, headline, f"{headline}. {alt}.", tree)
 
 
 def _gap_words(row: Spec) -> str:
+    if np.isnan(row["p_adjusted"]):
+        return f"gap {number(row['gap'])}"
     ends = between(row["ci_low"], row["ci_high"])
     return f"gap {number(row['gap'])} ({ends}), adjusted p {number(row['p_adjusted'])}"

@@ -1,6 +1,7 @@
 """The Local fairness page: every measure by group, and a search for subgroups."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from fairdash.audits import FoundSubgroups, as_subgroups, search_model
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import MEASURE_NAMES, MEASURE_SYMBOLS
 from fairdash.results import Setting, beside_trained
+from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
 from fairdash.ui.widgets.state import store
@@ -57,7 +59,7 @@ def find_section(
     verdict(found.verdict(decided=f"predicted “{outcome}”", outcome=f"“{outcome}”"))
     figure(
         plots.plot_found_subgroups(
-            found.table,
+            found.tree,
             groups=dataset.group_names,
             headline=found.headline(),
             rate=MEASURE_SYMBOLS[measure],
@@ -66,19 +68,35 @@ def find_section(
         table=found.ranked(),
         key="found subgroups",
     )
-    _use(found, subgroups)
+    _use(found, subgroups, model, weighted=bool(results.weighted_models(models)))
 
 
-def _use(found: FoundSubgroups, subgroups: Subgroups) -> None:
-    """Offer to look at the found subgroups on every page: one click each."""
-    st.caption("Use as the subgroups of every page:")
-    with st.container(horizontal=True):
-        for i, (name, conditions) in enumerate(
-            zip(found.table["subgroup"], found.table["conditions"], strict=True)
-        ):
-            if i < _OFFERED:
-                chosen = as_subgroups(conditions, subgroups)
-                st.button(name, key=f"use {i}", on_click=_look_at, args=(chosen,))
+def _use(
+    found: FoundSubgroups, subgroups: Subgroups, model: Setting, *, weighted: bool
+) -> None:
+    """Offer to go on with the found subgroups: one click each."""
+    st.caption("Make one the subgroups of every page, or go on with it:")
+    listed = found.table.head(_OFFERED)
+    for i, (name, conditions) in enumerate(
+        zip(listed["subgroup"], listed["conditions"], strict=True)
+    ):
+        here = replace(selection(), subgroups=as_subgroups(conditions, subgroups))
+        road = MethodGrid(method="road")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(name, key=f"use {i}", on_click=_look_at, args=(here.subgroups,))
+            links = {
+                "Train ROAD beside it": ("2_Train", replace(here, form=road)),
+                "Fix in Post-process": (
+                    "6_Post-process",
+                    replace(here, scores=model.id),
+                ),
+            }
+            if weighted:
+                links["Where weights went"] = ("4_Weights", here)
+            for label, (path, there) in links.items():
+                st.page_link(
+                    f"pages/{path}.py", label=label, query_params=there.address()
+                )
 
 
 def _ask() -> None:

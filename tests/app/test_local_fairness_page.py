@@ -1,3 +1,5 @@
+from urllib.parse import parse_qs
+
 import pandas as pd
 import pytest
 from reading import button, figures, numbers, widget, words
@@ -272,6 +274,14 @@ def test_a_search_waits_for_its_button_and_a_found_subgroup_is_looked_at(
     assert found.headline() in words(page)
     first = found.table.iloc[0]
     assert first["subgroup"] in words(page)
+    # one click: ROAD's form, and thresholds of this model, with the subgroup along
+    links = {one.proto.label: one.proto for one in page.get("page_link")}
+    road = parse_qs(links["Train ROAD beside it"].query_string)
+    assert '"road"' in road["form"][0]
+    fix = parse_qs(links["Fix in Post-process"].query_string)
+    assert fix["scores"] == [model.id]
+    turned = parse_qs(links["Where weights went"].query_string)
+    assert fix["subgroups"] == road["subgroups"] == turned["subgroups"]
     button(page, first["subgroup"]).click().run()
     assert not page.exception
     told = page.query_params["subgroups"]

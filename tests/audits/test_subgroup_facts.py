@@ -2,11 +2,14 @@
 
 import re
 
+import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash.audits import FoundSubgroups
+from fairdash.audits import FoundSubgroups, find_subgroups, refinements
+from fairdash.metrics import measure_by_group
 from fairdash.plots import plot_found_subgroups
 
 
@@ -33,7 +36,13 @@ def found(gap, z, p, n=1):
     ]
     table = pd.DataFrame(rows)
     table.attrs |= {"n_searched": 83_621, "critical": 4.5, "skipped": {"name": "text"}}
-    return FoundSubgroups("Unconstrained", "selection_rate", 0, 1800, table)
+    sides = {
+        f"{end}_{side}": table[f"rate_{side}"] + off
+        for side in ("lower", "higher")
+        for end, off in (("low", -0.01), ("high", 0.01))
+    }
+    tree = table.assign(level=1, **sides)
+    return FoundSubgroups("Unconstrained", "selection_rate", 0, 1800, table, tree)
 
 
 @given(
@@ -60,7 +69,7 @@ def test_headline_verdict_and_figure_agree_with_the_table(gap, z, p, n):
         assert "less often than Male" in text
         assert text.startswith("Age 0 and site Port: ")
     picture = plot_found_subgroups(
-        result.table, groups=("Female", "Male"), headline=headline, rate="P(ŷ = 1)"
+        result.tree, groups=("Female", "Male"), headline=headline, rate="P(ŷ = 1)"
     )
     marks = {t.name: t for t in picture.figure.data if t.mode == "markers"}
     assert list(marks["Female"].x) == result.table["rate_lower"].tolist()
@@ -68,3 +77,42 @@ def test_headline_verdict_and_figure_agree_with_the_table(gap, z, p, n):
     assert picture.headline == headline
     assert result.ranked()["Adjusted p"].tolist() == [p] * n
     assert "Not searched: name." in result.caption()
+
+
+def test_a_tree_leads_to_what_is_listed_by_the_condition_that_parts_groups_most():
+    rng = np.random.default_rng(0)
+    n = 6000
+    frame = pd.DataFrame(
+        {"site": rng.choice([*"abc"], n), "note": rng.choice([*"xy"], n)}
+    )
+    sex = rng.choice(["Female", "Male"], n)
+    port, inner = frame["site"] == "a", frame["note"] == "x"
+    rate = 0.8 - (sex == "Female") * port * np.where(inner, 0.6, 0.2)
+    decided = (rng.random(n) < rate).astype(int)
+    asked = {"sensitive_features": sex, "frame": frame}
+    table = find_subgroups(decided, **asked, n_permutations=39, random_state=0)
+    tree = refinements(table, decided, **asked, y_true=None, measure="selection_rate")
+    assert tree["subgroup"].tolist()[:3] == ["All rows", "site a", "note x"]
+    assert tree["level"].tolist()[:3] == [0, 1, 2]
+    assert np.isnan(tree["p_adjusted"][0])
+    listed = table.set_index("subgroup")["p_adjusted"]
+    assert tree["p_adjusted"][1] == listed["site a"]
+    assert tree["p_adjusted"][2] == listed["site a and note x"]
+    for row, inside in zip(
+        tree.itertuples(), (port | ~port, port, port & inner), strict=False
+    ):
+        own = measure_by_group(
+            "selection_rate", None, decided[inside], sensitive_features=sex[inside]
+        ).set_index("group")
+        assert (row.lower, row.higher) == ("Female", "Male")
+        assert row.n == inside.sum()
+        assert row.rate_lower == own.loc["Female", "value"]
+        assert (row.low_higher, row.high_higher) == tuple(
+            own.loc["Male", ["ci_low", "ci_high"]]
+        )
+        assert row.gap == pytest.approx(row.rate_higher - row.rate_lower)
+    picture = plot_found_subgroups(
+        tree, groups=("Female", "Male"), headline="Two", rate="P(ŷ = 1)"
+    )
+    names = picture.figure.layout.yaxis.ticktext
+    assert [name.strip() for name in names[:3]] == ["All rows", "↳ site a", "↳ note x"]

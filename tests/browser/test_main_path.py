@@ -80,3 +80,20 @@ def test_no_page_is_wider_than_a_phone(name, page, server, audited):
     main = page.get_by_test_id("stMain")
     wide = main.evaluate("main => main.scrollWidth - main.clientWidth")
     assert wide <= 0, f"{name or 'Home'} scrolls sideways by {wide} px"
+
+
+def test_a_found_subgroup_goes_along_to_train_and_to_post_process(
+    page, server, audited
+):
+    page.goto(f"{server}/Local_fairness?{audited}")
+    page.get_by_role("button", name="Find subgroups").click()
+    page.get_by_role("link", name="Train ROAD beside it").first.wait_for()
+    page.get_by_role("link", name="Train ROAD beside it").first.click()
+    page.get_by_text("Locality (τ)").wait_for()
+    chosen = parse_qs(urlparse(page.url).query)["subgroups"]
+    page.go_back()
+    page.get_by_role("link", name="Fix in Post-process").first.click()
+    page.get_by_text("Expected accuracy", exact=True).first.wait_for()
+    query = parse_qs(urlparse(page.url).query)
+    assert query["subgroups"] == chosen
+    assert "scores" in query

@@ -2,18 +2,24 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
+from fairdash._validation import value_label
 from fairdash._wording import count, number, plural
+from fairdash.audits.subgroups.counts import Condition, describe
 from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
 from fairdash.datasets import Subgroups
-from fairdash.metrics import MEASURE_NAMES, gap_sentence
+from fairdash.metrics import MEASURE_NAMES, gap_sentence, measure_by_group
 from fairdash.results import Setting, rows_of
 from fairdash.store import Store
 
 ALPHA = 0.05
 _LISTED = 8
+_IN_TREE = 5  # of those listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +34,7 @@ class FoundSubgroups:
     seed: int
     n_rows: int
     table: pd.DataFrame
+    tree: pd.DataFrame
 
     @property
     def beyond(self) -> pd.DataFrame:
@@ -75,7 +82,8 @@ class FoundSubgroups:
         missing = f" Not searched: {', '.join(skipped)}." if skipped else ""
         return (
             f"{MEASURE_NAMES[self.measure]} of the two groups farthest apart, "
-            f"{self.label}; gap with simultaneous 95% interval. Adjusted p: the "
+            f"{self.label}, with 95% intervals; each row is a part of the one it is "
+            "indented under. Gap with simultaneous 95% interval. Adjusted p: the "
             "largest of all subgroups under permuted groups, step-down. What another "
             f"subgroup explains is not listed.{missing}"
         )
@@ -95,6 +103,76 @@ class FoundSubgroups:
             "p_adjusted": "Adjusted p",
         }
         return self.table[list(names)].rename(columns=names)
+
+
+def refinements(
+    table: pd.DataFrame,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    frame: pd.DataFrame,
+    y_true: ArrayLike | None,
+    measure: str,
+) -> pd.DataFrame:
+    """Return what leads to found subgroups, condition by condition, as a tree.
+
+    Every step takes the condition under which the two groups of the subgroup are
+    farthest apart, or one that an earlier path has taken.
+
+    Returns
+    -------
+    DataFrame, depth first: ``level`` (0 is all rows), ``subgroup`` (what is added),
+    ``n``, ``lower``, ``higher``; of each of these ``rate_``, ``n_``, ``low_`` and
+    ``high_`` (95% interval); ``gap``; ``ci_low``, ``ci_high`` and ``p_adjusted`` of
+    ``table``, NaN where the node is not listed.
+    """
+    decided, groups = np.asarray(y_pred), np.asarray(sensitive_features)
+    outcome = None if y_true is None else np.asarray(y_true)
+    nodes: dict[tuple[Condition, ...], dict[str, Any]] = {}
+
+    def node(path: tuple[Condition, ...], found: Any) -> dict[str, Any]:
+        inside = np.ones(len(frame), bool)
+        for one in path:
+            inside &= one.holds(frame)
+        y = None if outcome is None else outcome[inside]
+        rates = measure_by_group(
+            measure, y, decided[inside], sensitive_features=groups[inside]
+        )
+        rates.index = [value_label(group) for group in rates["group"]]
+        told: dict[str, Any] = {
+            "level": len(path),
+            "subgroup": describe(path[-1:]),
+            "n": int(rates["n"].sum()),
+        }
+        for side in ("lower", "higher"):
+            own = rates.loc[found[side]]
+            names = (
+                ("value", "rate"),
+                ("n", "n"),
+                ("ci_low", "low"),
+                ("ci_high", "high"),
+            )
+            told |= {f"{name}_{side}": own[column] for column, name in names}
+            told[side] = found[side]
+        told["gap"] = told["rate_higher"] - told["rate_lower"]
+        return told | dict.fromkeys(("ci_low", "ci_high", "p_adjusted"), np.nan)
+
+    for found in table.head(_IN_TREE).to_dict("records"):
+        path: tuple[Condition, ...] = ()
+        nodes.setdefault(path, node(path, found))
+        while left := [one for one in found["conditions"] if one not in path]:
+            steps = {(*path, one): nodes.get((*path, one)) for one in left}
+            taken = {step for step, known in steps.items() if known}
+            new = {step: known or node(step, found) for step, known in steps.items()}
+            path = max(taken or new, key=lambda step: abs(new[step]["gap"]))
+            nodes.setdefault(path, new[path])
+        listed = ("ci_low", "ci_high", "p_adjusted")
+        nodes[path] = node(path, found) | {name: found[name] for name in listed}
+    rank = {path: i for i, path in enumerate(nodes)}
+    deep = sorted(
+        nodes, key=lambda path: [rank[path[: i + 1]] for i in range(len(path))]
+    )
+    return pd.DataFrame([nodes[path] for path in deep])
 
 
 def search_model(
@@ -133,19 +211,23 @@ def _searched(
     names = dict.fromkeys([*roles.features, *own])
     searched = [n for n in names if n not in (roles.sensitive_feature, roles.target)]
     rows = rows_of(store, dataset_id, seed, Subgroups())
+    audited: Any = {
+        "y_pred": rows.predictions(key),
+        "sensitive_features": rows.groups["sensitive_features"],
+        "frame": dataset.frame.iloc[rows.where],
+        "y_true": rows.y,
+        "measure": measure,
+    }
     table = find_subgroups(
-        rows.predictions(key),
-        sensitive_features=rows.groups["sensitive_features"],
-        frame=dataset.frame.iloc[rows.where],
-        y_true=rows.y,
+        **audited,
         columns=searched,
-        measure=measure,
         min_size=min_size,
         alpha=ALPHA,
         most=_LISTED,
         random_state=0,
     )
-    return FoundSubgroups(label, measure, seed, len(rows.where), table)
+    tree = refinements(table, **audited)
+    return FoundSubgroups(label, measure, seed, len(rows.where), table, tree)
 
 
 def _p(value: float) -> str:
