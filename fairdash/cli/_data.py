@@ -22,6 +22,8 @@ data = typer.Typer(
     help="Add, list and remove tables; check or fetch one.",
 )
 
+store = typer.Typer(no_args_is_help=True, help="Look after everything that is kept.")
+
 RolesFile = Annotated[
     Path | None,
     typer.Option(help="YAML file of the roles; else they are guessed.", exists=True),
@@ -162,3 +164,16 @@ def fetch_public(
     typer.echo(public.note)
     typer.echo(f"table {table}")
     typer.echo(f"roles {roles}")
+
+
+@store.command("check")
+def check_store(home: Home = None) -> None:
+    """Read everything that is kept and compare it with its digests.
+
+    The exit status is 0 when all is as it was written, 1 when something is not.
+    """
+    with opened(home) as kept:
+        found = kept.check()
+    for line in found or ["everything is as it was written"]:
+        typer.echo(line)
+    raise typer.Exit(int(bool(found)))

@@ -210,6 +210,25 @@ def intact(path: Path) -> Path:
     return path
 
 
+def damage(folder: Path) -> list[str]:
+    """Return what is wrong with the files of a folder of `write_folder`, in words."""
+    try:
+        digests = json.loads((folder / DIGESTS).read_text())
+    except FileNotFoundError:  # of an earlier version
+        return []
+    except ValueError:
+        return [f"The file {DIGESTS} of {folder.name} is not what was written."]
+    found = []
+    for name in digests:
+        try:
+            intact(folder / name)
+        except FileNotFoundError:
+            found.append(f"The file {name} of {folder.name} is missing.")
+        except ValueError:
+            found.append(f"The file {name} of {folder.name} is not what was written.")
+    return found
+
+
 @lru_cache(maxsize=4096)
 def _is_intact(path: Path, size: int, changed: int) -> bool:
     """Tell whether a file has its digest; one of an earlier version has none."""

@@ -208,6 +208,14 @@ class Database:
                 facts += [stat.st_mtime_ns, stat.st_size]
         return tuple(facts)
 
+    def faults(self) -> list[str]:
+        """Return what SQLite finds wrong with its file; of another database nothing."""
+        if self.engine.dialect.name != "sqlite":
+            return []
+        with self.reading() as connection:
+            said = connection.execute(sa.text("PRAGMA quick_check")).scalars().all()
+        return [f"The database says: {line}" for line in said if line != "ok"]
+
     def upsert(
         self,
         connection: sa.Connection,

@@ -9,7 +9,8 @@ from typing import Literal
 
 import sqlalchemy as sa
 
-from fairdash.store._artifacts import tidy_folders
+from fairdash._wording import size
+from fairdash.store._artifacts import damage, tidy_folders
 from fairdash.store._database import (
     DATASETS,
     RUN_TRIALS,
@@ -198,6 +199,34 @@ class Store:
             self.delete_dataset(key)
         else:
             self.delete_table(key)
+
+    def check(self) -> list[str]:
+        """Return what is wrong, in words: of the database, of files, and orphans.
+
+        Every file is read and compared with the digest it was written with. A folder
+        that nothing listed belongs to is an orphan, such as a run that was deleted
+        while it was trained leaves.
+        """
+        found = self.database.faults()
+        finished = RUN_TRIALS.c.status == "finished"
+        with self.database.reading() as connection:
+            tables = set(connection.execute(sa.select(TABLES.c.sha256)).scalars())
+            models = set(connection.execute(sa.select(TRIALS.c.key)).scalars())
+            trained = sa.select(RUN_TRIALS.c.key).where(finished)
+            needed = set(connection.execute(trained).scalars())
+        for name, must, may in (
+            ("tables", tables, tables),
+            ("artifacts", needed, models),
+        ):
+            there = {one.name: one for one in (self.home / name).glob("*/[!.]*")}
+            missing, orphans = sorted(must - set(there)), sorted(set(there) - may)
+            found += [f"{key} of {name} is missing." for key in missing]
+            found += [
+                f"{key} of {name} is an orphan of {size(_bytes(there[key]))}."
+                for key in orphans
+            ]
+            found += [line for one in there.values() for line in damage(one)]
+        return found
 
     def tidy(self) -> None:
         """Finish or undo what processes that died left half done."""
