@@ -134,6 +134,7 @@ class TableSearch:
 
     Parameters
     ----------
+    radius : float
         Largest squared fair distance.
     score : callable
         Returns P(1) of encoded rows, given whose counterpart each row is.
