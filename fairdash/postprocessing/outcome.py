@@ -211,19 +211,8 @@ def expected_local_di(
 ) -> pd.DataFrame:
     """Gap between the groups' expected positive rates inside every subgroup.
 
-    The table of `fairdash.metrics.local_di` for decisions drawn with probabilities
-    ``h`` instead of given ones; for 0 and 1 the two agree.
-
-    Parameters
-    ----------
-    h : array-like of shape (n,)
-        Probability of a positive decision.
-    sensitive_features, subgroups, min_size, confidence
-        As in `fairdash.metrics.local_di`.
-
-    Returns
-    -------
-    DataFrame, one row per subgroup
+    The table of `fairdash.metrics.local_di`, with its arguments, for decisions drawn
+    with probabilities ``h``, (n,); for 0 and 1 the two agree.
     """
     rows = LocalRates.of(
         sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
