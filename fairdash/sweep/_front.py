@@ -251,6 +251,8 @@ def select(
     may well exceed a limit: the best of many models looks better than it is on the
     rows it was chosen by.
 
+    The first of several that are equally good; None when no model keeps the limits.
+
     Parameters
     ----------
     best : str, default="accuracy"
@@ -258,8 +260,6 @@ def select(
     limits : mapping of metric to float, optional
         ``{"demographic_parity_difference": 0.05, "worst_1_di": 0.1}``: at most, or at
         least for a metric of which larger is better.
-
-    The first of several that are equally good; None when no model keeps the limits.
     """
     column = f"validation_{best}"
     bounds = {f"validation_{name}": value for name, value in limits.items()}

@@ -101,8 +101,6 @@ class CLP(WeightedPairs):
 
         Parameters
         ----------
-        X, y, sensitive_features
-            As in the other methods.
         counterfactuals : array-like of shape (n_rows, d) or (n_rows, m, d), optional
             Counterfactuals of each row.
         """

@@ -40,9 +40,6 @@ def violations(
 
     Parameters
     ----------
-    y, y_pred : array-like of 0/1, shape (n,)
-        Outcomes and decisions.
-    groups : array-like of shape (n,)
     constraints : str
         "true_positive_rate_parity", "false_positive_rate_parity", "equalized_odds"
         (both) or "demographic_parity".
@@ -91,15 +88,10 @@ def tv_certificate(
 
     Parameters
     ----------
-    y, y_pred, constraints, slack
-        As of `violations`.
-    noisy_groups : array-like of shape (n,)
     radius : float, mapping or sequence
         :math:`\gamma`, for all groups, by name, or in sorted order of groups.
     n_draws : int, default=20
         0 skips the random check.
-    random_state : int, RandomState or None
-        Of the draws.
 
     Returns
     -------
@@ -143,13 +135,6 @@ def tv_curve(
 ) -> pd.DataFrame:
     """Return `tv_certificate` for each of several radii, without random draws.
 
-    Parameters
-    ----------
-    y, y_pred, noisy_groups, constraints, slack
-        As of `tv_certificate`.
-    radii : sequence
-        Each as ``radius`` there.
-
     Returns
     -------
     DataFrame
@@ -189,9 +174,6 @@ def soft_certificate(
 
     Parameters
     ----------
-    y, y_pred, constraints, slack
-        As of `violations`.
-    noisy_groups : array-like of shape (n,)
     group_given_noisy : array-like of shape (n_noisy, n_groups)
         Rows in the sorted order of noisy groups; each sums to one.
     least, most : array-like of shape (n_noisy, n_groups), optional
@@ -232,16 +214,8 @@ def best_candidate(error: ArrayLike, violation: ArrayLike) -> int:
     small error the most accurate of them wins; if none keeps the constraint the choice
     is a compromise, not the constant model that often violates least.
 
-    Parameters
-    ----------
-    error : array-like of shape (n,)
-    violation : array-like of shape (n,)
-        Largest violation; at most 0 keeps the constraint.
-
-    Returns
-    -------
-    int
-        Among equals the one with the smallest error, then the last.
+    A violation of at most 0 keeps the constraint. Among equals it is the one with the
+    smallest error, then the last.
 
     References
     ----------
@@ -259,15 +233,8 @@ def choose_model(
 ) -> Any:
     """Return the model that is best on validation rows, without their true groups.
 
-    Parameters
-    ----------
-    models : sequence of fitted estimators
-        `NoisyGroupsNaive`, `NoisyGroupsDRO`, `NoisyGroupsSoft`, `NoisyGroupsIdeal`;
-        each is judged by the constraint it was trained for.
-    X, y : array-like
-        Validation rows.
-    sensitive_features : array-like of shape (n,)
-        Their noisy groups.
+    Each is judged by the constraint it was trained for, on the noisy groups of these
+    rows.
     """
     outcome = np.asarray(y)
     errors = [float(np.mean(model.predict(X) != outcome)) for model in models]

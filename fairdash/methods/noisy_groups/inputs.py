@@ -25,8 +25,6 @@ class Side(NamedTuple):
     sign : {-1, 1}
         -1 when the rate of a group must not be below that of all rows, 1 when it must
         not be above.
-    worst : str
-        Name of the worst rate that a group can have, e.g. ``"min_tpr"``.
     """
 
     rate: str
@@ -93,10 +91,7 @@ def check_share(name: str, value: float) -> None:
 def check_noise_matrix(matrix: ArrayLike, n_noisy: int) -> Float:
     """Return P(G = j | noisy group k), one row per noisy group.
 
-    Raises
-    ------
-    ValueError
-        When the shape does not fit or a row does not sum to one.
+    Raises ValueError when the shape does not fit or a row does not sum to one.
     """
     b = np.asarray(matrix, dtype=np.float64)
     if b.ndim != 2 or b.shape[0] != n_noisy:

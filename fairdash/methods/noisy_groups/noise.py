@@ -27,10 +27,8 @@ class NoiseEstimate:
     ----------
     counts : DataFrame
         Rows of the sample, true groups in rows, noisy groups in columns.
-    group_given_noisy : DataFrame
-        P(G = j | noisy group k), noisy groups in rows, which sum to one.
-    noisy_given_group : DataFrame
-        P(noisy group k | G = j), true groups in rows, which sum to one.
+    group_given_noisy, noisy_given_group : DataFrame
+        P(G = j | noisy group k) and P(noisy group k | G = j); rows sum to one.
     bounds : DataFrame or None
         By group: ``paper`` and ``general`` as of `tv_bounds`, each with ``_low`` and
         ``_high``, and ``equal_priors``. None when the groupings differ in their names.
@@ -53,7 +51,6 @@ def estimate_noise(
 
     Parameters
     ----------
-    true_groups, noisy_groups : array-like of shape (n,)
     expected : sequence, optional
         Noisy groups of the data that the estimate is for; the sample must have them.
     confidence : float, default=0.95
@@ -105,12 +102,6 @@ def simulate_noise(
     Of all rows, ``level`` are drawn without replacement and get a group uniformly among
     the others. The priors change, so the noisy groups do not have the true shares.
 
-    Parameters
-    ----------
-    groups : array-like of shape (n,)
-    level : float
-        In [0, 1].
-
     Raises
     ------
     ValueError
@@ -142,8 +133,6 @@ def symmetric_noise(
     level : float or array-like of shape (n_groups,)
         P(noisy group is not j | G = j), for all groups or each; in [0, 1] and below
         1 - 1/n_groups, where the noisy group says nothing.
-    name : str
-        What the level is called in errors.
 
     Returns
     -------
@@ -189,8 +178,6 @@ def largest_noise(noisy_prior: ArrayLike, level: ArrayLike = 1.0) -> Float:
 
     Parameters
     ----------
-    noisy_prior : array-like of shape (n_groups,)
-        P(noisy group k).
     level : float or array-like of shape (n_groups,), default=1
         Levels wanted; those returned are the same multiple of each, at most 1 - 1/m.
     """
@@ -212,14 +199,8 @@ def share_limits(counts: pd.DataFrame, confidence: float) -> tuple[Float, Float]
 
     Clopper and Pearson's, whose error is shared out over all ends (Bonferroni).
 
-    Parameters
-    ----------
-    counts : DataFrame of shape (n_groups, n_noisy)
-        Rows of the sample: see `NoiseEstimate`.
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_noisy, n_groups)
+    ``counts``, (n_groups, n_noisy), are those of `NoiseEstimate`; limits are of shape
+    (n_noisy, n_groups).
     """
     hits = counts.to_numpy(dtype=np.float64).T
     misses, error = hits.sum(axis=1, keepdims=True) - hits, _error(hits, confidence)
@@ -236,16 +217,7 @@ def symmetric_limits(
     Clopper and Pearson's limits of each share, put in the way that makes
     :math:`P(G = j | \hat G = k)`, linear in the shares over one of them, least or most.
 
-    Parameters
-    ----------
-    noisy_counts : array-like of shape (n_groups,)
-        Rows of each noisy group, at least one.
-    level, confidence
-        As in `symmetric_noise` and `share_limits`.
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_groups, n_groups)
+    Every noisy group has a row at least; limits are of shape (n_groups, n_groups).
     """
     n = np.asarray(noisy_counts, dtype=np.float64)
     m, total = len(n), n.sum()
@@ -275,18 +247,9 @@ def shares_on_rows(
     certificate is about these rows, so their shares count, not those they were drawn
     from.
 
-    Parameters
-    ----------
-    low, high : array-like of shape (n_noisy, n_groups)
-        Limits of P(G = j | noisy group k); the same where it is assumed.
-    n : array-like of shape (n_noisy,)
-        Rows of each noisy group, at least one.
-    confidence : float
-        With which all limits hold together.
-
-    Returns
-    -------
-    least, most : ndarray of shape (n_noisy, n_groups)
+    ``low`` and ``high``, (n_noisy, n_groups), are limits of P(G = j | noisy group k),
+    the same where it is assumed; ``n`` are the rows of each noisy group, at least one.
+    All limits hold together with ``confidence``.
     """
     rows = np.asarray(n)[:, None]
     least, most = np.asarray(low, np.float64), np.asarray(high, np.float64)
@@ -302,13 +265,8 @@ def reach(least: ArrayLike, most: ArrayLike, n: ArrayLike) -> Float:
     :math:`P(\hat G \ne j | G = j)` (see `tv_bounds`): largest where fewest rows of
     noisy group j are of group j, and most rows of the others.
 
-    Parameters
-    ----------
-    least, most : array-like of shape (n_groups, n_groups)
-        Limits of the share of group j among the rows of noisy group k, the same groups
-        in rows and columns: see `shares_on_rows`.
-    n : array-like of shape (n_groups,)
-        Rows of each noisy group.
+    ``least`` and ``most``, (n_groups, n_groups), are those of `shares_on_rows`, with
+    the same groups in rows and columns, and ``n`` the rows of each noisy group.
     """
     rows = np.asarray(n, dtype=np.float64)
     kept = rows * np.diag(np.asarray(least))

@@ -90,6 +90,9 @@ def soft_ratio_max(
     the cells below it as far as they must. Only which cells lie above it is open: the
     best of as many choices as there are cells is exact.
 
+    The mean, (..., n_groups), is NaN for a group that cannot have any row that it is
+    over; ``x`` is of shape (..., n_noisy, n_cells, n_groups).
+
     Parameters
     ----------
     size, value : ndarray of shape (..., n_noisy, n_cells)
@@ -98,12 +101,6 @@ def soft_ratio_max(
         Share of all rows that the mean is not over.
     low, high : ndarray of shape (..., n_noisy, n_groups)
         Share of all rows that is of each noisy group and group, at least and at most.
-
-    Returns
-    -------
-    mean : ndarray of shape (..., n_groups)
-        NaN for a group that cannot have any row that the mean is over.
-    x : ndarray of shape (..., n_noisy, n_cells, n_groups)
     """
     # (..., n_noisy, n_cells, n_groups, n_choices)
     limits = value.reshape(*value.shape[:-2], 1, 1, 1, -1)
@@ -146,12 +143,8 @@ def soft_group_rates(
     predictions: `soft_ratio_max` over two cells. Where the shares are known up to an
     interval, TP has its lower end and FN its upper.
 
-    Parameters
-    ----------
-    cell_probability, group_given_noisy
-        As in `soft_group_max`.
-    least, most : array-like of shape (n_noisy, n_groups), optional
-        Ends of intervals around ``group_given_noisy``.
+    ``least`` and ``most``, (n_noisy, n_groups), are ends of intervals around
+    ``group_given_noisy``; see `soft_group_max` for the rest.
 
     Returns
     -------
