@@ -31,12 +31,8 @@ _RANDOM_PAIRS = 2000
 class UploadedPairs(BaseModel):
     """Counterfactual pairs from files in the store.
 
-    Attributes
-    ----------
-    other : str
-        Digest of the file whose row i is the counterpart of row i; "" without one.
-    column : str
-        Pair id, where there is one file.
+    Row i of ``other``, a file's digest, is the counterpart of row i of ``table``; or,
+    in one file, ``column`` is the pair id.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

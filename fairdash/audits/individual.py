@@ -230,12 +230,9 @@ def _differing(trials: Sequence[TrialRecord]) -> list[str]:
 def audits_table(rows: Sequence[dict[str, object]]) -> pd.DataFrame:
     """Return means over seeds of audits, a row for each model in the order given.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        Numbers of `audit_flips` or `audit_counterparts` of each model and seed, with
-        its ``label``, ``method``, ``colour_role``, whether it is ``chosen``, and
-        ``fairness_weight`` (NaN without).
+    ``rows`` are the numbers of `audit_flips` or `audit_counterparts` of each model and
+    seed, with its ``label``, ``method``, ``colour_role``, whether it is ``chosen``, and
+    ``fairness_weight`` (NaN without).
     """
     return summarise_seeds(pd.DataFrame(rows), _MODEL)
 

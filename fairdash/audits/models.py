@@ -47,12 +47,8 @@ class Pool(NamedTuple):
 class AuditRows:
     """Test rows of a split, encoded as its training rows say.
 
-    Attributes
-    ----------
-    key : str
-        Identity: data set, seed, scaling, number of training rows.
-    where : ndarray
-        Which rows of the data set the test rows are.
+    ``key`` names data set, seed, scaling and number of training rows; ``where`` says
+    which rows of the data set they are.
     """
 
     key: str

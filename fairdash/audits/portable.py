@@ -41,12 +41,8 @@ _SCORES: dict[ScoreType, Callable[[Float], Float]] = {
 class PortableModel:
     """A trained model with all that it needs to score rows of a new table.
 
-    Attributes
-    ----------
-    needs_groups : bool
-        Whether the model looks at the group to predict.
-    thresholds : Thresholds, optional
-        Rules by group that turn its probabilities into decisions.
+    ``needs_groups`` says whether it looks at the group to predict; ``thresholds`` are
+    rules by group that turn its probabilities into decisions.
     """
 
     scorer: Scorer

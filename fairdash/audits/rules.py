@@ -15,10 +15,7 @@ _METHOD = "rule_list"
 def first_rule_list(store: Store, snapshot: Snapshot) -> AuditedModel | None:
     """Return the first finished rule list of a run, or None.
 
-    Raises
-    ------
-    ValueError
-        When an earlier version trained it and encoded otherwise.
+    Raises ValueError when an earlier version trained it and encoded otherwise.
     """
     for trial in snapshot.trials:
         if trial.method == _METHOD and trial.status == "finished":

@@ -289,11 +289,8 @@ def _less(known: dict[str, Any], column: str) -> dict[str, Any]:
 def column_facts(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Return what the cells of each column hold, whatever its role is.
 
-    Returns
-    -------
-    DataFrame
-        One row per column, by name: ``kind``, ``Missing`` (percent), ``Different
-        values`` and ``Values`` (the commonest, or a range).
+    One row per column, by name: ``kind``, ``Missing`` (percent), ``Different values``
+    and ``Values`` (the commonest, or a range).
     """
     facts = {
         str(name): {

@@ -45,9 +45,7 @@ class Sample:
 def load_sample(name: str) -> Dataset:
     """Load a sample table with its roles.
 
-    Parameters
-    ----------
-    name : {"loans", "hiring", "readmission"}
+    It is "loans", "hiring" or "readmission".
     """
     check_one_of("name", name, SAMPLES)
     sample = SAMPLES[name]

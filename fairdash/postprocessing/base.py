@@ -36,10 +36,7 @@ class Report(NamedTuple):
     def verdict(self, rows: str) -> str:
         """Say what decisions of the ramp change, who is behind, and how surely.
 
-        Parameters
-        ----------
-        rows : str
-            What the rows are called, such as "test".
+        ``rows`` is what they are called, such as "test".
         """
         changed = self.changed
         rates = np.asarray(changed["rate"], dtype=np.float64)

@@ -120,12 +120,8 @@ class LocalComparison(NamedTuple):
 class LocalCorrections:
     """Corrections inside subgroups, sorted once, so that another width only solves.
 
-    Attributes
-    ----------
-    crossed : ScoredRows
-        Calibration rows by subgroup and group, small subgroups put together.
-    cells : ScoredRows
-        The rows reported on by the same cells; -1 where none is known.
+    ``crossed`` are the calibration rows by subgroup and group, small subgroups put
+    together; ``cells`` the rows reported on by the same cells, -1 where none is known.
     """
 
     rates: LocalRates

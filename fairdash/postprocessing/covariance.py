@@ -40,12 +40,8 @@ NO_SUBGROUP = "(no subgroup)"
 class CellScores:
     """Rows by subgroup and group, sorted when asked for.
 
-    Attributes
-    ----------
-    subgroup : ndarray of int64, (n,)
-        Place of every row's subgroup among ``subgroups``.
-    subgroups : tuple of str
-        The first is `NO_SUBGROUP`, whose rows are not corrected.
+    ``subgroup`` is the place of every row's subgroup, (n,), among ``subgroups``; the
+    first is `NO_SUBGROUP`, whose rows are not corrected.
     """
 
     rows: ScoredRows

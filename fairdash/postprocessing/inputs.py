@@ -216,11 +216,8 @@ def fill_missing(column: "pd.Series[Any]") -> "pd.Series[Any]":
 def cross(*columns: ArrayLike) -> NDArray[Any]:
     """Cross the values of several columns into groups such as "Female × Black".
 
-    Raises
-    ------
-    ValueError
-        If two combinations would have the same name: "a × b" with "c" and "a" with
-        "b × c".
+    Raises ValueError if two combinations would have the same name: "a × b" with "c" and
+    "a" with "b × c".
     """
     if not columns:
         raise ValueError("`cross` needs at least one column.")

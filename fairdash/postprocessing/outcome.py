@@ -18,12 +18,8 @@ from fairdash.postprocessing.inputs import Array, binary_labels
 class DecisionSums:
     """Sums of h that all expected numbers follow from; one pass over the rows.
 
-    Attributes
-    ----------
-    n, h, squares : ndarray of shape (groups, 2, 2)
-        Rows, sum of h and of its square by group, decision before, and outcome.
-    has_outcome : bool
-        Without outcomes, which then count as 0, accuracy is NaN.
+    Rows, sum of h and of its square are by group, decision before, and outcome,
+    (groups, 2, 2). Without outcomes, which then count as 0, accuracy is NaN.
     """
 
     groups: tuple[str, ...]

@@ -16,12 +16,8 @@ from fairdash.sweep import BASELINE, INITIALISATION, SweepSpec, model_label, tri
 class Trained(NamedTuple):
     """What a run decides of a model beside method, parameters and seed.
 
-    Attributes
-    ----------
-    train_rows : int or None
-        Most rows trained on; None for all.
-    now : bool
-        Whether this version of fairdash would train the same model.
+    ``train_rows`` are the most rows trained on, None for all; ``now`` says whether this
+    version of fairdash would train the same model.
     """
 
     scaling: str = "standard"
@@ -43,14 +39,8 @@ USUAL = Trained()
 class Setting:
     """One method at one setting, with the finished trials of all its seeds.
 
-    Attributes
-    ----------
-    label : str
-        "ROAD λ 2.1 τ 0.3".
-    trials : tuple of TrialRecord
-        In order of seed, one a seed.
-    trained : Trained
-        The same for all of them: a mean over seeds is of models trained alike.
+    Trials are in order of seed, one a seed, and trained alike: a mean over seeds is of
+    such models. A label is "ROAD λ 2.1 τ 0.3".
     """
 
     method: str

@@ -125,10 +125,7 @@ class Kept:
 class Rows:
     """Some rows of a data set and their groups.
 
-    Attributes
-    ----------
-    groups : dict
-        The keyword arguments sensitive_features, subgroups and min_size.
+    ``groups`` are the keyword arguments sensitive_features, subgroups and min_size.
     """
 
     store: Store

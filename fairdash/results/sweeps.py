@@ -67,14 +67,8 @@ class RatioByTau:
 class StoredSweep:
     """The finished models of a run, and those that joined it.
 
-    Attributes
-    ----------
-    result : SweepResult
-        Its first settings are those of the run.
-    trials : mapping of str to TrialRecord
-        By key.
-    grid : StoredSweep or None
-        The sweep without the models that joined it; None when there are none.
+    The first settings of ``result`` are those of the run; ``grid`` is the sweep without
+    the models that joined it, None when there are none.
     """
 
     store: Store

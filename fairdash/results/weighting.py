@@ -42,12 +42,7 @@ _EQUAL = 1e-3
 class Weighted:
     """A trial that has weights, and the model whose gaps they are held to.
 
-    Attributes
-    ----------
-    trial : TrialRecord
-        One seed of it.
-    reference : TrialRecord
-        The unconstrained model on the same split, or the trial itself.
+    ``reference`` is the unconstrained model on the same split, or the trial itself.
     """
 
     store: Store

@@ -122,12 +122,9 @@ def hypervolume(
 ) -> float:
     """Return the area between a front and a reference point that is worse than it.
 
-    Parameters
-    ----------
-    reference : pair of float
-        The worst values that count, in the order of ``axes``; models beyond it on an
-        axis add nothing. ``(0.5, 0.45)`` for Worst-1-DI up to 0.5 and accuracy from
-        45 %.
+    ``reference`` has the worst values that count, in the order of ``axes``; models
+    beyond it on an axis add nothing: ``(0.5, 0.45)`` for Worst-1-DI up to 0.5 and
+    accuracy from 45 %.
     """
     front = pareto_front(rows, axes=axes, limits=limits)
     signs = np.array([-1.0 if is_gain(column) else 1.0 for column in axes])

@@ -83,10 +83,8 @@ def permute(
 ) -> Chance:
     """Return the largest statistics of all subgroups under permutation.
 
-    Parameters
-    ----------
-    found : Found
-        Of largest studentised gaps; for each the largest over those no better.
+    For each of those found, which have the largest studentised gaps, also the largest
+    over those no better.
     """
     rng = np.random.default_rng(random_state)
     covers = rows.covers(limits.depth)

@@ -31,12 +31,8 @@ _ROWS_A_CELL = 5  # at least, where columns are counted together
 class Condition(NamedTuple):
     """Some values of one column.
 
-    Attributes
-    ----------
-    levels : tuple of str
-        Any of them; empty for an interval.
-    low, high : float or None
-        The interval holds its lower end and not its upper; None is open.
+    Any of ``levels``, or, without any, an interval that holds its lower end and not its
+    upper; None is open.
     """
 
     column: str
@@ -214,10 +210,7 @@ def _number(value: float | None) -> str:
 class Rows:
     """Rows with the value that is compared, their group and their stratum.
 
-    Attributes
-    ----------
-    stratum : int array of shape (n_rows,)
-        Groups are permuted inside strata, from 0 to ``n_strata - 1``.
+    Groups are permuted inside strata, from 0 to ``n_strata - 1``.
     """
 
     columns: Sequence[SearchColumn]

@@ -61,8 +61,6 @@ def check_table(
 def check_subgroups(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
     """List what is doubtful about subgroups, the last part of `check_table`.
 
-    Returns
-    -------
     As of `check_table`, which finds the rest with ``Subgroups()``; see `join_checks`.
     """
     used = UsedRows(
@@ -85,11 +83,8 @@ def join_checks(*tables: pd.DataFrame) -> pd.DataFrame:
 def readable_checks(checks: pd.DataFrame) -> pd.DataFrame:
     """Return findings as text and numbers, for the screen and for a file.
 
-    Returns
-    -------
-    DataFrame
-        ``Severity``, ``Check``, ``Column``, ``Rows``, ``Finding``, ``One click`` (what
-        the remedy does, "" where there is none) and ``First rows``.
+    ``Severity``, ``Check``, ``Column``, ``Rows``, ``Finding``, ``One click`` (what the
+    remedy does, "" where there is none) and ``First rows``.
     """
     actions = [
         action.words() if isinstance(action, Remedy) else ""

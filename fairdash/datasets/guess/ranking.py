@@ -47,12 +47,8 @@ YEAR_DUMMY = re.compile(r"(?i)(y|yr|year|d|t)_?\d{2,4}")
 class Candidate:
     """A column as an outcome or as a sensitive feature.
 
-    Attributes
-    ----------
-    score : float
-        Higher is likelier; comparable within one table and one role.
-    reasons : tuple of str
-        What speaks for it, the strongest first: "its name", "two values", ...
+    A higher score is likelier; comparable within one table and one role. Reasons, the
+    strongest first, are such as "its name" or "two values".
     """
 
     column: str

@@ -42,12 +42,8 @@ _MOST_GUESSED = 3
 class RoleGuess:
     """Guessed roles, and what else outcome and sensitive feature could be.
 
-    Attributes
-    ----------
-    roles : Roles
-        With the first of each.
-    outcomes, sensitive : tuple of Candidate
-        The column chosen and at most two runners-up, with reasons.
+    ``roles`` are with the first of each: the column chosen; then come at most two
+    runners-up, with reasons.
     """
 
     roles: Roles

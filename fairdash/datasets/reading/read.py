@@ -144,10 +144,7 @@ def read_table(
 class TableFile:
     """A table written as Parquet.
 
-    Attributes
-    ----------
-    table_format : TableFormat
-        How the original file was read.
+    ``table_format`` says how the original file was read.
     """
 
     table_format: TableFormat
@@ -178,10 +175,7 @@ def sniff_table(
 ) -> TableFormat:
     """Return how `read_table` would read a file, from its beginning.
 
-    Raises
-    ------
-    ValueError
-        If it is empty or of a kind that holds no table that can be read.
+    Raises ValueError if it is empty or of a kind that holds no table that can be read.
     """
     with unpacked(_source(source, name, sheet)) as table:
         return sniff(table)

@@ -132,10 +132,7 @@ class Cells:
     A row with a negative code belongs to none. Many models are counted by one product
     of their predictions, (models, rows), with a sparse indicator matrix, (rows, cells).
 
-    Parameters
-    ----------
-    codes : sequence of int arrays of shape (n_rows,)
-        Position of every row along each axis.
+    ``codes`` are the positions of every row along each axis, (n_rows,) each.
     """
 
     def __init__(

@@ -118,11 +118,8 @@ def recall_gaps(
 
     .. math:: \mathrm{Gap}_k = \max_g \mathrm{TPR}_{g,k} - \min_g \mathrm{TPR}_{g,k}
 
-    Returns
-    -------
-    dict
-        ``gap_rms``, the root of the mean of the squared gaps, and ``gap_max``; NaN when
-        a group has no row of a class.
+    That is ``gap_rms``, the root of the mean of the squared gaps, and ``gap_max``; NaN
+    when a group has no row of a class.
     """
     target, predicted = binary_vector("y_true", y_true), binary_vector("y_pred", y_pred)
     groups = group_codes(sensitive_features, target)

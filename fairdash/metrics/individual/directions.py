@@ -47,12 +47,8 @@ def columns_of(column: str, feature_names: Sequence[str]) -> list[int]:
 def ignore_columns(columns: Iterable[str], feature_names: Sequence[str]) -> FairMetric:
     """Return the metric in which the values of ``columns`` do not count.
 
-    Raises ValueError when no column is named or one is not a feature.
-
-    Parameters
-    ----------
-    columns : iterable of str
-        Columns of the table, or encoded columns.
+    These are columns of the table, or encoded columns. Raises ValueError when none is
+    named or one is not a feature.
     """
     places = list(
         dict.fromkeys(i for name in columns for i in columns_of(name, feature_names))

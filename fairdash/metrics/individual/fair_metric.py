@@ -127,12 +127,9 @@ class FairMetric:
     def table(self, X: ArrayLike) -> pd.DataFrame:
         """Return what is free, for a picture.
 
-        Returns
-        -------
-        DataFrame
-            One row per direction: ``direction``, ``explained`` (see above),
-            ``variance``, the share of the variance of ``X`` along it beyond those
-            before it (NaN if X does not vary), and ``columns``, its largest loadings.
+        One row per direction: ``direction``, ``explained``, ``variance``, the share of
+        the variance of ``X`` along it beyond those before it (NaN if X does not vary),
+        and ``columns``, its largest loadings.
         """
         rows = np.asarray(X, np.float64)
         centred = rows - rows.mean(0)
