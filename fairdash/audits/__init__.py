@@ -68,8 +68,10 @@ from fairdash.audits.models import (
     Flips,
     Scaling,
     encoding_of,
+    first_rule_list,
     read_model,
     rows_of,
+    rule_table,
 )
 from fairdash.audits.noise import (
     Noise,
@@ -83,7 +85,6 @@ from fairdash.audits.noise import (
 )
 from fairdash.audits.noise_study import study_spec, study_table, study_trials
 from fairdash.audits.portable import PortableModel, exported, load, model_asked
-from fairdash.audits.rules import first_rule_list, rule_table
 from fairdash.audits.subgroups import (
     SEARCHED_MEASURES,
     Condition,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.audits.rules import rule_words
+from fairdash.audits.models import rule_words
 from fairdash.datasets import Roles, encode, make_dataset
 from fairdash.methods import RobustFairCORELS
 from fairdash.methods.classical.rule_list import possible_conditions
