@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 from playwright.sync_api import Page, sync_playwright
 
-from fairdash.datasets import load_sample
+from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import submit
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
@@ -149,6 +149,10 @@ def train_and_show(page: Page, address: str, home: str) -> str:
     query = train(home, (plain, road), n_seeds=3)
     show(page, address, query, "Train", "Local_fairness", "Weights")
     show(page, address, query, "Post-process", "Noisy_groups", "Individual_fairness")
+    with closing(open_store(Path(home))) as store:
+        later = SAMPLES["loans"].later
+        digest = store.add_table(later.read_bytes(), later.name)
+    show(page, address, f"{query}&files=drift%3D{digest}", "Drift")
     return query
 
 

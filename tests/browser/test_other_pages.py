@@ -1,0 +1,57 @@
+"""Drift, the search of subgroups and kept data, on a desktop and on a phone."""
+
+import pytest
+from driving import open_window, settle
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+WIDTHS = {"desktop": 1440, "phone": 390}
+
+
+@pytest.fixture(params=WIDTHS)
+def window(request, browser):
+    page = open_window(browser, width=WIDTHS[request.param])
+    yield page
+    page.close()
+
+
+def fits(page):
+    """Tell whether nothing of the page lies beyond its right edge."""
+    main = page.get_by_test_id("stMain")
+    return main.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+
+
+def test_drift_compares_parts_of_the_table(window, server, audited):
+    window.goto(f"{server}/Drift?{audited}&parts=branch")
+    figure = window.locator(".js-plotly-plot").first
+    expect(figure).to_be_visible()
+    expect(window.get_by_text("branch works").first).to_be_visible()
+    expect(window.get_by_test_id("stMetric")).to_have_count(4)
+    box = figure.bounding_box()
+    assert box["x"] + box["width"] <= window.viewport_size["width"]
+    assert fits(window)
+
+
+def test_subgroups_are_searched(window, server, audited):
+    window.goto(f"{server}/Local_fairness?{audited}")
+    window.get_by_text("Worst-1-DI by chance").first.wait_for()
+    settle(window)
+    figures = window.locator(".js-plotly-plot").count()
+    search = window.get_by_role("button", name="Find subgroups")
+    search.scroll_into_view_if_needed()
+    search.click()
+    expect(search).to_have_count(0)
+    expect(window.locator(".js-plotly-plot")).to_have_count(figures + 1)
+    settle(window)
+    assert fits(window)
+
+
+@pytest.mark.usefixtures("audited")
+def test_data_kept_here_lists_the_files(window, server):
+    window.goto(f"{server}/Runs")
+    window.get_by_text("Data kept here").click()
+    kept = window.get_by_test_id("stExpander").get_by_test_id("stDataFrame")
+    kept.scroll_into_view_if_needed()
+    expect(kept.locator("canvas").first).to_be_visible()
+    assert kept.bounding_box()["width"] <= window.viewport_size["width"]
+    assert fits(window)
