@@ -12,7 +12,7 @@ from fairdash.cli._certify import certify
 from fairdash.cli._data import data, store
 from fairdash.cli._export import apply_to_file, export, predict, write_report
 from fairdash.cli._options import refuse
-from fairdash.cli._run import run, serve, sweep, worker
+from fairdash.cli._run import run, serve, worker
 from fairdash.store import trouble
 
 
@@ -32,7 +32,7 @@ class Commands(TyperGroup):
 app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("app")(serve)
 app.command()(run)
-app.command()(sweep)
+app.command("sweep")(run)
 app.command()(worker)
 app.command("apply")(apply_to_file)
 app.command()(export)

@@ -18,7 +18,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fairdash import APP_FOLDER
 from fairdash.cli._options import (
-    File,
     Home,
     Out,
     check_out,
@@ -53,59 +52,8 @@ SHOWN = (
     "test_worst_1_di",
 )
 
-Name = Annotated[str | None, typer.Option(help="Title of the run.")]
-TrainRows = Annotated[
-    int | None,
-    typer.Option(min=1, help="Train on a stratified subsample; measure all rows."),
-]
-Published = Annotated[
-    bool,
-    typer.Option(
-        "--published",
-        help="On a public table: as in the paper what the configuration leaves open.",
-    ),
-]
-Table = Annotated[
-    Path | None,
-    typer.Option(
-        exists=True,
-        dir_okay=False,
-        readable=True,
-        help="File of the data, for a configuration that names it by its digest.",
-    ),
-]
-Inline = Annotated[bool, typer.Option("--inline", help="Train in this process.")]
-
 
 def run(
-    config: File,
-    out: Out = None,
-    name: Name = None,
-    train_rows: TrainRows = None,
-    published: Published = False,
-    table: Table = None,
-    inline: Inline = False,
-    home: Home = None,
-) -> None:
-    """Train a YAML configuration and print the results: a sweep, or a single model.
-
-    The run appears in the app as well; Ctrl-C cancels it. The exit status is 0 when
-    all trials have finished, 1 when one failed or the run was cancelled, 2 when the
-    configuration cannot be used.
-    """
-    sweep(
-        config,
-        out=out,
-        name=name,
-        train_rows=train_rows,
-        published=published,
-        table=table,
-        inline=inline,
-        home=home,
-    )
-
-
-def sweep(
     config: Annotated[
         Path | None,
         typer.Argument(exists=True, dir_okay=False, readable=True),
@@ -117,17 +65,39 @@ def sweep(
         str | None,
         typer.Option(help="Address of a Dask scheduler; see `fairdash worker`."),
     ] = None,
+    inline: Annotated[
+        bool, typer.Option("--inline", help="Train in this process.")
+    ] = False,
     out: Out = None,
-    name: Name = None,
-    train_rows: TrainRows = None,
-    published: Published = False,
-    table: Table = None,
-    inline: Inline = False,
+    name: Annotated[str | None, typer.Option(help="Title of the run.")] = None,
+    train_rows: Annotated[
+        int | None,
+        typer.Option(min=1, help="Train on a stratified subsample; measure all rows."),
+    ] = None,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published",
+            help="On a public table: as in the paper what the configuration leaves "
+            "open.",
+        ),
+    ] = False,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            help="File of the data, for a configuration that names it by its digest.",
+        ),
+    ] = None,
     home: Home = None,
 ) -> None:
-    """As `run`, on a cluster as well, or going on with what an earlier run left.
+    """Train a YAML configuration and print the results: a sweep, or a single model.
 
-    Finished models are kept: `--resume` trains nothing twice.
+    The run appears in the app as well; Ctrl-C cancels it. Finished models are kept:
+    `--resume` trains nothing twice. The exit status is 0 when all trials have finished,
+    1 when one failed or the run was cancelled, 2 when the configuration cannot be used.
     """
     with opened(home, config) as store:
         for given, named in ((published, "--published"), (table, "--table")):

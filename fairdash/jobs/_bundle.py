@@ -11,12 +11,13 @@ from safetensors import numpy as safetensors
 
 from fairdash.datasets import SAMPLES, encode, split
 from fairdash.jobs._submit import queue
-from fairdash.jobs._work import begin, end, measure, record
+from fairdash.jobs._work import begin, end, keep, measure, record
 from fairdash.methods import CATALOG, scorer_of
 from fairdash.store import Store
 from fairdash.sweep import (
     RESULTS_VERSION,
     SweepSpec,
+    TrialResult,
     expand,
     source_file,
 )
@@ -110,20 +111,16 @@ def unpack_run(store: Store, file: Path) -> str:
             history = curves[curves["key"] == trial.key].drop(columns="key")
             method = CATALOG[trial.method]
             assert not method.needs_groups, "a bundle is of models without groups"
-            store.artifact(trial.key).write(
-                row={
-                    "key": trial.key,
-                    "method": trial.method,
-                    "params": trial.params,
-                    "seed": trial.seed,
-                    "data_key": trial.data_key,
-                    "seconds": 0.0,
-                },
+            made = TrialResult(
+                trial,
+                seconds=0.0,
                 scores=scores.astype(np.float32),
                 history=history.dropna(axis=1, how="all").reset_index(drop=True),
                 network=arrays,
                 ratio=ratio,
+                ratio_history=None,
             )
+            keep(store, made, None)
     run_id = queue(store, spec, name=name)
     for stack in begin(store, store.run(run_id), "cpu"):
         keys = [trial.key for trial in stack.trials]

@@ -120,7 +120,7 @@ def work(
         if results is None:
             return None
         for result in results:
-            _keep(store, result, spec.train_rows)
+            keep(store, result, spec.train_rows)
     lost = {outcome.key for outcome in failed}
     keys = [trial.key for trial in stack.trials if trial.key not in lost]
     return failed + measure(store, dataset, stack.seed, keys, spec)
@@ -131,7 +131,8 @@ def describe(error: BaseException) -> str:
     return "".join(traceback.format_exception(error))[-ERROR_LENGTH:]
 
 
-def _keep(store: Store, result: TrialResult, train_rows: int | None) -> None:
+def keep(store: Store, result: TrialResult, train_rows: int | None) -> None:
+    """Keep what training made of a trial."""
     trial = result.trial
     store.artifact(trial.key).write(
         row={
