@@ -1,6 +1,10 @@
-"""The frame of every page: configuration, menu, title, picker, Export."""
+"""The frame of every page: menu, title, picker, Export; and what a failing page says.
+
+No traceback and no path of the server reaches a browser.
+"""
 
 import os
+import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +12,14 @@ from pathlib import Path
 from typing import Literal
 
 import streamlit as st
+from streamlit import error_util
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.delta_generator_singletons import get_dg_singleton_instance
+from streamlit.logger import get_logger
 
 from fairdash import APP_FOLDER
 from fairdash._wording import clock_time, plain, shortened
-from fairdash.store import DatasetRecord, RunRecord
+from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import Selection, arrive, menu_address, selection, write
 from fairdash.ui.widgets.blocks import empty, problem
@@ -296,3 +303,49 @@ def _distinct(records: Sequence[RunRecord] | Sequence[DatasetRecord]) -> dict[st
 def _forget(what: str) -> None:
     del st.query_params[what]
     st.rerun()
+
+
+log = get_logger("fairdash")
+
+
+class Incident(Exception):
+    """What nobody foresaw, by its number."""
+
+    alternate_name = ""  # the box on the page names no type
+
+
+def tell(ex: BaseException) -> None:
+    """Say what stopped a page.
+
+    That is a store that does not work, a run or data set that was deleted in another
+    window while the page was drawn, or else an incident: its number stands on the page,
+    and in the log beside the traceback.
+    """
+    with get_dg_singleton_instance().main_dg:
+        try:
+            chosen = selection()
+            why = trouble(ex)
+            gone = None if why else missing(chosen.run, chosen.data)
+        except OSError as now:
+            why, gone = trouble(now), None
+        if why:
+            log.error("%s", why)
+            problem("The store does not work", why)
+        elif gone:
+            problem(gone[1], "It was deleted in another window.")
+        else:
+            number = secrets.token_hex(3)
+            log.error("incident %s", number, exc_info=ex)
+            st.exception(
+                Incident(
+                    f"Something unexpected went wrong: incident {number}. What was "
+                    "finished is not lost. Load the page again; the server's log says "
+                    "under this number what happened."
+                )
+            )
+
+
+# Streamlit calls these two for whatever a page or a fragment raises, and has a place
+# for a handler only where it is started in another way
+error_util._log_uncaught_app_exception = lambda ex: None
+error_util.show_uncaught_app_exception = tell
