@@ -126,8 +126,8 @@ with view.export():
 
 # every value is looked at to describe columns: of many rows, once somebody asks
 lazy = len(table.frame) > ui.LARGE
-first, second, third = st.tabs(
-    [f"Checks ({len(checks)})", "Preview", "Columns"],
+first, second, third, fourth = st.tabs(
+    [f"Checks ({len(checks)})", "Preview", "Columns", "Rows needed"],
     on_change="rerun" if lazy else "ignore",
     key=f"tabs {table.place}",
 )
@@ -139,5 +139,8 @@ with second:
 if third.open or not lazy:
     with third:
         data.column_editor(table, roles, subgroups)
+if dataset is not None:
+    with fourth:
+        data.plan_form(rates)
 data.delete_button(table)
 ui.freeze_imports()

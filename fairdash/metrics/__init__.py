@@ -48,6 +48,7 @@ from fairdash.metrics.group.measures import (
     measure_gaps,
     whole_points,
 )
+from fairdash.metrics.group.power import gap_power, plan_rows
 from fairdash.metrics.group.rates import (
     demographic_parity_difference,
     demographic_parity_ratio,

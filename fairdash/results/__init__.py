@@ -36,6 +36,8 @@ from fairdash.results.local import (
     base_rates,
     local_result,
     not_estimable,
+    plan_verdict,
+    readable_plan,
 )
 from fairdash.results.measured import (
     calibration_of,

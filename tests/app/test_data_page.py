@@ -340,3 +340,26 @@ def test_many_groups_are_put_together_or_refused(visit):
     refusal = "'points' makes 60 groups; at most 20 can be compared"
     assert refusal in page.error[0].value
     assert button(page, "Audit a plain model").disabled
+
+
+def test_a_wanted_gap_is_answered_with_rows_while_the_slider_moves(visit):
+    page = upload(visit("Data"), people_csv())
+    wanted = next(one for one in page.slider if one.label == "Gap to be seen")
+    plans = []
+    for gap in (0.1, 0.5):
+        wanted = wanted.set_value(gap)
+        wanted.run()
+        assert not page.exception
+        (plan,) = (d.value for d in page.dataframe if "Rows needed" in d.value)
+        seen = int((plan["Smallest gap seen"] <= gap).sum())
+        assert f"A gap of {gap:.2f} can be seen in {seen} of" in words(page)
+        plans.append(plan)
+        wanted = next(one for one in page.slider if one.label == "Gap to be seen")
+    small, large = plans
+    assert small["Smallest gap seen"].equals(large["Smallest gap seen"])
+    both = small["Rows needed"].notna()
+    assert (small["Rows needed"] > large["Rows needed"])[both].all()
+    over = small["Rows needed"] > small["Rows"]
+    unseen = ~(small["Smallest gap seen"] <= 0.1)
+    assert over[both].equals(unseen[both])
+    assert page.query_params["wanted"] in ("0.5", ["0.5"])

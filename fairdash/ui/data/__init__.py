@@ -10,7 +10,7 @@ from fairdash.ui.data.draft import (
     keep_edits,
     prepared_table,
 )
-from fairdash.ui.data.groups_form import show_sizes
+from fairdash.ui.data.groups_form import plan_form, show_sizes
 from fairdash.ui.data.review import check_panel, column_editor, preview
 from fairdash.ui.data.roles_form import roles_form
 from fairdash.ui.data.table import (
