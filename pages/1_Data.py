@@ -14,7 +14,8 @@ positive, with its 95% Wilson interval; a dashed line is the share in the whole 
 A subgroup with fewer rows than the smallest size is *not estimable*.
 
 Base rates are facts of the table, not of a model. A model that repeats them repeats
-their gaps.
+their gaps. Other measures compare decisions with outcomes: they need a model, or a
+column of scores.
 """
 
 view = ui.page("Data", "What is in the table?", pick="data")

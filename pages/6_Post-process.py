@@ -85,6 +85,7 @@ def post_process():
             ui.figure(picture, how=HOW_TRADE, key="trade off")
         else:
             postprocess.changed_by_group(ramp)
+    postprocess.by_measure(ramp)
     if dataset is not None and choice.source.upload is None:
         picture = postprocess.local_before_after(ramp, choice, view.data, subgroups)
         ui.figure(picture, how=HOW_LOCAL, key="local")

@@ -11,7 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fairdash._wording import alike_words, listing, moved_words, percent, plural
-from fairdash.metrics import gap_ends, gap_words
+from fairdash.metrics import (
+    MEASURE_NAMES,
+    SCORE_MEASURES,
+    gap_ends,
+    gap_words,
+    measure_by_group,
+)
 from fairdash.postprocessing.inputs import Array, ScoreType
 from fairdash.postprocessing.outcome import DecisionSums
 from fairdash.postprocessing.rows import ScoredRows
@@ -32,6 +38,37 @@ class Report(NamedTuple):
     h: Array
     outcome: pd.DataFrame
     changed: pd.DataFrame
+
+    def by_measure(self, measure: str) -> pd.DataFrame:
+        """Return a rate by group: group, before, and after, on average over draws.
+
+        A row that is decided 1 with probability h is one of weight h decided 1 beside
+        one of weight 1 - h decided 0.
+
+        Raises
+        ------
+        ValueError
+            For a measure of scores, which no threshold changes, and for one that needs
+            an outcome where there is none.
+        """
+        if measure in SCORE_MEASURES:
+            name = MEASURE_NAMES[measure]
+            raise ValueError(f"{name} is of scores, and thresholds change decisions.")
+        rows = self.rows
+        groups = np.array(rows.names, dtype=object)[rows.codes]
+        ones = np.ones(len(self.h), dtype=np.int64)
+        before = measure_by_group(
+            measure, rows.y, rows.before, sensitive_features=groups
+        )
+        after = measure_by_group(
+            measure,
+            None if rows.y is None else np.tile(rows.y, 2),
+            np.concatenate([ones, 0 * ones]),
+            sensitive_features=np.tile(groups, 2),
+            sample_weight=np.concatenate([self.h, 1 - self.h]),
+        )
+        named = before[["group", "value"]].rename(columns={"value": "before"})
+        return named.assign(after=after["value"])
 
     def verdict(self, rows: str) -> str:
         """Say what decisions of the ramp change, who is behind, and how surely.

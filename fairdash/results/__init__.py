@@ -42,6 +42,7 @@ from fairdash.results.local import (
 from fairdash.results.measured import (
     calibration_of,
     every_measure,
+    every_model,
     local_by_measure,
     readable_measures,
 )

@@ -189,36 +189,64 @@ def _every_measure(
     outcome: str,
     reference: str | None,
 ) -> pd.DataFrame:
-    rows = []
-    for measure in MEASURES:
-        values = _values(store, model, dataset_id, measure)
-        gap = widest_gap(
-            store,
-            model,
-            dataset_id,
-            measure,
-            favourable=favourable,
-            reference=reference,
-        )
-        rows.append(
+    return pd.DataFrame(
+        [
             {
                 "measure": MEASURE_NAMES[measure],
                 "symbol": MEASURE_SYMBOLS[measure],
-                **{str(group): value for group, value in values.items()},
-                **{name: gap[name] for name in ("gap", "ci_low", "ci_high", "ratio")},
-                "sentence": gap_sentence(
-                    measure,
-                    gap["group"],
-                    gap["other"],
-                    gap["gap"],
-                    gap["ci_low"],
-                    gap["ci_high"],
-                    decided=gap["decided"],
-                    outcome=f"“{outcome}”",
+                **_by_groups(
+                    store, model, dataset_id, measure, favourable, outcome, reference
                 ),
             }
-        )
-    return pd.DataFrame(rows)
+            for measure in MEASURES
+        ]
+    )
+
+
+def _by_groups(
+    store: Store,
+    model: Setting,
+    dataset_id: str,
+    measure: str,
+    favourable: bool,
+    outcome: str,
+    reference: str | None,
+) -> dict[str, Any]:
+    """Return a measure of a model by group, its widest gap, and that as a sentence."""
+    gap = widest_gap(
+        store, model, dataset_id, measure, favourable=favourable, reference=reference
+    )
+    values = _values(store, model, dataset_id, measure)
+    return {
+        **{str(group): value for group, value in values.items()},
+        **{name: gap[name] for name in ("gap", "ci_low", "ci_high", "ratio")},
+        "sentence": gap_sentence(
+            measure,
+            gap["group"],
+            gap["other"],
+            gap["gap"],
+            gap["ci_low"],
+            gap["ci_high"],
+            decided=gap["decided"],
+            outcome=f"“{outcome}”",
+        ),
+    }
+
+
+def every_model(
+    store: Store, models: Sequence[Setting], dataset_id: str, measure: str
+) -> pd.DataFrame:
+    """Return a measure of some models by group on their test rows, one row per model.
+
+    Columns are model, then those of `every_measure`; a gap is from the group that is
+    best off by that model.
+    """
+    roles = store.dataset(dataset_id).roles
+    favourable = roles.positive_is != "unfavourable"
+    asked = dataset_id, measure, favourable, roles.outcome(), None
+    return pd.DataFrame(
+        [{"model": one.label, **_by_groups(store, one, *asked)} for one in models]
+    )
 
 
 def _values(
@@ -273,12 +301,12 @@ def widest_gap(
 def readable_measures(
     table: pd.DataFrame, groups: Sequence[str], feature: str
 ) -> pd.DataFrame:
-    """Return the table of `every_measure` with readable names."""
-    names = {"measure": "Measure"}
+    """Return the table of `every_measure` or `every_model` with readable names."""
+    names = {"model": "Model", "measure": "Measure"}
     names |= {group: group_label(feature, group) for group in groups}
     names |= {"gap": "Gap", "ci_low": "Low", "ci_high": "High", "ratio": "Ratio"}
     names |= {"sentence": "In words", "symbol": "Definition"}
-    return table[list(names)].rename(columns=names)
+    return table[[name for name in names if name in table]].rename(columns=names)
 
 
 def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:

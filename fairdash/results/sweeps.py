@@ -14,7 +14,7 @@ from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import local_di, mean_local_di
 from fairdash.results.evaluation import chance_worst
-from fairdash.results.models import reference_of, settings
+from fairdash.results.models import Setting, reference_of, settings
 from fairdash.results.rows import Kept, Rows, rows_of
 from fairdash.results.verdicts import model_verdict
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
@@ -241,9 +241,15 @@ class StoredSweep:
         found = self.once(lambda: self._verdict(place), "verdict", place)
         return f"{words} {self.result.labels[place]}. {found}"
 
-    def _verdict(self, place: int) -> str:
+    def compared(self, place: int) -> list[Setting]:
+        """Return the plain model, if one was trained on a seed of it, and a setting."""
         (model,) = settings(self.trials_at(place))
         reference = reference_of(model, settings(list(self.trials.values())))
+        return [model] if reference in (None, model) else [reference, model]
+
+    def _verdict(self, place: int) -> str:
+        *plain, model = self.compared(place)
+        reference = next(iter(plain), None)
         return model_verdict(
             self.store, model, reference, self.run.dataset_id, self.subgroups
         )

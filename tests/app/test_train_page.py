@@ -1,5 +1,5 @@
 import pytest
-from reading import button, figures, numbers, words
+from reading import button, figures, numbers, widget, words
 
 from fairdash import ui
 from fairdash.methods import CATALOG, family_of
@@ -65,10 +65,10 @@ def test_every_method_trains_from_the_page_and_is_shown(visit, dataset_id, metho
 
 def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
     page = visit("Train", data=dataset_id)
-    for widget in page.number_input:
-        if widget.label in ("Epochs", "Batch size"):
-            widget.set_value(
-                QUICK["n_epochs" if widget.label == "Epochs" else "batch_size"]
+    for field in page.number_input:
+        if field.label in ("Epochs", "Batch size"):
+            field.set_value(
+                QUICK["n_epochs" if field.label == "Epochs" else "batch_size"]
             )
     button(page, "Train 3 models").click().run()
     assert not page.exception
@@ -202,3 +202,20 @@ def test_a_rule_list_is_written_with_what_its_rules_do(visit, dataset_id):
     model = ui.store().snapshot(run).table().set_index("method").loc["rule_list"]
     right = (table["right"].fillna(0) * table["rows"]).sum() / 120
     assert right == pytest.approx(model["test_accuracy"])
+
+
+def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
+    page = visit("Train", run=run_id)
+    widget(page, "selectbox", "Measure").set_value("false_negative_rate").run()
+    assert not page.exception
+    assert page.query_params["measure"] == "false_negative_rate"
+    (table,) = (d.value for d in page.dataframe if "In words" in d.value)
+    assert len(table) == 1 + (table["Model"] != "Unconstrained").sum()
+    assert table["In words"].str.startswith("Among rows with “hired = yes”, ").all()
+    page = visit("Post-process", **page.query_params)
+    assert widget(page, "selectbox", "Measure").value == "false_negative_rate"
+    (table,) = (d.value for d in page.dataframe if "after" in d.value)
+    assert table["after"].between(0, 1).all()
+    widget(page, "selectbox", "Measure").set_value("auc").run()
+    assert not page.exception
+    assert "AUC is of scores, and thresholds change decisions." in words(page)

@@ -141,3 +141,26 @@ def test_a_preview_of_few_values_is_finite_and_falls_with_the_rate(center):
         for middle, gamma in zip(rest, preview.gammas, strict=True)
     ]
     assert preview.at_rest == pytest.approx(expected, abs=1e-3)
+
+
+def test_rates_after_the_ramp_are_means_over_its_draws():
+    learned, fresh = rows_of(seed=5), rows_of(900, seed=6)
+    report = RampThreshold(0.4, 0.5).fit_rows(learned).report(fresh)
+    y = fresh.y
+    for measure, of in (
+        ("true_positive_rate", y == 1),
+        ("false_positive_rate", y == 0),
+        ("selection_rate", y >= 0),
+    ):
+        table = report.by_measure(measure)
+        for place, row in enumerate(table.to_dict("records")):
+            inside = of & (fresh.codes == place)
+            assert row["before"] == pytest.approx(fresh.before[inside].mean())
+            assert row["after"] == pytest.approx(report.h[inside].mean())
+    right = np.where(y == 1, report.h, 1 - report.h)
+    accuracy = pd.Series(right).groupby(fresh.codes).mean()
+    assert report.by_measure("accuracy")["after"].tolist() == pytest.approx(
+        accuracy.tolist()
+    )
+    with pytest.raises(ValueError, match="AUC is of scores"):
+        report.by_measure("auc")

@@ -20,6 +20,7 @@ from fairdash.results import (
     beside_trained,
     calibration_of,
     every_measure,
+    every_model,
     known_models,
     local_by_measure,
     local_result,
@@ -208,6 +209,9 @@ def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
     assert gap["gap"] == pytest.approx(gap["there"] - gap["here"])
     assert gap["gap"] < 0
     assert "there are predicted “hired = yes”" in gap["sentence"]
+    (beside,) = every_model(ui.store(), [own], dataset_id, "auc").to_dict("records")
+    assert beside.pop("model") == own.label
+    assert beside == table.drop(columns="symbol").loc["AUC"].to_dict()
     turned = every_measure(ui.store(), own, dataset_id, favourable=False)
     turned = turned.set_index("measure").loc["Selection rate"]
     assert turned["gap"] == pytest.approx(-gap["gap"])

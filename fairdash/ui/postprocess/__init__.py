@@ -9,6 +9,7 @@ from fairdash.ui.postprocess.ramp import (
 )
 from fairdash.ui.postprocess.report import (
     apply_to_file,
+    by_measure,
     changed_by_group,
     local_before_after,
     post_bounds,

@@ -22,6 +22,7 @@ from fairdash._wording import (
 )
 from fairdash.audits import AuditedModel, PortableModel, read_model, rows_of
 from fairdash.datasets import Subgroups, group_labels, read_table
+from fairdash.metrics import MEASURE_NAMES
 from fairdash.plots import Picture, plot_corrections, plot_ramps, plot_trade_off
 from fairdash.postprocessing import (
     COVARIANCE,
@@ -43,8 +44,15 @@ from fairdash.ui.postprocess.ramp import (
     local_corrections,
 )
 from fairdash.ui.selection import bound
-from fairdash.ui.widgets.blocks import code_tabs, heading, problem, show_table
+from fairdash.ui.widgets.blocks import (
+    code_tabs,
+    controls,
+    heading,
+    problem,
+    show_table,
+)
 from fairdash.ui.widgets.files import TABLE_FILES, download, table_download
+from fairdash.ui.widgets.pick_models import pick_measure
 from fairdash.ui.widgets.state import store
 
 _SHOWN_GROUPS = 2
@@ -154,6 +162,19 @@ def local_before_after(
     return plot_corrections(
         cells, overall, groups=groups, excluded=excluded, rows=ramp.rows
     )
+
+
+def by_measure(ramp: Ramp) -> None:
+    """Draw the picker, and that measure by group before and after."""
+    heading("By any measure")
+    with controls(4):
+        measure = pick_measure()
+    try:
+        show_table(ramp.report.by_measure(measure))
+    except ValueError as error:
+        st.caption(str(error))
+        return
+    st.caption(f"{MEASURE_NAMES[measure]} on {ramp.rows} rows, on average over draws.")
 
 
 def changed_by_group(ramp: Ramp) -> None:

@@ -32,6 +32,7 @@ from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_inside, draw_sliders
 from fairdash.ui.widgets.blocks import figure, problem, verdict
 from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.pick_models import compare_measure
 from fairdash.ui.widgets.runs import progress_box
 from fairdash.ui.widgets.state import store
 
@@ -139,6 +140,7 @@ def _explore(sweep: StoredSweep) -> None:
         draw_front(sweep, state)
     _seed_note(sweep, state)
     draw_inside(sweep, state)
+    compare_measure(sweep.compared(state.place), sweep.run.dataset_id)
     draw_table(sweep, state)
     _look_closer(sweep, state.place)
     draw_along_tau(sweep, state)

@@ -32,7 +32,7 @@ from fairdash.ui.widgets.blocks import (
 )
 from fairdash.ui.widgets.files import download, table_download
 from fairdash.ui.widgets.frame import View, exists, open_page
-from fairdash.ui.widgets.pick_models import offer_missing_seeds
+from fairdash.ui.widgets.pick_models import compare_measure, offer_missing_seeds
 from fairdash.ui.widgets.runs import (
     PROPOSED,
     finish_audit,
@@ -205,6 +205,7 @@ def _show_result(snapshot: Snapshot) -> None:
         key="comparison",
     )
     offer_missing_seeds(result.settings, snapshot.run.dataset_id)
+    compare_measure(result.settings, snapshot.run.dataset_id)
 
 
 def _in_question(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:

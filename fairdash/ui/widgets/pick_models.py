@@ -8,10 +8,11 @@ import streamlit as st
 from fairdash import results
 from fairdash._wording import group_label, plural
 from fairdash.jobs import submit
-from fairdash.metrics import MEASURE_NAMES
+from fairdash.metrics import INTERVAL_KINDS, MEASURE_NAMES
 from fairdash.results import Setting
 from fairdash.store import TrialRecord
 from fairdash.ui.selection import bound, selection
+from fairdash.ui.widgets.blocks import controls, heading, show_table
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
@@ -127,6 +128,23 @@ def pick_measure() -> str:
         **bound("measure", "selection_rate", among=MEASURE_NAMES),
     )
     return measure
+
+
+def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
+    """Draw the picker, and who is worse off by that measure under each of the models.
+
+    Of a sweep these are the plain model and the one looked at.
+    """
+    heading("By any measure")
+    with controls(4):
+        measure = pick_measure()
+    roles = store().dataset(dataset_id).roles
+    table = results.every_model(store(), models, dataset_id, measure)
+    groups = store().dataset(dataset_id).group_names
+    show_table(results.readable_measures(table, groups, roles.sensitive_feature))
+    st.caption(
+        f"Test rows of all groups; {INTERVAL_KINDS[measure]}, over seeds the means."
+    )
 
 
 def pick_reference(groups: Sequence[str], feature: str) -> str | None:
