@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from fairdash.methods import Network
+from fairdash.methods.network.products import product
 from fairdash.methods.network.stacked import StackedNetwork
 
 SIZES = (5, 7, 4, 3)
@@ -77,3 +78,37 @@ def test_predict_equals_forward_and_the_numpy_network():
         np.testing.assert_allclose(
             again.logits(inputs.numpy()), expected[i, :, 0], atol=1e-6
         )
+
+
+def laid_out(shape, transposed, generator):
+    """Return a stack of matrices, each of which may lie in memory column by column."""
+    n_models, n_rows, n_columns = shape
+    if transposed:
+        return torch.randn(n_models, n_columns, n_rows, generator=generator).mT
+    return torch.randn(shape, generator=generator)
+
+
+@pytest.mark.parametrize("left_transposed", [False, True])
+@pytest.mark.parametrize("right_transposed", [False, True])
+@pytest.mark.parametrize("sizes", [(1, 32, 512), (1, 41, 37), (1, 300, 64), (90, 9, 1)])
+@pytest.mark.parametrize("added", [None, (1, 1), (1, -1)])
+def test_a_product_alone_has_the_bits_it_has_in_a_stack(
+    left_transposed, right_transposed, sizes, added
+):
+    (n, k, m), generator = sizes, torch.Generator().manual_seed(1)
+    left = laid_out((3, n, k), left_transposed, generator)
+    right = laid_out((3, k, m), right_transposed, generator)
+    plus = None
+    if added:
+        wide = m if added[1] == -1 else 1
+        plus = torch.randn(3, 1, wide, generator=generator)
+    together = product(left, right, plus=plus)
+    exact = left.double() @ right.double() + (0 if plus is None else plus)
+    torch.testing.assert_close(together.double(), exact, rtol=1e-5, atol=1e-4)
+    for i in range(3):
+        one = None if plus is None else plus[i : i + 1]
+        out = torch.empty(1, n, m)
+        alone = product(left[i : i + 1], right[i : i + 1], plus=one)
+        assert torch.equal(alone, together[i : i + 1])
+        product(left[i : i + 1], right[i : i + 1], plus=one, out=out)
+        assert torch.equal(out, together[i : i + 1])

@@ -70,6 +70,7 @@ class Attack:
         self.full_learning_rate = full_learning_rate
         basis = np.ascontiguousarray(metric.basis, np.float32)
         self.basis = torch.as_tensor(basis, device=device)
+        self._across, self._minus = self._each(self.basis.T), self._each(-self.basis)
         self.sigma = None  # stands for I - AA'
         if metric.is_learned:
             self.sigma = torch.as_tensor(metric.sigma.astype(np.float32), device=device)
@@ -97,9 +98,14 @@ class Attack:
         free = moves = torch.zeros_like(rows)
         if self.n_subspace_steps and self.basis.shape[1]:
             free, at_free, value = self._along_free(at_free, above, objective, value)
+        distance = torch.zeros_like(value)
+        if self.sigma is not None:
+            distance = self._distance(free)
         if self.n_full_steps:
-            moves = self._everywhere(free, at_free, above, objective, value, multiplier)
-        return (rows + free + moves).mT, self._distance(free, moves)
+            moves, distance = self._everywhere(
+                free, distance, at_free, above, objective, value, multiplier
+            )
+        return (rows + free + moves).mT, distance
 
     def sensitivity(self) -> Tensor:
         """Return the norm of A'W_1, one per model: 0 if free moves are not seen."""
@@ -108,7 +114,7 @@ class Attack:
 
     def _projected(self) -> Tensor:
         """Return A'W_1, (n_models, k, hidden)."""
-        return product(self._each(self.basis.T), self.network.weights[0])
+        return product(self._across, self.network.weights[0])
 
     def _each(self, matrix: Tensor) -> Tensor:
         """Return a matrix once for every model."""
@@ -125,9 +131,8 @@ class Attack:
             product(across, coefficients, plus=at_rows, out=above.entry)
             above.gradient(objective, projected, out=ascent.gradient)
             ascent.step()
-        reached = objective.value(
-            above.outputs(product(across, coefficients, plus=at_rows))
-        )
+        product(across, coefficients, plus=at_rows, out=above.entry)
+        reached = objective.value(above.outputs(above.entry))
         kept = coefficients * (reached > value)[:, None]
         at_free = product(across, kept, plus=at_rows)
         return (
@@ -139,12 +144,13 @@ class Attack:
     def _everywhere(
         self,
         free: Tensor,
+        before: Tensor,
         at_free: Tensor,
         above: _Above,
         objective: Objective,
         value: Tensor,
         multiplier: Tensor,
-    ) -> Tensor:
+    ) -> tuple[Tensor, Tensor]:
         first = self.network.weights[0]
         ascent = self._start(at_free, first.shape[1], self.full_learning_rate)
         moves, twice = ascent.place, 2 * multiplier[..., None]
@@ -154,16 +160,18 @@ class Attack:
             pull = self._weighed(self._counted(free, moves))
             ascent.gradient.addcmul_(pull, twice, value=-1)
             ascent.step()
-        reached = objective.value(above.outputs(product(first.mT, moves, plus=at_free)))
-        reached = reached - multiplier * self._distance(free, moves)
-        before = value - multiplier * self._distance(free, torch.zeros_like(free))
-        return moves * (reached > before)[:, None]
+        product(first.mT, moves, plus=at_free, out=above.entry)
+        reached = objective.value(above.outputs(above.entry))
+        after = self._distance(self._counted(free, moves))
+        better = reached - multiplier * after > value - multiplier * before
+        return moves * better[:, None], torch.where(better, after, before)
 
     def _start(self, like: Tensor, width: int, learning_rate: float) -> _Ascent:
         """Return moves of about one step, the same for all models, and their Adam."""
         n_models, _, n_rows = like.shape
         drawn = torch.randn((n_rows, width), generator=self._generator) * learning_rate
-        return _Ascent(drawn.to(like.device).T.repeat(n_models, 1, 1), learning_rate)
+        shape = n_models, width, n_rows
+        return _Ascent(drawn.to(like.device).T.expand(shape), learning_rate)
 
     def _counted(self, free: Tensor, moves: Tensor) -> Tensor:
         """Return what the metric sees of both; of free moves, I - AA' sees nothing."""
@@ -173,11 +181,9 @@ class Attack:
         """Return the product with sigma."""
         if self.sigma is not None:
             return product(self._each(self.sigma), move)
-        seen = product(self._each(self.basis.T), move)
-        return product(self._each(-self.basis), seen, plus=move)
+        return product(self._minus, product(self._across, move), plus=move)
 
-    def _distance(self, free: Tensor, moves: Tensor) -> Tensor:
-        counted = self._counted(free, moves)
+    def _distance(self, counted: Tensor) -> Tensor:
         return (self._weighed(counted) * counted).sum(1)
 
 
@@ -187,21 +193,20 @@ class _Above:
     def __init__(self, network: StackedNetwork, n_rows: int) -> None:
         self._weights, self._biases = network.weights[1:], network.biases[1:]
         new = network.parameters.new_empty
-        widths = network.sizes[1:]
+        # of the last layer, products of few rows come in memory of their own
+        widths = network.sizes[1 : max(2, len(network.sizes) - 1)]
         self._values = [new(network.n_models, width, n_rows) for width in widths]
-        self._slopes = [torch.empty_like(value) for value in self._values[:-1]]
+        self._slopes = [torch.empty_like(value) for value in self._values]
         self.entry = self._values[0]
 
     def outputs(self, entry: Tensor) -> Tensor:
-        """Return the outputs (n_models, n_rows, K), a buffer."""
+        """Return the outputs (n_models, n_rows, K), which the next call may change."""
         if entry is not self.entry:
             self.entry.copy_(entry)
-        layers = zip(
-            self._weights, self._biases, self._values, self._values[1:], strict=False
-        )
-        for weight, bias, hidden, out in layers:
-            product(weight.mT, hidden.relu_(), plus=bias.mT, out=out)
-        return self._values[-1].mT
+        found, into = self.entry, (*self._values[1:], None)
+        for weight, bias, out in zip(self._weights, self._biases, into, strict=False):
+            found = product(weight.mT, found.relu_(), plus=bias.mT, out=out)
+        return found.mT
 
     def gradient(self, objective: Objective, weight: Tensor, *, out: Tensor) -> None:
         """Write ``weight`` times the gradient of the objective in the entry."""

@@ -62,7 +62,7 @@ class TargetLoss:
     def slope(self, outputs: Tensor) -> Tensor:
         """Return its gradient in the outputs."""
         if outputs.shape[-1] == 1:
-            return sigmoid(outputs) - self.y[:, None]
+            return sigmoid(outputs).sub_(self.y[:, None])
         codes = self._codes(outputs)
         less = outputs.new_full((1,), -1.0).expand_as(codes)
         return outputs.softmax(-1).scatter_add(-1, codes, less)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdash.methods.lazy import torch
+from fairdash.methods.network.products import product
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -155,32 +156,3 @@ class Bags:
             per_sample_weights=self._values,
         )
         return total.view(len(factors), -1, factors.shape[2])
-
-
-def product(
-    left: Tensor,
-    right: Tensor,
-    *,
-    plus: Tensor | None = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    """Return left x right (+ plus), for each model the same bits in any stack.
-
-    A single product with one row or one column would take another kernel than several,
-    which rounds otherwise: it is computed as two. Of one column with one row there is
-    nothing to add up.
-    """
-    if left.shape[2] == 1:
-        if plus is None:
-            return torch.mul(left, right, out=out)
-        return torch.addcmul(plus, left, right, out=out)
-    if len(left) == 1 and 1 in (left.shape[1], right.shape[2]):
-        left, right = (part.expand(2, *part.shape[1:]) for part in (left, right))
-        if plus is None:
-            double = torch.bmm(left, right)
-        else:
-            double = torch.baddbmm(plus.expand(2, *plus.shape[1:]), left, right)
-        return double[:1] if out is None else out.copy_(double[:1])
-    if plus is None:
-        return torch.bmm(left, right, out=out)
-    return torch.baddbmm(plus, left, right, out=out)

@@ -77,8 +77,8 @@ class Groups:
 
 def binary_cross_entropy(logits: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Return loss and its derivative in ``logits`` row by row; target 0 or 1."""
-    loss = logits.abs().neg_().exp_().log1p() + logits.relu() - logits * target
-    return loss, sigmoid(logits) - target
+    loss = logits.abs().neg_().exp_().log1p_().add_(logits.relu())
+    return loss.sub_(logits * target), sigmoid(logits).sub_(target)
 
 
 def sigmoid(logits: Tensor) -> Tensor:
@@ -87,7 +87,7 @@ def sigmoid(logits: Tensor) -> Tensor:
     torch's own (and its softplus) round the last few numbers of a tensor in another
     way than the others, so that a row's value would depend on the models beside it.
     """
-    return logits.neg().exp_().add(1).reciprocal_()
+    return logits.neg().exp_().add_(1).reciprocal_()
 
 
 def group_cross_entropy(outputs: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
@@ -107,7 +107,7 @@ def group_cross_entropy(outputs: Tensor, groups: Groups) -> tuple[Tensor, Tensor
 def group_slope(outputs: Tensor, groups: Groups) -> Tensor:
     """Return the gradient of `group_cross_entropy` alone."""
     if groups.n_groups == 2:
-        return sigmoid(outputs) - groups.indicator[:, 1:]
+        return sigmoid(outputs).sub_(groups.indicator[:, 1:])
     return outputs.softmax(-1) - groups.indicator
 
 

@@ -18,6 +18,7 @@ Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 ViolationFunction = Callable[[Mask], Float32]
 SNAPSHOT = 25  # iterations between two candidates for the best iterate
+CACHED = 2**18  # features that all models score before the next, while in the cache
 CLIP = np.float32(1)  # value of a row beyond which it counts no more to choose rows
 DECAY, SQUARE_DECAY, EPSILON = 0.9, 0.999, 1e-8  # Adam's defaults
 
@@ -43,6 +44,12 @@ class SideRows:
     counts: Float32
     groups: tuple[slice, ...]
     sizes: Float32
+
+    @cached_property
+    def share(self) -> Float32:
+        """Of the rows that the rate is over; sums to one."""
+        share: Float32 = self.counts / self.counts.sum()
+        return share
 
     @property
     def inside(self) -> Float32:
@@ -78,6 +85,25 @@ class Rows:
     share: Float32
     sides: tuple[SideRows, ...]
     of_row: Codes
+
+    @cached_property
+    def hinge_slope(self) -> Float32:
+        """Slope of the mean hinge loss in the score of a row that has one."""
+        return -(self.sign * self.share)
+
+    @cached_property
+    def _parts(self) -> list[tuple[slice, Float32]]:
+        n_rows = max(CACHED // self.X.shape[1] // 64, 1) * 64
+        starts = range(0, len(self.X), n_rows)
+        parts = [slice(start, start + n_rows) for start in starts]
+        return [(part, np.ascontiguousarray(self.X[part].T)) for part in parts]
+
+    def scores(self, theta: Float32) -> Float32:
+        """Return the scores of every model, (n_models, n_distinct)."""
+        phi = np.empty((len(theta), 1, len(self.X)), np.float32)
+        for part, features in self._parts:
+            np.matmul(theta[:, None], features, out=phi[..., part])
+        return phi[:, 0]
 
 
 def compress(
@@ -249,17 +275,16 @@ def play(
     multiplier = np.zeros((k, n_constraints), np.float32)
     descent = Adam(theta.shape, settings.learning_rate[:, None])
     ascent = Adam(multiplier.shape, settings.multiplier_rate[:, None])
-    features = np.ascontiguousarray(rows.X.T)
     candidates: list[Float32] = []
     seen_at: list[int] = []
     seen: list[tuple[Float32, Float32, Float32]] = []
     for iteration in range(1, n_iterations + 1):
-        slope, gap = slopes(rows, opponents, by_model(theta, features), multiplier)
+        slope, gap = slopes(rows, opponents, rows.scores(theta), multiplier)
         gap -= settings.slack[:, None]
         theta = theta - descent.step(by_model(slope, rows.X))
         multiplier = shrink(multiplier + ascent.step(gap))
         if iteration % SNAPSHOT == 0 or iteration == n_iterations:
-            phi = by_model(theta, features)
+            phi = rows.scores(theta)
             decided = phi > 0
             error = by_model(decided != (rows.sign > 0), rows.share)
             loss = by_model(np.maximum(1 - phi * rows.sign, 0), rows.share)
@@ -291,20 +316,26 @@ def slopes(
     phi : ndarray of shape (n_models, n_distinct)
     multiplier : ndarray of shape (n_models, n_constraints)
     """
-    slope = (phi * rows.sign < 1) * -(rows.sign * rows.share)
+    slope = phi * rows.sign
+    np.less(slope, 1, out=slope)
+    slope *= rows.hinge_slope
     gap = np.empty_like(multiplier)
     start = 0
     for side, opponent in zip(rows.sides, opponents, strict=True):
         part = slice(start, start := start + opponent.n_groups)
-        here, force = multiplier[:, part], np.float32(side.side.sign)
-        phi_side = phi[:, side.span]
+        here, phi_side = multiplier[:, part], phi[:, side.span]
         signed = phi_side if side.side.sign > 0 else -phi_side
         answer = opponent.answer(np.maximum(signed, -1), phi_side > 0, here)
-        overall, bend = _overall(signed, side.counts / side.counts.sum())
+        overall, bend = _overall(signed, side.share)
         gap[:, part] = 1 + overall + answer.mean
         bend *= here.sum(axis=1, keepdims=True)
-        bend += answer.pull * (signed > -1)
-        slope[:, side.span] += force * bend
+        pull = np.greater(signed, -1, out=np.empty_like(bend))
+        pull *= answer.pull
+        bend += pull
+        if side.side.sign > 0:
+            slope[:, side.span] += bend
+        else:
+            slope[:, side.span] -= bend
     return slope, gap
 
 
@@ -323,7 +354,7 @@ def shrink(multiplier: Float32, radius: float = 1.0) -> Float32:
     if not kept.shape[1]:
         return kept
     over = kept.sum(axis=1, keepdims=True) > radius
-    return np.where(over, project_simplex(kept, radius), kept)
+    return np.where(over, project_simplex(kept, radius), kept) if over.any() else kept
 
 
 def violation_function(
@@ -345,7 +376,7 @@ def violation_function(
         found = []
         for side in rows.sides:
             here = decided[:, side.span].astype(np.float32)
-            overall = by_model(here, side.counts / side.counts.sum())
+            overall = by_model(here, side.share)
             rates = (
                 by_model(here, side.weights.T) if worst is None else worst(side, here)
             )
@@ -362,8 +393,10 @@ def _overall(signed: Float32, share: Float32) -> tuple[Float32, Float32]:
     The hinge of all rows turned around: mean max(0, 1 + phi) below TPR, minus
     mean min(1, phi) beside FPR; both are the mean of max(-1, -signed) and 1 more.
     """
-    turned = np.maximum(-signed, -1)
-    return by_model(turned, share)[:, None], (signed < 1) * -share
+    turned = -signed
+    overall = by_model(np.maximum(turned, -1, out=turned), share)[:, None]
+    np.less(signed, 1, out=turned)
+    return overall, np.multiply(turned, -share, out=turned)
 
 
 def _distinct(keyed: Float32) -> tuple[Codes, Codes, Codes]:

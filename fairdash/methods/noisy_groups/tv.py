@@ -284,10 +284,10 @@ def project_simplex(z: NDArray[T], mass: float = 1.0) -> NDArray[T]:
 
     Along the last axis, in the precision of ``z``.
     """
-    ranked = -np.sort(-z, axis=-1)
-    level = (np.cumsum(ranked, axis=-1) - mass) / np.arange(1, z.shape[-1] + 1)
+    ranked = np.sort(z, axis=-1)[..., ::-1]
+    level = (ranked.cumsum(axis=-1) - mass) / np.arange(1, z.shape[-1] + 1)
     projected: NDArray[T] = np.maximum(z - level.max(axis=-1, keepdims=True), 0)
-    return projected.astype(z.dtype)
+    return projected.astype(z.dtype, copy=False)
 
 
 def capped_level(

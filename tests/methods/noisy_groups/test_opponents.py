@@ -27,6 +27,18 @@ def scores(rows, rng):
     return theta @ rows.X.T
 
 
+def test_scores_of_a_model_do_not_depend_on_the_others_in_its_stack(monkeypatch):
+    monkeypatch.setattr("fairdash.methods.noisy_groups.game.CACHED", 300)
+    rng = np.random.default_rng(0)
+    X, y, codes = rng.normal(size=(500, 4)), np.arange(500) % 2, np.arange(500) % 3
+    rows = compress(X, y, codes, NAMES, SIDES["equalized_odds"])
+    theta = rng.normal(size=(4, 5)).astype(np.float32)
+    together = rows.scores(theta)
+    np.testing.assert_allclose(together, theta @ rows.X.T, rtol=1e-4, atol=1e-5)
+    for i in range(4):
+        np.testing.assert_array_equal(rows.scores(theta[[i]]), together[[i]])
+
+
 @pytest.mark.parametrize("constraints", list(SIDES))
 def test_merged_rows_are_the_training_rows(constraints):
     X, y, codes, _ = table(0)
