@@ -34,6 +34,8 @@ from fairdash.postprocessing import (
 )
 from fairdash.reports import SECTIONS, SMALLEST_GROUP, report
 
+BATCH_ROWS = 65_536
+
 
 def write_report(
     run_id: Run,
@@ -120,9 +122,6 @@ def predict(
         scored = frame.assign(score=portable.predict_proba(frame)[:, 1])
     write(scored, out)
     typer.echo(f"{out}: {len(scored):,} rows scored")
-
-
-BATCH_ROWS = 65_536
 
 
 def apply_to_file(

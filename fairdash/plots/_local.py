@@ -40,6 +40,8 @@ MOST_MODELS = 4
 LOCAL_DI = GapNames()
 _SPLIT = (0.76, 0.83)  # where local DI ends and the counts begin
 _BELOW, _LINE = 44, 16  # pixels to the names of groups, and of one of them
+_STEP = "\u2003\u2003"  # a level of the tree
+_FOUND_ROW, _FOUND_AROUND = 44, 104  # pixels of a subgroup, and above and below all
 
 
 def plot_local_di(
@@ -293,10 +295,6 @@ def _chance(
         shift = -4 if inside else 4
         note = text(words, x=chance, xref="x", xshift=shift, **side, **place)
     return [swap(chance_band(chance, xref="x"), upright=upright)], [note]
-
-
-_STEP = "\u2003\u2003"  # a level of the tree
-_FOUND_ROW, _FOUND_AROUND = 44, 104  # pixels of a subgroup, and above and below all
 
 
 def plot_found_subgroups(

@@ -20,6 +20,8 @@ from fairdash.plots._theme import (
 
 _DASHES = ("dash", "solid")  # by outcome, where the constraint tells them apart
 _GIVEN = ("negative outcome", "positive outcome")
+_PANELS = (("expected", "As probabilities"), ("rounded", "Rounded at one half"))
+_MOST = 0.5  # share of seeds beyond which a model counts as constant
 
 
 def plot_players(
@@ -137,10 +139,6 @@ def _cuts(points: pd.DataFrame) -> list[dict[str, Any]]:
 def _end(cut: dict[str, Any]) -> str:
     given = f" given a {_GIVEN[int(cut['outcome'])]}" if cut["outcome"] >= 0 else ""
     return f"{cut['side']} {number(cut['point'], 2)}{given}"
-
-
-_PANELS = (("expected", "As probabilities"), ("rounded", "Rounded at one half"))
-_MOST = 0.5  # share of seeds beyond which a model counts as constant
 
 
 def plot_violations(table: pd.DataFrame) -> Picture:

@@ -34,6 +34,7 @@ from fairdash.plots._theme import (
 )
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up")
+_BINS = 30
 
 
 def plot_calibration(
@@ -139,9 +140,6 @@ def _calibration_alt(table: pd.DataFrame, score: str, apart: list[Spec]) -> str:
         f"Share with the outcome by {score} and group: {'; '.join(ends)}. Scores at "
         f"which intervals do not overlap: {bins}."
     )
-
-
-_BINS = 30
 
 
 def plot_cut(

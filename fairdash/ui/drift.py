@@ -35,6 +35,31 @@ from fairdash.ui.widgets.subgroup_form import subgroup_form
 _ROLE = "drift"
 _WHOLE = ""
 _TURN = "drift uploads taken away"
+_FRONTS = """
+One mark per model and table. **Open** marks are the reference, held-out rows of the
+table the models were trained on; **filled** ones the other table. Down and to the right
+is worse. A line joins the two marks of a model, or the models of a method's front.
+
+Models keep the encoding of their training rows: a new category is one they do not know.
+"""
+_GAPS = """
+Left, the gap between the two groups that are farthest apart on the reference, inside
+every subgroup: **open** there, **filled** on the other table. Right, the change; where
+its interval excludes 0 it is black. Intervals of changes hold for all subgroups at
+once.
+"""
+_DRIVERS = """
+The change of the gap over all rows is exactly the sum of these. **By its gap**: the
+rates inside the subgroup changed. **By its size**: more or fewer of a group are in it,
+and it differs from the group as a whole. Intervals by a bootstrap; they hold at once.
+"""
+_SHIFTS = """
+Of a number the Kolmogorov-Smirnov distance (**KS**), of a category the total variation
+distance (**TV**): 0 is alike, 1 has nothing in common. 95% of tables without any shift
+stay below **by chance**. The adjusted p is of the KS or the chi-square test, by Holm
+over the columns. **Unseen**: rows whose value no training row has; of a number, outside
+the range of training rows.
+"""
 
 
 class Question(NamedTuple):
@@ -176,33 +201,6 @@ def _keep_sample(sample: Sample) -> None:
 def _take_away() -> None:
     st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
     choose(files=with_entry(selection().files, _ROLE, None), against=None)
-
-
-_FRONTS = """
-One mark per model and table. **Open** marks are the reference, held-out rows of the
-table the models were trained on; **filled** ones the other table. Down and to the right
-is worse. A line joins the two marks of a model, or the models of a method's front.
-
-Models keep the encoding of their training rows: a new category is one they do not know.
-"""
-_GAPS = """
-Left, the gap between the two groups that are farthest apart on the reference, inside
-every subgroup: **open** there, **filled** on the other table. Right, the change; where
-its interval excludes 0 it is black. Intervals of changes hold for all subgroups at
-once.
-"""
-_DRIVERS = """
-The change of the gap over all rows is exactly the sum of these. **By its gap**: the
-rates inside the subgroup changed. **By its size**: more or fewer of a group are in it,
-and it differs from the group as a whole. Intervals by a bootstrap; they hold at once.
-"""
-_SHIFTS = """
-Of a number the Kolmogorov-Smirnov distance (**KS**), of a category the total variation
-distance (**TV**): 0 is alike, 1 has nothing in common. 95% of tables without any shift
-stay below **by chance**. The adjusted p is of the KS or the chi-square test, by Holm
-over the columns. **Unseen**: rows whose value no training row has; of a number, outside
-the range of training rows.
-"""
 
 
 def compare(

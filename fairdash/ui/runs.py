@@ -46,6 +46,19 @@ _COLOURS = {
     "failed": "red",
     "cancelled": "gray",
 }
+_RECENT = 5
+_SAMPLE = "loans"
+_STEPS = """
+1. **Say what the columns mean**: the outcome, the sensitive column, the subgroups to
+   look at. A first guess is made for you.
+2. **Audit a plain model**: in which subgroups do its predictions differ between the
+   groups, by how much, and could it be chance?
+3. **Train the remedies** beside it on the same rows, and see what each one changes and
+   costs.
+
+Every number comes with its interval. Nothing leaves this machine.
+"""
+_COLUMNS = ["Run", "Accuracy", "Worst-1-DI", "DI", "Started"]
 
 
 def run_list() -> None:
@@ -205,22 +218,6 @@ def _comparison(chosen: Sequence[RunRecord]) -> None:
         key="comparison",
     )
     offer_missing_seeds(found.settings, finished[0].dataset_id)
-
-
-_TRAIN = "pages/2_Train.py"
-_RECENT = 5
-_SAMPLE = "loans"
-_STEPS = """
-1. **Say what the columns mean**: the outcome, the sensitive column, the subgroups to
-   look at. A first guess is made for you.
-2. **Audit a plain model**: in which subgroups do its predictions differ between the
-   groups, by how much, and could it be chance?
-3. **Train the remedies** beside it on the same rows, and see what each one changes and
-   costs.
-
-Every number comes with its interval. Nothing leaves this machine.
-"""
-_COLUMNS = ["Run", "Accuracy", "Worst-1-DI", "DI", "Started"]
 
 
 def recent_runs(runs: Sequence[RunRecord]) -> None:

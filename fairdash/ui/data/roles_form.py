@@ -36,6 +36,23 @@ _KINDS: dict[ScoreKind, str] = {
     "score": "Score with a threshold",
     "decision": "Decision, 0 or 1",
 }
+_MISSING: dict[Literal["impute", "exclude"], str] = {
+    "impute": "Keep",
+    "exclude": "Exclude",
+}
+_FEW = 4
+_MOST_PILLS = 12
+_SIGNS: dict[Literal[">", ">=", "<", "<="], str] = {
+    ">": ">",
+    ">=": "≥",
+    "<": "<",
+    "<=": "≤",
+}
+_MEANINGS: dict[str, Literal["favourable", "unfavourable"] | None] = {
+    "Favourable": "favourable",
+    "Unfavourable": "unfavourable",
+    "Neither": None,
+}
 
 
 def pick_scores(
@@ -92,25 +109,6 @@ def _what_it_holds(
     if start is None and kind != "score" and threshold == usual:
         return ScoreColumn(column=first.column, kind=kind)  # above, as everywhere
     return ScoreColumn(column=first.column, kind=kind, threshold=threshold)
-
-
-_MISSING: dict[Literal["impute", "exclude"], str] = {
-    "impute": "Keep",
-    "exclude": "Exclude",
-}
-_FEW = 4
-_MOST_PILLS = 12
-_SIGNS: dict[Literal[">", ">=", "<", "<="], str] = {
-    ">": ">",
-    ">=": "≥",
-    "<": "<",
-    "<=": "≤",
-}
-_MEANINGS: dict[str, Literal["favourable", "unfavourable"] | None] = {
-    "Favourable": "favourable",
-    "Unfavourable": "unfavourable",
-    "Neither": None,
-}
 
 
 def pick_positive(

@@ -49,6 +49,35 @@ from fairdash.ui.widgets.state import BY_KEY, store
 MOST_MODELS = 40
 MOST_SEEDS = 3  # that are certified
 THRESHOLD = 1.25  # of the loss ratio
+_KEYED = BY_KEY | {Question: lambda asked: (asked.spec, asked.radius, asked.n_people)}
+_AT_ONCE = 2  # other models that are compared without being asked
+_COMPARE_ALL = "individual compare all"
+_FEW = 3  # models that are named where they are excluded
+_HOW_CONSISTENCY = """
+A person is **consistent** if the prediction stays the same whatever does not count:
+over all values of the chosen columns, or, without columns, for the worst counterpart
+found within ε among rows of table values. Right is fairer, up is more accurate. The
+ring is the model above. Lines join models that differ in fairness weight alone, small
+marks to large; bars are one standard deviation over seeds, or, with one seed, the 95%
+Wilson interval across.
+"""
+_HOW_METRIC = """
+What two people may differ in and still be alike. A bar is the share of the variance of
+all features along a direction, beyond the bars above it; hover for its columns.
+"""
+_HOW_CERTIFICATE = f"""
+**Loss ratio**: the loss at the worst counterpart over the loss of the person, on
+average. Shown is the one-sided 95% lower bound of the mean; above {THRESHOLD:g} the
+model is called unfair.
+
+**DIF**: the mean squared change of logits that people can meet when the squared fair
+distance is at most ε on average. The search finds it from below (**at least**). The
+**certificate** is a bound from above, proved from the norms of the layers; where it is
+above the largest difference between any two people it says nothing and is **void**.
+
+**First layer**: ‖A'W₁‖, how far the first layer tells people apart who
+differ in sensitive directions alone. At 0 the network cannot.
+"""
 
 
 @dataclass(frozen=True)
@@ -93,9 +122,6 @@ def audits_of(models: Sequence[Setting], question: Question, dataset_id: str) ->
             continue
         rows += [known | numbers for numbers in found]
     return Audits(audits_table(rows), excluded)
-
-
-_KEYED = BY_KEY | {Question: lambda asked: (asked.spec, asked.radius, asked.n_people)}
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=_KEYED)
@@ -172,36 +198,6 @@ def _certified(dataset_id: str, trial: TrialRecord, question: Question) -> Certi
         radius=max(question.radius, 1e-6),
         threshold=THRESHOLD,
     )
-
-
-_AT_ONCE = 2  # other models that are compared without being asked
-_COMPARE_ALL = "individual compare all"
-_FEW = 3  # models that are named where they are excluded
-_HOW_CONSISTENCY = """
-A person is **consistent** if the prediction stays the same whatever does not count:
-over all values of the chosen columns, or, without columns, for the worst counterpart
-found within ε among rows of table values. Right is fairer, up is more accurate. The
-ring is the model above. Lines join models that differ in fairness weight alone, small
-marks to large; bars are one standard deviation over seeds, or, with one seed, the 95%
-Wilson interval across.
-"""
-_HOW_METRIC = """
-What two people may differ in and still be alike. A bar is the share of the variance of
-all features along a direction, beyond the bars above it; hover for its columns.
-"""
-_HOW_CERTIFICATE = f"""
-**Loss ratio**: the loss at the worst counterpart over the loss of the person, on
-average. Shown is the one-sided 95% lower bound of the mean; above {THRESHOLD:g} the
-model is called unfair.
-
-**DIF**: the mean squared change of logits that people can meet when the squared fair
-distance is at most ε on average. The search finds it from below (**at least**). The
-**certificate** is a bound from above, proved from the norms of the layers; where it is
-above the largest difference between any two people it says nothing and is **void**.
-
-**First layer**: ‖A'W₁‖, how far the first layer tells people apart who
-differ in sensitive directions alone. At 0 the network cannot.
-"""
 
 
 def audit_facts(audits: Audits) -> tuple[str, str]:

@@ -35,6 +35,9 @@ HAND = "hand"  # the target rate is what the slider says
 RANGES = {"gamma": (0.01, 2.0), "rate": (0.0, 1.0), "tolerance": (0.0, 0.5)}
 _START = {"gamma": 0.1, "tolerance": 0.0}
 _STEP = 0.005  # of the slider of the rate
+_HERE = Path(__file__).parent
+_TARGETS = {"accuracy": "Most accurate", "balanced": "Balanced", HAND: "By hand"}
+_MOST_VALUES = 6  # of a column that groups are crossed with
 
 
 class Choice(NamedTuple):
@@ -187,11 +190,6 @@ def impossibility(
     shares = group_shares(dataset.group == 0, labels)
     where = split.test_rows if on_test else split.calibration_rows
     return impossibility_bound(shares[where], rows_shown(split, on_test=on_test).before)
-
-
-_HERE = Path(__file__).parent
-_TARGETS = {"accuracy": "Most accurate", "balanced": "Balanced", HAND: "By hand"}
-_MOST_VALUES = 6  # of a column that groups are crossed with
 
 
 def pick_post(sources: Sequence[Source], dataset_id: str | None) -> Choice:

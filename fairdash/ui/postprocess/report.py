@@ -85,6 +85,9 @@ _COMMAND = """\
 fairdash apply fairdash-thresholds.json NEW_FILE.csv \\
     --score SCORE_COLUMN{groups} --out decided.csv
 """
+_BY_MODEL = "Scores of this model, from the features"
+_KINDS: tuple[ScoreType, ...] = ("probability", "margin")
+_ADDED = ("score", "h", "decision")
 
 
 def post_kpis(ramp: Ramp) -> list[Kpi]:
@@ -303,11 +306,6 @@ def _good(row: dict[Any, Any], *, up: bool) -> bool | None:
     if row["change_low"] > 0:
         return up
     return not up if row["change_high"] < 0 else None
-
-
-_BY_MODEL = "Scores of this model, from the features"
-_KINDS: tuple[ScoreType, ...] = ("probability", "margin")
-_ADDED = ("score", "h", "decision")
 
 
 def apply_to_file(

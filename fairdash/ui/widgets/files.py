@@ -11,6 +11,8 @@ from fairdash.ui.selection import choose, entry, selection, with_entry
 from fairdash.ui.widgets.state import store
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
+MOST_MB = 200
+TABLE_FILES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
 
 
 def as_csv(table: pd.DataFrame) -> str:
@@ -71,8 +73,6 @@ def _as_text(value: object) -> object:
     return text
 
 
-MOST_MB = 200
-TABLE_FILES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
 TABLE_FILES += ["json", "jsonl", "ndjson"]
 
 

@@ -37,6 +37,22 @@ LARGE = 200_000  # training rows beyond which a subsample is offered
 PROPOSED = 100_000
 _LEAST = 1_000
 _STEP = 50_000
+_WATCHED = {
+    "accuracy": ("Accuracy, validation", percent),
+    "demographic_parity_difference": ("DI, validation", number),
+    "worst_1_di": ("Worst-1-DI, validation", number),
+    "validation_loss": ("Loss, validation", number),
+}
+_LOSS_HOW = """
+The model's loss on training and validation rows, and the adversary's loss below. A
+fair model leaves the adversary as unsure as guessing. Validation rows decide nothing
+here but show when training has gone on long enough.
+"""
+_RATIO_HOW = """
+How the weights *r* of the training rows are distributed. *r* says where the method
+looks: above 1 the adversary's doubt counts for more. In each group the mean is 1.
+"""
+_INTERVAL = "1s"
 
 
 def keep_dataset(table: OpenTable, roles: Roles, subgroups: Subgroups) -> str:
@@ -166,24 +182,6 @@ def train_rows_input(dataset_id: str, *, start: int | None) -> int | None:
         trained_on(store(), dataset_id, train_rows) or "Trained on all training rows."
     )
     return train_rows
-
-
-_WATCHED = {
-    "accuracy": ("Accuracy, validation", percent),
-    "demographic_parity_difference": ("DI, validation", number),
-    "worst_1_di": ("Worst-1-DI, validation", number),
-    "validation_loss": ("Loss, validation", number),
-}
-_LOSS_HOW = """
-The model's loss on training and validation rows, and the adversary's loss below. A
-fair model leaves the adversary as unsure as guessing. Validation rows decide nothing
-here but show when training has gone on long enough.
-"""
-_RATIO_HOW = """
-How the weights *r* of the training rows are distributed. *r* says where the method
-looks: above 1 the adversary's doubt counts for more. In each group the mean is 1.
-"""
-_INTERVAL = "1s"
 
 
 def show_progress(snapshot: Snapshot) -> None:

@@ -28,6 +28,9 @@ from fairdash.ui.widgets.files import TABLE_FILES, keep_fit
 from fairdash.ui.widgets.state import store
 
 _FILE = "file "
+_KEPT = "post-process uploads"
+_NONE = "Not in the file"
+_MOST_GROUPS = 20
 
 
 class Upload(NamedTuple):
@@ -200,11 +203,6 @@ def read_upload(upload: Upload) -> TableScores:
         upload.outcome,
         upload.positive,
     )
-
-
-_KEPT = "post-process uploads"
-_NONE = "Not in the file"
-_MOST_GROUPS = 20
 
 
 def uploads() -> list[Upload]:

@@ -23,6 +23,19 @@ BY_KEY: dict[str | type[Any], Callable[[Any], object]] = {
     Setting: attrgetter("contents"),
 }
 _leases: list[Lease] = []  # held as long as this process lives
+_HERE = Path(__file__).parent
+_THEME_WATCH = """
+export default function ({ parentElement, setStateValue }) {
+  const host = parentElement.host ?? parentElement
+  const read = () =>
+    getComputedStyle(host).getPropertyValue("--st-background-color").trim()
+  let last = read()
+  const timer = setInterval(() => {
+    const now = read()
+    if (now !== last) { last = now; setStateValue("background", now) }
+  }, 300)
+  return () => clearInterval(timer)
+}"""
 
 
 @st.cache_resource(show_spinner=False)
@@ -45,21 +58,6 @@ def freeze_imports() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-_HERE = Path(__file__).parent
-_THEME_WATCH = """
-export default function ({ parentElement, setStateValue }) {
-  const host = parentElement.host ?? parentElement
-  const read = () =>
-    getComputedStyle(host).getPropertyValue("--st-background-color").trim()
-  let last = read()
-  const timer = setInterval(() => {
-    const now = read()
-    if (now !== last) { last = now; setStateValue("background", now) }
-  }, 300)
-  return () => clearInterval(timer)
-}"""
 
 
 @cache
