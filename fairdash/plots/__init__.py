@@ -28,7 +28,7 @@ from fairdash.plots._noisy_groups import (
     plot_noise_study,
 )
 from fairdash.plots._outcome import plot_base_rates, plot_calibration, plot_cut
-from fairdash.plots._picture import FinishedFigure, Picture, without_links
+from fairdash.plots._picture import Picture, without_links
 from fairdash.plots._theme import (
     CONFIG,
     Theme,

@@ -30,7 +30,7 @@ from fairdash.ui.widgets.blocks import (
     verdict,
 )
 from fairdash.ui.widgets.files import table_download
-from fairdash.ui.widgets.frame import exists, open_page, page, stop_empty, tell
+from fairdash.ui.widgets.frame import exists, open_page, page, stop_empty
 from fairdash.ui.widgets.pick_models import (
     by_interest,
     known_models,
