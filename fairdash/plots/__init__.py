@@ -49,6 +49,7 @@ from fairdash.plots._training import (
     plot_ratio_histogram,
     plot_training,
     ratio_finding,
+    sparkline,
     training_finding,
 )
 from fairdash.plots._weights import (

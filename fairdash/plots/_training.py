@@ -1,6 +1,6 @@
 """Training as it goes: loss curves and the histogram of the weights r."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,22 @@ _PANELS = ("model loss", "adversary loss")
 _SMOOTH = 5  # epochs
 _CHOSEN = 3.5  # standard errors, since the lowest mean is chosen among many
 _ROUNDING = 1e-9
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Return numbers, evenly spaced, as a small line in SVG: lowest at the bottom."""
+    low, high = min(values), max(values)
+    spread, last = (high - low) or 1.0, max(1, len(values) - 1)
+    points = " ".join(
+        f"{100 * at / last:.1f},{28 - 26 * (value - low) / spread:.1f}"
+        for at, value in enumerate(values)
+    )
+    return (
+        '<svg viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true" '
+        'style="display: block; width: 100%; height: 36px; opacity: .7"><polyline '
+        'fill="none" stroke="currentColor" stroke-width="1.5" vector-effect='
+        f'"non-scaling-stroke" points="{points}"/></svg>'
+    )
 
 
 def plot_training(curves: pd.DataFrame, *, colour_role: str, n_epochs: int) -> Picture:

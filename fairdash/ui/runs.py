@@ -8,7 +8,16 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import clock_time, floor_words, plain, plural, size, time_left
+from fairdash._wording import (
+    clock_time,
+    floor_words,
+    number,
+    percent,
+    plain,
+    plural,
+    size,
+    time_left,
+)
 from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import wake
 from fairdash.metrics import BaseRates
@@ -58,7 +67,6 @@ _STEPS = """
 
 Every number comes with its interval. Nothing leaves this machine.
 """
-_COLUMNS = ["Run", "Accuracy", "Worst-1-DI", "DI", "Started"]
 
 
 def run_list() -> None:
@@ -235,17 +243,28 @@ def recent_runs(runs: Sequence[RunRecord]) -> None:
     over = [run for run in runs if run.over][:_RECENT]
     if not over:
         return
-    event = st.dataframe(
-        run_table(store(), over)[_COLUMNS],
-        hide_index=True,
-        column_config=run_columns(190),
-        on_select="rerun",
-        selection_mode="single-cell",
-        placeholder="–",
-        key="recent",
-    )
-    for row, _ in event["selection"]["cells"]:
-        open_page(_TRAIN, run=over[row].id, data=over[row].dataset_id)
+    rows = run_table(store(), over).to_dict("records")
+    for run, row in zip(over, rows, strict=True):
+        with st.container(
+            border=True,
+            horizontal=True,
+            horizontal_alignment="distribute",
+            vertical_alignment="center",
+        ):  # a table that opens what is chosen would do so at every press of Tab
+            opened = st.button(
+                plain(run.name),
+                type="tertiary",
+                icon=":material/arrow_forward:",
+                icon_position="right",
+                key=f"open {run.id}",
+            )
+            facts = [str(run.status)]
+            if pd.notna(row["Accuracy"]):
+                facts = [f"Accuracy {percent(row['Accuracy'] / 100)}"]
+                facts += [f"{gap} {number(row[gap])}" for gap in ("Worst-1-DI", "DI")]
+            st.caption(" · ".join([*facts, str(row["Started"])]), width="content")
+        if opened:
+            open_page(_TRAIN, run=run.id, data=run.dataset_id)
 
 
 def latest_result(runs: Sequence[RunRecord]) -> None:

@@ -48,9 +48,14 @@ def test_what_was_done_last_is_one_click_away(visit, dataset_id):
     start_training(dataset_id, MethodGrid(method="road", params=QUICK), 1)
     page = visit("Home")
     assert not page.exception
-    assert page.dataframe[0].value["Run"].tolist() == ["People · ROAD λ 1 τ 0.3"]
     assert figures(page) == 1
     assert "the last result" in words(page)
+    (run,) = ui.store().runs()
+    accuracy = ui.store().snapshot(run.id).table().groupby("method").mean(True)
+    shown = 100 * accuracy.loc["road", "test_accuracy"]
+    assert f"Accuracy {shown:.1f}% · Worst-1-DI" in words(page)
+    button(page, "People · ROAD λ 1 τ 0.3").click().run()
+    assert page.query_params["run"] in (run.id, [run.id])
 
 
 def test_the_last_result_is_of_the_seeds_that_its_models_share(visit, dataset_id):

@@ -51,6 +51,7 @@ def check_panel(
 
 def _selected(checks: pd.DataFrame, key: str) -> list[int]:
     shown = readable_checks(checks)
+    shown.insert(4, "One click", shown.pop("One click"))  # short, and never cut off
     shown["Severity"] = [[severity] for severity in shown["Severity"]]
     column = st.column_config
     event = st.dataframe(
@@ -61,11 +62,11 @@ def _selected(checks: pd.DataFrame, key: str) -> list[int]:
             "Severity": column.MultiselectColumn(
                 width=85, options=list(_COLOURS), color=list(_COLOURS.values())
             ),
-            "Check": column.TextColumn(width=125),
-            "Column": column.TextColumn(width=130),
+            "Check": column.TextColumn(width=115),
+            "Column": column.TextColumn(width=115),
             "Rows": column.NumberColumn(width=65, format="localized"),
-            "Finding": column.TextColumn(width=430),
-            "One click": column.TextColumn(width=200),
+            "One click": column.TextColumn(width=250),
+            "Finding": column.TextColumn(width=700),
         },
         on_select="rerun",
         selection_mode="multi-row",

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._wording import MINUS, Kpi, plain
-from fairdash.plots import CONFIG, Picture, without_links
+from fairdash.plots import CONFIG, Picture, sparkline, without_links
 
 _LABEL = 26  # pixels that the label of a widget takes above its box
 
@@ -219,13 +219,16 @@ def _card(item: Kpi) -> None:
         chip["delta_color"] = colours[item.good]
         # st.metric reads a typographic minus as positive
         chip["delta_arrow"] = "down" if item.delta.startswith(MINUS) else "up"
-    st.metric(
+    boxed = item.series is None
+    place = st if boxed else st.container(border=True, height="stretch", gap=None)
+    place.metric(
         plain(item.label),
         item.value,
         help=plain(item.help) if item.help else None,
         delta_description=plain(item.note) or None,
-        chart_data=item.series,
-        border=True,
-        height="stretch",
+        border=boxed,
+        height="stretch" if boxed else "content",
         **chip,
     )
+    if item.series:  # the chart of st.metric warns in the console at every change
+        place.html(sparkline(item.series))

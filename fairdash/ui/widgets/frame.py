@@ -51,9 +51,12 @@ _ANOTHER = ""
 _PICKER = 240  # pixels: what `shortened` leaves of a name fits in
 # what is chosen has a tint and a border: no accent is 4.5:1 to a dark page, to its own
 # tint on it and to the white text of buttons at once, so chosen words are in ink
-_CHOSEN = """
+_STYLE = """
 button[data-variant][data-selected], [role=tab][data-selected],
 [data-testid=stSliderThumbValue] { color: inherit !important; }
+[data-testid=stMetricDeltaDescription] * {
+  overflow: visible !important; overflow-wrap: anywhere; white-space: normal !important;
+}
 """
 
 
@@ -85,7 +88,7 @@ def page(
         page_icon=str(_HERE / "favicon.svg"),
         layout="wide",
     )
-    st.html(f"<style>{_CHOSEN}</style>")
+    st.html(f"<style>{_STYLE}</style>")
     st.logo(str(_HERE / "logo.svg"), size="large")
     _stop_unless_let_in()
     arrive(name)
