@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from reading import button, figures, labels, numbers, words
+from reading import button, figures, labels, numbers, widget, words
 from toys import prisoners
 
 from fairdash import ui
 from fairdash._wording import plain
-from fairdash.datasets import Subgroups, guess_score, rank_roles
+from fairdash.datasets import Subgroups, guess_score, rank_roles, split
+from fairdash.ui.widgets.scores import column_margins
 
 DATA = os.environ.get("FAIRDASH_DATA")
 
@@ -98,6 +99,28 @@ def test_what_can_be_no_score_is_none():
     assert guess_score(pd.Series([0.1, np.nan, 0.4])) is None
     assert guess_score(pd.Series(["low", "high"])) is None
     assert guess_score(pd.Series([3, 3, 3])) is None
+
+
+def test_a_score_with_a_threshold_is_corrected_and_certified(visit):
+    frame = prisoners()
+    table = ui.store().add_table(frame.to_csv(index=False).encode(), "rated.csv")
+    roles = rank_roles(ui.store().table(table)).roles
+    data = ui.store().add_dataset(table, roles, "Rated", Subgroups())
+    page = visit("Post-process", data=data)
+    assert not page.exception
+    dataset = ui.store().dataset(data)
+    picked = (dataset.frame["decile_score"] >= 5).to_numpy()
+    margins, _ = column_margins(dataset, "decile_score")
+    assert ((margins > 0) == picked).all()
+    assert np.abs(margins).max() == 1
+    shown = next(d.value for d in page.dataframe if "before" in d.value)
+    learned = np.setdiff1d(np.arange(dataset.n_rows), split(dataset, 0).test)
+    rates = pd.Series(picked[learned]).groupby(dataset.sensitive_features[learned])
+    expected = rates.mean()[shown["group"]].tolist()
+    assert shown["before"].tolist() == pytest.approx(expected)
+    page = visit("Noisy groups", data=data)
+    assert not page.exception
+    assert widget(page, "selectbox", "Model").value == "Column decile_score"
 
 
 @pytest.mark.skipif(DATA is None, reason="real tables are not here")

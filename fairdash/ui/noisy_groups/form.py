@@ -17,7 +17,6 @@ from fairdash.audits import (
     from_sample,
     simulated,
 )
-from fairdash.postprocessing import read_margins
 from fairdash.results import by_interest, known_models, opened_on
 from fairdash.ui.selection import bound, bound_entry, choose
 from fairdash.ui.widgets.blocks import controls, more
@@ -25,6 +24,7 @@ from fairdash.ui.widgets.files import kept_upload
 from fairdash.ui.widgets.scores import (
     Source,
     Upload,
+    column_margins,
     post_sources,
     read_upload,
     score_columns,
@@ -123,7 +123,7 @@ def decisions_of(source: Source, dataset_id: str | None) -> Decisions:
     dataset = store().dataset(dataset_id)
     if source.trial:
         return Decisions.of_trial(store(), dataset, source.trial, source.seed)
-    margins = read_margins(dataset.frame[source.column])
+    margins, _ = column_margins(dataset, source.column)
     return Decisions.of_split(dataset, source.seed, margins > 0)
 
 

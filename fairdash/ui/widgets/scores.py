@@ -127,10 +127,20 @@ def post_sources(
 
 @st.cache_data(max_entries=50, show_spinner=False)
 def score_columns(dataset_id: str) -> list[str]:
-    """Return the columns that may be scores: probabilities or margins."""
+    """Return the scores of models that exist, then other probabilities and margins."""
     dataset = store().dataset(dataset_id)
     roles = dataset.roles
-    return columns_of_scores(dataset.frame, (roles.target, roles.sensitive_feature))
+    known = [score.column for score in roles.scores]
+    taken = (roles.target, roles.sensitive_feature, *known)
+    return [*known, *columns_of_scores(dataset.frame, taken)]
+
+
+def column_margins(dataset: Dataset, name: str) -> tuple[Any, ScoreType]:
+    """Return margins of a column, which are 0 at its threshold, and their type."""
+    for score in dataset.roles.scores:
+        if score.column == name and score.threshold is not None:
+            return score.margins(score.values(dataset.frame)), "margin"
+    return read_margins(dataset.frame[name]), guess_score_type(dataset.frame[name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +185,8 @@ def _of_dataset(
         score_type: ScoreType = "probability"
         margins, calibration = as_margins(probabilities, score_type), parts.validation
     else:
-        column = dataset.frame[source.column]
-        margins, calibration = read_margins(column), None
-        score_type = guess_score_type(column)
+        margins, score_type = column_margins(dataset, source.column)
+        calibration = None
     labels, names = dataset.sensitive_features, dataset.group_names
     if crossed:
         others = [fill_missing(dataset.frame[column]) for column in crossed]
