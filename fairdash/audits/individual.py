@@ -309,11 +309,11 @@ def individual_verdict(audit: "pd.Series[Any]", columns: Sequence[str]) -> str:
     )
 
 
-def counterparts_headline(found: Counterparts) -> str:
+def counterparts_headline(found: Counterparts, seed: int) -> str:
     """Say of how many people somebody alike gets another decision."""
     return (
-        f"{percent(found.share_changed)} of people have someone alike who gets another "
-        "decision"
+        f"Seed {seed}: {percent(found.share_changed)} of people have someone alike who "
+        "gets another decision"
     )
 
 

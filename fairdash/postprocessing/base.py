@@ -93,10 +93,13 @@ class Report(NamedTuple):
         )
         left = self.outcome.iloc[1]
         value, low, high = (float(left[name]) for name in ("value", "low", "high"))
-        words = gap_words("selection_rate", behind, ahead, -value, decided="decided 1")
-        who = f"{words} ({gap_ends('selection_rate', 1, low, high)})"
+        words = gap_words(
+            "selection_rate", behind, ahead, -value, decided="decided positively"
+        )
+        ends = gap_ends("selection_rate", 1, low, high)
+        who = f"{words} ({ends})"
         if not low > 0:
-            who = f"no gap between groups is clear: {who}"
+            who = f"no gap between groups is clear ({ends} points)"
         share = percent(changed["changed"].sum() / changed["n"].sum())
         return (
             f"Beside no correction the ramp {listing(moved)}, by changing {share} of "

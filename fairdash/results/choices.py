@@ -67,12 +67,16 @@ def opened_on(store: Store, run_id: str) -> Setting | None:
 def model_in_question(
     store: Store, models: Sequence[Setting], run_id: str | None
 ) -> int:
-    """Return the place of the model to look at first: the one a sweep opens on."""
-    chosen = opened_on(store, run_id) if run_id else None
-    found = [
-        i for i, model in enumerate(models) if chosen and same_model(model, chosen)
-    ]
-    return found[0] if found else 0
+    """Return the place of the model to look at first: the one a sweep opens on.
+
+    Where that is not among ``models``, the next of note: the fronts of a sweep come
+    before settings that do not decide.
+    """
+    for chosen in notable(store, run_id) if run_id else ():
+        for place, model in enumerate(models):
+            if same_model(model, chosen):
+                return place
+    return 0
 
 
 def by_interest(

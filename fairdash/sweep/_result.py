@@ -214,13 +214,21 @@ class SweepResult:
     def notable(self, limit: float) -> list[int]:
         """Return the places to look at first: the start, then the fronts.
 
-        Fronts are chosen on validation rows.
+        Fronts are chosen on validation rows. A method without a place on them has its
+        least DI of models that decide, if any does.
         """
         if not self.methods:
             return []
         points = self.points(AXES, limit, "validation")
         front = points["front"] & self.means["method"].isin(self.methods)
-        return list(dict.fromkeys([self.start(limit), *np.flatnonzero(front).tolist()]))
+        places = [self.start(limit), *np.flatnonzero(front).tolist()]
+        absent = set(self.methods) - set(self.means["method"].iloc[places])
+        places += [
+            place
+            for method in self.methods
+            if method in absent and (place := self.fairest(method)) is not None
+        ]
+        return list(dict.fromkeys(places))
 
     def knee(self, method: str, axes: tuple[str, str], limit: float) -> int | None:
         """Return the place of the knee of a method's front on validation rows."""
@@ -240,9 +248,9 @@ class SweepResult:
         least = None if fair.empty else float(fair[f"validation_{WORST}"].min())
         return float(gaps.min()), least
 
-    def fairest(self) -> int | None:
+    def fairest(self, *methods: str) -> int | None:
         """Return the place of the least DI on validation rows of models that decide."""
-        models = self.means[self.means["method"].isin(self.methods)]
+        models = self.means[self.means["method"].isin(methods or self.methods)]
         gaps = models[decides(models, "validation")][f"validation_{PARITY}"].dropna()
         return None if gaps.empty else int(str(gaps.idxmin()))
 

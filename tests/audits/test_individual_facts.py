@@ -47,7 +47,7 @@ def found_by(rng):
 @pytest.mark.parametrize("seed", range(30))
 def test_the_headline_is_the_share_of_all_people_searched(seed):
     found = found_by(np.random.default_rng(seed))
-    (said,) = re.findall(r"[\d.]+(?=%)", counterparts_headline(found))
+    (said,) = re.findall(r"[\d.]+(?=%)", counterparts_headline(found, 3))
     changed = found.people["decision_changed"].sum()
     assert float(said) == pytest.approx(100 * changed / found.n, abs=0.0501)
     caption = counterparts_caption(found, 5000, 3)
@@ -95,7 +95,7 @@ def test_the_verdict_counts_people_who_are_decided_otherwise(seed, columns):
 
 def test_without_anybody_within_the_radius_the_headline_is_zero():
     nobody = Counterparts(pd.DataFrame({"decision_changed": []}), np.arange(7), 0.1)
-    assert counterparts_headline(nobody).startswith("0.0% of people")
+    assert counterparts_headline(nobody, 3).startswith("Seed 3: 0.0% of people")
     assert "For 100.0% of them no row" in counterparts_caption(nobody, 7, 0)
 
 

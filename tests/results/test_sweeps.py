@@ -194,7 +194,7 @@ def test_both_parts_stand_side_by_side(store, run_id):
         assert f"{row[metric]:.1%} {spread}" in text
 
 
-def made_up(values):
+def made_up(values, methods=("road",)):
     """Return a sweep of one seed with these validation and test figures."""
     names = [
         f"{part}_{metric}"
@@ -206,7 +206,7 @@ def made_up(values):
         rows[f"{part}_constant"] = (rows[f"{part}_constant"] > 0.8).astype(float)
     rows = rows.assign(
         key=[str(i) for i in range(len(rows))],
-        method="road",
+        method=[methods[i % len(methods)] for i in range(len(rows))],
         seed=0,
         fairness_weight=np.arange(len(rows)) / 2,
     )
@@ -247,6 +247,19 @@ def test_a_sweep_opens_within_the_limit_or_nearest_to_it(values, limit):
         assert fair["validation_accuracy"].max() == fair["validation_accuracy"][opened]
     else:
         assert gaps[opened] == gaps.min()
+
+
+@settings(max_examples=60, deadline=None)
+@given(figures, SHARE)
+def test_settings_of_note_decide_and_leave_no_method_out_that_does(values, limit):
+    sweep = made_up(values, ("road", "adversarial", "cuma"))
+    rows = sweep.rows[sweep.rows["validation_constant"] == 0]
+    first, *others = sweep.notable(limit)
+    assert first == sweep.start(limit)
+    assert set(others) <= set(rows.index)
+    rows = rows.dropna(subset=f"validation_{PARITY}")
+    shown = sweep.rows.loc[[first, *others], "method"]
+    assert set(rows["method"]) & set(sweep.methods) <= set(shown)
 
 
 @settings(max_examples=60, deadline=None)

@@ -38,7 +38,7 @@ exist.
 
 def show_people(found: Counterparts, model: AuditedModel) -> None:
     """Draw those who are moved most as "this row, changed so", and the list of all."""
-    heading(counterparts_headline(found), _HOW)
+    heading(counterparts_headline(found, model.rows.seed), _HOW)
     searched = counterparts_caption(found, model.rows.n, model.rows.seed)
     if found.people.empty:
         st.caption(searched)
