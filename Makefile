@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: app test lint bench clean
+.PHONY: app test lint bench fuzz clean
 
 app: $(VENV)/.installed
 	$(BIN)/fairdash app
@@ -17,8 +17,14 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Ten thousand damaged files and configurations; `make fuzz TIMES=100` for four times that.
+TIMES ?= 25
+fuzz: $(VENV)/.installed-dev
+	FAIRDASH_FUZZ=$(TIMES) $(BIN)/python -m pytest -k ends_in_no_other_error \
+	  --timeout 0 tests/datasets/test_awkward_files.py tests/sweep/test_spec.py
+
 bench: $(VENV)/.installed-dev
-	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+	for script in benchmarks/bench_*.py benchmarks/server/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -1,5 +1,6 @@
 """Fixtures shared by all tests: a home folder, a real engine."""
 
+import os
 import socket
 import sys
 import time
@@ -8,6 +9,7 @@ import urllib.request
 import pytest
 from hypothesis import settings
 
+FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
 settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
 settings.load_profile("untimed")
 

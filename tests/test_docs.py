@@ -53,6 +53,15 @@ def test_links_lead_somewhere(path):
     assert missing == []
 
 
+@pytest.mark.parametrize("page", ["reliability.md", "security.md"])
+def test_every_promise_names_a_test_that_exists(page):
+    rows = re.findall(r"^\| (.+?) \| (`tests/.*?`) \|", (DOCS / page).read_text(), re.M)
+    assert len(rows) > 12
+    for promise, test in rows:
+        path, name = test.strip("`").split("::")
+        assert f"def {name}(" in (ROOT / path).read_text(), promise
+
+
 def test_every_step_from_slider_to_formula_is_there():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     steps = re.findall(r"`(fairdash/[\w/.]+)::(\w+)`", text)

@@ -155,17 +155,25 @@ class Host:
         self.store.put_progress(news)
         records = self.store.open_runs()
         for open_run in records:
-            run = self.runs.get(open_run.id) or self._begin(open_run)
-            if run is None:
-                continue
-            self._collect(run)
-            if open_run.cancel_asked is not None:
-                self._cancel(run)
-            elif not run.waiting and not run.tasks:
-                end(self.store, run.id)
-                self._forget(run)
+            try:
+                self._drive(open_run)
+            except ValueError:
+                if any(run.id == open_run.id for run in self.store.runs()):
+                    raise
+                self.runs.pop(open_run.id, None)  # over and deleted in this moment
         self._give_out()
         return bool(records)
+
+    def _drive(self, open_run: RunRecord) -> None:
+        run = self.runs.get(open_run.id) or self._begin(open_run)
+        if run is None:
+            return
+        self._collect(run)
+        if open_run.cancel_asked is not None:
+            self._cancel(run)
+        elif not run.waiting and not run.tasks:
+            end(self.store, run.id)
+            self._forget(run)
 
     def _begin(self, open_run: RunRecord) -> OpenRun | None:
         try:

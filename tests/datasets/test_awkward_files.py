@@ -14,6 +14,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from conftest import FUZZ
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
@@ -331,18 +332,18 @@ def test_any_frame_comes_back_from_any_dialect(
     assert_frame_equal(read, frame, check_dtype=False)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300 * FUZZ, deadline=None)
 @given(st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
-def test_no_bytes_whatever_end_in_anything_but_a_table_or_a_value_error(content):
+def test_what_is_no_table_ends_in_no_other_error_than_a_value_error(content):
     with suppress(ValueError):
         assert len(read_table(content))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 * FUZZ, deadline=None)
 @given(st.sampled_from(sorted(READ)), st.integers(0, 400), st.binary(max_size=3))
 @example("excel", 242, b"\0")  # zlib.error
 @example("zip", 8, b"\x63")  # NotImplementedError
-def test_no_damaged_file_ends_in_anything_but_a_value_error(name, at, patch):
+def test_a_damaged_file_ends_in_no_other_error_than_a_value_error(name, at, patch):
     content = READ[name][0]
     if len(content) > 10_000:
         return

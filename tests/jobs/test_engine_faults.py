@@ -5,19 +5,22 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from conftest import end_runs, free_port, wait_until, wait_until_no_engine
-from toys import people_csv, specification
+from toys import ROLES, Question, people_csv, specification
 
 from fairdash.jobs import (
     _engine,
+    _serve,
     attach,
     engine_lives,
     engine_waits_for,
     ensure_engine,
     queue,
 )
+from fairdash.jobs._work import end
 from fairdash.store import open_store
 
 SERVE = "from fairdash.cli import app; app()"
@@ -121,3 +124,31 @@ def test_on_a_full_disk_training_waits_says_so_and_goes_on(small_disk, home, ask
             assert store.run(run_id).status == "finished"
     finally:
         store.close()
+
+
+def test_a_run_deleted_while_the_engine_ends_it_stops_no_other(home, monkeypatch):
+    workers = SimpleNamespace(
+        subscribe_topic=lambda *_: None, nthreads=dict, run=lambda *_, **__: {}
+    )
+    store = open_store()
+    data = store.add_dataset(store.add_table(people_csv(), "p.csv"), ROLES, "People")
+    first, second = (
+        store.add_run({}, [Question(name)], name=name, dataset_id=data)
+        for name in ("first", "second")
+    )
+    for run_id, key in ((first, "first"), (second, "second")):
+        store.put_trial(run_id, key, row={}, seconds=0)
+
+    def end_late(store, run_id):
+        if run_id == first:  # as when a reader cancels and deletes
+            store.set_status(run_id, "cancelled")
+            store.delete_run(run_id)
+        end(store, run_id)
+
+    monkeypatch.setattr(_serve, "end", end_late)
+    host = _serve.Host(store, workers)
+    assert host.turn()
+    assert [run.status for run in store.runs()] == ["finished"]
+    assert not host.turn()
+    assert host.runs == {}
+    store.close()

@@ -1,4 +1,9 @@
+from contextlib import suppress
+
 import pytest
+from conftest import FUZZ
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from toys import ROLES, people_csv, specification
 
 from fairdash.datasets import (
@@ -33,6 +38,39 @@ methods:
 @pytest.fixture
 def sample():
     return next(iter(SAMPLES))
+
+
+JUNK = (
+    "",
+    "-1",
+    "[]",
+    "{}",
+    "null",
+    "1e999",
+    ".nan",
+    "'",
+    "- a",
+    "x: y",
+    "\\t",
+    "9" * 400,
+)
+
+
+@settings(max_examples=100 * FUZZ, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 60), st.sampled_from(JUNK)), max_size=3),
+    st.integers(0, 400),
+    st.text(max_size=3),
+)
+def test_a_damaged_configuration_ends_in_no_other_error(changes, at, patch):
+    lines = specification("people.csv", seeds=[0, 3]).to_yaml().splitlines()
+    for place, junk in changes:
+        name = lines[place % len(lines)].partition(":")[0]
+        lines[place % len(lines)] = f"{name}: {junk}"
+    text = "\n".join(lines)
+    with suppress(ValueError):
+        spec = SweepSpec.from_yaml(text[:at] + patch + text[at + 1 :])
+        assert SweepSpec.from_yaml(spec.to_yaml()) == spec
 
 
 def test_a_specification_survives_yaml(tmp_path):

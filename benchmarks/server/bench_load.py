@@ -5,7 +5,7 @@ it and opens sessions by websocket, as a browser does, without drawing anything.
 them move λ and τ on Sweep, half k on Local fairness, each every few seconds; they say
 what they have kept of long messages, as a browser does.
 
-    python benchmarks/bench_load.py [--sessions 20] [--seconds 60] [--every 2]
+    python benchmarks/server/bench_load.py [--sessions 20] [--seconds 60] [--every 2]
 """
 
 import argparse

@@ -4,7 +4,7 @@ Builds a store with a finished sweep of ROAD, 20 x 10 settings on 50,000 rows, o
 page and presses the λ slider at one place after the other. The scores are made up: a
 cheap logistic model per setting whose gap falls with λ, for only time counts here.
 
-    python benchmarks/bench_sliders.py [--rows 50000] [--presses 20]
+    python benchmarks/server/bench_sliders.py [--rows 50000] [--presses 20]
 
 In the browser's own clock from the moment the mouse goes down, 100 ms before it is let
 go: numbers until the cards say something else, figures until the last change of any
@@ -39,7 +39,7 @@ from fairdash.sweep import (
     summarise_ratio,
 )
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ROLES = Roles(
     target="y",
     positive="1",

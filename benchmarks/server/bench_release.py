@@ -6,7 +6,7 @@ mutation observer in the page notes when the cards (accuracy, DI, changed decisi
 the trade-off figure and the local figure last changed. Beside it, what a step of the
 drag costs in the browser alone, and the first visit.
 
-    OMP_NUM_THREADS=1 python benchmarks/bench_release.py [--rows N] [--releases 20]
+    OMP_NUM_THREADS=1 python benchmarks/server/bench_release.py [--releases 20]
 """
 
 import argparse
@@ -25,7 +25,7 @@ from playwright.sync_api import sync_playwright
 from fairdash.datasets import Roles, Subgroups
 from fairdash.store import open_store
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SLIDER = "Ramp width (γ)"
 WATCH = """
 () => {
