@@ -112,6 +112,8 @@ def main():
             if moment is not None:
                 assert written.setdefault(key, moment) == moment, f"{key} twice"
         if sum(kills.values()) >= options.kills:
+            if rival is not None:
+                rival.kill()
             continue
         alive = processes(home, app)
         kind = draw.choice([kind for kind, pids in alive.items() if pids])

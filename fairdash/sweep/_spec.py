@@ -70,6 +70,8 @@ class DataSource(_Frozen):
         sources = [given[key] for key in ("sample", "table", "path") if given.get(key)]
         if len(sources) != 1:
             raise ValueError("give exactly one of `sample`, `table` and `path`")
+        if not isinstance(sources[0], str):
+            raise ValueError(f"name a sample, table or path, got {sources[0]!r}")
         known: dict[str, Any] = {"name": Path(sources[0]).stem}
         if given.get("sample"):
             if given["sample"] not in SAMPLES:

@@ -2,7 +2,7 @@ from contextlib import suppress
 
 import pytest
 from conftest import FUZZ
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from toys import ROLES, people_csv, specification
 
@@ -62,6 +62,7 @@ JUNK = (
     st.integers(0, 400),
     st.text(max_size=3),
 )
+@example([(1, "-1")], 14, "")  # a path that is a number
 def test_a_damaged_configuration_ends_in_no_other_error(changes, at, patch):
     lines = specification("people.csv", seeds=[0, 3]).to_yaml().splitlines()
     for place, junk in changes:

@@ -117,7 +117,9 @@ def _stop_unless_let_in() -> None:
     if not known and "FAIRDASH_LOGIN" not in os.environ:
         return
     if st.user.get("is_logged_in"):
-        if st.sidebar.button("Log out", icon=":material/logout:", help=_account()):
+        if st.sidebar.button(
+            "Log out", type="tertiary", icon=":material/logout:", help=_account()
+        ):
             st.logout()
         return
     st.title("Log in", anchor=False)
