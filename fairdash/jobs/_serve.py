@@ -154,6 +154,8 @@ class Host:
             news, self._progress = list(self._progress.values()), {}
         self.store.put_progress(news)
         records = self.store.open_runs()
+        for gone in self.runs.keys() - {run.id for run in records}:
+            del self.runs[gone]  # ended by another hand: its stacks hold no thread
         for open_run in records:
             try:
                 self._drive(open_run)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import deque
 from types import SimpleNamespace
 
 import pytest
@@ -147,8 +148,9 @@ def test_a_run_deleted_while_the_engine_ends_it_stops_no_other(home, monkeypatch
 
     monkeypatch.setattr(_serve, "end", end_late)
     host = _serve.Host(store, workers)
+    host.runs["deleted before"] = _serve.OpenRun("deleted before", deque())
     assert host.turn()
     assert [run.status for run in store.runs()] == ["finished"]
-    assert not host.turn()
     assert host.runs == {}
+    assert not host.turn()
     store.close()
