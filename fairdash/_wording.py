@@ -144,10 +144,10 @@ def moved_words(paired: Mapping[Any, Any], less: str, more: str, what: str) -> s
 
 
 def alike_words(label: str) -> str:
-    """Say of a constant model that its gaps mean nothing."""
+    """Say of a model that does not decide, or on too few rows, what its gaps mean."""
     return (
-        f"{label} decides alike for everyone, or nearly so: gaps between groups say "
-        "nothing of it."
+        f"{label} decides alike for everyone, or as chance might on these rows: gaps "
+        "between groups say nothing of it."
     )
 
 

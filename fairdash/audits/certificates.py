@@ -30,7 +30,7 @@ RATES = {
 STATUS_WORDS = {
     "accepts all": "accepts everyone",
     "accepts none": "accepts no one",
-    "near constant": "decides no better than chance",
+    "not told from chance": "is not told from chance",
 }
 STEP = 0.001  # between two radii of a curve
 START, FARTHEST = 0.1, 0.6  # radii where nothing is known of the noise

@@ -172,7 +172,7 @@ def _caption(
     if n_constant:
         shown = "crosses" if constants else "not drawn"
         count = "1 model decides" if n_constant == 1 else f"{n_constant} models decide"
-        words += f" {count} alike for everyone, or nearly: {shown}."
+        words += f" {count} alike for everyone, or as chance might: {shown}."
     return words
 
 
@@ -279,7 +279,7 @@ def _axis(metric: str) -> Spec:
 def _hover(row: Spec, axes: tuple[str, str]) -> str:
     note = "" if row["within"] else "<br>over the DI limit"
     if row["constant"]:
-        note = "<br>decides alike for everyone, or nearly"
+        note = "<br>decides alike for everyone, or as chance might"
     if row["knee"]:
         note = "<br>knee of the front"
     return f"{_values(row, axes)}{note}"

@@ -64,7 +64,11 @@ def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
             hover=[
                 f"λ {one['fairness_weight']:g}, τ {one['tau']:g}<br>"
                 f"{title.split(' (')[0]} {metric_words(metric, one['value'])}"
-                + ("<br>decides alike for everyone" if one["constant"] else "")
+                + (
+                    "<br>decides alike for everyone, or as chance might"
+                    if one["constant"]
+                    else ""
+                )
                 for one in records(table)
             ],
             marker={"size": 16, "opacity": 0, "symbol": "square"},

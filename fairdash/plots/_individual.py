@@ -34,7 +34,7 @@ def plot_consistency(table: pd.DataFrame) -> Picture:
         ``colour_role``, ``n_seeds``, ``consistency`` with ``_low``, ``_high`` and
         ``_sd``, ``balanced_accuracy`` with ``_sd``, ``chosen``, and
         ``fairness_weight``, NaN where a method has none, and ``constant``, above 0
-        where a model decides alike for everyone, or nearly so, on some seed.
+        where a model decides alike for everyone, or as chance might, on some seed.
     """
     data = [_method(rows) for _, rows in table.groupby("method", sort=False)]
     ring = table[table["chosen"]]
@@ -100,7 +100,8 @@ def _sizes(n: int) -> list[float]:
 
 def _marked(row: Spec) -> str:
     """Return the name of a model, and that it is of no use if it is."""
-    of_no_use = " (decides alike for everyone, or nearly so)" * (row["constant"] > 0)
+    idle = row["constant"] > 0
+    of_no_use = " (decides alike for everyone, or as chance might)" * idle
     return f"{row['label']}{of_no_use}"
 
 
@@ -117,7 +118,8 @@ def _consistency_in_words(table: pd.DataFrame) -> str:
 def _most_consistent(table: pd.DataFrame) -> str:
     """Say which model treats most people alike, or that no interval stands apart.
 
-    One that decides alike for everyone, or nearly so, comes only if there is no other.
+    One that decides alike for everyone, or as chance might, comes only if there is no
+    other.
     """
     known = table.dropna(subset=["consistency"])
     if known.empty:

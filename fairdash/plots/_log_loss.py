@@ -232,7 +232,7 @@ def _violation_headline(table: pd.DataFrame) -> str:
 
 
 def _constant_words(row: Spec) -> str:
-    """Say where a model says nothing of the outcome."""
+    """Say where a model is constant, or not told from chance."""
     words = {"expected": "as probabilities", "rounded": "rounded"}
     kinds = [words[kind] for kind, _ in _PANELS if row[f"constant_{kind}"] > _MOST]
     return f" (constant {' and '.join(kinds)})" if kinds else ""
@@ -242,7 +242,7 @@ def _mark(row: Spec, kind: str, colour: str, symbol: str, *, first: bool) -> Spe
     error, violation = f"error_{kind}", f"violation_{kind}"
     label = row["label"]
     constant = row[f"constant_{kind}"] > _MOST
-    note = "<br>constant: says nothing of the outcome" if constant else ""
+    note = "<br>constant, or not told from chance" if constant else ""
     words = f"{label}: %{{y:.1%}} error, violation %{{x:.3f}}{note}<extra></extra>"
     shape = "x-thin-open" if constant else symbol
     spec: Spec = scatter(

@@ -122,7 +122,7 @@ def _certificate_headline(table: pd.DataFrame) -> str:
     known = table[(table["status"] == "") & table["ball"].notna()]
     kept, n = int(known["kept"].sum()), len(known)
     if not n:
-        return "No model here decides: each treats everyone alike, or by chance"
+        return "No model here decides: all accept alike, or as chance might"
     if kept:
         models = "the one model" if n == 1 else f"{kept} of {n} models"
         keeps = "keeps" if n == 1 or kept == 1 else "keep"

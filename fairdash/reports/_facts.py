@@ -70,8 +70,8 @@ _TERMS = {
     "together. It is clear when its interval excludes 0.",
     "Not estimable": "Too few rows, or none of a group. It is never shown as 0, for 0 "
     "means fair.",
-    "Constant": "A model that decides alike for everyone, or nearly so: it has no gap "
-    "because it decides nothing.",
+    "Constant": "A model that decides alike for everyone, or as chance might on "
+    "the rows: its gaps say nothing.",
     "Seed": "Splits the rows anew and trains anew.",
 }
 _BASE = {

@@ -109,18 +109,24 @@ def models_of(
     return beside_plain(next(m for m in own if same_model(m, chosen)), models)
 
 
-def nearest_limits(sweep: SweepResult, di: float) -> str:
+def nearest_limits(sweep: SweepResult, di: float, worst: float) -> str:
     """Return the sentence on what no setting keeps, and how low a limit may be."""
-    least, worst = sweep.least(di)
-    if worst is None:
+    least, least_worst = sweep.least(di)
+    if least_worst is None:
         return (
             "No setting keeps this DI on validation rows; the least is "
-            f"{number(least)}."
+            f"{_beyond(least, di)}."
         )
     return (
         "No setting keeps both on validation rows; with this DI Worst-1-DI is "
-        f"{number(worst)} or more."
+        f"{_beyond(least_worst, worst)} or more."
     )
+
+
+def _beyond(value: float, limit: float) -> str:
+    """Return a value over a limit in the digits, three or more, that show it is."""
+    enough = (d for d in range(3, 17) if not value > limit or round(value, d) > limit)
+    return number(value, next(enough, 17))
 
 
 def certified_words(

@@ -484,14 +484,14 @@ def test_constant_models_are_drawn_on_request_alone(visit, dataset_id):
     assert n_constant >= 5
     page = visit("Sweep", run=run)
     assert not page.exception
-    assert "alike for everyone, or nearly: not drawn" in words(page)
+    assert "alike for everyone, or as chance might: not drawn" in words(page)
     n_drawn = sum(len(t["x"]) for t in drawn(page)["data"] if t.get("name"))
     (switch,) = [w for w in page.toggle if w.label == "Show constant models"]
     switch.set_value(True).run()
     assert not page.exception
     n_all = sum(len(t["x"]) for t in drawn(page)["data"] if t.get("name"))
     assert n_all == n_drawn + n_constant
-    assert "alike for everyone, or nearly: crosses" in words(page)
+    assert "alike for everyone, or as chance might: crosses" in words(page)
 
 
 def test_a_model_is_certified_or_the_rows_that_lack_are_said(visit, run_id):

@@ -183,7 +183,9 @@ def test_points_have_odds_with_interval_and_nothing_that_needs_a_missing_outcome
     found = table_points(one, scores)
     decided = scores > 0.5
     np.testing.assert_allclose(found["selection_rate"], decided.mean(axis=1))
-    assert found["status"].tolist() == (["near constant"] * 2 if known else ["", ""])
+    assert found["status"].tolist() == (
+        ["not told from chance"] * 2 if known else ["", ""]
+    )
     if not known:
         assert found["accuracy"].isna().all()
         assert found["equalized_odds_difference_high"].isna().all()

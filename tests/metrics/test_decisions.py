@@ -12,19 +12,19 @@ def test_constant_decisions_are_named():
     alike = np.array([np.ones(100), np.zeros(100), y, 1 - y], dtype=int)
     found = decision_status(y, alike)
     assert found["status"].tolist() == [
-        "accepts all", "accepts none", "", "near constant",
+        "accepts all", "accepts none", "", "not told from chance",
     ]  # fmt: skip
     assert found["selection_rate"].tolist() == [1, 0, 0.5, 0.5]
 
 
-def test_few_accepted_are_near_constant_unless_a_coin_would_not_do_as_well():
+def test_few_accepted_are_not_told_from_chance_unless_a_coin_would_not_do_as_well():
     y = np.repeat([0, 1], 500)
     chance, few, more = np.zeros((3, 1000), dtype=int)
     chance[[10, 20, 600, 700]] = 1
     few[-15:] = 1  # all right, and still of no use: balanced accuracy .515
     more[-40:] = 1
     assert decision_status(y, np.stack([chance, few, more]))["status"].tolist() == [
-        "near constant", "near constant", "",
+        "not told from chance", "not told from chance", "",
     ]  # fmt: skip
 
 

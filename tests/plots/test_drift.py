@@ -94,7 +94,7 @@ def test_a_model_that_does_not_decide_is_a_cross_and_neither_counted_nor_reached
 
 
 def test_where_no_model_decides_nothing_is_counted():
-    found = points().assign(status="near constant")
+    found = points().assign(status="not told from chance")
     picture = drawn(found)
     assert picture.headline == "No model decides on both tables"
     assert picture.figure.layout.xaxis.range is None

@@ -136,10 +136,13 @@ def test_models_that_do_not_decide_are_drawn_on_request_alone(models):
     models["constant"] = [False, False, False, True]
     hidden, shown = (plot_front(models, constants=c) for c in (False, True))
     assert hidden.figure.data[1].x == (0.2, 0.1)
-    assert "1 model decides alike for everyone, or nearly: not drawn" in hidden.caption
+    assert (
+        "1 model decides alike for everyone, or as chance might: not drawn"
+        in hidden.caption
+    )
     assert shown.figure.data[1].x == (0.2, 0.1, 0.25)
     assert shown.figure.data[1].marker.symbol[2] == "x-thin-open"
-    assert "or nearly: crosses" in shown.caption
+    assert "or as chance might: crosses" in shown.caption
     assert hidden.headline == shown.headline
     assert drawn_models(models, constants=False)["label"].tolist() == [
         "Unconstrained", "ROAD λ 1", "ROAD λ 2",

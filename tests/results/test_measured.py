@@ -52,14 +52,25 @@ def models(dataset_id):
 
 
 @pytest.mark.parametrize("measure", ["selection_rate", "true_positive_rate"])
-@pytest.mark.parametrize(("four", "apart"), [(False, 0), (False, 2), (True, 2)])
+@pytest.mark.parametrize(
+    ("four", "apart", "reference"),
+    [
+        (False, 0, None),
+        (False, 2, None),
+        (False, 2, "there"),
+        (True, 1.2, None),
+        (True, 1.2, "here old"),
+    ],
+)
 def test_over_seeds_the_overall_gap_is_sure_where_its_signed_mean_excludes_0(
-    inline, four, apart, measure
+    inline, four, apart, reference, measure
 ):
     frame = people(1200)
     frame["skill"] -= apart * (frame["origin"] == "there")
     if four:
-        frame["origin"] += np.where(frame["age"] < 40, " young", " old")
+        old = frame["age"] >= 40
+        frame["skill"] += apart * ((frame["origin"] == "there") - 1.0 * old) / 2
+        frame["origin"] += np.where(old, " old", " young")
     table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
     dataset_id = ui.store().add_dataset(table, ROLES, "People", SUBGROUPS)
     start_training(dataset_id, MethodGrid(method="logistic", params={}), 3)
@@ -75,20 +86,25 @@ def test_over_seeds_the_overall_gap_is_sure_where_its_signed_mean_excludes_0(
         counts.append(groups.agg(["sum", "size"]))
     rates = [one["sum"] / one["size"] for one in counts]
     mean = pd.concat(rates, axis=1).mean(axis=1)
-    level = 1 - 0.05 / (len(mean) * (len(mean) - 1) / 2)
+    pairs = len(mean) - 1 if reference else len(mean) * (len(mean) - 1) / 2
+    base = reference or mean.idxmax()
+    far = (mean - mean[base]).abs().idxmax()
     ends = [
-        newcombe_interval(
-            *one.loc[mean.idxmax()], *one.loc[mean.idxmin()], confidence=level
-        )
+        newcombe_interval(*one.loc[far], *one.loc[base], confidence=1 - 0.05 / pairs)
         for one in counts
     ]
-    found = local_by_measure(ui.store(), [model], dataset_id, SUBGROUPS, measure)
-    assert found.overall_sure == (np.mean([low for low, _ in ends]) > 0) == bool(apart)
+    found = local_by_measure(
+        ui.store(), [model], dataset_id, SUBGROUPS, measure, reference
+    )
+    low, high = np.mean(ends, axis=0)
+    sure = low > 0 or high < 0
+    assert found.overall_sure == sure
     quiet = replace(found, chance=1.0)  # as if no subgroup stood out
     said = quiet.verdict(dataset.group_names, "hired = yes")
-    assert ("Over all rows groups are" in said) == bool(apart)
-    if apart:
-        gap = np.mean([one.max() - one.min() for one in rates])
+    assert ("Over all rows groups are" in said) == sure
+    if sure:
+        from_base = (one - (one[base] if reference else one.min()) for one in rates)
+        gap = np.mean([one.abs().max() for one in from_base])
         assert f"are {round(100 * gap)} points apart" in said
 
 

@@ -70,7 +70,7 @@ def table_points(
     equalized_odds_difference_low and _high (`fairdash.metrics.gap_interval` of the
     largest of all true and false positive rates' differences), selection_rate with
     _low and _high (Wilson), status (`fairdash.metrics.decision_status`). What needs an
-    outcome is NaN where the table has none; then no model counts as near constant.
+    outcome is NaN where the table has none; then none is not told from chance.
     """
     known = table.y is not None
     y = table.y if table.y is not None else np.zeros(table.n, np.int8)

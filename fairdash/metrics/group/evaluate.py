@@ -30,7 +30,7 @@ from fairdash.metrics.group.local import LocalCells, local_cells, mean_of_larges
 from fairdash.metrics.group.rates import outcome_rates, ratio
 
 ACCEPTS_ALL, ACCEPTS_NONE = "accepts all", "accepts none"
-NEAR_CONSTANT, DECIDES = "near constant", ""
+AS_CHANCE, DECIDES = "not told from chance", ""
 Scores = NDArray[np.floating[Any]]
 
 # what float32 keeps of 1: a saturated network is then wrong by at most 16 nats
@@ -144,14 +144,14 @@ def decision_status(
 
     .. math:: \operatorname{sd}(b) = \tfrac14 \sqrt{1/n_1 + 1/n_0},
 
-    and a model is *near constant* when :math:`b - 0.5` is at most
+    and a model is *not told from chance* when :math:`b - 0.5` is at most
     :math:`z_{(1 + \text{confidence})/2}` times that. Decisions that are nearly all the
 
     Returns
     -------
     DataFrame, one row per model: selection_rate, balanced_accuracy (NaN unless both
-    outcomes occur) and status, one of "accepts all", "accepts none", "near constant"
-    and "" for a model that decides
+    outcomes occur) and status, one of "accepts all", "accepts none", "not
+    told from chance" and "" for a model that decides
     """
     check_confidence(confidence)
     y = binary_vector("y_true", y_true)
@@ -170,7 +170,7 @@ def decision_status(
         balanced = 0.5 + (recall - false_alarm) / 2
         spread = np.sqrt(1 / positives + 1 / negatives) / 4
         within_noise = balanced - 0.5 <= ndtri((1 + confidence) / 2) * spread
-        status = np.where(within_noise & (status == DECIDES), NEAR_CONSTANT, status)
+        status = np.where(within_noise & (status == DECIDES), AS_CHANCE, status)
     return pd.DataFrame(
         {"selection_rate": rate, "balanced_accuracy": balanced, "status": status}
     )

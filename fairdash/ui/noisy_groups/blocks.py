@@ -44,7 +44,8 @@ as true. Diamond: on the true groups. Right of the dashed line the constraint is
 further than it can be on the rows certified.
 **Exact, soft**: of any memberships that agree with P(G | Ĝ) on these rows. **20 random
 draws**: the check of the paper's public code, which averages over rows and so sees
-little. Models that decide alike for everyone are grey and not counted.
+little. Models that decide alike for everyone, or as chance might, are grey and not
+counted.
 """
 _HOW_CONFUSION = """
 Each row is a **true group**: the share, and the number, of its people by noisy group.

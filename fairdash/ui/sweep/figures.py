@@ -34,8 +34,8 @@ The best of many models on the same rows looks better than it is. *As in the pap
 judges on the test rows instead and flatters the method with the most settings. The
 **knee** is where a front bends most: beyond it a little more of one costs much of the
 other. A **constant model** accepts all or none, or its balanced accuracy is within
-noise of 0.5: it has no gap because it decides nothing, so it is on no front and keeps
-no limit.
+noise of 0.5 on these rows: its gaps say nothing, so it is on no front and keeps no
+limit.
 """
 _GRID_HOW = """
 The mean over seeds of a metric for every λ and τ. The line divides the settings that
@@ -216,7 +216,7 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
             worst = _limit("Worst-1-DI at most", "most_worst", _WORST_LIMIT)
             limits = {PARITY: di, _WORST: worst}
             place, none = sweep.once(
-                lambda: (result.best(limits), nearest_limits(result, di)),
+                lambda: (result.best(limits), nearest_limits(result, di, worst)),
                 "best",
                 di,
                 worst,

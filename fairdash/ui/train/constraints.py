@@ -23,8 +23,8 @@ _VIOLATIONS_HOW = """
 distance from the outcome, the violation the gap in mean probabilities. **Rounded**: the
 same of decisions at one half. A method that makes probabilities fair can lose much of
 it with rounding. Under equalized odds the gaps given either outcome are added.
-A cross marks a **constant** model, whose decisions say nothing of the outcome: its
-small gap is no fairness.
+A cross marks a **constant** model, which accepts all or none or is not told from
+chance: its small gap is no fairness.
 """
 _PLAYERS_HOW = """
 Fair log-loss is a game. The predictor **P** gives probabilities that meet the
