@@ -41,8 +41,6 @@ class Attack:
 
     Parameters
     ----------
-    network : StackedNetwork
-        Its present parameters are read at every call.
     n_subspace_steps, n_full_steps : int
         Steps of the phases.
     subspace_learning_rate, full_learning_rate : float
@@ -81,12 +79,8 @@ class Attack:
     ) -> tuple[Tensor, Tensor]:
         """Return counterparts (n_models, n_rows, d) and squared fair distances.
 
-        Parameters
-        ----------
-        X : Tensor of shape (n_rows, d)
-        objective_at : callable
-            Given the outputs at X, the objective.
-        multiplier : Tensor of shape (n_models, 1)
+        ``objective_at`` makes the objective, given the outputs at ``X``, (n_rows, d);
+        ``multiplier`` is (n_models, 1).
         """
         rows = X.T.expand(self.network.n_models, *X.T.shape)
         first, bias = self.network.weights[0].mT, self.network.biases[0].mT

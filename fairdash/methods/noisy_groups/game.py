@@ -117,10 +117,7 @@ def compress(
 
     One-hot rows repeat: of 29,305 of Adult 17,000 are distinct.
 
-    Raises
-    ------
-    ValueError
-        When a group has no rows that a rate is over.
+    Raises ValueError when a group has no rows that a rate is over.
     """
     for side in sides:
         side.check_groups(y, codes, groups)
@@ -219,10 +216,7 @@ class Played:
 class Adam:
     """Kingma and Ba (2015), with their defaults.
 
-    Parameters
-    ----------
-    shape : tuple of int
-    rate : ndarray that broadcasts to ``shape``
+    ``rate`` broadcasts to ``shape``.
     """
 
     def __init__(self, shape: tuple[int, ...], rate: Float32) -> None:
@@ -261,13 +255,9 @@ def play(
 
     Parameters
     ----------
-    opponents : sequence of Opponent
-        One for each side of the rows; none trains without constraints.
     violation : callable
         From decisions of all distinct rows (n_models, n_distinct) to the largest 0/1
         violation of each model, by which the best iterate is chosen.
-    stopped : callable
-        Asked with every candidate; True ends the game with those seen so far.
     """
     k, d = len(settings), rows.X.shape[1]
     theta = np.zeros((k, d), np.float32)
@@ -311,10 +301,8 @@ def slopes(
 ) -> tuple[Float32, Float32]:
     """Return the Lagrangian's slope in the scores, and the constraints without slack.
 
-    Parameters
-    ----------
-    phi : ndarray of shape (n_models, n_distinct)
-    multiplier : ndarray of shape (n_models, n_constraints)
+    ``phi`` are scores, (n_models, n_distinct), ``multiplier`` is (n_models,
+    n_constraints).
     """
     slope = phi * rows.sign
     np.less(slope, 1, out=slope)

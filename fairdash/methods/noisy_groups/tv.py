@@ -84,10 +84,8 @@ def tv_ball_ratio_max(
 
     Parameters
     ----------
-    u : array-like of shape (n,)
     counted : array-like of bool, shape (n,)
         c: the points that the mean is over, e.g. those with a positive outcome.
-    base : array-like of shape (n,)
 
     Raises
     ------
@@ -129,17 +127,8 @@ def leaving_mass(v: Real, mass: Real, radius: Real, highest: Real) -> Float:
     while the next row lies below it. So one pass over the sorted rows is exact, ties
     and rows at the top included.
 
-    Parameters
-    ----------
-    v : ndarray of shape (k, n)
-        Values of the group's counted rows, for k models.
-    mass : ndarray of shape (n,)
-        Above 0; sums to at most 1.
-    radius, highest : ndarray of shape (k,)
-
-    Returns
-    -------
-    ndarray of shape (k, n)
+    ``v``, (k, n), are the group's counted rows for k models; ``mass``, (n,), is above 0
+    and sums to at most 1; radius, highest and the result have a row for each model.
     """
     order = np.argsort(v, axis=1)
     ranked = np.take_along_axis(v, order, 1).astype(np.float64)
@@ -173,9 +162,6 @@ def robust_rates(
 
     Parameters
     ----------
-    y, y_pred : array-like of 0/1, shape (n,)
-        Outcomes and decisions.
-    noisy_groups : array-like of shape (n,)
     radius : float, mapping or sequence
         :math:`\gamma`, for all groups, by name, or in sorted order of groups.
 
@@ -203,13 +189,7 @@ def robust_rates(
 def group_rates(
     side: Side, y: Labels, decision: Labels, codes: Labels, n_groups: int
 ) -> tuple[Float, Float]:
-    """Return each group's rate, NaN without rows, and the share of its rows it is over.
-
-    Parameters
-    ----------
-    y, decision, codes : ndarray of shape (n,)
-        Outcomes, 0/1 decisions and groups of the rows.
-    """
+    """Return each group's rate, NaN without rows, and its share of the group's rows."""
     chosen = side.rows(y)
     n = np.bincount(codes[chosen], minlength=n_groups)
     positive = np.bincount(codes[chosen], decision[chosen], minlength=n_groups)
@@ -232,12 +212,8 @@ def worst_rate(
 ) -> NDArray[T]:
     """Return the worst rate within a radius: the closed form of `robust_rates`.
 
-    Parameters
-    ----------
-    rate, share, radius : ndarray of shape (..., n_groups)
-        The group's rate, the share of its rows that the rate is over, its radius.
-    movable : ndarray of shape (..., 1) or ()
-        See `any_worse`.
+    ``rate``, ``radius`` and ``share``, of its rows that the rate is over, are of shape
+    (..., n_groups); ``movable``, (..., 1) or (), is that of `any_worse`.
     """
     moved = np.clip(rate + side.sign * (radius / share), 0, 1)
     return np.where(movable, moved, rate)
@@ -255,11 +231,6 @@ def project_tv_ball(z: ArrayLike, base: ArrayLike, radius: float) -> Float:
     decrease each have mass :math:`\gamma` and decouple: the one is the projection of
     ``z - base`` onto a simplex, the other that of ``base - z`` onto a simplex with
     caps ``base``.
-
-    Parameters
-    ----------
-    z : array-like of shape (n,)
-    base : array-like of shape (n,)
 
     Raises
     ------
@@ -300,12 +271,8 @@ def capped_level(
 
     By sorting where the slope of the mass held changes, so exact.
 
-    Parameters
-    ----------
-    values : ndarray of shape (..., n)
-    caps, counts : ndarray of shape (n,)
-        Most of a value that counts, and how often it counts, a whole number.
-    mass : ndarray of shape (...)
+    ``caps`` are the most of a value that counts and ``counts`` how often it counts,
+    both (n,); values are (..., n), masses (...).
     """
     kinks = np.concatenate([values, values - caps], axis=-1)
     order = np.argsort(-kinks, axis=-1)
