@@ -428,7 +428,8 @@ def readable_plan(plan: pd.DataFrame) -> pd.DataFrame:
         "visible": "Smallest gap seen",
         "needed": "Rows needed",
     }
-    return plan[list(names)].rename(columns=names)
+    whole = plan.astype({"needed": "Int64"})
+    return whole[list(names)].rename(columns=names)
 
 
 def not_estimable(local: pd.DataFrame) -> str:

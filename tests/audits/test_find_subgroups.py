@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binom
 
 from fairdash.audits import Condition, as_subgroups, find_subgroups
-from fairdash.datasets import Subgroups
+from fairdash.datasets import SAMPLES, Subgroups, load_sample
 from fairdash.metrics import measure_by_group
 
 
@@ -127,6 +127,28 @@ def test_false_alarms_are_no_more_than_alpha_and_what_is_planted_is_found(confir
         for table in found
     ]
     assert sum(hits) >= 9
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_shows_its_planted_region_and_its_twins_nothing(name):
+    """Decisions by outcome alone; in a twin they are drawn whatever the row."""
+    dataset = load_sample(name)
+    frame = dataset.frame[list(dataset.roles.features)]
+    how = {"sensitive_features": dataset.sensitive_features, "frame": frame}
+    decided = dataset.y
+    first = find_subgroups(decided, **how, n_permutations=119, random_state=0).iloc[0]
+    assert first["p_adjusted"] < 0.01
+    inside = rows_of(first["conditions"], frame)
+    assert SAMPLES[name].planted_rows(frame)[inside].mean() >= 0.9
+    alarms = 0
+    for seed in range(6):
+        twin = np.random.default_rng(seed).permutation(decided)
+        table = find_subgroups(
+            twin, **how, depth=2, n_permutations=19, random_state=seed
+        )
+        alarms += (table["p_adjusted"] <= 0.05).any()
+    # at a rate of 5 % more than this happens once in 1,000
+    assert alarms <= binom.ppf(0.999, 6, 0.05)
 
 
 def test_confirmation_uses_rows_that_were_not_searched():
