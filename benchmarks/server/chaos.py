@@ -116,7 +116,9 @@ def main():
                 rival.kill()
             continue
         alive = processes(home, app)
-        kind = draw.choice([kind for kind, pids in alive.items() if pids])
+        kind = draw.choice(list(alive))  # each as often, also where it has to come back
+        if not alive[kind]:
+            continue
         try:
             os.kill(draw.choice(alive[kind]), signal.SIGKILL)
         except ProcessLookupError:
