@@ -117,12 +117,12 @@ def test_a_second_tab_shows_the_same_run_and_its_settings(visit, run_id):
 
 def test_another_method_starts_a_new_run_and_keeps_the_old_one(visit, run_id):
     page = visit("Train", run=run_id)
-    page.selectbox(key="selection form method").set_value("logistic").run()
+    page.selectbox(key="selection form method").set_value("reweighing").run()
     button(page, "Train 2 models").click().run()
     assert not page.exception
     newest, oldest = ui.store().runs()
     assert oldest.id == run_id
-    assert newest.summary[0]["method"] == "logistic"
+    assert newest.summary[0]["method"] == "reweighing"
 
 
 def test_an_impossible_setting_is_explained_and_starts_nothing(
