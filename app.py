@@ -14,10 +14,11 @@ with st.container(horizontal=True):
     demo = st.button("Open the demo", type="primary", icon=":material/play_arrow:")
     upload = st.button("Upload a table", icon=":material/upload:")
     finished = st.button("See a finished sweep", icon=":material/tune:")
+    tour = st.button("Take the tour", icon=":material/signpost:")
 if demo:
     ui.start_audit(data.add_sample("loans"))
-if finished:
-    data.open_finished("loans")
+if finished or tour:
+    data.open_finished("loans", tour=tour)
 if upload:
     ui.open_page("pages/1_Data.py")
 

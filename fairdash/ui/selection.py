@@ -142,6 +142,8 @@ class Selection:
     # The column that divides the table models are held to; the table in detail.
     parts: str | None = None
     against: str | None = None
+    # Stop of the guided tour, from 1.
+    tour: int | None = None
     # Which runs are listed.
     find: str | None = None
     status: str | None = None

@@ -38,6 +38,29 @@ def test_a_finished_sweep_opens_without_training(visit):
     assert len(sent(page, "live_setting")["settings"]) == 25
 
 
+def test_the_tour_has_five_stops_and_begins_again(visit):
+    page = visit("Home")
+    button(page, "Take the tour").click().run()
+    (run,) = ui.store().runs()
+    at = {"run": run.id, "data": run.dataset_id}
+    names = ["Sweep", "Local fairness", "Weights", "Post-process", "Noisy groups"]
+    asked = page.title[0].value
+    for stop, name in enumerate(names, 1):
+        page = visit(name, **at, tour=str(stop), k="3")
+        assert not page.exception
+        assert page.title[0].value == asked
+        assert f"**Stop {stop} of 5.**" in words(page)
+        following = "Next stop" if stop < 5 else "Start again"
+        assert ("Next stop" in labels(page)) == (stop < 5)
+        button(page, following).click().run()
+        asked = page.title[0].value
+        assert "k" not in page.query_params  # what was chosen at a stop stays there
+    assert asked == "What does fairness cost?"
+    page = visit("Sweep", **at, tour="1")
+    button(page, "Leave the tour").click().run()
+    assert "Stop 1 of 5" not in words(page)
+
+
 def test_upload_leads_to_the_data_page(visit):
     page = visit("Home")
     button(page, "Upload a table").click().run()

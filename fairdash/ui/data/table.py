@@ -28,6 +28,7 @@ from fairdash.ui.selection import selection
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.tour import go_to_stop
 
 _PAGE, _SWEEP = "pages/1_Data.py", "pages/5_Sweep.py"
 
@@ -125,14 +126,17 @@ def sample_cards() -> None:
                 open_page(_PAGE, data=add_sample(name))
 
 
-def open_finished(name: str) -> None:
-    """Open the finished sweep that comes with a sample; nothing is trained."""
+def open_finished(name: str, *, tour: bool = False) -> None:
+    """Open the finished sweep that comes with a sample, or the tour through it."""
     try:
         run = unpack_run(store(), finished_file(name))
     except ValueError as error:
         problem("This run does not fit here", error)
         return
-    open_page(_SWEEP, run=run, data=store().run(run).dataset_id)
+    data = store().run(run).dataset_id
+    if tour:
+        go_to_stop(1, run, data)
+    open_page(_SWEEP, run=run, data=data)
 
 
 def add_sample(name: str) -> str:

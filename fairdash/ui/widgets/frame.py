@@ -24,6 +24,7 @@ from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import Selection, arrive, menu_address, selection, write
 from fairdash.ui.widgets.blocks import empty, problem
 from fairdash.ui.widgets.state import freeze_imports, store, theme_watch
+from fairdash.ui.widgets.tour import show_tour
 
 _HERE = Path(__file__).parent
 _MENU: dict[str, dict[str, tuple[str, str]]] = {
@@ -106,6 +107,7 @@ def page(
         )
         problem(title, body, {"Show what is here": lambda: _forget(what)})
         st.stop()
+    show_tour()
     if pick and run:
         _stop_if_unsupported(run)
     return View(run, data, corner)
