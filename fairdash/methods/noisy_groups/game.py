@@ -18,7 +18,7 @@ Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 ViolationFunction = Callable[[Mask], Float32]
 SNAPSHOT = 25  # iterations between two candidates for the best iterate
-CACHED = 2**18  # features that all models score before the next, while in the cache
+CACHED = 2**19  # features that all models score before the next, while in the cache
 CLIP = np.float32(1)  # value of a row beyond which it counts no more to choose rows
 DECAY, SQUARE_DECAY, EPSILON = 0.9, 0.999, 1e-8  # Adam's defaults
 
