@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._validation import as_written
 from fairdash.datasets._columns import example_rows
 from fairdash.datasets._problems import find_errors
 from fairdash.datasets._remedies import prepare
@@ -69,6 +70,25 @@ class Dataset:
         return pd.Categorical.from_codes(self.group, pd.Index(self.group_names))
 
     @cached_property
+    def sample_weight(self) -> NDArray[np.float64] | None:
+        """The sampling weight of each row, None without such a column."""
+        name = self.roles.sample_weight
+        if name is None:
+            return None
+        numbers = pd.to_numeric(self.frame[name], errors="coerce")
+        weight = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+        wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+        if len(wrong):
+            raise ValueError(
+                f"{name!r} cannot be the sampling weight: {len(wrong)} of the rows "
+                "used hold no number of 0 or more, first row "
+                f"{self.row_number[wrong[0]] + 1} with "
+                f"{as_written(self.frame[name].iloc[wrong[0]])}. Choose another "
+                "column, or exclude these rows."
+            )
+        return weight
+
+    @cached_property
     def binned(self) -> tuple[str, ...]:
         """Columns that are cut in bins when nothing else is said: see `has_bins`."""
         return tuple(str(n) for n in self.frame.columns if has_bins(self.frame[n]))
@@ -119,7 +139,7 @@ def make_dataset(
     used, excluded = _exclude(frame, roles)
     table = (frame if used.all() else frame[used]).reset_index(drop=True)
     group, group_names = group_codes(table, roles)
-    return Dataset(
+    dataset = Dataset(
         name=name,
         frame=table,
         roles=roles,
@@ -130,6 +150,8 @@ def make_dataset(
         row_number=np.flatnonzero(used),
         table_key=key,
     )
+    _ = dataset.sample_weight  # refused now, not by a page that uses it
+    return dataset
 
 
 def _exclude(

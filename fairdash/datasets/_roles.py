@@ -122,6 +122,7 @@ _APART = {
 }  # fmt: skip
 # at their defaults these are not part of it either, so that keys made before stand
 _LATER = (
+    "sample_weight",
     "sensitive_cuts",
     "crossed_with",
     "sensitive_missing",
@@ -286,6 +287,8 @@ class Roles(BaseModel):
     scores : tuple of ScoreColumn
         Scores or decisions of models that exist already, which can be audited. Never
         features.
+    sample_weight : str, optional
+        Column of sampling weights, which measures of models use; no feature.
     keep : dict of str to tuple of str
         Only rows with these values are used, for example
         ``{"propublica_filter": ("1",)}``.
@@ -326,6 +329,7 @@ class Roles(BaseModel):
     features: tuple[str, ...]
     subgroup_columns: tuple[str, ...] = ()
     scores: tuple[ScoreColumn, ...] = ()
+    sample_weight: str | None = None
     keep: dict[str, Labels] = {}
     missing: Literal["impute", "exclude"] = "impute"
     min_level_rows: int = Field(default=10, ge=1)
@@ -354,6 +358,11 @@ class Roles(BaseModel):
             message = f"{name!r} is the {taken[name]}, so it cannot be a model's score"
             raise ValueError(f"{message}; remove it from `scores`.")
         taken |= dict.fromkeys(scored, "score of a model")
+        if self.sample_weight in taken:
+            message = f"{self.sample_weight!r} is the {taken[self.sample_weight]}"
+            raise ValueError(f"{message}, so it cannot be `sample_weight`.")
+        if self.sample_weight is not None:
+            taken[self.sample_weight] = "sampling weight"
         for name in (name for name in taken if name in self.features):
             message = f"{name!r} is the {taken[name]}, so it cannot be a feature"
             raise ValueError(f"{message}; remove it from `features`.")
@@ -409,6 +418,7 @@ class Roles(BaseModel):
                     *self.subgroup_columns,
                     *self.keep,
                     *(score.column for score in self.scores),
+                    *([] if self.sample_weight is None else [self.sample_weight]),
                 )
             )
         )

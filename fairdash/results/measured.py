@@ -86,6 +86,7 @@ def _local_by_measure(
     compared = on_shared_seeds(models)
     main = compared.models[-1]
     sure = _overall_sure(store, main, dataset_id, measure, reference)
+    plain = plain and store.dataset(dataset_id).sample_weight is None
     if plain and not any(map(is_own, models)):
         return replace(
             local_result(store, models, dataset_id, subgroups), overall_sure=sure
@@ -140,7 +141,7 @@ def _overall_sure(
     if len(mean) < 2:
         return False
     pairs = comb(len(mean), 2) if reference is None else len(mean) - 1
-    asked = measure, reference or str(mean.idxmax()), 1 - 0.05 / pairs
+    asked = measure, reference or str(mean.idxmax()), True, 1 - 0.05 / pairs
     trials = tested(store, model, dataset_id, _EVERYBODY)
     gaps = pd.concat([_gaps(trial, *asked) for trial in trials])
     gaps = gaps.groupby("group")[["difference", "ci_low", "ci_high"]].mean()
@@ -250,11 +251,16 @@ def every_model(
 
 
 def _values(
-    store: Store, model: Setting, dataset_id: str, measure: str
+    store: Store,
+    model: Setting,
+    dataset_id: str,
+    measure: str,
+    *,
+    weighted: bool = True,
 ) -> "pd.Series[float]":
     """Return a measure by group, the mean over seeds."""
     trials = tested(store, model, dataset_id, _EVERYBODY)
-    values = pd.concat([_by_group(trial, measure) for trial in trials])
+    values = pd.concat([_by_group(trial, measure, weighted) for trial in trials])
     mean = values.groupby("group", sort=False)["value"].mean()
     return mean.reindex(store.dataset(dataset_id).group_names)
 
@@ -267,10 +273,12 @@ def widest_gap(
     *,
     favourable: bool = True,
     reference: str | None = None,
+    weighted: bool = True,
 ) -> dict[str, Any]:
     """Return who is furthest from a group over all rows, by default the best off.
 
-    Over several seeds the gap and the ends of its interval are means.
+    Over several seeds the gap and the ends of its interval are means. Beside numbers
+    that count every row once it is not ``weighted`` by sampling weights.
 
     Returns
     -------
@@ -279,13 +287,14 @@ def widest_gap(
         ci_high, ratio, decided (what a positive decision is called)
     """
     dataset = store.dataset(dataset_id)
-    value = np.asarray(_values(store, model, dataset_id, measure), dtype=np.float64)
+    values = _values(store, model, dataset_id, measure, weighted=weighted)
+    value = np.asarray(values, dtype=np.float64)
     best = (
         reference
         or dataset.group_names[best_off(measure, value, favourable=favourable)]
     )
     trials = tested(store, model, dataset_id, _EVERYBODY)
-    gaps = pd.concat([_gaps(trial, measure, best) for trial in trials])
+    gaps = pd.concat([_gaps(trial, measure, best, weighted) for trial in trials])
     numbers = ["difference", "ci_low", "ci_high", "ratio"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
     widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
@@ -341,6 +350,7 @@ def _measured(trial: Tested, measure: str, reference: str | None) -> _Found:
         rows.y,
         _predicted(rows, key, measure),
         reference=reference,
+        sample_weight=rows.sample_weight,
         **rows.groups,
     )
     names = gap_names(measure)
@@ -371,16 +381,24 @@ def constant(rows: Rows, key: str) -> float:
 
 
 @lru_cache(maxsize=2000)
-def _by_group(trial: Tested, measure: str) -> pd.DataFrame:
+def _by_group(trial: Tested, measure: str, weighted: bool) -> pd.DataFrame:
     rows = trial.rows
-    groups = rows.groups["sensitive_features"]
-    predicted = _predicted(rows, trial.key, measure)
-    return measure_by_group(measure, rows.y, predicted, sensitive_features=groups)
+    return measure_by_group(
+        measure,
+        rows.y,
+        _predicted(rows, trial.key, measure),
+        sensitive_features=rows.groups["sensitive_features"],
+        sample_weight=rows.sample_weight if weighted else None,
+    )
 
 
 @lru_cache(maxsize=2000)
 def _gaps(
-    trial: Tested, measure: str, reference: str, confidence: float = 0.95
+    trial: Tested,
+    measure: str,
+    reference: str,
+    weighted: bool = True,
+    confidence: float = 0.95,
 ) -> pd.DataFrame:
     rows = trial.rows
     return measure_gaps(
@@ -389,6 +407,7 @@ def _gaps(
         _predicted(rows, trial.key, measure),
         sensitive_features=rows.groups["sensitive_features"],
         reference=reference,
+        sample_weight=rows.sample_weight if weighted else None,
         confidence=confidence,
     )
 

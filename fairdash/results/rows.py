@@ -70,14 +70,17 @@ def score_of_key(key: str) -> ScoreColumn | None:
 
 
 def own_probabilities(
-    score: ScoreColumn, values: NDArray[np.float64], y: NDArray[np.int8]
+    score: ScoreColumn,
+    values: NDArray[np.float64],
+    y: NDArray[np.int8],
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return scores as probabilities: those of a kind without, by isotonic regression.
 
     It is of the outcomes on the score over all of these rows, groups together.
     """
     if score.kind == "score":
-        return as_probabilities(y, values)
+        return as_probabilities(y, values, sample_weight)
     return (values + 1) / 2 if score.kind == "margin" else values
 
 
@@ -134,6 +137,12 @@ class Rows:
     y: NDArray[np.int8]
     groups: dict[str, Any]
 
+    @property
+    def sample_weight(self) -> NDArray[np.float64] | None:
+        """The sampling weights of these rows, None without."""
+        weight = self.dataset.sample_weight
+        return None if weight is None else weight[self.where]
+
     def raw_scores(self, key: str) -> NDArray[np.float64]:
         """Return the scores of a trial on these rows, of a column as it stands."""
         own = score_of_key(key)
@@ -154,7 +163,9 @@ class Rows:
         """Return the probabilities that a trial gives on these rows."""
         own = score_of_key(key)
         if own is not None:
-            return own_probabilities(own, self.raw_scores(key), self.y)
+            return own_probabilities(
+                own, self.raw_scores(key), self.y, self.sample_weight
+            )
         scores: NDArray[np.float32] = self.store.artifact(key).scores()[self.where]
         return scores
 

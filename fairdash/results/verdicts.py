@@ -42,7 +42,7 @@ def model_verdict(
         reference, model = on_shared_seeds([reference, model]).models
         changes = paired_changes(store, model, reference, dataset_id, subgroups)
     table = metrics_by_setting(store, [model], dataset_id, subgroups)
-    gap = widest_gap(store, model, dataset_id)
+    gap = widest_gap(store, model, dataset_id, weighted=False)
     return verdict_words(table.to_dict("records")[0], changes, gap)
 
 

@@ -72,11 +72,14 @@ def test_what_the_form_says_of_scores_is_kept_and_they_are_no_features(visit):
     assert not page.error
     start = next(box for box in page.number_input if box.label == "Positive from")
     start.set_value(8.0).run()
+    widget(page, "selectbox", "Sampling weight").set_value("priors_count").run()
+    assert not page.exception
     button(page, "Use these roles").click().run()
     assert not page.exception
     kept = [known.roles for known in ui.store().datasets() if known.roles.scores]
     assert [score.words() for score in kept[0].scores] == ["points ≥ 8"]
-    assert "points" not in kept[0].features
+    assert kept[0].sample_weight == "priors_count"
+    assert not {"points", "priors_count"} & {*kept[0].features}
     assert "Audit points" in labels(page)
 
 

@@ -8,8 +8,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from toys import ROLES, people, people_csv
 
+import fairdash
 from fairdash import ui
-from fairdash.datasets import ScoreColumn, Subgroups, split
+from fairdash.datasets import Roles, ScoreColumn, Subgroups, make_dataset, split
 from fairdash.metrics import (
     MEASURES,
     SCORE_MEASURES,
@@ -252,3 +253,37 @@ def test_a_score_is_no_part_of_what_models_are_trained_on(dataset_id):
     table = ui.store().add_table(people_csv(), "others.csv")
     with pytest.raises(ValueError, match="decile"):
         store.add_dataset(table, other, "People")
+
+
+def test_sampling_weights_are_used_by_every_measure_and_train_nothing(dataset_id):
+    store = ui.store()
+    dataset = store.dataset(dataset_id)
+    frame = dataset.frame.assign(stands_for=np.linspace(0.5, 4, 900).round(3))
+    table = store.add_table(frame.to_csv(index=False).encode(), "weighted.csv")
+    roles = dataset.roles.model_copy(update={"sample_weight": "stands_for"})
+    weighted = store.add_dataset(table, roles, "Weighted", SUBGROUPS)
+    (own,) = own_models(store.dataset(weighted))
+    found = local_by_measure(store, [own], weighted, SUBGROUPS)
+    cells = found.own.set_index("subgroup")
+    picked = frame["decile"] >= 5
+    for (branch, origin), rows in frame.groupby(["branch", "origin"]):
+        rate = np.average(picked[rows.index], weights=rows["stands_for"])
+        assert cells.loc[branch, f"rate_{origin}"] == pytest.approx(rate)
+    every = every_measure(store, own, weighted).set_index("measure")
+    by_group = fairdash.audit(
+        dataset.y,
+        picked.astype(int),
+        scores="decile",
+        sensitive_features="origin",
+        sample_weight="stands_for",
+        frame=frame,
+    ).table
+    for name, key in (("Precision", "precision"), ("Brier score", "brier")):
+        for origin in ("here", "there"):
+            assert every.loc[name, origin] == pytest.approx(by_group.loc[key, origin])
+    assert "stands_for" not in roles.features
+    with pytest.raises(ValueError, match="'skill' is the sampling weight"):
+        Roles.model_validate(roles.model_dump() | {"sample_weight": "skill"})
+    bad = frame.assign(stands_for=frame["stands_for"].where(frame.index != 7, -1.0))
+    with pytest.raises(ValueError, match=r"first row 8 with -1\.0"):
+        make_dataset(bad, roles, name="bad")

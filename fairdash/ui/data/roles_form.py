@@ -295,9 +295,22 @@ def roles_form(
         free = [column for column in others if column not in taken]
         with st.popover("Scores", width="stretch"), st.container(width=400):
             scores = pick_scores(frame, roles, free, f"{key} {target} {taken}")
+            numbers = [name for name in free if is_numeric_dtype(frame[name])]
+            weight: str | None = st.selectbox(
+                "Sampling weight",
+                numbers,
+                index=numbers.index(roles.sample_weight)
+                if roles.sample_weight in numbers
+                else None,
+                placeholder="every row counts once",
+                help="How many people a row stands for. Measures of Local fairness and "
+                "By any measure use it; base rates, training and the numbers of a run "
+                "count every row once.",
+                key=f"{key} {target} {taken} weight",
+            )
         scored = tuple(score.column for score in scores)
         with st.popover("Features", width="stretch"):
-            free = [column for column in free if column not in scored]
+            free = [c for c in free if c not in scored and c != weight]
             proposed = features_after(
                 frame,
                 roles,
@@ -309,7 +322,7 @@ def roles_form(
                 "Columns the model sees",
                 free,
                 default=[c for c in proposed if c in free],
-                key=f"{key} {target} {taken} {scored} features",
+                key=f"{key} {target} {taken} {scored} {weight} features",
             )
         with st.popover("Rows", width="stretch"):
             keep = _keep(frame, roles.keep, key)
@@ -353,6 +366,7 @@ def roles_form(
         **choose_features(roles, features, columns),
         subgroup_columns=tuple(described),
         scores=scores,
+        sample_weight=weight,
         keep=keep,
         missing=missing,
         min_level_rows=min_level_rows,
