@@ -74,7 +74,8 @@ def audit_flips(model: AuditedModel, flips: Flips) -> dict[str, float]:
         standard deviation of P(1) over the variants; ``moved``, the mean largest change
         of P(1); ``balanced_accuracy``; ``gap_rms`` and ``gap_max`` of the true positive
         rates of the two outcomes between the groups; ``constant``, 1 for a model that
-        decides alike for everyone or nearly so (`AuditedModel.status`); ``n`` people.
+        decides alike for everyone, or as chance might (`AuditedModel.status`); ``n``
+        people.
         For every flipped column of few values the same gaps, as ``gap_rms:sex``; people
         without a value are a group.
 
@@ -290,8 +291,8 @@ def individual_verdict(audit: "pd.Series[Any]", columns: Sequence[str]) -> str:
     """
     if audit["constant"] > 0.5:
         return (
-            f"{audit['label']} decides alike for everyone, or nearly so: that it "
-            "treats equals alike says nothing of it."
+            f"{audit['label']} decides alike for everyone, or as chance might: that "
+            "it treats equals alike says nothing of it."
         )
     seeds, rows = int(audit["n_seeds"]), plural(round(audit["n"]), "test row")
     sure = f"± {percent(audit['consistency_sd'])} over {seeds} seeds"

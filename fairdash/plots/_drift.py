@@ -4,12 +4,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from fairdash._wording import fitting, interval, number, percent, plural, points, wrap
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import interval_bars, not_estimable, records, scatter
+from fairdash.plots._rows import interval_bars, not_estimable, reach, records, scatter
 from fairdash.plots._theme import (
     INK,
     MUTED,
@@ -126,14 +125,10 @@ def _hold_axes(
     beyond = pd.Series(False, table.index)
     for axis, name in (("xaxis", x), ("yaxis", y)):
         ends = [f"{name}_low", f"{name}_high"] if whiskers else [name]
-        values = table.loc[decides, ends].to_numpy(float)
-        values = values[np.isfinite(values)]
-        if not len(values):
-            continue
-        low, high = float(values.min()), float(values.max())
-        room = 0.05 * (high - low) or 0.01
-        layout[axis]["range"] = [low - room, high + room]
-        beyond |= ~table[name].between(*layout[axis]["range"])
+        held = reach(table.loc[decides, ends])
+        layout[axis] |= held
+        if held:
+            beyond |= ~table[name].between(*held["range"])
     return int(beyond[~decides].sum())
 
 
@@ -143,7 +138,7 @@ def _idle_words(n: int, beyond: int) -> str:
     outside = f", {beyond} of them beyond the axes" if beyond else ""
     return (
         f" Crosses, not counted: {plural(n, 'mark')} of models that decide alike for "
-        f"everyone there, or nearly{outside}."
+        f"everyone there, or as chance might{outside}."
     )
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from fairdash._wording import fitting, percent
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import numbers, records, scatter, whiskers
+from fairdash.plots._rows import numbers, reach, records, scatter, whiskers
 from fairdash.plots._theme import (
     GROUPS,
     INK,
@@ -24,8 +24,8 @@ def plot_consistency(table: pd.DataFrame) -> Picture:
 
     The figure is of a trace for each method; where its models differ in weight alone
     they are joined in its order, larger marks for larger weights; bars are a standard
-    deviation over seeds or, with one seed, the interval across; then the ring of the
-    chosen model.
+    deviation over seeds or, with one seed, the interval across. Models that do not
+    decide are crosses that stretch no axis. Then the ring of the chosen model.
 
     Parameters
     ----------
@@ -36,7 +36,21 @@ def plot_consistency(table: pd.DataFrame) -> Picture:
         ``fairness_weight``, NaN where a method has none, and ``constant``, above 0
         where a model decides alike for everyone, or as chance might, on some seed.
     """
-    data = [_method(rows) for _, rows in table.groupby("method", sort=False)]
+    decides = table["constant"] == 0
+    able = table[decides]
+    data = [_method(rows) for _, rows in able.groupby("method", sort=False)]
+    if len(idle := table[~decides]):
+        mark = {"symbol": "x-thin-open", "size": _MARK, "color": MUTED}
+        data.append(
+            scatter(
+                idle["consistency"],
+                idle["balanced_accuracy"],
+                mode="markers",
+                name="constant or as chance",
+                marker=mark,
+                hover=[_marked(row) for row in records(idle)],
+            )
+        )
     ring = table[table["chosen"]]
     data.append(
         scatter(
@@ -57,6 +71,10 @@ def plot_consistency(table: pd.DataFrame) -> Picture:
         },
         "yaxis": {"title": "balanced accuracy", "tickformat": ".1~%", "nticks": 6},
     }
+    if len(idle):
+        ends = [f"consistency{end}" for end in ("", "_low", "_high")]
+        layout["xaxis"] |= reach(able[ends])
+        layout["yaxis"] |= reach(able["balanced_accuracy"])
     drawn = finish(data, layout, height=400, top=56, legend=True)
     return Picture(drawn, _most_consistent(table), _consistency_in_words(table), table)
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from fairdash._wording import fitting, listing, number, percent
 from fairdash.plots._picture import Picture
-from fairdash.plots._rows import records, scatter, upright_line, whiskers
+from fairdash.plots._rows import reach, records, scatter, upright_line, whiskers
 from fairdash.plots._theme import (
     BELOW_BUTTONS,
     MUTED,
@@ -172,6 +172,9 @@ def plot_violations(table: pd.DataFrame) -> Picture:
             "anchor": f"x{name}",
             "nticks": 6,
         }
+        decides = ~(table[f"constant_{kind}"] > _MOST)
+        if not decides.all():
+            layout[f"yaxis{name}"] |= reach(table.loc[decides, f"error_{kind}"])
         layout["annotations"].append(
             text(
                 title,
@@ -252,7 +255,7 @@ def _mark(row: Spec, kind: str, colour: str, symbol: str, *, first: bool) -> Spe
         name=label,
         legendgroup=label,
         showlegend=first,
-        cliponaxis=False,
+        cliponaxis=constant,
         marker={"color": colour, "symbol": shape, "size": 11},
         hovertemplate=words,
     )

@@ -195,8 +195,8 @@ def _of_one(row: Spec, changes: pd.DataFrame | None, chance: float) -> str:
     worst = row["worst_1_di"]
     if row.get("constant", 0) > 0.5:
         return fitting(
-            f"{row['label']} decides alike for nearly everyone: of no use",
-            "It decides alike for nearly everyone: of no use",
+            f"{row['label']} is constant, or not told from chance",
+            "It is constant, or not told from chance",
         )
     if changes is not None:
         return _comparison(row["label"], changes)

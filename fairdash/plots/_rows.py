@@ -34,6 +34,17 @@ def scatter(
     return {"type": "scatter", "mode": mode, "x": x, "y": y, **more}
 
 
+def reach(values: Any) -> Spec:
+    """Return the axis that the known values span, with room at both ends."""
+    known = np.asarray(values, np.float64)
+    known = known[np.isfinite(known)]
+    if not len(known):
+        return {}
+    low, high = float(known.min()), float(known.max())
+    room = 0.05 * (high - low) or 0.01
+    return {"range": [low - room, high + room]}
+
+
 def band(x: list[Any], low: Any, high: Any, colour: str, **more: Any) -> Spec:
     """Return the area between two lines over ``x``."""
     edge = numbers(high) + numbers(low)[::-1]

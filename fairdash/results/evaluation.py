@@ -62,7 +62,7 @@ def metrics_by_setting(
 
     Columns: label, method, colour_role, n_seeds and those of
     `fairdash.metrics.summarise_seeds` over `fairdash.metrics.evaluate`; ``constant`` is
-    the share of seeds in which a model decides alike for everyone, or nearly so.
+    the share of seeds in which a model decides alike for everyone, or as chance might.
     """
     rows = [
         {

@@ -375,7 +375,7 @@ def _measured(trial: Tested, measure: str, reference: str | None) -> _Found:
 
 
 def constant(rows: Rows, key: str) -> float:
-    """Return 1 for a model that decides alike for everyone, or nearly so."""
+    """Return 1 for a model that decides alike for everyone, or as chance might."""
     status = decision_status(rows.y, rows.predictions(key))["status"].iloc[0]
     return float(status != DECIDES)
 

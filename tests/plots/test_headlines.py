@@ -82,7 +82,7 @@ def test_what_a_model_came_to_is_its_change_beyond_noise(table, changes, chance)
     words = picture.headline
     assert len(words) <= 70
     if row["constant"]:
-        assert "decides alike" in words
+        assert "is constant, or not told" in words
         return
     if changes is None:
         if np.isnan(row["worst_1_di"]):

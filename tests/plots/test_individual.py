@@ -75,7 +75,15 @@ def test_a_model_that_decides_alike_for_everyone_is_not_the_finding():
     )
     with_it = pd.concat([MODELS, constant])
     assert plot_consistency(with_it).headline == plot_consistency(MODELS).headline
-    assert "Constant (decides alike for everyone" in plot_consistency(with_it).alt
+    picture = plot_consistency(with_it)
+    assert "Constant (decides alike for everyone" in picture.alt
+    *joined, cross, _ = picture.figure.data
+    assert [list(trace.x) for trace in joined] == [[0.7], [0.9, 0.99]]
+    assert (cross.marker.symbol, list(cross.x)) == ("x-thin-open", [1.0])
+    low, high = picture.figure.layout.yaxis.range
+    assert 0.51 < low < 0.7
+    assert 0.8 < high < 0.85
+    assert plot_consistency(MODELS).figure.layout.yaxis.range is None
 
 
 def test_bars_are_shares_of_variance():

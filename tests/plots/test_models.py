@@ -80,4 +80,4 @@ def test_a_model_that_does_not_decide_is_marked_and_not_called_fair(models):
     assert axis.ticktext == ("Unconstrained", "ROAD λ 2<br>(constant)")
     assert picture.headline == "Fewer than two models decide and can be compared"
     words = plot_comparison(alike, label="ROAD λ 2").headline
-    assert words == "ROAD λ 2 decides alike for nearly everyone: of no use"
+    assert words == "ROAD λ 2 is constant, or not told from chance"

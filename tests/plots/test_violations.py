@@ -40,6 +40,15 @@ def test_both_panels_hold_every_model_with_its_spread(table):
     assert [t.showlegend for t in figure.data] == [True, True, False, False]
 
 
+def test_a_constant_model_does_not_stretch_the_axis(table):
+    idle = table.iloc[[1]].assign(
+        label="Idle", error_rounded=0.9, violation_rounded=0.0, constant_rounded=1.0
+    )
+    layout = plot_violations(pd.concat([table, idle])).figure.layout
+    assert layout.yaxis.range is None
+    assert 0.35 < layout.yaxis2.range[1] < 0.4
+
+
 def test_one_split_has_no_spread(table):
     figure = plot_violations(table.assign(error_expected_sd=np.nan)).figure
     assert figure.data[0].error_y.array[0] is None
