@@ -43,6 +43,7 @@ def local_fairness():
         measure = ui.pick_measure()
         bar = st.container(), st.container()
         options = ui.more("Subgroups")
+    ui.ask_measure()
     reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
     subgroups = ui.subgroup_form(dataset, start, bar=bar, options=options)
     with options:

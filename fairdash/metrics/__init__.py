@@ -36,6 +36,7 @@ from fairdash.metrics.group.local_measures import (
 from fairdash.metrics.group.measures import (
     INTERVAL_KINDS,
     MEASURE_NAMES,
+    MEASURE_QUESTIONS,
     MEASURE_SYMBOLS,
     as_probabilities,
     best_off,

@@ -32,6 +32,7 @@ from fairdash.ui.widgets.blocks import (
 from fairdash.ui.widgets.files import table_download
 from fairdash.ui.widgets.frame import exists, open_page, page, stop_empty
 from fairdash.ui.widgets.pick_models import (
+    ask_measure,
     by_interest,
     known_models,
     offer_missing_seeds,

@@ -150,6 +150,11 @@ def test_compas_has_propublicas_error_rates_and_northpointes_answer(visit):
     verdict = page.markdown[0].value
     assert "African-American are predicted" in verdict
     assert "points more often than Caucasian" in verdict
+    button(page, "Do people read the score itself, rather than a decision?").click()
+    page.run()
+    assert not page.exception
+    assert page.query_params["measure"] == "calibration"
+    page = visit("Local fairness", **address)
     whom = next(pills for pills in page.button_group if pills.label == "Compared with")
     whom.set_value("All others").run()
     assert not page.exception

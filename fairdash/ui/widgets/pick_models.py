@@ -8,10 +8,10 @@ import streamlit as st
 from fairdash import results
 from fairdash._wording import group_label, plural
 from fairdash.jobs import submit
-from fairdash.metrics import INTERVAL_KINDS, MEASURE_NAMES
+from fairdash.metrics import INTERVAL_KINDS, MEASURE_NAMES, MEASURE_QUESTIONS
 from fairdash.results import Setting
 from fairdash.store import TrialRecord
-from fairdash.ui.selection import bound, selection
+from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import controls, heading, show_table
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
@@ -128,6 +128,25 @@ def pick_measure() -> str:
         **bound("measure", "selection_rate", among=MEASURE_NAMES),
     )
     return measure
+
+
+def ask_measure() -> None:
+    """Draw five questions, the first yes of which sets the measure, with sources."""
+    popover = st.popover("Which measure?", icon=":material/help:")
+    with popover, st.container(width=400):
+        st.caption("The first that is a yes; otherwise accuracy by group.")
+        for question, measure, source in MEASURE_QUESTIONS:
+            st.button(
+                question,
+                help=f"{MEASURE_NAMES[measure]}: {source}",
+                type="tertiary",
+                on_click=_measure_is,
+                args=(measure,),
+            )
+
+
+def _measure_is(measure: str) -> None:
+    choose(measure=measure)
 
 
 def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
