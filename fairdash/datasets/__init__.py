@@ -20,6 +20,7 @@ from fairdash.datasets._dataset import (
     training_rows,
 )
 from fairdash.datasets._encode import Encoded, Encoder, NumberEncoding, encode
+from fairdash.datasets._problems import MOST_GROUPS
 from fairdash.datasets._remedies import (
     KIND_NAMES,
     applied_remedies,

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import as_written
+from fairdash.datasets import MOST_GROUPS
 from fairdash.postprocessing.inputs import (
     Array,
     ScoreType,
@@ -256,9 +257,16 @@ class SplitScores:
         Raises
         ------
         ValueError
-            For groups of fewer than two calibration rows or with test rows alone, and
-            for scores that are constant or look like labels.
+            For more groups than can be compared, groups of fewer than two calibration
+            rows or with test rows alone, and for scores that are constant or look like
+            labels.
         """
+        levels, found = pd.factorize(labels)
+        if len(found) > MOST_GROUPS:
+            raise ValueError(
+                f"These are {len(found):,} groups; at most {MOST_GROUPS} can be "
+                "compared: cross fewer columns."
+            )
         if test is None:
             test = np.flatnonzero(deal(labels, _PARTS) == _PARTS - 1)
         if calibration is None:
@@ -266,7 +274,6 @@ class SplitScores:
         check_informative(margins[calibration], score_type)
         read = fit_groups(labels[calibration], margins[calibration], None)
         ordered = tuple(names or read.names)
-        levels, found = pd.factorize(labels)
         codes = pd.Index(ordered).get_indexer(pd.Index(found).astype(str))[levels]
         unseen = np.flatnonzero(codes[test] < 0)
         if len(unseen):

@@ -62,3 +62,14 @@ def test_what_a_column_holds_is_told_by_its_values():
         score_type="decision",
     )
     assert set(split.test.scores) == {0, 1}
+
+
+@pytest.mark.parametrize("n", [20, 21])
+def test_more_groups_than_can_be_compared_are_refused_with_the_way_out(n):
+    margins = np.random.default_rng(0).uniform(-1, 1, 50 * n)
+    groups = np.array([f"group {i % n}" for i in range(50 * n)], dtype=object)
+    if n == 20:
+        assert len(SplitScores.of(margins, groups).calibration.names) == n
+        return
+    with pytest.raises(ValueError, match=r"21 groups; at most 20 .* cross fewer"):
+        SplitScores.of(margins, groups)
