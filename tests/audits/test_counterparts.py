@@ -179,6 +179,22 @@ def test_no_counterpart_is_missing_unless_the_person_was(small):
     assert str(came[0]).startswith("grade: (missing) → ")
 
 
+def test_no_counterpart_has_a_category_missing_unless_the_person_had(small):
+    frame = small.dataset.frame.assign(origin="here", hired=small.dataset.y)
+    frame.loc[::2, "origin"] = "there"
+    frame.loc[::3, "kind"] = None
+    roles = small.dataset.roles.model_copy(update={"positive": "1"})
+    rows = AuditRows.of(make_dataset(frame, roles, name="gaps"), 0)
+    metric = ignore_columns(["kind"], rows.encoder.feature_names)
+    tables = [
+        worst_counterparts(network_of(rows, k), rows, metric=metric, fair_radius=2.0)
+        for k in range(3)
+    ]
+    changes = [c for table in tables for line in table["changes"] for c in line]
+    assert any(c.column == "kind" and pd.isna(c.before) for c in changes)
+    assert not [c for c in changes if pd.isna(c.after)]
+
+
 def test_without_a_row_within_the_radius_nobody_is_counted(small):
     model = network_of(small, 0)
     names = small.encoder.feature_names
