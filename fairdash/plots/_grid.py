@@ -160,7 +160,7 @@ def _by_tau_headline(table: pd.DataFrame, metric: str) -> str:
     """How far τ moves the metric in the last range of λ that is drawn."""
     name = METRICS[metric][0].split(" (")[0]
     if table.empty:
-        return f"{name} is undefined at every setting"
+        return "At no λ do the models of every τ decide"
     part = table["part"].iloc[-1]
     last = table[table["part"] == part]["mean"]
     span = metric_words(metric, float(last.max() - last.min()))

@@ -25,6 +25,7 @@ from fairdash.plots._rows import (
     positions,
     records,
     swap,
+    undecided,
 )
 from fairdash.plots._theme import (
     INK,
@@ -66,8 +67,8 @@ def plot_local_di(
         Tables of ``fairdash.metrics.local_di`` one below the other, with a column
         "label" that names the model. The subgroups of the first model set the rows.
     models : DataFrame
-        label, colour_role, demographic_parity_difference: one row per model, in the
-        order of drawing; at most four. The last one is looked at.
+        label, colour_role, demographic_parity_difference, and constant if known: one
+        row per model, in the order of drawing; at most four. The last is looked at.
     changes : DataFrame, optional
         Of ``fairdash.metrics.compare`` of the last model with the first.
     upright : bool, default=False
@@ -129,7 +130,12 @@ def plot_local_di(
     return Picture(
         finish(data, layout, height=height, bottom=bottom, legend=True),
         local_finding(
-            table, label=labels[-1], chance=chance, changes=changes, gap=names.gap
+            table,
+            label=labels[-1],
+            chance=chance,
+            changes=changes,
+            gap=names.gap,
+            constant=records(models)[-1].get("constant", 0.0),
         ),
         _describe(table, models, names),
         table,
@@ -143,12 +149,16 @@ def local_finding(
     chance: float = float("nan"),
     changes: pd.DataFrame | None = None,
     gap: str = LOCAL_DI.gap,
+    constant: float = 0.0,
 ) -> str:
     """Say where the model ``label`` is worst, and what it changed.
 
     ``table`` is as for `plot_local_di`, ``gap`` its column of gaps; ``changes`` are of
-    ``fairdash.metrics.compare`` with the reference, if there is one.
+    ``fairdash.metrics.compare`` with the reference, if there is one. ``constant`` is
+    the share of seeds in which the model decides alike for everyone.
     """
+    if idle := undecided({"label": label, "constant": constant}):
+        return idle
     cells = records(table[(table["label"] == label) & table["estimable"]])
     if not cells:
         return "No subgroup is estimable: choose wider ones or a smaller size"

@@ -15,6 +15,7 @@ from fairdash.plots._rows import (
     numbers,
     records,
     scatter,
+    undecided,
 )
 from fairdash.plots._theme import INK, MUTED, Spec, fade, finish, model_marks, text
 
@@ -193,11 +194,8 @@ def _names(table: pd.DataFrame) -> list[str]:
 def _of_one(row: Spec, changes: pd.DataFrame | None, chance: float) -> str:
     """Say what a model came to: its change from the reference, else beside chance."""
     worst = row["worst_1_di"]
-    if row.get("constant", 0) > 0.5:
-        return fitting(
-            f"{row['label']} is constant, or not told from chance",
-            "It is constant, or not told from chance",
-        )
+    if idle := undecided(row):
+        return idle
     if changes is not None:
         return _comparison(row["label"], changes)
     if np.isnan(worst):

@@ -4,13 +4,13 @@ A figure is laid out along (down the page) and across (values). Upright figures 
 two, so the same specification serves both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import wrap
+from fairdash._wording import fitting, wrap
 from fairdash.plots._theme import BAND, PAPER, VEIL, Spec, fade, text
 
 _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
@@ -214,6 +214,14 @@ def numbers(values: "pd.Series[Any]") -> list[float | None]:
     """Return plain numbers, None where undefined."""
     array = np.asarray(values, dtype=np.float64)
     return [None if np.isnan(value) else float(value) for value in array]
+
+
+def undecided(row: Mapping[Any, Any]) -> str:
+    """Say of a model that does not decide that it does not; nothing of the others."""
+    if not row.get("constant", 0) > 0.5:
+        return ""
+    words = "is constant, or not told from chance"
+    return fitting(f"{row['label']} {words}", f"It {words}")
 
 
 def change_of(changes: pd.DataFrame | None, metric: str) -> Spec | None:

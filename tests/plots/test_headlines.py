@@ -137,6 +137,8 @@ def test_a_clear_gain_is_said_and_an_unclear_one_is_not(local_table, changes):
     undefined = changes.assign(low=np.nan, high=np.nan)
     words = local_finding(local_table, label="ROAD λ 2", changes=undefined)
     assert words == "The gap is largest in Men 25–34: 0.15"
+    idle = local_finding(local_table, label="ROAD λ 2", changes=changes, constant=1.0)
+    assert idle == "ROAD λ 2 is constant, or not told from chance"
 
 
 def losses(values):

@@ -157,7 +157,7 @@ class DriftResult:
         if whole["ci_low"] > 0 or whole["ci_high"] < 0:
             return self._changed(whole, f"On {self.table.name}, over all rows")
         n = int(self.changes["estimable"].sum())
-        inside = f"nor in any of {plural(n, 'subgroup')}"
+        inside = f"nor in {f'any of {n} subgroups' if n > 1 else 'the one subgroup'}"
         return (
             f"From {self.reference.name} to {self.table.name} no gap between "
             f"{self.low} and {self.high} changes by more than chance would show: over "
@@ -265,7 +265,9 @@ class DriftResult:
         if not total:
             return "No subgroup is estimable on both tables"
         if not n:
-            return f"In none of {plural(total, 'subgroup')} does the gap change clearly"
+            if total == 1:
+                return "In the one subgroup the gap does not change clearly"
+            return f"In none of {total} subgroups does the gap change clearly"
         most = self.clear.iloc[0]["subgroup"]
         gaps, verb = ("The gap", "changes") if n == 1 else ("Gaps", "change")
         words = f"{gaps} of {n} of {total} subgroups {verb} clearly"

@@ -165,7 +165,8 @@ def _inside(
     """Return local DI and r of a setting as the browser draws them."""
     label = sweep.result.labels[place]
     values = cells[["local_di", "ci_low", "ci_high"]].round(_DIGITS).to_numpy()
-    finding = plots.local_finding(cells, label=label, chance=chance)
+    constant = float(sweep.result.means.iloc[place].get("test_constant", 0.0))
+    finding = plots.local_finding(cells, label=label, chance=chance, constant=constant)
     ratio = weights(sweep.trials_at(place))
     drawn = None
     if ratio is not None:
