@@ -204,14 +204,16 @@ def test_noisy_groups_say_one_radius_and_one_violation(visit, inline, kind, n_gr
     page = visit("Noisy groups", run=run)
     assert not page.exception
     said, shown = words(page), numbers(page)
-    label, worst = re.search(
-        r"\*\*(.*): (?:not )?guaranteed\.\*\*.*?(?:violation is (−?\d\.\d+)|keeps)",
+    label, share, radius, worst, allowed = re.search(
+        r"\*\*(.*): not guaranteed\. With up to ([\d.]+)% of a group .*?\(γ = ([\d.]+)"
+        r".*? can be ([\d.]+) points worse .*?; ([\d.]+) points are allowed",
         said,
     ).groups()
-    (radius,) = re.findall(r"γ ≤ ([\d.]+)", notes(page)["Exact certificate"])
-    assert re.findall(r"\(γ ≤ ([\d.]+)", said) == [radius]
-    if worst:
-        assert shown["Exact certificate"] == ui.change(float(worst.replace("−", "-")))
+    (assumed,) = re.findall(r"γ ≤ ([\d.]+)", notes(page)["Exact certificate"])
+    assert radius == assumed
+    assert float(share) == pytest.approx(100 * float(radius), abs=0.051)
+    beyond = float(shown["Exact certificate"].replace("−", "-"))
+    assert float(worst) - float(allowed) == pytest.approx(100 * beyond, abs=0.15)
     table = next(t.value for t in page.dataframe if "ball" in t.value)
     row = table.set_index("label").loc[label]
     for card, kind_of in (
