@@ -8,6 +8,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -108,7 +109,6 @@ def _store(home: str) -> Store:
 
 
 CONNECT_SECONDS = 5.0
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PATIENCE_SECONDS = 2.0  # between two tries to reach a scheduler
 
 log = logging.getLogger("fairdash.jobs")
@@ -151,9 +151,17 @@ async def scheduler_answers(address: str) -> bool:
     return isinstance(reply, dict) and reply.get("type") == "Scheduler"
 
 
+def _is_own(host: str | None) -> bool:
+    """Tell whether an address is one that only this machine reaches."""
+    try:
+        return host == "localhost" or ip_address(host or "").is_loopback
+    except ValueError:  # a name
+        return False
+
+
 def _check_encrypted(address: str, host: str) -> None:
     """Raise ValueError for an address of other machines that anybody could speak to."""
-    if urlsplit(address).scheme != "tls" and host not in LOOPBACK:
+    if urlsplit(address).scheme != "tls" and not _is_own(host):
         raise ValueError(
             f"{host} is reached by other machines, and whoever reaches a scheduler or "
             "worker without TLS runs code there. Use an address tls://… and name the "
@@ -183,7 +191,7 @@ def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> No
     start_forkserver()
     dask.config.set(SETTINGS)
     distributed.utils._forkserver_preload_set = True  # or Dask replaces our list
-    if urlsplit(address).hostname not in LOOPBACK and host in LOOPBACK:
+    if not _is_own(urlsplit(address).hostname) and _is_own(host):
         log.warning("listening on %s: a scheduler elsewhere needs --host", host)
     asyncio.run(_serve(address, n_workers, host))
 

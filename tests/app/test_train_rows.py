@@ -137,4 +137,4 @@ def test_columns_of_large_data_are_described_once_somebody_asks(
     page = visit("Data", data=dataset_id)
     assert not page.exception
     assert asked == [1]
-    assert [tab.label for tab in page.tabs][1:] == ["Preview", "Columns"]
+    assert [tab.label for tab in page.tabs][1:3] == ["Preview", "Columns"]

@@ -206,6 +206,12 @@ def test_other_machines_are_spoken_to_by_tls_alone(home):
         serve_worker("tcp://127.0.0.1:8786", n_workers=1, host="0.0.0.0")
 
 
+def answers(address):
+    """Whether a scheduler answers; this thread may have a loop by itself."""
+    with ThreadPoolExecutor(1) as aside:
+        return aside.submit(lambda: asyncio.run(scheduler_answers(address))).result()
+
+
 def test_with_certificates_a_sweep_is_trained_by_tls(home, tmp_path, monkeypatch):
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
@@ -228,8 +234,8 @@ def test_with_certificates_a_sweep_is_trained_by_tls(home, tmp_path, monkeypatch
             start(*COMMAND, "worker", address, "--workers", "1"),
         ):
             ends.callback(stop, process)
-        wait_until(lambda: asyncio.run(scheduler_answers(address)), 60)
-        assert not asyncio.run(scheduler_answers(address.replace("tls", "tcp")))
+        wait_until(lambda: answers(address), 60)
+        assert not answers(address.replace("tls", "tcp"))
         with attach(home):
             use_scheduler(store, address)
             run_id = submit(store, specification(tmp_path / "people.csv"))
