@@ -71,10 +71,10 @@ def plot_consistency(table: pd.DataFrame) -> Picture:
         },
         "yaxis": {"title": "balanced accuracy", "tickformat": ".1~%", "nticks": 6},
     }
-    if len(idle):
-        ends = [f"consistency{end}" for end in ("", "_low", "_high")]
-        layout["xaxis"] |= reach(able[ends])
-        layout["yaxis"] |= reach(able["balanced_accuracy"])
+    across = [f"consistency{end}" for end in ("", "_low", "_high")]
+    accuracy, spread = able["balanced_accuracy"], able["balanced_accuracy_sd"].fillna(0)
+    layout["xaxis"] |= reach(able[across])
+    layout["yaxis"] |= reach([accuracy - spread, accuracy + spread])
     drawn = finish(data, layout, height=400, top=56, legend=True)
     return Picture(drawn, _most_consistent(table), _consistency_in_words(table), table)
 

@@ -49,6 +49,18 @@ def test_models_that_differ_in_more_than_their_weight_are_not_joined():
     ] * 3
 
 
+def test_axes_hold_what_is_drawn_and_one_model_is_no_point_in_a_void():
+    layout = plot_consistency(MODELS).figure.layout
+    low, high = layout.yaxis.range
+    assert low < 0.7 - 0.03
+    assert high > 0.8
+    low, high = layout.xaxis.range
+    assert low < 0.65
+    assert high > 1.0
+    layout = plot_consistency(MODELS.iloc[:1]).figure.layout
+    assert layout.yaxis.range[1] - layout.yaxis.range[0] < 0.1
+
+
 def test_bars_are_the_spread_over_seeds_or_else_the_interval():
     alone, method, _ = plot_consistency(MODELS).figure.data
     assert list(method.error_x.array) == [0.02, 0.01]
@@ -83,7 +95,7 @@ def test_a_model_that_decides_alike_for_everyone_is_not_the_finding():
     low, high = picture.figure.layout.yaxis.range
     assert 0.51 < low < 0.7
     assert 0.8 < high < 0.85
-    assert plot_consistency(MODELS).figure.layout.yaxis.range is None
+    assert plot_consistency(MODELS).figure.layout.yaxis.range == (low, high)
 
 
 def test_bars_are_shares_of_variance():
