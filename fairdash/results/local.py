@@ -298,7 +298,8 @@ class LocalResult:
             return Kpi(label, value, note, help=about)
         paired = self.changes[self.changes["metric"] == metric].iloc[0]
         clear = bool(paired["low"] > 0 or paired["high"] < 0)
-        good = bool(paired["difference"] < 0) if clear else None
+        idle = self.row["constant"] > MOST_SEEDS  # what it narrows is no gain
+        good = bool(paired["difference"] < 0) if clear and not idle else None
         chip = change(paired["difference"])
         return Kpi(label, value, note, delta=chip, good=good, help=about)
 

@@ -262,3 +262,18 @@ def test_seeds_that_disagree_on_who_is_ahead_are_not_given_a_direction():
     words = found.verdict(["a", "b"], "approved = yes")
     assert "30 points apart" in words
     assert "seeds disagree on who is ahead" in words
+
+
+def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
+    metrics = {"worst_1_di": 0.1, "demographic_parity_difference": 0.1, "n": 100}
+    ends = {f"{name}_{end}": 0.1 for name in metrics for end in ("low", "high")}
+    paired = {"difference": -0.2, "low": -0.3, "high": -0.1}
+    changes = pd.DataFrame({"metric": list(metrics)[:2]} | paired)
+    cells = pd.DataFrame({"label": ["ROAD"], "estimable": [True], "reason": [""]})
+    for constant, good in ((0.0, True), (1.0, None)):
+        row = {"label": "ROAD", "n_seeds": 1, "constant": constant, **metrics, **ends}
+        models = pd.DataFrame([row])
+        result = LocalResult("ROAD", cells, models, 0.2, changes)
+        shown = [card.good for card in result.kpis(1) if card.delta]
+        assert shown
+        assert set(shown) == {good}
