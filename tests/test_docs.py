@@ -7,19 +7,32 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 import typer
 import yaml
+from distributed.cli.dask_scheduler import main as scheduler
 from markdown_it import MarkdownIt
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from toys import law_csv, train_sweep
 
+import fairdash
 from fairdash.cli import app
+from fairdash.datasets import PUBLIC, Cut, Roles, encode, split
+from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 DOCS = ROOT / "docs"
+MAKEFILE = (ROOT / "Makefile").read_text()
 TEXTS = sorted(
     {
         *ROOT.glob("*.md"),
@@ -110,34 +123,158 @@ def blocks(path, *kinds):
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_every_block_of_code_is_sound(path):
-    for code in blocks(path, "python"):
-        compile(code, path.name, "exec")
-    for code in blocks(path, "yaml"):
-        known = yaml.safe_load(code)
-        if {"data", "methods"} <= known.keys():
-            SweepSpec.from_yaml(code)
-        else:
-            assert known
-    for code in blocks(path, "toml"):
-        tomllib.loads(code)
-    for code in blocks(path, "json"):
-        json.loads(code)
-    for code in blocks(path, "sh", ""):
+def test_every_block_is_read_by_its_parser(path, files):
+    fences = [token for token in MarkdownIt().parse(path.read_text()) if token.markup]
+    kinds = {token.info for token in fences if token.type == "fence"}
+    assert kinds <= {"python", "sh", "text", *PARSERS, *NOT_RUN}
+    for kind, read in PARSERS.items():
+        for code in blocks(path, kind):
+            found = read(code)
+            assert found
+            if "methods" in found:  # of a table that may be the reader's
+                whole = {"data": {"sample": "loans"}, **found}
+                SweepSpec.from_yaml(yaml.safe_dump(whole))
+    for code in blocks(path, "sh"):
         for line in code.replace("\\\n", " ").splitlines():
             words = shlex.split(line, comments=True)
-            if words[:1] == ["fairdash"]:
-                assert not unknown_options(words[1:]), line
+            while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+                del words[0]
+            if words and words[0] not in NOT_RUN:
+                READERS[words[0]](*words[1:])
 
 
-def unknown_options(words):
-    """Return the options that a command of the shell does not have."""
-    command = typer.main.get_command(app)
-    while isinstance(command, typer.core.TyperGroup):
-        command, words = command.commands[words[0]], words[1:]
-    known = {"--help"}.union(*({*p.opts, *p.secondary_opts} for p in command.params))
-    given = {word.partition("=")[0] for word in words if word.startswith("--")}
-    return given - known
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A folder in which the files are that lines for a shell read."""
+    monkeypatch.chdir(tmp_path)
+    names = r"(?<=[ =])[\w/.]+\.(?:csv|json|onnx|parquet|yaml|zip)\b"
+    for code in (code for path in DOCUMENTS for code in blocks(path, "sh")):
+        for name in re.findall(names, code):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).touch()
+
+
+def read_as(command, *words):
+    """Have a command read its words as before it runs: options, types and files."""
+    while commands := getattr(command, "commands", {}):
+        command, words = commands[words[0]], words[1:]
+    command.make_context("it", list(words))
+
+
+def read_as_script(script, *words):
+    """Look whether a script is there and names the options that it is given."""
+    if script == "-m":
+        assert importlib.util.find_spec(words[0])
+        return
+    text = (ROOT / script).read_text()
+    for word in words:
+        assert not word.startswith("-") or f'"{word}"' in text, (script, word)
+
+
+PARSERS = {"yaml": yaml.safe_load, "toml": tomllib.loads, "json": json.loads}
+READERS = {
+    "fairdash": partial(read_as, typer.main.get_command(app)),
+    "dask": lambda _, *words: read_as(scheduler, *words),
+    "python": read_as_script,
+    "make": lambda target: re.search(rf"(?m)^{target}:", MAKEFILE)[0],
+}
+# what of the documents no test runs or reads, and why
+NOT_RUN = {
+    "pip": "installs from elsewhere; test_wheel.py installs the wheel",
+    "podman": "needs containers; jobs/test_deploy.py starts the services without them",
+    "export": "sets a variable of the shell",
+    "nginx": "configures another server",
+    "CONTRIBUTING.md": "outlines a new method; app/test_new_method.py adds a whole one",
+}
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory):
+    """What the pages speak of and do not make themselves, by the names they use."""
+    rng, n = np.random.default_rng(0), 400
+    names = ["sex", "race", "relationship"]
+    table = pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "age": rng.integers(20, 60, n),
+            "education": rng.integers(1, 17, n),
+            "hours_per_week": rng.integers(10, 60, n),
+            "sex": rng.choice(["Female", "Male"], n),
+            "race": rng.choice(["Black", "White", "white", "Other"], n),
+            "relationship": rng.choice(["Husband", "Wife", "Unmarried"], n),
+            "origin": rng.choice(["here", "there"], n),
+            "decile": rng.integers(1, 11, n),
+        }
+    )
+    years = table["age"] + 8 * table["education"]
+    table["income"] = (200 * years + 4_000 * rng.normal(size=n)).round()
+    table["income"] += 50_000 - table["income"].median()
+    roles = Roles(
+        target="income",
+        positive=Cut(sign=">", value=50_000),
+        sensitive_feature="origin",
+        features=("age", "education", "hours_per_week", *names),
+    )
+    home = tmp_path_factory.mktemp("docs")
+    (home / "law.csv").write_bytes(law_csv())
+    quick = {"n_epochs": 2, "batch_size": 128}
+    text = yaml.safe_dump(
+        {
+            "data": {
+                "path": str(home / "law.csv"),
+                "roles": PUBLIC["law"].roles.model_dump(mode="json"),
+            },
+            "methods": [
+                {"method": "unconstrained", "params": quick},
+                {
+                    "method": "road",
+                    "params": {**quick, "fairness_weight": [1, 2], "tau": 0.5},
+                },
+            ],
+        }
+    )
+    store = open_store(home)
+    run = train_sweep(store, table, "Census", roles, ("sex",))
+    dataset_id = store.snapshot(run).run.dataset_id
+    dataset = store.dataset(dataset_id)
+    frame, y = dataset.frame[list(roles.features)], dataset.y
+    words = make_column_transformer((OneHotEncoder(), names), remainder="passthrough")
+    pipeline = make_pipeline(words, LogisticRegression(max_iter=2_000)).fit(frame, y)
+    train, calibration, test = split(dataset, 0)
+    encoded = encode(dataset, train)
+    X, groups = encoded.X, dataset.sensitive_features
+    guessed = np.where(rng.random(n) < 0.9, groups, "here")
+    embedded = rng.normal(size=(n, 4))
+    p = pipeline.predict_proba(frame)[:, 1]
+    yield {
+        "fairdash": fairdash,
+        **{"store": store, "run": run, "text": text},
+        **{"table": table, "roles": roles, "dataset": dataset},
+        **{"dataset_id": dataset_id, "X": X, "y": y, "groups": groups},
+        **{"calibration": calibration, "test": test, "p": p, "margins": 2 * p - 1},
+        **{"pipeline": pipeline, "classifier": LogisticRegression().fit(X, y)},
+        **{"feature_names": encoded.feature_names, "pair_id": np.arange(n) // 2},
+        **{"X_other": X[::-1], "comparable": groups == groups[::-1]},
+        **{"embedded": embedded, "embedded_counterfactual": embedded + 0.1},
+        "names": list("abcd"),
+        "sample": pd.DataFrame({"race": groups, "guessed_race": guessed}),
+        **{"decisions": p > 0.5, "guessed": guessed},
+    }
+    store.close()
+
+
+ALONE = {"README.md", "data_scientist.md"}  # have a test of their own
+PAGES = [path for path in DOCUMENTS if path.name not in {*ALONE, *NOT_RUN}]
+PAGES = [path for path in PAGES if blocks(path, "python")]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_block_of_python_runs(path, known, monkeypatch):
+    monkeypatch.setenv("FAIRDASH_HOME", str(known["store"].home))
+    names = dict(known)
+    for code in blocks(path, "python"):
+        code = code.replace("RUN_ID", known["run"])
+        exec(compile(code, path.name, "exec"), names)
 
 
 def test_the_tutorial_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
