@@ -31,7 +31,14 @@ import torch
 from fairdash.datasets import PUBLIC, SAMPLES, encode, fetch, load_sample, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import seed_interval
-from fairdash.sweep import SweepResult, decides, front_area, least_gap, score
+from fairdash.sweep import (
+    SweepResult,
+    decides,
+    front_area,
+    least_gap,
+    rank_agreement,
+    score,
+)
 
 METHODS = ("adversarial", "broad", "road")
 WORST, PARITY = "worst_1_di", "demographic_parity_difference"
@@ -215,7 +222,7 @@ def report(name, rows):
     for method in setup.methods:
         every = pd.concat([mine[method, s] for s in seeds])
         idle = ~(decides(every, "validation") & decides(every, "test"))
-        ranked = SweepResult.of(every).agreement(WORST)
+        ranked = rank_agreement(SweepResult.of(every).rows, WORST)
         print(
             f"{method:11s}  {told(areas[method])}  {idle.sum()} of {len(every)}; "
             f"minus Zhang {paired(areas[method] - areas['adversarial'])}; "

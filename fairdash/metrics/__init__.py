@@ -43,21 +43,10 @@ from fairdash.metrics.group.local_measures import (
     local_measure,
 )
 from fairdash.metrics.group.measures import (
-    INTERVAL_KINDS,
-    MEASURE_NAMES,
-    MEASURE_QUESTIONS,
-    MEASURE_SYMBOLS,
     as_probabilities,
-    best_off,
-    better_when,
     calibration_curve,
-    gap_ends,
-    gap_sentence,
-    gap_words,
-    in_points,
     measure_by_group,
     measure_gaps,
-    whole_points,
 )
 from fairdash.metrics.group.rates import (
     demographic_parity_difference,
@@ -79,6 +68,19 @@ from fairdash.metrics.group.weights import (
     ratio_quantiles,
     top_rows,
     traits,
+)
+from fairdash.metrics.group.words import (
+    INTERVAL_KINDS,
+    MEASURE_NAMES,
+    MEASURE_QUESTIONS,
+    MEASURE_SYMBOLS,
+    best_off,
+    better_when,
+    gap_ends,
+    gap_sentence,
+    gap_words,
+    in_points,
+    whole_points,
 )
 from fairdash.metrics.individual.certificates import (
     DIFCertificate,

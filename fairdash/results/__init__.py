@@ -5,6 +5,13 @@ subgroups never retrains. What was computed once is kept, by names of contents: 
 a trial, an id of a data set.
 """
 
+from fairdash.results.base_rates import (
+    base_rate_kpis,
+    base_rates,
+    plan_verdict,
+    promised_subgroups,
+    readable_plan,
+)
 from fairdash.results.choices import (
     agreement_words,
     by_interest,
@@ -38,15 +45,10 @@ from fairdash.results.folds import CrossValidated, cross_validated, folds_in_tra
 from fairdash.results.local import (
     FOLDS_WORDS,
     LocalResult,
-    base_rate_kpis,
-    base_rates,
     gap_names,
     in_text,
     local_result,
     not_estimable,
-    plan_verdict,
-    promised_subgroups,
-    readable_plan,
 )
 from fairdash.results.measured import (
     calibration_of,

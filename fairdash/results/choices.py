@@ -33,6 +33,7 @@ from fairdash.sweep import (
     CertifiedChoice,
     SweepResult,
     mean_over_seeds,
+    rank_agreement,
 )
 
 _Part = Literal["validation", "test"]
@@ -173,7 +174,7 @@ def agreement_words(sweep: SweepResult, metric: str, name: str) -> str:
 
     Nothing where validation and test rows clearly rank the settings alike.
     """
-    mean, low, high = sweep.agreement(metric)
+    mean, low, high = rank_agreement(sweep.rows, metric)
     if np.isnan(mean) or low > 0:
         return ""
     return (

@@ -8,18 +8,14 @@ from fairdash.sweep._ablation import (
     least_gap,
     with_ablation,
 )
+from fairdash.sweep._certified import CertifiedChoice, choose_certified
 from fairdash.sweep._front import (
-    CertifiedChoice,
-    choose_certified,
     decides,
     hypervolume,
     is_gain,
     knee,
-    mean_over_seeds,
-    param_columns,
     pareto_front,
     select,
-    variance_components,
     within,
 )
 from fairdash.sweep._grids import (
@@ -54,6 +50,12 @@ from fairdash.sweep._plan import (
 )
 from fairdash.sweep._result import AXES, PARITY, Judge, SweepResult
 from fairdash.sweep._script import python_script
+from fairdash.sweep._seeds import (
+    mean_over_seeds,
+    param_columns,
+    rank_agreement,
+    variance_components,
+)
 from fairdash.sweep._spec import (
     BASELINE,
     TAU,

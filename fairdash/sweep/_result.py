@@ -13,7 +13,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import norm, spearmanr
 
 from fairdash._wording import listing, plural
 from fairdash.methods import CATALOG
@@ -21,15 +20,17 @@ from fairdash.sweep._front import (
     PARTS,
     decides,
     knee,
-    mean_over_seeds,
-    param_columns,
     pareto_front,
-    rows_on_shared_seeds,
     select,
-    variance_components,
     within,
 )
 from fairdash.sweep._plan import FOLD
+from fairdash.sweep._seeds import (
+    mean_over_seeds,
+    param_columns,
+    rows_on_shared_seeds,
+    variance_components,
+)
 from fairdash.sweep._spec import (
     BASELINE,
     TAU,
@@ -44,7 +45,6 @@ PARITY, WORST = "demographic_parity_difference", "worst_1_di"
 AXES = (WORST, "accuracy")  # of a front, if no others are asked for
 QUARTERS = 4  # of the axis of fairness weights
 FEW_SEEDS = 3  # below which no change is called clear
-FEW_SETTINGS = 5  # below which nothing is said about validation against test
 Judge = Literal["validation", "test"]
 
 
@@ -422,30 +422,6 @@ class SweepResult:
         if np.isnan(split):
             return f"{words} on the same split (± 1 sd)."
         return f"{words} on the same split and by {split:.3f} between splits (± 1 sd)."
-
-    def agreement(self, metric: str) -> tuple[float, float, float]:
-        """Return how validation rows rank the settings beside test rows.
-
-        Returns
-        -------
-        correlation, low, high : float
-            Spearman's rank correlation between the metric on validation and on test
-            rows over the settings of one seed, averaged over seeds, with a 95 %
-            interval (Fisher's transformation, with the settings of one seed as n). NaN
-            below five settings. Models that do not decide are excluded.
-        """
-        rows = self.rows[decides(self.rows, "validation") & decides(self.rows, "test")]
-        found = []
-        for _, of_seed in rows.groupby("seed"):
-            pair = of_seed[[f"{part}{metric}" for part in PARTS]].dropna()
-            if len(pair) >= FEW_SETTINGS and np.ptp(pair, axis=0).all():
-                found.append((float(spearmanr(*pair.to_numpy().T)[0]), len(pair)))
-        if not found:
-            return float("nan"), float("nan"), float("nan")
-        mean, n = np.mean(found, axis=0)
-        centre, half = np.arctanh(np.clip(mean, -0.999, 0.999)), norm.ppf(0.975)
-        ends = np.tanh(centre + np.array([-half, half]) * 1.06 / np.sqrt(n - 3))
-        return float(mean), float(ends[0]), float(ends[1])
 
     def _run_labels(self) -> list[str]:
         """Return the name of every row: setting, seed and, of several, start."""

@@ -39,7 +39,8 @@ from fairdash.sweep import (
     SweepSpec,
     choose_certified,
 )
-from fairdash.sweep._front import gap_p_value, rows_on_shared_seeds
+from fairdash.sweep._certified import gap_p_value
+from fairdash.sweep._seeds import rows_on_shared_seeds
 from fairdash.ui.sweep.controls import _nearest, labels, read_point, words
 
 QUICK = {"n_epochs": 3, "batch_size": 128}

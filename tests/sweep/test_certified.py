@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from fairdash.sweep import choose_certified
-from fairdash.sweep._front import gap_p_value
+from fairdash.sweep._certified import gap_p_value
 
 LIMIT = {"demographic_parity_difference": 0.1}
 

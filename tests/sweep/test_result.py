@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from fairdash.sweep import PARITY, SweepResult, model_label, position_of, value_at
+from fairdash.sweep import (
+    PARITY,
+    SweepResult,
+    model_label,
+    position_of,
+    rank_agreement,
+    value_at,
+)
 
 WEIGHTS, TAUS, SEEDS = (0.5, 1.0, 2.0, 3.0, 4.0), (0.1, 0.6), (0, 1, 2)
 
@@ -257,7 +264,7 @@ def test_fronts_and_limits_are_those_of_a_plain_recomputation(data):
 
 
 def test_agreement_is_the_rank_correlation_of_the_two_parts(sweep):
-    mean, low, high = sweep.agreement("worst_1_di")
+    mean, low, high = rank_agreement(sweep.rows, "worst_1_di")
     by_seed = [
         spearmanr(rows["validation_worst_1_di"], rows["test_worst_1_di"])[0]
         for _, rows in sweep.rows.groupby("seed")
@@ -266,10 +273,10 @@ def test_agreement_is_the_rank_correlation_of_the_two_parts(sweep):
     assert 0 < low < mean < high <= 1
     noise = np.random.default_rng(1).random(len(sweep.rows))
     apart = SweepResult.of(sweep.rows.assign(validation_worst_1_di=noise))
-    _, low, high = apart.agreement("worst_1_di")
+    _, low, high = rank_agreement(apart.rows, "worst_1_di")
     assert low < 0 < high
     few = SweepResult.of(sweep.rows[:4])
-    assert np.isnan(few.agreement("worst_1_di")).all()
+    assert np.isnan(rank_agreement(few.rows, "worst_1_di")).all()
 
 
 def test_the_least_limits_that_a_setting_keeps(sweep):

@@ -1,0 +1,184 @@
+"""A choice with a guarantee: learn then test.
+
+Which models are tried, and in which order, is settled on validation rows; whether
+limits hold is tested on rows that had no part in that.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
+from math import ceil, inf
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+from scipy.stats import beta, binom
+
+from fairdash.sweep._front import pareto_front
+
+OVERALL = ""  # the subgroup of all rows
+_COLUMNS = ("model", "accuracy", "gap", "subgroup", "group", "n", "positives")
+_LIMITS = ("demographic_parity_difference", "worst_1_di")
+_SET = 1e-4  # chance that the common rate lies outside the set it is looked for in
+_MOST_ROWS = 10_000_000  # up to which the rows needed are tested exactly
+_RATES = 65  # at which the largest p-value is looked for
+
+
+@dataclass(frozen=True)
+class CertifiedChoice:
+    """What was certified.
+
+    Attributes
+    ----------
+    model : object or None
+        The most accurate certified model, as the table names it; None without one.
+    tested : DataFrame
+        The models in the order they were tested, up to the first that failed: model,
+        accuracy, p_value, certified.
+    rows_needed : float
+        About how many more rows it takes to certify the first model, at the rates it
+        has on these; 0 if it is certified, infinite if its gaps are over the limits.
+    """
+
+    model: Any
+    tested: pd.DataFrame
+    rows_needed: float
+
+
+def choose_certified(
+    table: Any, *, limits: Mapping[str, float], confidence: float = 0.95
+) -> CertifiedChoice:
+    r"""Return the most accurate model whose limits are certified to hold on new rows.
+
+    Models of the front of accuracy against gap on validation rows are tested from the
+    fairest on, each at level :math:`\delta` = 1 - confidence, until the first fails
+    (fixed-sequence testing: no correction for their number is needed). A model is
+    certified when every gap between two groups, over all rows and in every subgroup,
+    is shown to be below its limit; the p-value is the largest of theirs
+    (an intersection-union test). So with probability at most :math:`\delta` over the
+    rows tested a model is returned whose limits do not hold.
+
+    Parameters
+    ----------
+    table : DataFrame or `fairdash.results.StoredSweep`
+        One row per model, subgroup and group: ``model``; ``accuracy`` and ``gap`` on
+        validation rows, the gap in units of its limit if there are several; and, on
+        rows that had no part in training or in this order, ``subgroup`` ("" for all
+        rows), ``group``, ``n`` and ``positives``. The rows of one split alone: those of
+        several overlap.
+    limits : mapping of str to float
+        ``demographic_parity_difference`` over all rows, ``worst_1_di`` in every
+        subgroup of the table.
+
+    References
+    ----------
+    Angelopoulos, Bates, Candès, Jordan and Lei, Learn then test: calibrating predictive
+    algorithms to achieve risk control (2021), section 2 and Algorithm 1.
+    """
+    if hasattr(table, "certification_table"):
+        table = table.certification_table(limits)
+    _check(table, limits, confidence)
+    models = table.drop_duplicates("model")[["model", "accuracy", "gap"]]
+    axes = ("validation_worst_1_di", "validation_accuracy")
+    models.columns = pd.Index(["model", axes[1], axes[0]])
+    front = pareto_front(models, axes=axes)
+    counts = dict(list(table.groupby("model", sort=False)))
+    tested, chosen = [], None
+    for model, accuracy in zip(
+        front["model"], front["validation_accuracy"], strict=True
+    ):
+        p_value = _largest(counts[model], limits)
+        certified = p_value <= 1 - confidence
+        tested.append((model, accuracy, p_value, certified))
+        if not certified:
+            break
+        chosen = model
+    names = ["model", "accuracy", "p_value", "certified"]
+    found = pd.DataFrame(tested, columns=names)
+    needed = 0.0
+    if chosen is None:
+        needed = inf
+        if tested:
+            needed = _rows_needed(counts[tested[0][0]], limits, confidence)
+    return CertifiedChoice(chosen, found, needed)
+
+
+@lru_cache(maxsize=4096)  # a page asks the same again at every move
+def gap_p_value(positives: tuple[int, int], n: tuple[int, int], limit: float) -> float:
+    r"""Return the p-value of :math:`H: p_1 - p_0 \ge \text{limit}`.
+
+    Exact and unconditional: the probability of a difference of rates as small as the
+    one observed, at its largest over the pairs of rates on the border of H, looked for
+    at a grid of rates within an exact interval of the second (Berger and Boos, 1994),
+    whose chance of missing is added.
+    """
+    (x1, x0), (n1, n0) = positives, n
+    low = float(beta.ppf(_SET / 2, x0, n0 - x0 + 1)) if x0 else 0.0
+    high = float(beta.ppf(1 - _SET / 2, x0 + 1, n0 - x0)) if x0 < n0 else 1.0
+    high = min(high, 1 - limit)
+    if low > high:
+        return _SET  # no pair on the border has a second rate as large
+    rates = np.linspace(low, high, _RATES)[:, None]
+    wide = 9 * np.sqrt(n0) / 2 + 9
+    first = max(0, int(n0 * low - wide))
+    second = np.arange(first, min(n0, ceil(n0 * high + wide)) + 1)
+    # x / n1 <= second / n0 + (x1 / n1 - x0 / n0), in whole numbers
+    most = (n1 * second + x1 * n0 - x0 * n1) // n0
+    chances = binom.pmf(second, n0, rates) * binom.cdf(most, n1, rates + limit)
+    return min(1.0, float(np.sum(chances, axis=1).max()) + _SET)
+
+
+def _pairs(
+    counts: pd.DataFrame, limits: Mapping[str, float]
+) -> Iterator[tuple[tuple[int, int], tuple[int, int], float]]:
+    """Return positives and rows of every ordered pair of groups, with its limit."""
+    for subgroup, cells in counts.groupby("subgroup", sort=False):
+        limit = limits.get(_LIMITS[0] if subgroup == OVERALL else _LIMITS[1])
+        if limit is not None:
+            known = cells[["positives", "n"]].astype(int).itertuples(index=False)
+            for (x1, n1), (x0, n0) in permutations(known, 2):
+                yield (x1, x0), (n1, n0), limit
+
+
+def _largest(counts: pd.DataFrame, limits: Mapping[str, float]) -> float:
+    """Return the largest p-value over subgroups and ordered pairs of groups."""
+    return max((gap_p_value(*pair) for pair in _pairs(counts, limits)), default=1.0)
+
+
+def _rows_needed(
+    counts: pd.DataFrame, limits: Mapping[str, float], confidence: float
+) -> float:
+    """Return about how many more rows, at these rates and shares, certify a model."""
+    times = 1.0
+    for (x1, x0), (n1, n0), limit in _pairs(counts, limits):
+        rates = (x1 + 0.5) / (n1 + 1), (x0 + 0.5) / (n0 + 1)
+        room = limit - (x1 / n1 - x0 / n0)
+        if room <= 0:
+            return inf
+        spread = sum(r * (1 - r) / n for r, n in zip(rates, (n1, n0), strict=True))
+        times = max(times, 1.1 * float(ndtri(confidence)) ** 2 * spread / room**2)
+    first = counts["subgroup"] == counts["subgroup"].iloc[0]
+    n_rows = counts.loc[first, "n"].sum()
+    amounts = counts[["n", "positives"]].astype(float)
+    while times * n_rows < _MOST_ROWS:
+        more = counts.assign(**(times * amounts).round())
+        if times > 1 and _largest(more, limits) <= 1 - confidence:
+            break
+        times = max(1.1 * times, 1 + 1 / n_rows)
+    return float(ceil((times - 1) * n_rows))
+
+
+def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) -> None:
+    missing = [name for name in _COLUMNS if name not in table]
+    if missing:
+        raise ValueError(f"The table has no columns {missing}; see `choose_certified`.")
+    if not limits or not limits.keys() <= set(_LIMITS):
+        raise ValueError(f"`limits` must name some of {list(_LIMITS)}, got {limits}.")
+    for name, value in {**limits, "confidence": confidence}.items():
+        if not 0 < value < 1:
+            raise ValueError(f"`{name}` must lie between 0 and 1, got {value!r}.")
+    if (table["n"] < 1).any():
+        rows = table.index[table["n"] < 1].tolist()
+        raise ValueError(f"`n` must be at least 1; rows {rows[:5]} have none.")
