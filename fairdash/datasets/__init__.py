@@ -71,6 +71,7 @@ from fairdash.datasets.guess.roles import (
     rank_roles,
 )
 from fairdash.datasets.guess.words import guess_meaning
+from fairdash.datasets.reading.apart import Watch, convert_apart, is_large
 from fairdash.datasets.reading.format import (
     DECIMALS,
     DELIMITERS,

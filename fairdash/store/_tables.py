@@ -22,8 +22,11 @@ from fairdash.datasets import (
     Subgroups,
     TableFile,
     TableFormat,
+    Watch,
+    convert_apart,
     convert_table,
     find_reading,
+    is_large,
     load_table,
     make_dataset,
     table_digest,
@@ -68,12 +71,14 @@ class TableStore:
         *,
         sheet: str | None = None,
         table_format: TableFormat | None = None,
+        watch: Watch | None = None,
     ) -> str:
         """Keep an uploaded file and return its sha256; twice the same is once.
 
         The table is written as Parquet while it is read, so that memory holds a few
-        rows only. Another sheet or another format makes another table. Raises
-        ValueError when the file cannot be read as a table.
+        rows only. Another sheet or another format makes another table. With a ``watch``
+        a large file given as bytes is read as by `fairdash.datasets.convert_apart`.
+        Raises ValueError when the file cannot be read as a table.
         """
         digest = table_digest(source, sheet, table_format)
         if self._known_table(digest):
@@ -81,9 +86,11 @@ class TableStore:
         self._home.joinpath("tables").mkdir(exist_ok=True)
         with TemporaryDirectory(prefix=WRITING, dir=self._home / "tables") as beside:
             path = Path(beside) / TABLE_FILE
-            known = convert_table(
-                source, path, name=name, sheet=sheet, table_format=table_format
-            )
+            told: dict[str, Any] = {"sheet": sheet, "table_format": table_format}
+            if watch is not None and isinstance(source, bytes) and is_large(source):
+                known = convert_apart(source, path, watch, name=name, **told)
+            else:
+                known = convert_table(source, path, name=name, **told)
             size = len(source) if isinstance(source, bytes) else source.stat().st_size
             self._keep(digest, name, size, path, known, known.table_format)
         return digest

@@ -118,14 +118,14 @@ def check_cell(column: str, longest: Any) -> None:
 class SeveralTablesError(ValueError):
     """A workbook or an archive holds several tables and none of them was chosen.
 
-    ``names`` are sheets or files, to choose from with ``sheet``.
+    ``names`` are sheets or files, to choose from with ``sheet``; ``found`` says where.
     """
 
-    def __init__(self, message: str, names: list[str]) -> None:
+    def __init__(self, found: str, names: list[str]) -> None:
         super().__init__(
-            f"{message}; choose one with `sheet`: {', '.join(map(repr, names))}."
+            f"{found}; choose one with `sheet`: {', '.join(map(repr, names))}."
         )
-        self.names = tuple(names)
+        self.found, self.names = found, tuple(names)
 
 
 @dataclass(frozen=True)

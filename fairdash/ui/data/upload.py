@@ -16,6 +16,7 @@ from fairdash.datasets import (
     THOUSANDS,
     SeveralTablesError,
     TableFormat,
+    Watch,
     sniff_table,
 )
 from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
@@ -27,6 +28,7 @@ _PAGE = "pages/1_Data.py"
 _FEWEST_COLUMNS = 3
 _LARGEST = 500  # MB
 _SAID = "read anew"  # key of what is told once the file was read differently
+_STOPPED = "stopped reading"  # key of how often; another one empties the field
 
 
 def pick_format(form: TableFormat, key: str) -> TableFormat:
@@ -71,6 +73,7 @@ def choose_table() -> None:
         "Upload a table, one row a case: CSV, Excel, JSON or Parquet, plain or packed",
         type=TABLE_FILES,
         max_upload_size=_LARGEST,
+        key=f"upload {st.session_state.get(_STOPPED, 0)}",
     )
     if uploaded is not None:
         _load(uploaded)
@@ -112,7 +115,7 @@ def reread(table: OpenTable) -> None:
             type=TABLE_FILES,
             max_upload_size=_LARGEST,
             disabled=chosen == form,
-            key=f"{key} file",
+            key=f"{key} file {st.session_state.get(_STOPPED, 0)}",
         )
         needed = _needed_by(table)
         st.caption(
@@ -142,8 +145,11 @@ def _load(
     """Keep a file and open it, or say what is wrong and ask for what would help."""
     content, file = uploaded.getvalue(), uploaded.name
     try:
+        watch = _stoppable(uploaded)
         with st.spinner(plain(f"Reading {file}…")):
-            digest = keep_fit(content, file, _check_columns, sheet=sheet, form=form)
+            digest = keep_fit(
+                content, file, _check_columns, sheet=sheet, form=form, watch=watch
+            )
     except SeveralTablesError as several:
         count = plural(len(several.names), "table")
         asked = st.pills(
@@ -171,6 +177,28 @@ def _load(
     else:
         st.session_state[_SAID] = f"{file} is another file: {before.name} stays."
         _open(digest, " ".join(parts))
+
+
+def _stoppable(uploaded: UploadedFile) -> Watch:
+    """Return what draws how long a large file is being read, with a way to stop it.
+
+    What Streamlit raises while it draws, once the page is to be run anew, ends that.
+    """
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    words, button = line.empty(), line.empty()
+    drawn: list[bool] = []
+
+    def stop() -> None:
+        _forget(uploaded)
+        st.session_state[_STOPPED] = st.session_state.get(_STOPPED, 0) + 1
+
+    def watch(seconds: float) -> None:
+        words.caption(f"{seconds:.0f} s", width="content")
+        if not drawn:
+            button.button("Stop reading", icon=":material/close:", on_click=stop)
+            drawn.append(True)
+
+    return watch
 
 
 def _needed_by(table: OpenTable) -> str:

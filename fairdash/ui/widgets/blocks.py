@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._wording import MINUS, Kpi, plain
-from fairdash.datasets import TableFormat
+from fairdash.datasets import TableFormat, Watch
 from fairdash.plots import CONFIG, Picture, sparkline, without_links
 from fairdash.store import UserStore
 from fairdash.ui.selection import choose, entry, selection, with_entry
@@ -320,6 +320,7 @@ def keep_fit(
     *,
     sheet: str | None = None,
     form: TableFormat | None = None,
+    watch: Watch | None = None,
 ) -> str:
     """Keep a file that is fit for its use, and return the digest of its table.
 
@@ -327,7 +328,9 @@ def keep_fit(
     is kept of it then, unless it was kept before. So does a file that cannot be read.
     """
     before = {table.sha256 for table in store().tables()}
-    digest = store().add_table(content, name, sheet=sheet, table_format=form)
+    digest = store().add_table(
+        content, name, sheet=sheet, table_format=form, watch=watch
+    )
     try:
         check(digest)
     except ValueError:
