@@ -5,13 +5,6 @@ subgroups never retrains. What was computed once is kept, by names of contents: 
 a trial, an id of a data set.
 """
 
-from fairdash.results.base_rates import (
-    base_rate_kpis,
-    base_rates,
-    plan_verdict,
-    promised_subgroups,
-    readable_plan,
-)
 from fairdash.results.choices import (
     agreement_words,
     by_interest,
@@ -73,6 +66,13 @@ from fairdash.results.models import (
     trained_as,
 )
 from fairdash.results.outcomes import outcome, side_by_side
+from fairdash.results.rates import (
+    base_rate_kpis,
+    base_rates,
+    plan_verdict,
+    promised_subgroups,
+    readable_plan,
+)
 from fairdash.results.rows import (
     ALL_ROWS,
     OWN_NOTE,
