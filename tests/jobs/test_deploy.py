@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -9,22 +10,35 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import s3fs
 import typer
 import yaml
 from conftest import free_port, wait_until, wait_until_no_engine
 from toys import people_csv, specification
 
 from fairdash.cli import app
-from fairdash.jobs import queue, write_certificates
+from fairdash.jobs import queue
 from fairdash.store import open_store
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "docs" / "deploy"
+TLS = "/home/fairdash/tls"
+AWS = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 
 @pytest.fixture(scope="module")
 def services():
-    return yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    """The services of both files, the second laid over the first as compose does."""
+    named = ("compose.yaml", "compose.stores.yaml")
+    found, more = (
+        yaml.safe_load((DEPLOY / name).read_text())["services"] for name in named
+    )
+    for name, one in more.items():
+        there = found.setdefault(name, {})
+        for key, value in one.items():
+            known = there.get(key)
+            there[key] = {**known, **value} if isinstance(known, dict) else value
+    return found
 
 
 def lines():
@@ -40,22 +54,29 @@ def test_the_container_file_installs_what_there_is():
     ]  # fmt: skip
     assert (ROOT / "constraints.txt").exists()
     project = (ROOT / "pyproject.toml").read_text()
-    assert "\nlogin = [" in project
+    extras = re.search(r"/src\[([\w,]+)\]", (DEPLOY / "Containerfile").read_text())
+    for extra in extras[1].split(","):
+        assert f"\n{extra} = [" in project
     command = json.loads(known["CMD"])
     assert command[:2] == ["fairdash", "app"]
     assert known["USER"] != "root"
 
 
 def test_all_services_share_home_and_certificates(services):
-    assert services.keys() == {"app", "scheduler", "worker"}
-    for one in services.values():
-        assert "home:/home/fairdash/data" in one["volumes"]
-        files = {volume.split(":")[1] for volume in one["volumes"]}
-        named = [v for k, v in one["environment"].items() if k.startswith("DASK")]
-        assert len(named) == 7
-        assert set(named) <= files
+    assert services.keys() == {
+        *("certificate", "app", "scheduler", "worker"),
+        *("bucket", "database", "files"),
+    }
+    for name in ("certificate", "app", "scheduler", "worker"):
+        one = services[name]
+        assert {"home:/home/fairdash/data", f"tls:{TLS}"} <= set(one["volumes"])
+        assert one["environment"]["DASK_CONFIG"] == f"{TLS}/dask.yaml"
+    for one in services.values():  # each waits for services that are there
+        assert one.get("depends_on", {}).keys() <= services.keys()
     known = {**dict(lines())}["ENV"]
     assert "FAIRDASH_HOME=/home/fairdash/data" in known
+    folders = "mkdir -m 700 data tls"  # or the volumes would belong to root
+    assert folders in [rest for name, rest in lines() if name == "RUN"]
     (port,) = services["app"]["ports"]
     assert port.startswith("127.0.0.1:")  # nobody is let in past the proxy
     assert "/_stcore/health" in services["app"]["healthcheck"]["test"][-1]
@@ -87,25 +108,24 @@ server_metadata_url = "http://localhost/.well-known/openid-configuration"
 
 
 @pytest.mark.timeout(400)
-def test_the_services_run_one_by_one_and_train_together(services, home, tmp_path):
+def test_the_services_run_one_by_one_and_train_together(
+    services, home, tmp_path, monkeypatch, new_database, s3_server
+):
     pytest.importorskip("authlib", reason="a login needs streamlit[auth]")
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    write_certificates(tmp_path, days=1)
-    assert key.exists()
-    assert certificate.exists()
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "secrets.toml").write_text(SECRETS)
     home.mkdir(mode=0o700)
     (tmp_path / "people.csv").write_bytes(people_csv())
-    store = open_store(home)
-    run = queue(store, specification(tmp_path / "people.csv"))
 
     # what is another host, folder or port in a container
     port, page = str(free_port()), str(free_port())
     here = {
         "scheduler:8786": f"127.0.0.1:{port}",
         "8786": port,
-        "/run/tls": str(tmp_path),
+        TLS: str(tmp_path / "tls"),
+        services["app"]["environment"]["FAIRDASH_DATABASE"]: new_database(),
+        "http://files:7070": s3_server,
+        "${STORES_PASSWORD:?}": "secret",
         "$$(hostname -i)": "127.0.0.1",
         "localhost:8501": f"localhost:{page}",
     }
@@ -114,6 +134,12 @@ def test_the_services_run_one_by_one_and_train_together(services, home, tmp_path
         for there, mine in here.items():
             text = text.replace(there, mine)
         return text
+
+    begun = []
+
+    def end(process):
+        if process.poll() is None:
+            os.killpg(process.pid, 15)
 
     def begin(name, *more):
         one = services[name]
@@ -130,11 +156,21 @@ def test_the_services_run_one_by_one_and_train_together(services, home, tmp_path
                 stderr=out,
                 start_new_session=True,
             )
+        begun.append(process)
         ends.callback(process.wait, 30)
-        ends.callback(os.killpg, process.pid, 15)
+        ends.callback(end, process)
         return lambda words: process.poll() is None and words in log.read_text()
 
+    for name in ("FAIRDASH_DATABASE", "FAIRDASH_FILES", *AWS):
+        monkeypatch.setenv(name, placed(services["app"]["environment"][name]))
     with ExitStack() as ends:
+        ends.callback(s3fs.S3FileSystem.clear_instance_cache)
+        for name in ("certificate", "certificate", "bucket"):  # as after a restart
+            begin(name)
+            assert not begun[-1].wait(90), (tmp_path / f"{name}.log").read_text()
+        store = open_store(home)
+        ends.callback(store.close)
+        run = queue(store, specification(tmp_path / "people.csv"))
         said = begin("scheduler")
         wait_until(lambda: said(f":{port}"), 90)
         said = begin("worker")
@@ -146,6 +182,6 @@ def test_the_services_run_one_by_one_and_train_together(services, home, tmp_path
         quiet = subprocess.DEVNULL
         wait_until(lambda: not subprocess.run(check, stderr=quiet).returncode, 90)
         wait_until(lambda: store.run(run).over, 120)
+        assert store.run(run).status == "finished", store.run(run).error
     wait_until_no_engine(home)
-    assert store.run(run).status == "finished", store.run(run).error
-    store.close()
+    assert not (home / "store.db").exists()
