@@ -5,9 +5,61 @@ import re
 import pytest
 from driving import settle
 from playwright.sync_api import expect
-from toys import prisoners
+from toys import people_csv, pipeline_as_onnx, prisoners
 
 pytestmark = pytest.mark.browser
+
+
+def send(page, server, content, folder):
+    """Upload a table from Home."""
+    path = folder / "table.csv"
+    path.write_bytes(content)
+    page.goto(server)
+    page.get_by_role("button", name="Upload a table").click()
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_text("Rows used").wait_for()
+    settle(page)
+
+
+def choose(page, label, option):
+    """Choose one of a list by hand."""
+    page.get_by_label(label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    settle(page)
+
+
+def test_a_column_chosen_as_scores_is_audited_by_another_measure(
+    page, server, tmp_path
+):
+    frame = prisoners(800).rename(columns={"decile_score": "points"})
+    send(page, server, frame.to_csv(index=False).encode(), tmp_path)
+    page.get_by_role("button", name="Scores", exact=True).click()
+    choose(page, "Scores or decisions of an existing model", "points")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Audit points").click()
+    page.get_by_role("heading", name="Every measure of").wait_for()
+    settle(page)
+    choose(page, "Measure", "False negative rate")
+    expect(page).to_have_url(re.compile("measure=false_negative_rate"))
+    gaps, curve = page.locator(".js-plotly-plot").all()
+    expect(gaps).to_contain_text("gap in P(ŷ = 0 | y = 1)")
+    expect(gaps).to_contain_text("points ≥ 5")
+    expect(curve).to_contain_text("race: Caucasian")
+
+
+def test_a_model_file_is_brought_and_audited(page, server, tmp_path):
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    send(page, server, people_csv(seed=7), tmp_path)
+    page.get_by_role("button", name="Bring a model").click()
+    field = page.get_by_test_id("stFileUploader").filter(has_text="ONNX file")
+    content = pipeline_as_onnx()
+    file = {"name": "hire.onnx", "mimeType": "", "buffer": content}
+    field.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Audit this model").click()
+    page.get_by_role("heading", name="Every measure of hire").wait_for()
+    settle(page)
+    expect(page.locator(".js-plotly-plot").first).to_contain_text("hire > 0.5")
 
 
 def test_error_rates_and_calibration_stand_on_one_screen(page, server, tmp_path):
