@@ -1,6 +1,7 @@
 """Certificates of models for true groups that are known only through noisy ones."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,6 +27,11 @@ RATES = {
     "false_positive_rate_parity": "false positive rate",
     "equalized_odds": "true or false positive rate",
     "demographic_parity": "rate of positive predictions",
+}
+RATE_NAMES = {
+    "tpr": "true positive rate",
+    "fpr": "false positive rate",
+    "positive_rate": "rate of positive predictions",
 }
 STATUS_WORDS = {
     "accepts all": "accepts everyone",
@@ -146,6 +152,7 @@ class Certificate:
         radius: float,
         rows: str,
         tolerated: float | None = None,
+        label: Callable[[str], str] = str,
     ) -> str:
         """Say how many groups could be recorded wrongly, and what that can do.
 
@@ -158,6 +165,8 @@ class Certificate:
             What the rows are called, such as "test rows".
         tolerated : float, optional
             `RadiusCurve.tolerated` of the model.
+        label : callable, default=str
+            What a group is called.
         """
         if self.status:
             return f"{alike_words(self.label)} It {STATUS_WORDS[self.status]}."
@@ -187,11 +196,19 @@ class Certificate:
             if np.isnan(tolerated):
                 beyond = ", even with every group recorded right"
         return (
-            f"{self.label}: not guaranteed{beyond}. {far}, the {rate} of some group "
-            "can be "
-            f"{worst} points worse than that of all {rows}{mean}; {allowed} are "
+            f"{self.label}: not guaranteed{beyond}. {far}, the {self._worst_of(label)} "
+            f"can be {worst} points worse than that of all {rows}{mean}; {allowed} are "
             f"allowed.{some}"
         )
+
+    def _worst_of(self, label: Callable[[str], str]) -> str:
+        """Name the rate and the group that can be furthest off, and on which splits."""
+        ball, n = self.groups[self.groups["kind"] == "ball"], len(self.largest)
+        most = ball.loc[ball.groupby("seed")["worst_violation"].idxmax()]
+        found = Counter(zip(most["rate"], most["group"], strict=True))
+        ((rate, group), times), *others = found.most_common()
+        more = f" (on {times} of {n} splits; of another on the rest)" if others else ""
+        return f"{RATE_NAMES[rate]} of {label(str(group))}{more}"
 
     @property
     def _sure(self) -> str:
@@ -299,9 +316,15 @@ class RadiusCurve:
 
 
 def radius_curve(
-    seeds: Sequence[Decisions], noise: Noise, question: Question
+    seeds: Sequence[Decisions],
+    noise: Noise,
+    question: Question,
+    label: Callable[[str], str] = str,
 ) -> RadiusCurve:
-    """Return the worst case within every radius; see `certify_decisions`."""
+    """Return the worst case within every radius; see `certify_decisions`.
+
+    ``label`` says what a group is called.
+    """
     known = [noise.on(rows.where) for rows in seeds]
     reach = _reach(known)
     farthest = FARTHEST if np.isnan(reach) else reach
@@ -320,9 +343,10 @@ def radius_curve(
     several = len(table["rate"].unique()) > 1
     for (rate, group), part in table.groupby(["rate", "group"], sort=False):
         by_step = part.groupby("step")[["worst", "worst_violation"]].mean()
+        name = label(str(group))
         groups.append(
             {
-                "name": f"{group}, {str(rate).upper()}" if several else str(group),
+                "name": f"{name}, {str(rate).upper()}" if several else name,
                 "rate": float(part["value"].mean()),
                 "limit": float(part["limit"].mean()),
                 "worst": by_step["worst"].round(6).tolist(),

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._validation import value_labels
-from fairdash._wording import number
+from fairdash._wording import group_label, number
 from fairdash.datasets import Dataset
 from fairdash.methods.noisy_groups import (
     NoiseEstimate,
@@ -41,7 +41,7 @@ class NoisyRows(NamedTuple):
     """The rows of a data set, or of a file of scores.
 
     ``key`` is their identity, for caches and widgets; ``taken`` are the columns that
-    are groups, outcome or scores.
+    are groups, outcome or scores; ``feature`` names the column of the groups.
     """
 
     key: str
@@ -50,6 +50,7 @@ class NoisyRows(NamedTuple):
     groups: Labels
     taken: frozenset[str]
     has_outcome: bool
+    feature: str = ""
 
     @classmethod
     def of(cls, dataset: Dataset) -> "NoisyRows":
@@ -62,12 +63,20 @@ class NoisyRows(NamedTuple):
             np.asarray(dataset.sensitive_features, dtype=str),
             frozenset([roles.target, roles.sensitive_feature]),
             True,
+            roles.sensitive_feature,
         )
 
     @property
     def group_names(self) -> list[str]:
         """The groups, sorted."""
         return sorted(set(self.groups))
+
+    def label(self, group: str) -> str:
+        """Return a group after its column, "sex: Female"; one of another column bare.
+
+        A sample may have true groups by other names than those of the table.
+        """
+        return group_label(self.feature if group in self.group_names else "", group)
 
     @property
     def most_simulated(self) -> float:

@@ -1,6 +1,7 @@
 """Certificates of models hold on the rows they name, and say how sure that is."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -251,6 +252,25 @@ def test_nothing_known_leaves_the_ball_that_was_given_alone(table):
     assert np.isnan(found.reach)
 
 
+def test_the_answer_names_the_group_that_is_furthest_off(table):
+    groups, _, _, seeds = table
+    found = certify_decisions("m", seeds, simulated(rows_of(groups), 0.1), QUESTION)
+    worst = found.groups[found.groups["kind"] == "ball"]
+    names = [
+        part.sort_values("worst_violation").iloc[-1][["rate", "group"]].tolist()
+        for _, part in worst.groupby("seed")
+    ]
+    assert names == [["fpr", "c"], ["fpr", "c"]]  # few rows, so far away
+    here = rows_of(groups)._replace(feature="group")
+    said = found.answer(QUESTION, 0.1, "test rows", label=here.label)
+    assert "the false positive rate of group: c can be" in said
+    other = found.groups["group"].where(found.groups["seed"] == 0, "b")
+    split = replace(found, groups=found.groups.assign(group=other))
+    assert "of c (on 1 of 2 splits; of another on the rest) can" in split.answer(
+        QUESTION, 0.1, "test rows"
+    )
+
+
 SEED = st.fixed_dictionaries(
     {kind: st.sampled_from([-0.1, 0.0, 0.2]) for kind in ("ball", "soft", "noisy")}
 )
@@ -268,8 +288,11 @@ def test_the_answer_says_what_holds_on_every_split(
     seeds, reach, sure, status, tolerated
 ):
     largest = pd.DataFrame(seeds).reindex(columns=KINDS)
-    found = Certificate("m", pd.DataFrame(), largest, reach, sure, status)
-    words = found.answer(Question("equalized_odds", 0.05), 0.1, "test rows", tolerated)
+    fixed = {"kind": "ball", "rate": "fpr", "group": "b"}
+    groups = pd.DataFrame({"seed": largest.index, "worst_violation": largest["ball"]})
+    found = Certificate("m", groups.assign(**fixed), largest, reach, sure, status)
+    given_ = Question("equalized_odds", 0.05), 0.1, "test rows", tolerated
+    words = found.answer(*given_, "sex: {}".format)
     holds = bool((largest["ball"] <= 0).all())
     assert ("decides alike for everyone" in words) == bool(status)
     if not status:
@@ -285,6 +308,7 @@ def test_the_answer_says_what_holds_on_every_split(
         words = words.replace(" It would hold with up to 31.0%.", "")
         words = re.sub(r" beyond [\d.]+% of a group recorded wrongly", "", words)
         assert "all test rows" in words
+        assert ("the false positive rate of sex: b can be" in words) != holds
         share, *worse = re.findall(r"[−\d.]+\d(?=% of| points)", words)
         assert float(share) == pytest.approx(5 if reach == 0.05 else 10)
         worst = 100 * largest["ball"].mean() + 5

@@ -1,6 +1,6 @@
 """What the Noisy groups page draws: noise, certificates, what trains under noise."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -167,7 +167,8 @@ def show_certificates(
     assert noise is not None, "the page shows this only with a model and noise"
     alike = [one.on(model) for one in models if _same_rows(one, model)]
     shown = {model.id, *[one.id for one in alike if one.id != model.id][: MOST - 1]}
-    curve = _curve(model.sources, dataset_id, noise, question)
+    label = chosen.rows.label
+    curve = _curve(model.sources, dataset_id, noise, question, label)
     with left:
         radius = _pick_radius(curve)
     found = {
@@ -176,7 +177,8 @@ def show_certificates(
         if one.id in shown
     }
     with answer:
-        verdict(found[model.id].answer(question, radius, model.rows, curve.tolerated))
+        given = question, radius, model.rows, curve.tolerated
+        verdict(found[model.id].answer(*given, label))
     with numbers:
         kpi_row(_kpis(found[model.id], radius))
         st.caption(found[model.id].details(radius))
@@ -212,9 +214,10 @@ def _curve(
     dataset_id: str | None,
     noise: Noise,
     question: Question,
+    _label: Callable[[str], str],
 ) -> RadiusCurve:
     seeds = [decisions_of(one, dataset_id) for one in sources]
-    return radius_curve(seeds, noise, question)
+    return radius_curve(seeds, noise, question, _label)
 
 
 def _pick_radius(curve: RadiusCurve) -> float:

@@ -199,6 +199,7 @@ def _noisy_rows(dataset_id: str | None, upload: Upload | None) -> NoisyRows:
         read_upload(upload).labels.astype(str),
         frozenset([upload.score, upload.outcome, *upload.groups]),
         bool(upload.outcome),
+        ", ".join(upload.groups),
     )
 
 
