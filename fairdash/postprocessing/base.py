@@ -57,15 +57,20 @@ class Report(NamedTuple):
         rows = self.rows
         groups = np.array(rows.names, dtype=object)[rows.codes]
         ones = np.ones(len(self.h), dtype=np.int64)
+        weight = ones if rows.weight is None else rows.weight
         before = measure_by_group(
-            measure, rows.y, rows.before, sensitive_features=groups
+            measure,
+            rows.y,
+            rows.before,
+            sensitive_features=groups,
+            sample_weight=rows.weight,
         )
         after = measure_by_group(
             measure,
             None if rows.y is None else np.tile(rows.y, 2),
             np.concatenate([ones, 0 * ones]),
             sensitive_features=np.tile(groups, 2),
-            sample_weight=np.concatenate([self.h, 1 - self.h]),
+            sample_weight=np.concatenate([weight * self.h, weight * (1 - self.h)]),
         )
         named = before[["group", "value"]].rename(columns={"value": "before"})
         return named.assign(after=after["value"])
@@ -134,6 +139,7 @@ class PostProcessor(BaseEstimator, ABC):
         y: ArrayLike | None = None,
         *,
         sensitive_features: ArrayLike,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn the rules on rows that the model was not trained on.
 
@@ -143,6 +149,8 @@ class PostProcessor(BaseEstimator, ABC):
             Needed by methods that look at outcomes.
         sensitive_features : array-like of shape (n,)
             Any number of groups; :func:`cross` makes them from several columns.
+        sample_weight : array-like of shape (n,), optional
+            How many people each row stands for: thresholds are those of that many rows.
 
         Raises
         ------
@@ -154,6 +162,7 @@ class PostProcessor(BaseEstimator, ABC):
             scores,
             sensitive_features=sensitive_features,
             y=y,
+            sample_weight=sample_weight,
             score_type=self.score_type,
         )
         return self.fit_rows(rows)
@@ -194,7 +203,9 @@ class PostProcessor(BaseEstimator, ABC):
         """Return all that is said of rows, from one computation of h."""
         h = self.chance(rows)
         known = rows.y is not None
-        sums = DecisionSums.of(h, rows.cells, rows.names, has_outcome=known)
+        sums = DecisionSums.of(
+            h, rows.cells, rows.names, has_outcome=known, weight=rows.weight
+        )
         return Report(rows, h, sums.outcome(), sums.changed())
 
     def decisions(

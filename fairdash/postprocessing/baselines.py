@@ -209,14 +209,15 @@ class RejectOption(PostProcessor):
             check_positive("width", self.width)
             if self.width > 1:
                 raise ValueError(f"`width` must lie in (0, 1], got {self.width!r}.")
-        groups = [group.scores for group in rows.by_group]
-        rates = np.array([(group > 0).mean() for group in groups])
-        low = rates < (rows.margins > 0).mean()
+        groups = rows.by_group
+        total = np.array([group.total for group in groups])
+        above = total - np.array([group.below(0.0, "right") for group in groups])
+        low = above / total < above.sum() / total.sum()
         widths = GRID if self.width is None else np.array([self.width])
         starts = [-widths if favoured else _above(widths) for favoured in low]
         corrected = np.array(
             [
-                1 - np.searchsorted(group, start) / len(group)
+                1 - group.below(start) / group.total
                 for group, start in zip(groups, starts, strict=True)
             ]
         )
@@ -260,7 +261,10 @@ class ShiftInference(PostProcessor):
 
     def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
         positive = (rows.margins + 1) / 2 if rows.y is None else rows.y
-        priors = np.bincount(rows.codes, positive) / np.bincount(rows.codes)
+        weight = np.ones(len(positive)) if rows.weight is None else rows.weight
+        priors = np.bincount(rows.codes, weight * positive) / np.bincount(
+            rows.codes, weight
+        )
         named = list(zip(rows.names, priors, strict=True))
         extreme = [name for name, prior in named if not 0 < prior < 1]
         if extreme:
@@ -268,7 +272,7 @@ class ShiftInference(PostProcessor):
                 f"`y` is the same in every row of groups {extreme}, so their odds "
                 "cannot be corrected; merge them with another group or exclude them."
             )
-        overall = float(np.mean(positive))
+        overall = float(np.average(positive, weights=rows.weight))
         factor = overall / (1 - overall) * (1 - priors) / priors
         # the corrected odds pass 1 at odds of 1 / factor
         starts = 2 / (1 + factor) - 1

@@ -123,7 +123,8 @@ def choose_ramp(
         h = np.empty(len(fold))
         for kept, others, own in parts:
             h[kept] = _ramp(others, gamma, rate, tolerance, center).chance(own)
-        outcome = DecisionSums.of(h, rows.cells, rows.names).outcome()
+        sums = DecisionSums.of(h, rows.cells, rows.names, weight=rows.weight)
+        outcome = sums.outcome()
         found.append([gamma, rate, *outcome["value"]])
     table = pd.DataFrame(found, columns=["gamma", "target_rate", *_MEASURED])
     gamma, rate, *_ = found[int(table["accuracy"].round(_DIGITS).argmax())]

@@ -14,7 +14,7 @@ from fairdash.postprocessing.baselines import (
 )
 from fairdash.postprocessing.covariance import NO_SUBGROUP, CellScores, CovarianceRamp
 from fairdash.postprocessing.inputs import Array
-from fairdash.postprocessing.outcome import LocalRates, expected_outcome
+from fairdash.postprocessing.outcome import DecisionSums, LocalRates
 from fairdash.postprocessing.ramp import RampThreshold
 from fairdash.postprocessing.rows import Codes, ScoredRows
 from fairdash.postprocessing.rules import Rule
@@ -65,9 +65,11 @@ class FittedBaselines(NamedTuple):
         DataFrame with columns kind, label, and accuracy and
         demographic_parity_difference, each also with ``_low`` and ``_high``
         """
-        h = rows.before.astype(np.float64)
-        before = expected_outcome(h, sensitive_features=rows.codes, y=rows.y)
-        outcomes = {("none", BEFORE): before}
+        known, h = rows.y is not None, rows.before.astype(np.float64)
+        before = DecisionSums.of(
+            h, rows.cells, rows.names, has_outcome=known, weight=rows.weight
+        )
+        outcomes = {("none", BEFORE): before.outcome().iloc[:, :4]}
         outcomes |= {
             name: method.report(rows).outcome.iloc[:, :4]
             for name, method in self.methods.items()
@@ -154,7 +156,7 @@ class LocalCorrections:
             )
         )
         n_groups = len(learned.names)
-        sizes = np.array([scores.total for scores in ours.by_cell])
+        sizes = np.array([len(scores.scores) for scores in ours.by_cell])
         large = (sizes.reshape(-1, n_groups) >= _FEWEST).all(axis=1)
         place = np.where(large, np.cumsum(large), 0)  # 0 holds all small ones
         merged, wanted = (
@@ -171,6 +173,7 @@ class LocalCorrections:
                 sensitive_features=groups,
                 subgroups=reported_subgroups,
                 min_size=min_size,
+                weight=reported.weight,
             ),
             ours,
             theirs,
@@ -201,9 +204,10 @@ class LocalCorrections:
             decided[CROSSED] = crossed.fit_rows(self.crossed).chance(self.cells)
         decided[COVARIANCE] = self.control(gamma).chance(self.reported)
         tables = [self.rates.table(h).assign(label=name) for name, h in decided.items()]
-        n = np.bincount(rows.codes)
+        weight = np.ones(len(h)) if rows.weight is None else rows.weight
+        n = np.bincount(rows.codes, weight)
         seen = n > 0
-        sums = [np.bincount(rows.codes, h)[seen] for h in decided.values()]
+        sums = [np.bincount(rows.codes, weight * h)[seen] for h in decided.values()]
         gaps = [float(np.ptp(total / n[seen])) for total in sums]
         overall = {"label": list(decided), "demographic_parity_difference": gaps}
         cells = pd.concat(tables, ignore_index=True)

@@ -4,7 +4,7 @@ Scores are sorted once and summed up, so that every question about a ramp is che
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,6 +69,10 @@ class SortedScores:
     def total(self) -> float:
         """The sum of the weights."""
         return float(self.mass[-1])
+
+    def below(self, start: Any, side: Literal["left", "right"] = "left") -> Any:
+        """Return the weight of scores below ``start`` ("right": or at it)."""
+        return self.mass[np.searchsorted(self.scores, start, side)]
 
     def mean_h(self, t: Any, gamma: float) -> Any:
         """Return the mean of h with the ramp starting at ``t`` (number or array)."""

@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from fairdash._validation import encode_groups, value_label
-from fairdash.metrics import LocalCells, gap_interval, local_cells, wilson_interval
+from fairdash.metrics import (
+    LocalCells,
+    divide,
+    gap_interval,
+    local_cells,
+    wilson_interval,
+)
 from fairdash.postprocessing.inputs import Array, binary_labels
 
 
@@ -19,14 +25,18 @@ class DecisionSums:
     """Sums of h that all expected numbers follow from; one pass over the rows.
 
     Rows, sum of h and of its square are by group, decision before, and outcome,
-    (groups, 2, 2). Without outcomes, which then count as 0, accuracy is NaN.
+    (groups, 2, 2). Without outcomes, which then count as 0, accuracy is NaN. Where rows
+    have weights all are sums of these, ``heavy`` that of their squares, and ``counted``
+    the same of rows that count once.
     """
 
     groups: tuple[str, ...]
     n: Array
     h: Array
     squares: Array
+    heavy: Array
     has_outcome: bool = True
+    counted: "DecisionSums | None" = None
 
     @classmethod
     def of(
@@ -36,36 +46,50 @@ class DecisionSums:
         groups: Sequence[str],
         *,
         has_outcome: bool = True,
+        weight: Array | None = None,
     ) -> Self:
-        """Add up h by cell: 4 times the group + 2 times the decision + the outcome."""
-        shape = (len(groups), 2, 2)
+        """Add up h by cell: 4 times the group + 2 times the decision + the outcome.
 
-        def total(weight: Array | None) -> Array:
-            sums = np.bincount(cells, weight, 4 * len(groups))
+        Rows of weight 0 are excluded.
+        """
+        shape = (len(groups), 2, 2)
+        counted = None
+        if weight is not None:
+            kept = weight > 0
+            h, cells, weight = h[kept], cells[kept], weight[kept]
+            counted = cls.of(h, cells, groups, has_outcome=has_outcome)
+
+        def total(values: Array | None) -> Array:
+            if weight is not None:
+                values = weight if values is None else weight * values
+            sums = np.bincount(cells, values, 4 * len(groups))
             return sums.astype(np.float64).reshape(shape)
 
         n = total(None)
         present = n.sum(axis=(1, 2)) > 0
         names = tuple(np.array(groups, dtype=object)[present])
-        first, second = total(h)[present], total(h * h)[present]
-        return cls(names, n[present], first, second, has_outcome)
+        first, second, heavy = (total(values)[present] for values in (h, h * h, weight))
+        return cls(names, n[present], first, second, heavy, has_outcome, counted)
 
     def outcome(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of :func:`expected_outcome` with a reference."""
         z = float(ndtri((1 + confidence) / 2))
         n, h = self.n.sum(axis=(1, 2)), self.h.sum(axis=(1, 2))
+        heavy = self.heavy.sum(axis=(1, 2))
+        each, whole = n / heavy, n.sum() / heavy.sum()  # Kish's rows of a unit
         right = self.h[..., 1].sum() + (self.n - self.h)[..., 0].sum()
-        accuracy = wilson_interval(right, n.sum(), confidence=confidence)
-        gap = gap_interval(h, n, confidence=confidence)
+        ends = right * whole, n.sum() * whole
+        accuracy = wilson_interval(*ends, confidence=confidence)
+        gap = gap_interval(h * each, n * each, confidence=confidence)
         moved, squares = self._moved()
         sign = np.array([-1.0, 1.0])  # more positive decisions are right where y is 1
         rows = {
             "accuracy": [
                 right / n.sum(),
                 *accuracy,
-                *_paired((sign * moved).sum(), squares.sum(), n.sum(), z),
+                *_paired((sign * moved).sum(), squares.sum(), n.sum(), whole, z),
             ],
-            "demographic_parity_difference": [np.ptp(h / n), *gap, *self._gap(z)],
+            "demographic_parity_difference": [np.ptp(h / n), *gap, *self._gap(each, z)],
         }
         columns = ["value", "low", "high", "change", "change_low", "change_high"]
         if not self.has_outcome:
@@ -74,17 +98,18 @@ class DecisionSums:
         return table.astype(float).rename_axis("metric").reset_index()
 
     def changed(self) -> pd.DataFrame:
-        """Return the table of :func:`changed_decisions`."""
-        n, h = self.n.sum(axis=2), self.h.sum(axis=2)
+        """Return the table of :func:`changed_decisions`; decisions count once."""
+        own = self.counted or self
+        n, h = own.n.sum(axis=2), own.h.sum(axis=2)
         up, down = h[:, 0], (n - h)[:, 1]
-        rows = n.sum(axis=1)
-        drawing = np.maximum((self.h - self.squares).sum(axis=(1, 2)), 0)
+        drawing = np.maximum((own.h - own.squares).sum(axis=(1, 2)), 0)
+        before, whole = self.n.sum(axis=2)[:, 1], self.n.sum(axis=2).sum(axis=1)
         return pd.DataFrame(
             {
                 "group": list(self.groups),
-                "n": rows.astype(np.int64),
-                "rate_before": n[:, 1] / rows,
-                "rate": h.sum(axis=1) / rows,
+                "n": n.sum(axis=1).astype(np.int64),
+                "rate_before": before / whole,
+                "rate": self.h.sum(axis=2).sum(axis=1) / whole,
                 "up": up,
                 "down": down,
                 "changed": up + down,
@@ -99,13 +124,15 @@ class DecisionSums:
         squares = self.squares - 2 * before * self.h + before * self.n
         return moved, squares
 
-    def _gap(self, z: float) -> list[float]:
+    def _gap(self, each: Array, z: float) -> list[float]:
         """Return the change of DI with its interval."""
         n = self.n.sum(axis=(1, 2))
         before = self.n[:, 1].sum(axis=1) / n
         moved, squares = (part.sum(axis=(1, 2)) for part in self._moved())
         first, last = int(before.argmax()), int(before.argmin())
-        top, bottom = (_paired(moved[k], squares[k], n[k], z) for k in (first, last))
+        top, bottom = (
+            _paired(moved[k], squares[k], n[k], each[k], z) for k in (first, last)
+        )
         gap = float(np.ptp(before))
         signed = gap + top[0] - bottom[0]
         half = float(np.hypot(top[2] - top[0], bottom[2] - bottom[0]))
@@ -166,6 +193,7 @@ class LocalRates:
 
     local: LocalCells
     cells: NDArray[np.int64]
+    weight: Array | None = None
 
     @classmethod
     def of(
@@ -174,6 +202,7 @@ class LocalRates:
         sensitive_features: ArrayLike,
         subgroups: ArrayLike,
         min_size: int = 50,
+        weight: Array | None = None,
     ) -> Self:
         """Sort rows; parameters as in `fairdash.metrics.local_di`."""
         local = local_cells(
@@ -183,15 +212,25 @@ class LocalRates:
         )
         _, group = encode_groups(sensitive_features, local.codes)
         inside = local.codes >= 0
-        return cls(local, np.where(inside, local.codes * len(local.groups) + group, -1))
+        cells = np.where(inside, local.codes * len(local.groups) + group, -1)
+        return cls(local, cells, weight)
 
     def table(self, h: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of :func:`expected_local_di`."""
-        rows = self.local.cells.rows
-        # cell -1 comes first and is excluded
-        weight = np.asarray(h, dtype=np.float64)
-        sums = np.bincount(self.cells + 1, weight, rows.size + 1).astype(np.float64)
-        return self.local.table(sums[1:].reshape(rows.shape), confidence=confidence)
+        rows, weight = self.local.cells.rows, self.weight
+        decided = np.asarray(h, dtype=np.float64)
+
+        def total(values: Array) -> Array:
+            # cell -1 comes first and is excluded
+            sums = np.bincount(self.cells + 1, values, rows.size + 1)
+            return sums.astype(np.float64)[1:].reshape(rows.shape)
+
+        if weight is None:
+            return self.local.table(total(decided), confidence=confidence)
+        whole = total(weight)
+        rates = divide(total(weight * decided), whole)
+        effective = divide(whole**2, total(weight**2))
+        return self.local.table(rates * rows, effective, confidence=confidence)
 
 
 def expected_local_di(
@@ -232,8 +271,10 @@ def _sums(
     return DecisionSums.of(decided, cells, names, has_outcome=y is not None)
 
 
-def _paired(total: float, squares: float, n: float, z: float) -> list[float]:
-    """Return a mean with its normal interval, from sums."""
+def _paired(
+    total: float, squares: float, n: float, each: float, z: float
+) -> list[float]:
+    """Return a mean with its normal interval, from sums over ``n * each`` rows."""
     mean = float(total / n)
-    half = z * float(np.sqrt(max(squares / n - mean**2, 0.0) / n))
+    half = z * float(np.sqrt(max(squares / n - mean**2, 0.0) / (n * each)))
     return [mean, mean - half, mean + half]

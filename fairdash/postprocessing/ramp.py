@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -205,24 +205,6 @@ class RampThreshold(PostProcessor):
     center: bool = False
     score_type: ScoreType = "margin"
 
-    def fit(
-        self,
-        scores: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        sensitive_features: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Learn the thresholds, see :meth:`PostProcessor.fit`."""
-        rows = ScoredRows.read(
-            scores,
-            sensitive_features=sensitive_features,
-            y=y,
-            sample_weight=sample_weight,
-            score_type=self.score_type,
-        )
-        return self.fit_rows(rows)
-
     def _rules(self, rows: ScoredRows) -> Sequence[Rule]:
         check_positive("gamma", self.gamma)
         check_non_negative("tolerance", self.tolerance)
@@ -283,13 +265,14 @@ class RampThreshold(PostProcessor):
         """Return accuracy and DI with intervals, from sums of sorted scores."""
         right, positive = 0.0, []
         n = np.array([group.total for group in rows.by_outcome])
+        each, whole = rows.effective
         for group, start in zip(rows.by_outcome, starts, strict=True):
             decided = [float(side.sum_h(start, self.gamma)) for side in group]
             right += group.negative.total - decided[0] + decided[1]
             positive.append(sum(decided))
         total = n.sum()
-        accuracy = wilson_interval(right, total)
-        gap = gap_interval(positive, n)
+        accuracy = wilson_interval(right * whole, total * whole)
+        gap = gap_interval(positive * each, n * each)
         shares = np.divide(positive, n, out=np.full(len(n), np.nan), where=n > 0)
         found: dict[str, Any] = {
             "accuracy": right / total,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import as_written
 from fairdash.datasets import MOST_GROUPS
+from fairdash.metrics import divide
 from fairdash.postprocessing.inputs import (
     Array,
     ScoreType,
@@ -130,6 +131,20 @@ class ScoredRows:
         """Cells of :class:`DecisionSums`; an unknown outcome counts as 0."""
         cells: Codes = 4 * self.codes + 2 * self.before
         return cells if self.y is None else cells + self.y
+
+    @cached_property
+    def effective(self) -> tuple[Array, float]:
+        """How many rows a unit of weight is worth to intervals: by group, and overall.
+
+        Kish's effective rows over the sum of the weights; 1 where rows count once.
+        """
+        if self.weight is None:
+            return np.ones(len(self.names)), 1.0
+        n, squares = (
+            np.bincount(self.codes, weight, len(self.names))
+            for weight in (self.weight, self.weight**2)
+        )
+        return divide(n, squares), float(n.sum() / squares.sum())
 
     @cached_property
     def by_group(self) -> list[SortedScores]:
@@ -253,6 +268,7 @@ class SplitScores:
         calibration: Codes | None = None,
         test: Codes | None = None,
         y: NDArray[np.int8] | None = None,
+        weight: Array | None = None,
         score_type: ScoreType = "margin",
         names: Sequence[str] = (),
     ) -> Self:
@@ -263,6 +279,8 @@ class SplitScores:
         calibration, test : ndarray of int64, optional
             Places of rows. Without test rows every fifth row of each group is one;
             without calibration rows all others are.
+        weight : ndarray, optional
+            Of every row.
         names : sequence of str, optional
             The order of the groups; otherwise that of their values.
 
@@ -280,7 +298,9 @@ class SplitScores:
         if calibration is None:
             calibration = np.setdiff1d(np.arange(len(labels)), test)
         check_informative(margins[calibration], score_type)
-        read = fit_groups(labels[calibration], margins[calibration], None)
+        learned = margins[calibration]
+        own = None if weight is None else as_weights(weight[calibration], learned)
+        read = fit_groups(labels[calibration], learned, own)
         ordered = tuple(names or read.names)
         codes = pd.Index(ordered).get_indexer(pd.Index(found).astype(str))[levels]
         unseen = np.flatnonzero(codes[test] < 0)
@@ -297,7 +317,8 @@ class SplitScores:
                 ordered,
                 ordered,
                 None if y is None else y[where],
-                score_type=score_type,
+                None if weight is None else weight[where],
+                score_type,
             )
 
         return cls(part(calibration), part(test), calibration, test)

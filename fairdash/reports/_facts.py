@@ -274,6 +274,7 @@ def corrected(found: Found) -> Sequence[Block]:
             calibration=parts.validation,
             test=parts.test,
             y=dataset.y,
+            weight=dataset.sample_weight,
             score_type="probability",
             names=groups,
         )

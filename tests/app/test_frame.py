@@ -201,8 +201,10 @@ def test_pages_without_weights_say_so(visit, dataset_id):
     said = "Measures of models are weighted by skill; in training every row counts once"
     assert said in words(visit("Train", data=other))
     assert "counts once" not in words(visit("Train", data=dataset_id))
-    said = "In thresholds and the numbers of this page every row counts once"
+    said = "Thresholds and rates are weighted by skill; in numbers of decisions and the"
     assert said in words(visit("Post-process", data=other))
+    said = "In the numbers of this page every row counts once, without skill"
+    assert said in words(visit("Individual fairness", data=other))
     assert "weighted by skill" in words(visit("Data", data=other))
 
 

@@ -238,3 +238,48 @@ def test_rows_of_another_type_than_the_method_is_told_of_are_refused(table):
             method.fit_rows(rows)
     with pytest.raises(ValueError, match="Set `score_type` to 'probability'"):
         CovarianceRamp().fit_cells(corrections(table, split_of(table)).learned)
+
+
+def test_a_row_of_weight_k_is_k_rows_to_every_threshold_and_number(table):
+    weight = np.random.default_rng(1).integers(0, 4, N)
+    weight[table["p"].between(0.4, 0.5) & (table["sex"] == "f")] *= 5
+    again = np.repeat(np.arange(N), weight)
+    parts = {"calibration": again % 3 > 0, "test": again % 3 == 0}
+    repeated = table.iloc[again].reset_index(drop=True)
+    once = split_of(table, weight=weight.astype(float))
+    many = split_of(repeated, **{k: np.flatnonzero(v) for k, v in parts.items()})
+    ramp = RampThreshold(score_type="probability")
+    values = ["value", "change"]
+    fitted = []
+    for frame, split in ((table, once), (repeated, many)):
+        learned, test = split.calibration, split.test
+        own = ramp.fit_rows(learned)
+        report, curve = own.report(test), own.curve(test)
+        local = corrections(frame, split).compare(report.h, 0.1)
+        others = FittedBaselines.fit(learned)
+        shown = ["tolerance", "accuracy", "demographic_parity_difference"]
+        fitted.append(
+            [
+                own.starts_,
+                report.outcome[values],
+                report.changed[["rate_before", "rate"]],
+                report.by_measure("precision")[["before", "after"]],
+                curve[shown],
+                local.cells["local_di"],
+                local.overall["demographic_parity_difference"],
+                others.table(test)[shown[1:]],
+                list(own.expected_rates_.values()),
+            ]
+        )
+        assert len(others.methods) == 4
+    for weighted, plain in zip(*fitted, strict=True):
+        np.testing.assert_allclose(weighted, plain, atol=1e-9)
+
+
+def test_weights_that_are_all_alike_change_no_interval(table):
+    ramp, found = RampThreshold(0.1, 0.4, score_type="probability"), []
+    for rows in (split_of(table).test, split_of(table, weight=np.full(N, 2.0)).test):
+        report = ramp.fit_rows(rows).report(rows)
+        found.append([report.outcome, report.changed, ramp.curve(rows)])
+    for plain, weighted in zip(*found, strict=True):
+        pd.testing.assert_frame_equal(plain, weighted)

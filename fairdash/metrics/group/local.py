@@ -54,13 +54,23 @@ class LocalCells:
         """Return local DI of 0/1 predictions as (models, subgroups), NaN undefined."""
         return spread(self.rates(self.cells.count(binary_models("y_pred", y_pred))))
 
-    def table(self, positives: Counts, *, confidence: float = 0.95) -> pd.DataFrame:
-        """Return the table of :func:`local_di` of sums by subgroup and group."""
+    def table(
+        self,
+        positives: Counts,
+        effective: Counts | None = None,
+        *,
+        confidence: float = 0.95,
+    ) -> pd.DataFrame:
+        """Return the table of :func:`local_di` of sums by subgroup and group.
+
+        ``effective`` are the rows that intervals count, of rows with weights Kish's.
+        """
         rows = self.cells.rows
         rates, reported = divide(positives, rows), self.rates(positives)
+        counted = positives if effective is None else rates * effective
         low, high = gap_interval(
-            np.where(self.estimable[:, None], positives, np.nan),
-            rows,
+            np.where(self.estimable[:, None], counted, np.nan),
+            rows if effective is None else effective,
             confidence=confidence,
         )
         by_group = list(enumerate(self.groups))

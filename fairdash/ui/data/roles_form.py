@@ -301,9 +301,8 @@ def roles_form(
                 if roles.sample_weight in numbers
                 else None,
                 placeholder="every row counts once",
-                help="How many people a row stands for. Measures of Local fairness and "
-                "By any measure use it; base rates, training and the numbers of a run "
-                "count every row once.",
+                help="How many people a row stands for. Base rates, measures of models "
+                "and thresholds use it; each page says what counts every row once.",
                 key=f"{key} {target} {taken} weight",
             )
         scored = tuple(score.column for score in scores)

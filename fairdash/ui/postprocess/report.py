@@ -77,13 +77,14 @@ ramp = RampThreshold(
     score_type={score_type!r},
 )
 ramp.fit(
-    scores[calibration], {y}sensitive_features=groups[calibration]
+    scores[calibration], {y}sensitive_features=groups[calibration]{weight}
 )
 h = ramp.predict_proba(scores[test], sensitive_features=groups[test])
 decision = ramp.predict(
     scores[test], sensitive_features=groups[test], random_state=0
 )
 """
+_WEIGHED = ",\n    sample_weight=weight[calibration]"
 _COMMAND = """\
 fairdash apply fairdash-thresholds.json NEW_FILE.csv \\
     --score SCORE_COLUMN{groups} --out decided.csv
@@ -232,6 +233,7 @@ def post_downloads(
             **fitted.get_params(),
             kind=_SCORES_ARE[fitted.score_type],
             y="" if split.calibration.y is None else "y[calibration], ",
+            weight=_WEIGHED if split.calibration.weight is not None else "",
         )
         st.caption("The same, to copy; Bash applies thresholds to a file of any size")
         code_tabs({"Python": script, "Bash": _COMMAND.format(groups=groups)})

@@ -58,14 +58,15 @@ _MENU: dict[str, dict[str, tuple[str, str]]] = {
     "Keep": {"pages/10_Runs.py": ("Runs", "history")},
 }
 _ANOTHER = ""
-_ONCE = {  # what takes no sampling weights, by page
-    "Train": "training",
-    "Weights": "training with its weights r",
-    "Sweep": "training and the certified choice",
-    "Post-process": "thresholds and the numbers of this page",
-    "Noisy groups": "training and the numbers of this page",
-    "Individual fairness": "the numbers of this page",
-    "Drift": "the numbers of this page",
+_MODELS, _THRESHOLDS = "Measures of models", "Thresholds and rates"
+_ONCE = {  # what takes sampling weights, and what takes none, by page
+    "Train": (_MODELS, "training"),
+    "Weights": (_MODELS, "training with its weights r"),
+    "Sweep": (_MODELS, "training and the certified choice"),
+    "Post-process": (_THRESHOLDS, "numbers of decisions and the bounds of theory"),
+    "Noisy groups": ("", "training and the numbers of this page"),
+    "Individual fairness": ("", "the numbers of this page"),
+    "Drift": ("", "the numbers of this page"),
 }
 _PICKER = 240  # pixels: what `shortened` leaves of a name fits in
 # what is chosen has a tint and a border: no accent is 4.5:1 to a dark page, to its own
@@ -129,20 +130,19 @@ def page(
     if pick and run:
         _stop_if_unsupported(run)
     if data and name in _ONCE:
-        _say_unweighted(data, _ONCE[name])
+        _say_unweighted(data, *_ONCE[name])
     return View(run, data, corner)
 
 
-def _say_unweighted(data: str, what: str) -> None:
+def _say_unweighted(data: str, weighted: str, once: str) -> None:
     """Say what of this page takes no sampling weights, if there are any."""
     weight = store().dataset_record(data).roles.sample_weight
-    if weight is not None:
-        st.caption(
-            f"Measures of models are weighted by {plain(weight)}; in {what} every row "
-            "counts once."
-            if what.startswith("training")
-            else f"In {what} every row counts once, without {plain(weight)}."
-        )
+    if weight is None:
+        return
+    words = f"In {once} every row counts once, without {plain(weight)}."
+    if weighted:
+        words = f"{weighted} are weighted by {plain(weight)}; i{words[1:]}"
+    st.caption(words)
 
 
 def _stop_unless_let_in() -> None:

@@ -276,6 +276,7 @@ def _of_dataset(
         calibration=calibration,
         test=parts.test,
         y=dataset.y,
+        weight=dataset.sample_weight,
         score_type=score_type,
         names=names,  # the order, and so the colours, of other pages
     )
