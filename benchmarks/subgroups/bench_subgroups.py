@@ -79,7 +79,7 @@ def main():
             lambda bounded=bounded: search(rows, limits, most=500, bounded=bounded)
         )
         name = "branch and bound" if bounded else "every block"
-        print(f"search, {name:18s} {seconds:8.2f} s  {found.n_counted} blocks counted")
+        print(f"search, {name:18s} {seconds:8.2f} s  {len(found.best)} blocks counted")
     seconds, chance = timed(
         lambda: permute(
             rows, found, limits, n_permutations=options.permutations, random_state=0

@@ -29,7 +29,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import KFold, cross_val_predict
 
 from fairdash.audits import find_subgroups
-from fairdash.audits.subgroups.chance import _largest, _Permuted
+from fairdash.audits.subgroups.chance import _Cells, _largest, _Permuted
 from fairdash.audits.subgroups.counts import Rows, search_columns
 from fairdash.audits.subgroups.search import Found, Limits
 from fairdash.datasets import SAMPLES, encode, load_sample, split
@@ -208,13 +208,21 @@ class Redrawn(_Permuted):
     def cells(self, columns, blocks):
         """Yield cells as the class above does."""
         for block, cells in super().cells(columns, blocks):
-            shape = (len(cells), 2, self.rows.n_groups, self.times)
-            yield block, cells.reshape(shape).swapaxes(1, 2)
+            yield block, _ByValue(*cells)
+
+
+class _ByValue(_Cells):
+    """Groups are the fixed kinds, values the labels drawn."""
+
+    def whole(self):
+        cells, labels_first = len(self.sizes), super().whole()
+        shape = (cells, 2, self.n_groups, labels_first.shape[-1])
+        return labels_first.reshape(shape).swapaxes(1, 2)
 
 
 def twins(repetitions, first, names):
     limits = Limits(3, 50)
-    none = Found(np.empty(0), (), np.empty(0, np.int64), 0)
+    none = Found(np.empty(0), (), np.empty(0, np.int64), {})
     for name in names:
         dataset = load_sample(name)
         at, decided = decisions(name, 0, "cross")

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,11 @@ from scipy.sparse import csc_array
 
 from fairdash.audits.subgroups.counts import Block, Float, Rows
 from fairdash.audits.subgroups.search import Found, Limits
-from fairdash.audits.subgroups.statistic import studentised, union_may_exceed
+from fairdash.audits.subgroups.statistic import (
+    studentised,
+    union_exceeds,
+    union_may_exceed,
+)
 
 _MANY = 250_000  # rows from which a second thread gains more than it holds up
 _BYTES = 200_000_000  # of permuted labels at a time
@@ -116,72 +120,103 @@ def _largest(
         places[block].append(i)
     total = rows.total.astype(np.float32) if beyond else None
     own = np.zeros((permuted.times, len(found.score)), np.float32)
+    threads = 2 if len(rows) >= _MANY else 1
+    largest = np.zeros((threads, permuted.times), np.float32)
     todo = iter(covers.items())
 
-    def take(_: int) -> tuple[int, Float]:
-        n_searched, rest = 0, np.zeros(permuted.times, np.float32)
-        for block, cells in (one for some in todo for one in permuted.cells(*some)):
-            # rows of a subgroup do not change, so one permutation tells its size
-            counted = rows.conjunctions(block, cells[..., 0].sum((1, 2))) >= min_size
+    def take(thread: int) -> int:
+        n_searched = 0
+        for block, some in (one for sets in todo for one in permuted.cells(*sets)):
+            # rows of a subgroup do not change
+            sizes = rows.conjunctions(block, some.sizes.sum(1, np.float32))
+            counted = sizes >= min_size
             n_searched += int(counted.sum())
             if which := places.get(block):
                 at = found.places[which]
                 counted[at] = False
+                cells = some.whole()
                 sums = rows.boxes(block, at) @ cells.reshape(len(cells), -1)
                 sums = np.moveaxis(sums.reshape(-1, *cells.shape[1:]), 0, -1)
                 own[:, which] = studentised(sums, total)
-            _raise(rest, rows, block, cells, counted, min_size, total)
-        return n_searched, rest
+            # what the other thread has found spares this one work
+            raised = largest.max(0)
+            _raise(raised, rows, block, some, counted, min_size, total)
+            largest[thread] = raised
+        return n_searched
 
-    threads = 2 if len(rows) >= _MANY else 1
     with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(take, range(threads)))
-    rest = np.max([largest for _, largest in parts], axis=0)
-    later = np.concatenate([own, rest[:, None]], axis=1)[:, ::-1]
+        n_searched = sum(pool.map(take, range(threads)))
+    later = np.concatenate([own, largest.max(0)[:, None]], axis=1)[:, ::-1]
     later = np.maximum.accumulate(later, axis=1)[:, ::-1]
-    return sum(n for n, _ in parts), later
+    return n_searched, later
+
+
+class _Cells(NamedTuple):
+    """What is counted in cells: rows of each fixed kind, and drawn labels of these.
+
+    ``sizes`` are of shape (cells, kinds), ``drawn``, without those of the first label,
+    of shape (cells, kinds, labels - 1, times).
+    """
+
+    sizes: NDArray[Any]
+    drawn: NDArray[Any]
+    n_groups: int
+
+    def whole(self) -> Float:
+        """Return rows of every cell by group and value, (cells, groups, 2, times)."""
+        *kinds, others, times = self.drawn.shape
+        table = np.empty((*kinds, others + 1, times), np.float32)
+        table[:, :, 1:] = self.drawn
+        table[:, :, 0] = self.sizes[..., None] - table[:, :, 1:].sum(2)
+        return table.swapaxes(1, 2).reshape(-1, self.n_groups, 2, times)
 
 
 def _raise(
     largest: Float,
     rows: Rows,
     block: Block,
-    cells: Float,
+    some: _Cells,
     counted: NDArray[np.bool_],
     min_size: int,
     total: Float | None,
 ) -> None:
     """Raise the largest statistic of every permutation to those of one block.
 
-    Conditions of all columns but the last are put together, and those of the last only
-    where `union_may_exceed` leaves something to find: in one of a hundred, about.
+    Conditions of all columns but one are put together, and those of the one with most
+    only where `union_may_exceed` leaves something to find: in one of a hundred, about.
     """
-    items = rows.columns[block[-1]].items.astype(np.float32)
-    # (conjunctions, bins of the last, ...)
-    bins = items.shape[1]
+    n_items = rows.shape(block)
+    last = max(range(len(block)), key=n_items.__getitem__)
+    items = rows.columns[block[last]].items.astype(np.float32)
+    rest = (*block[:last], *block[last + 1 :])
+    bins = [rows.columns[j].n_bins for j in block]
 
     def parts(table: Float) -> Float:
-        return rows.conjunctions(block[:-1], table).reshape(-1, bins, *table.shape[1:])
+        """Return sums over the others' conditions, (conjunctions, ..., bins, times)."""
+        wide = table.reshape(*bins, *table.shape[1:])
+        wide = np.moveaxis(wide, last, -2)
+        return rows.conjunctions(rest, wide.reshape(-1, *wide.shape[len(rest) :]))
 
+    counted = np.moveaxis(counted.reshape(n_items), last, -1).reshape(-1, len(items))
+    n = rows.total.sum(1)
     if total is not None:
-        counts = np.tensordot(parts(cells), items, (1, 1))
+        counts = np.tensordot(parts(some.whole()), items, (3, 1))
         # (which, groups, 2, times, conditions) to (groups, 2, which, conditions, times)
         score = studentised(counts.transpose(1, 2, 0, 4, 3), total)
-        score[~counted.reshape(score.shape[:2])] = 0
+        score[~counted] = 0
         np.maximum(largest, score.max((0, 1), initial=0), out=largest)
         return
-    counted = counted.reshape(-1, len(items))
-    n = rows.total.sum(1)
     if rows.n_groups == 2:
         # how many there are of both is the same at all times
-        both, share = cells.sum(1)[..., :1], float(n[1] / n.sum())
-        apart = parts(cells[:, 1] - np.float32(share) * both)
+        share = float(n[1] / n.sum())
+        both: Float = some.sizes.astype(np.float32)[..., None]
+        apart = parts(some.drawn[:, :, 0] - np.float32(share) * both)
         _raise_pair(largest, apart, parts(both), share, items, counted, min_size)
         return
-    every = parts(cells)
+    every = parts(some.whole())
     for a, b in combinations(range(rows.n_groups), 2):
-        both, share = every[:, :, a] + every[:, :, b], float(n[b] / (n[a] + n[b]))
-        apart = every[:, :, b] - np.float32(share) * both
+        both, share = every[:, a] + every[:, b], float(n[b] / (n[a] + n[b]))
+        apart = every[:, b] - np.float32(share) * both
         _raise_pair(largest, apart, both, share, items, counted, None)
 
 
@@ -194,25 +229,29 @@ def _raise_pair(
     counted: NDArray[np.bool_],
     min_size: int | None,
 ) -> None:
-    """Do so for two groups: rows of both, and what the second has beyond its share."""
+    """Do so for two groups: rows of both, and what the second has beyond its share.
+
+    Both are of shape (conjunctions, 2, bins, times).
+    """
     step = max(1, _NEAR // apart[0].size)
     may = [
         union_may_exceed(apart[at], both[at], share, largest, min_size)
         for at in (slice(i, i + step) for i in range(0, len(apart), step))
     ]
     which, when = np.nonzero(np.concatenate(may))
+    fixed = both.shape[-1] == 1
+    every = both[..., 0] @ items.T if fixed else both
     for i in range(0, len(which), step := _NEAR // len(items)):
         at, time = which[i : i + step], when[i : i + step]
-        later = time if both.shape[-1] > 1 else 0
-        # (which, bins, 2) to (2, which, conditions)
-        more, sizes = (
-            np.moveaxis(np.moveaxis(some, 1, -1) @ items.T, 1, 0)
-            for some in (apart[at, ..., time], both[at, ..., later])
-        )
-        second = np.rint(more + np.float32(share) * sizes)
-        score = studentised(np.stack([sizes - second, second]))
-        score[~counted[at]] = 0
-        np.maximum.at(largest, time, score.max(1, initial=0))
+        # (which, 2, conditions)
+        more = apart[at, ..., time] @ items.T
+        sizes = every[at] if fixed else every[at, ..., time] @ items.T
+        exceeds = union_exceeds(more, sizes, share, largest[time]) & counted[at]
+        left, item = np.nonzero(exceeds)
+        rows = sizes[left, :, item].T
+        second = np.rint(more[left, :, item].T + np.float32(share) * rows)
+        score = studentised(np.stack([rows - second, second]))
+        np.maximum.at(largest, time[left], score)
 
 
 class _Permuted:
@@ -242,40 +281,34 @@ class _Permuted:
         if self.n_labels > 2:
             each = range(1, self.n_labels)
             self.where = [(labels == k).view(np.uint8) for k in each]
-        self.words: dict[Any, list[NDArray[np.uint64]]] = {}
-        self.ones = np.ones(len(rows), np.uint64)
-        self.ends = np.arange(len(rows) + 1)
+        self.words: dict[Any, list[NDArray[Any]]] = {}
+        self.ends = np.arange(len(rows) + 1, dtype=np.int32)
 
     def cells(
         self, columns: Block, blocks: list[Block]
-    ) -> Iterator[tuple[Block, Float]]:
-        """Yield blocks of some columns with their cells, (cells, groups, 2, times)."""
+    ) -> Iterator[tuple[Block, _Cells]]:
+        """Yield blocks of some columns with what is counted in their cells."""
         rows = self.rows
         code, size = rows.coded(columns, self.fixed, self.n_fixed)
-        within = csc_array((self.ones, code, self.ends), shape=(len(size), len(rows)))
         number = np.min_scalar_type(size.max())
+        # several numbers in a word of the size that is added up fastest
+        word = np.promote_types(number, np.uint16)
         if number not in self.words:
             self.words[number] = [
-                where.astype(number, copy=False).view(np.uint64) for where in self.where
+                where.astype(number, copy=False).view(word) for where in self.where
             ]
-        # several numbers in a word, none of which runs over
+        one_each = np.ones(len(rows), word)
+        within = csc_array((one_each, code, self.ends), shape=(len(size), len(rows)))
+        # none of which runs over
         words = {number: [np.asarray(within @ one) for one in self.words[number]]}
         for block in blocks:
             sizes = rows.cells(block, size, columns)
             wide = np.promote_types(number, np.min_scalar_type(sizes.max()))
             if wide not in words:
-                words[wide] = [
-                    one.view(number).astype(wide).view(np.uint64)
-                    for one in words[number]
-                ]
-            drawn = np.empty((*sizes.shape, self.n_labels, self.times), np.float32)
-            for k, one in enumerate(words[wide], 1):
-                sums = rows.cells(block, one, columns).view(wide)
-                drawn[:, :, k] = sums[..., : self.times]
-            drawn[:, :, 0] = sizes[..., None] - drawn[:, :, 1:].sum(2)
-            # (cells, fixed, labels, times) to (cells, groups, 2, times)
-            cells = drawn.swapaxes(1, 2).reshape(-1, rows.n_groups, 2, self.times)
-            yield block, cells
+                words[wide] = [one.view(number).astype(wide) for one in words[number]]
+            sums = [rows.cells(block, one, columns).view(wide) for one in words[wide]]
+            drawn = np.stack([one[..., : self.times] for one in sums], axis=2)
+            yield block, _Cells(sizes, drawn, rows.n_groups)
 
 
 def _arranged(wanted: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.uint8]:
@@ -284,11 +317,10 @@ def _arranged(wanted: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np
     Labels are drawn row by row in about these shares, then rows of a label that came
     too often, any of them, take those that came too seldom: nothing tells rows apart.
     """
-    shares = np.round(256 * np.cumsum(wanted) / wanted.sum()).astype(np.int64)
-    table = np.repeat(np.arange(len(wanted)), np.diff(shares, prepend=0))
-    drawn: NDArray[np.uint8] = table.astype(np.uint8)[
-        rng.integers(0, 256, wanted.sum(), np.uint8)
-    ]
+    drawn = np.zeros(wanted.sum(), np.uint8)
+    bytes_ = rng.integers(0, 256, len(drawn), np.uint8)
+    for share in np.round(256 * np.cumsum(wanted)[:-1] / len(drawn)):
+        drawn += bytes_ >= int(share)
     missing = wanted - [np.count_nonzero(drawn == k) for k in range(len(wanted))]
     moved = [
         rng.choice(

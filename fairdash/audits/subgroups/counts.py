@@ -140,10 +140,10 @@ def as_subgroups(conditions: Sequence[Condition], start: Subgroups) -> Subgroups
 def _intervals(column: "pd.Series[Any]", bins: int) -> SearchColumn:
     """Cut a number; a condition is one bin, or all bins below or above a cut."""
     values = column.to_numpy(dtype=float, na_value=np.nan)
-    present = np.unique(values[np.isfinite(values)])
-    cuts = np.asarray(
-        present[1:] if len(present) <= _BY_VALUE else quantile_cuts(column, bins)
-    )
+    cuts = np.asarray(quantile_cuts(column, bins))
+    if len(cuts) < _BY_VALUE:
+        present = np.unique(values[np.isfinite(values)])
+        cuts = present[1:] if len(present) <= _BY_VALUE else cuts
     n = len(cuts) + 1
     codes = np.searchsorted(cuts, values, side="right").astype(np.uint8)
     codes[~np.isfinite(values)] = n
@@ -296,15 +296,17 @@ class Rows:
 
     def coded(
         self, columns: Block, kind: NDArray[np.int64], n: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return bins and one of ``n`` kinds of every row as a code, and rows by it."""
-        code = np.zeros(len(self), np.int64)
+        n_codes = n * int(np.prod([self._widths[j] for j in columns]))
+        code: NDArray[Any] = np.zeros(
+            len(self), np.int32 if n_codes < 2**31 else np.int64
+        )
         for j in columns:
             code *= self._widths[j]
             code += self.columns[j].codes
         code *= n
-        code += kind
-        n_codes = n * int(np.prod([self._widths[j] for j in columns]))
+        code += kind.astype(code.dtype, copy=False)
         return code, np.bincount(code, minlength=n_codes)
 
     def cells(self, block: Block, table: NDArray[Any], columns: Block) -> NDArray[Any]:

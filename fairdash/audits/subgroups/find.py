@@ -193,7 +193,9 @@ def _searched(rows: Rows, how: _How, rng: np.random.Generator) -> pd.DataFrame:
         random_state=int(rng.integers(2**31)),
     )
     critical = chance.critical(how.alpha)
-    certain = search(rows, limits, most=_LOOKED_AT, critical=critical)
+    certain = search(
+        rows, limits, most=_LOOKED_AT, critical=critical, known_best=found.best
+    )
     listed = without_redundant(
         rows,
         # what is not beyond chance comes last, by its statistic

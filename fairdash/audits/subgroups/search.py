@@ -3,7 +3,7 @@
 No subgroup of the list is explained by another one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from fairdash.audits.subgroups.statistic import (
     widest_pair,
 )
 
+NOTHING_KNOWN: Mapping[Block, float] = {}
 Words = NDArray[np.uint64]
 _ALIKE = 3.0  # standard errors; the best of many looks larger than it is
 _SHARE = 0.5  # of its gap that rows outside must show to explain it
@@ -47,12 +48,14 @@ class Found:
         What they were searched for: studentised gaps, or certain ones.
     places : int array of shape (n_found,)
         Which conjunction of its block, a tuple of columns, each is.
+    best : dict of block to float
+        The largest score of every block that was counted.
     """
 
     score: Float
     blocks: tuple[Block, ...]
     places: NDArray[np.int64]
-    n_counted: int
+    best: dict[Block, float]
 
     def all_conditions(self, rows: Rows) -> list[tuple[Condition, ...]]:
         """Return what every subgroup is."""
@@ -74,6 +77,7 @@ def search(
     most: int,
     critical: float | None = None,
     bounded: bool | None = None,
+    known_best: Mapping[Block, float] = NOTHING_KNOWN,
 ) -> Found:
     """Return the ``most`` subgroups with the largest studentised gaps.
 
@@ -91,6 +95,9 @@ def search(
     bounded : bool, optional
         False counts every block, to the same end; by default so where the bounds do not
         spare even the block whose parents have the smallest scores.
+    known_best : mapping of block to float, optional
+        `Found.best` of a search without ``critical``. A block whose largest studentised
+        gap does not exceed ``critical`` has no certain one.
     """
     depth, min_size, beyond = limits
     total = rows.total if beyond else None
@@ -98,7 +105,6 @@ def search(
     known: dict[Block, Float] = {(): rows.total}
     covers = rows.covers(depth).items()
     home = {block: columns for columns, blocks in covers for block in blocks}
-    counted = 0
 
     def may_hold_better(block: Block) -> bool:
         least, largest = _between(rows, block, known)
@@ -114,10 +120,11 @@ def search(
             # where the least promising block must be counted, so must all others be
             spared = bounded is True or not may_hold_better(blocks[-1])
         for block in blocks:
+            if last and known_best.get(block, np.inf) <= (critical or 0.0) - 1e-9:
+                continue
             if spared and not may_hold_better(block):
                 continue
             counts = rows.counts(block, home[block])
-            counted += 1
             if not last:
                 known[block] = counts
             if critical is None:
@@ -126,8 +133,11 @@ def search(
                 score = certain_gap(counts, critical, total)
             score[counts.sum((0, 1)) < min_size] = -np.inf
             kept.take(block, score)
-    found = kept.found(counted)
-    return found if critical is not None else replace(found, score=found.score**0.5)
+    found = kept.found()
+    if critical is not None:
+        return found
+    best = {block: z2**0.5 if z2 > 0 else 0.0 for block, z2 in found.best.items()}
+    return replace(found, score=found.score**0.5, best=best)
 
 
 class _Kept:
@@ -166,9 +176,9 @@ class _Kept:
         self.place = np.concatenate([self.place, new])[keep]
         self.block = np.concatenate([self.block, owner])[keep]
 
-    def found(self, counted: int) -> Found:
+    def found(self) -> Found:
         blocks = tuple(self.blocks[i] for i in self.block)
-        return Found(self.score, blocks, self.place, counted)
+        return Found(self.score, blocks, self.place, self._best)
 
 
 def _parents(block: Block) -> list[Block]:

@@ -26,7 +26,7 @@ proportions and differences of proportions. American Statistician 54, 280-288.
 
 from collections.abc import Iterator
 from itertools import combinations, permutations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,9 +194,9 @@ def union_may_exceed(
 
     Parameters
     ----------
-    apart : array of shape (n, bins, 2, times)
+    apart : array of shape (n, 2, bins, times)
         u and v.
-    both : array of shape (n, bins, 2, times or 1)
+    both : array of shape (n, 2, bins, times or 1)
         X and Y.
     largest : array of shape (times,)
     min_size : int, optional
@@ -210,7 +210,7 @@ def union_may_exceed(
     else:
         squares *= weights
         s = squares.sum((1, 2))
-    n = 4.0 + (both.sum(2).min(1) if min_size is None else min_size)
+    n = 4.0 + (both.sum(1).min(1) if min_size is None else min_size)
     r = (2 * n * share - largest) / (2 * np.maximum(n - largest, 1e-9))
     needed = np.minimum.reduce(
         [
@@ -221,6 +221,31 @@ def union_may_exceed(
     # a thousandth more than rounding takes
     may: NDArray[np.bool_] = s + (1 - 2 * share) ** 2 > needed * 0.999
     return may
+
+
+def union_exceeds(apart: Float, both: Float, share: float, largest: Float) -> Any:
+    r"""Return where `studentised` may exceed ``largest``, of unions themselves.
+
+    By Pearson's statistic, which is no less: in the terms of `union_may_exceed`
+
+    .. math:: L = \frac{(u Y - v X)^2 N}{X Y n_a n_b} , \quad n_b = \pi N + u + v .
+
+    Parameters
+    ----------
+    apart, both : arrays of shape (n, 2, unions)
+    largest : array of shape (n,)
+    """
+    (u, v), (x, y) = np.moveaxis(apart, 1, 0), np.moveaxis(both, 1, 0)
+    more, x, y = 1 - 2 * share, x + 2, y + 2
+    u, v = u + more, v + more
+    n = x + y
+    second = u + v + share * n
+    apart_squared = u * y - v * x
+    apart_squared *= apart_squared
+    apart_squared *= n
+    least = second * (n - second) * x * y
+    least *= largest[:, None] * np.float32(0.999)
+    return apart_squared > least
 
 
 def _pearson(xb: Float, yb: Float, xa: Float, ya: Float) -> Float:
