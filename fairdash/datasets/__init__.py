@@ -16,6 +16,7 @@ from fairdash.datasets._dataset import (
     FRACTIONS,
     Dataset,
     make_dataset,
+    read_weights,
     split,
     subsample,
     training_rows,

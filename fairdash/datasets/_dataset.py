@@ -76,18 +76,7 @@ class Dataset:
         name = self.roles.sample_weight
         if name is None:
             return None
-        numbers = pd.to_numeric(self.frame[name], errors="coerce")
-        weight = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-        wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-        if len(wrong):
-            raise ValueError(
-                f"{name!r} cannot be the sampling weight: {len(wrong)} of the rows "
-                "used hold no number of 0 or more, first row "
-                f"{self.row_number[wrong[0]] + 1} with "
-                f"{as_written(self.frame[name].iloc[wrong[0]])}. Choose another "
-                "column, or exclude these rows."
-            )
-        return weight
+        return read_weights(self.frame[name], self.row_number)
 
     def weight_of(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Return the sampling weights of some rows, None without."""
@@ -114,6 +103,26 @@ class Dataset:
         digest.update((self.table_key or _content_key(self)).encode())
         digest.update(json.dumps(self.roles.identity(), sort_keys=True).encode())
         return digest.hexdigest()
+
+
+def read_weights(
+    column: "pd.Series[Any]", row_number: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return sampling weights, finite and not negative.
+
+    Raises ValueError with the first of ``row_number``, from 0, that is neither.
+    """
+    numbers = pd.to_numeric(column, errors="coerce")
+    weight = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(wrong):
+        raise ValueError(
+            f"{column.name!r} cannot be the sampling weight: {len(wrong)} of the rows "
+            f"used hold no number of 0 or more, first row {row_number[wrong[0]] + 1} "
+            f"with {as_written(column.iloc[wrong[0]])}. Choose another column, or "
+            "exclude these rows."
+        )
+    return weight
 
 
 def make_dataset(

@@ -205,6 +205,8 @@ def test_pages_without_weights_say_so(visit, dataset_id):
     assert said in words(visit("Post-process", data=other))
     said = "In the numbers of this page every row counts once, without skill"
     assert said in words(visit("Individual fairness", data=other))
+    said = "Measures of models are weighted by skill; in shifts of columns every row"
+    assert said in words(visit("Drift", data=other))
     assert "weighted by skill" in words(visit("Data", data=other))
 
 

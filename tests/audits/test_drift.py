@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import ttest_1samp
 from toys import ROLES, people
 
+from fairdash._wording import percent
 from fairdash.audits import drift, drift_over_seeds, drift_tables, exported
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
@@ -287,6 +288,32 @@ def test_values_outside_a_filter_are_rows_that_nobody_trained_on(store, train):
         against="year 2021",
     )
     assert named.table.name == "year 2021"
+
+
+def test_another_table_is_weighted_by_the_column_of_the_roles(store, train):
+    frame = people().assign(stands=np.arange(600) % 3 + 1)
+    digest = store.add_table(frame.to_csv(index=False).encode(), "stands.csv")
+    roles = ROLES.model_copy(update={"sample_weight": "stands"})
+    data = store.add_dataset(digest, roles, "Weighted")
+    train({"logistic": {}})
+    models = known_models(store, data)
+    asked = {"main": models[0], "subgroups": BRANCH}
+    new = drifted().assign(stands=np.arange(800) % 5)
+    found = drift(store, models, data, other=("new", new), **asked)
+    model = exported(store, store.runs()[0].id, found.label)
+    new["decided"], new["y"] = model.predict(new), new["hired"] == "yes"
+    again = new.iloc[np.repeat(np.arange(800), new["stands"])]
+    own = found.points[found.points["table"] == "new"].iloc[0]
+    assert own["accuracy"] == pytest.approx((again["decided"] == again["y"]).mean())
+    works = again[again["branch"] == "works"].groupby("origin")["decided"].mean()
+    inside = found.changes.set_index("subgroup")["gap_after"].abs()
+    assert inside["works"] == pytest.approx(np.ptp(works))
+    assert found.kpis()[0].value == percent(own["accuracy"])
+    with pytest.raises(ValueError, match="no column 'stands', which the models or"):
+        drift(store, models, data, other=("new", drifted()), **asked)
+    new.loc[7, "stands"] = -1
+    with pytest.raises(ValueError, match=r"'stands' cannot be .* row 8 with -1"):
+        drift(store, models, data, other=("new", new), **asked)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Gaps and shifts between tables against recomputation from their definitions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +22,7 @@ from fairdash.audits import (
 from fairdash.metrics import newcombe_interval
 
 SUBGROUPS = ("young", "middle", "old")
+ENDS = ["ci_low", "ci_high"]
 
 
 def table(rng, n, name="t", known=True, none=0.1):
@@ -275,3 +278,55 @@ def test_holm_adjusts_as_defined(seed):
     p = np.sort(found["p_value"])
     wanted = np.minimum(np.maximum.accumulate(p * np.array([3, 2, 1])), 1)
     np.testing.assert_allclose(np.sort(found["p_adjusted"]), wanted)
+
+
+@pytest.mark.parametrize("rate", ["selection_rate", "false_positive_rate", "brier"])
+def test_a_row_of_weight_k_is_k_rows_to_gaps_and_points(rate):
+    rng = np.random.default_rng(3)
+    weighted, repeated, alike, plain = [], [], [], []
+    for n in (900, 1100):
+        one = table(rng, n)
+        scores = np.clip(rng.random(n) + 0.2 * (one.groups == "b"), 0, 1)
+        given = scores if rate == "brier" else (scores > 0.5).astype(np.int8)
+        weight = rng.integers(0, 4, n) * (1 + (one.subgroups == "old"))
+        again = np.repeat(np.arange(n), weight)
+        many = replace(
+            one,
+            frame=one.frame.iloc[again],
+            y=one.y[again],
+            groups=one.groups[again],
+            subgroups=one.subgroups[again],
+        )
+        for found, rows, places, w in (
+            (weighted, one, slice(None), weight.astype(float)),
+            (repeated, many, again, None),
+            (alike, one, slice(None), np.full(n, 3.0)),
+            (plain, one, slice(None), None),
+        ):
+            own = replace(rows, weight=w)
+            cells = GapCells.of(own, given[places], rate)
+            found.append((cells, table_points(own, scores[places][None])))
+    values = ["gap_before", "gap_after", "change"]
+    shares = ["contribution", "rates", "composition", "share_before", "share_after"]
+
+    def said(found, drop):
+        (before, first), (after, second) = found
+        tables = [
+            gap_changes(before, after, before.pair())[[*values, *drop]],
+            gap_changes(before.whole(), after.whole(), (0, 1))[[*values, *drop]],
+            pd.concat([first, second])[
+                [c for c in first if drop or not c.endswith(("_low", "_high", "n"))]
+            ].drop(columns="status"),
+        ]
+        if rate != "brier":
+            drivers = gap_drivers(before, after, before.pair())
+            tables.append(drivers.set_index("subgroup")[[*shares, *drop]].sort_index())
+        return tables
+
+    for one, other in (
+        *zip(said(weighted, []), said(repeated, []), strict=True),
+        *zip(said(alike, ENDS), said(plain, ENDS), strict=True),
+    ):
+        np.testing.assert_allclose(
+            one.to_numpy(float), other.to_numpy(float), atol=1e-9
+        )

@@ -24,7 +24,6 @@ from fairdash.metrics import (
     Interval,
     gap_words,
     in_points,
-    newcombe_interval,
     whole_points,
 )
 from fairdash.results import in_text, not_estimable
@@ -131,24 +130,18 @@ class DriftResult:
 
     def accuracy_change(self) -> Interval:
         """Return by how much accuracy differs from the reference, with Newcombe's."""
-        old, new = (self._point(place) for place in (0, self.against))
         if not self.has_outcome:
             return Interval(*np.full(3, np.nan))
-        counts = [
-            value
-            for row in (new, old)
-            for value in (round(row["accuracy"] * row["n"]), row["n"])
-        ]
-        low, high = newcombe_interval(*counts)
-        value = np.asarray(new["accuracy"] - old["accuracy"])
-        return Interval(value, np.asarray(low), np.asarray(high))
+        return self._change("accuracy")
 
     def measure_change(self) -> Interval:
         """Return by how much the measure differs, its two intervals combined."""
+        return self._change(self.measure)
+
+    def _change(self, name: str) -> Interval:
         old, new = (self._point(place) for place in (0, self.against))
-        low, high = (new[f"{self.measure}_change_{end}"] for end in ("low", "high"))
-        value = new[self.measure] - old[self.measure]
-        return Interval(*map(np.asarray, (value, low, high)))
+        low, high = (new[f"{name}_change_{end}"] for end in ("low", "high"))
+        return Interval(*map(np.asarray, (new[name] - old[name], low, high)))
 
     def verdict(self) -> str:
         """Say where a gap changed, by how much and how surely; and accuracy."""

@@ -36,8 +36,10 @@ class GapCells:
     """Rows that a rate is about, and those counted, by subgroup and group.
 
     ``n`` and ``k`` are of shape (subgroups + 1, groups); the last row is of those in
-    none. A measure that is no rate has estimates ``inside`` of that shape instead of
-    ``k``, and ``overall``, (groups,), of all rows.
+    none. A measure that is no rate, and any of rows with weights, has estimates
+    ``inside`` of that shape instead of ``k``, and ``overall``, (groups,), of all rows.
+    Of a rate with weights ``mass`` are the weights of both kinds of rows, and how many
+    rows a unit of it is worth by group: Kish's.
     """
 
     name: str
@@ -47,6 +49,7 @@ class GapCells:
     k: Float
     inside: Estimates | None = None
     overall: Estimates | None = None
+    mass: tuple[Float, Float, Float] | None = None
 
     @classmethod
     def of(cls, table: DriftTable, predicted: NDArray[Any], rate: str) -> "GapCells":
@@ -69,31 +72,41 @@ class GapCells:
         row = np.where(table.subgroups.codes < 0, shape[0] - 1, table.subgroups.codes)
         place = row * shape[1] + table.groups.codes
         size = shape[0] * shape[1]
-        if rate not in RATES:
-            measured = Measured.of(rate, y, predicted, None)
+
+        def total(values: NDArray[Any]) -> Float:
+            sums = np.bincount(place, weights=values, minlength=size)
+            return sums.astype(np.float64).reshape(shape)
+
+        mass, heavy = None, table.weight
+        d = decided.astype(float)
+        if rate in RATES:
+            about = RATES[rate].about(y, d)
+            counted = about & RATES[rate].counted(y, d)
+        if rate in RATES and heavy is not None:
+            n, k = total(about * heavy), total(counted * heavy)
+            squares = total(about * heavy**2)
+            mass = n, k, divide(n.sum(axis=0), squares.sum(axis=0))
+        if rate not in RATES or heavy is not None:
+            measured = Measured.of(rate, y, predicted, heavy)
             values = measured.estimate(place, size).reshape(*shape)
             overall = measured.estimate(table.groups.codes.astype(np.int64), shape[1])
             n, k = values.n.astype(np.float64), np.full(shape, np.nan)
-            return cls(table.name, subgroups, groups, n, k, values, overall)
-        d = decided.astype(float)
-        about = RATES[rate].about(y, d)
-        counted = about & RATES[rate].counted(y, d)
-        n, k = (
-            np.bincount(place, weights=flag, minlength=size)
-            .astype(np.float64)
-            .reshape(shape)
-            for flag in (about, counted)
-        )
-        return cls(table.name, subgroups, groups, n, k)
+            return cls(table.name, subgroups, groups, n, k, values, overall, mass)
+        return cls(table.name, subgroups, groups, total(about), total(counted))
+
+    @property
+    def by_group(self) -> Float:
+        """The measure of every group over all rows, NaN where there are none."""
+        if self.overall is not None:
+            return self.overall.value
+        return divide(self.k.sum(axis=0), self.n.sum(axis=0))
 
     def pair(self) -> tuple[int, int]:
         """Return the groups with the lowest and the highest rate over all rows.
 
         Raises ValueError when fewer than two groups have rows that the rate is about.
         """
-        rates = divide(self.k.sum(axis=0), self.n.sum(axis=0))
-        if self.overall is not None:
-            rates = self.overall.value
+        rates = self.by_group
         if np.isfinite(rates).sum() < 2:
             raise ValueError(
                 f"{self.name} has rows of one group only, so there is no gap on it."
@@ -252,10 +265,15 @@ def gap_drivers(
     1168-1194.
     """
     both = list(pair)
-    cells = [(c.n[:, both], c.k[:, both]) for c in (before, after)]
+    masses = [c.mass or (c.n, c.k, np.ones(len(c.groups))) for c in (before, after)]
+    cells = [(n[:, both], k[:, both]) for n, k, _ in masses]
     rates, composition = _parts(*cells[0], *cells[1])
     rng = np.random.default_rng(random_state)
-    drawn = [_resampled(n, k, rng) for n, k in cells]
+    each = [np.nan_to_num(worth[both]) for *_, worth in masses]
+    drawn = [
+        _resampled(n * worth, k * worth, rng)
+        for (n, k), worth in zip(cells, each, strict=True)
+    ]
     again = np.add(*_parts(*drawn[0], *drawn[1]))
     occur = cells[0][0].sum(axis=1) + cells[1][0].sum(axis=1) > 0
     tail = (1 - confidence) / 2 / max(int(occur.sum()), 1)
@@ -300,9 +318,10 @@ def _resampled(n: Float, k: Float, rng: np.random.Generator) -> tuple[Float, Flo
     """Draw the rows of every group again, with replacement."""
     sizes, counted = [], []
     for rows, positive in zip(n.T, k.T, strict=True):
-        total = int(rows.sum())
-        cells = np.concatenate([positive, rows - positive])
-        drawn = rng.multinomial(total, cells / max(total, 1), size=_DRAWS).astype(float)
+        total = float(rows.sum())
+        others = np.maximum(rows - positive, 0)  # of weights it may round below 0
+        shares = np.concatenate([positive, others]) / (total or 1)
+        drawn = rng.multinomial(round(total), shares, size=_DRAWS).astype(float)
         first, second = np.split(drawn, 2, axis=1)
         sizes.append(first + second)
         counted.append(first)

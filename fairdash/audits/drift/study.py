@@ -36,7 +36,6 @@ from fairdash.metrics import (
     error_costs,
     evaluate,
     gap_interval,
-    noise_floor,
     seed_interval,
     wilson_interval,
 )
@@ -88,23 +87,28 @@ def table_points(
         sensitive_features=table.groups,
         subgroups=table.subgroups,
         min_size=min_size,
+        sample_weight=table.weight,
     )
     decided = (scores > 0.5).astype(np.int8)
-    found["status"] = decision_status(y, decided)["status"]
-    positive = decided.sum(axis=1)
-    found["selection_rate"] = positive / table.n
-    low, high = wilson_interval(positive, np.full(len(positive), table.n))
+    status = decision_status(y, decided, sample_weight=table.weight)
+    found["status"] = status["status"]
+    weight = np.ones(table.n) if table.weight is None else table.weight
+    total, positive = weight.sum(), decided @ weight
+    found["selection_rate"] = positive / total
+    worth = total / (weight @ weight)  # Kish's rows of a unit
+    low, high = wilson_interval(positive * worth, np.full(len(found), total * worth))
     found["selection_rate_low"], found["selection_rate_high"] = low, high
     n_groups = len(table.groups.categories)
     cell = y.astype(np.int64) * n_groups + table.groups.codes
-    n = np.bincount(cell, minlength=2 * n_groups).reshape(2, n_groups)
-    k = np.stack(
-        [
-            np.bincount(cell, weights=row, minlength=2 * n_groups).reshape(2, n_groups)
-            for row in decided
-        ]
-    )
-    low, high = gap_interval(k, np.broadcast_to(n, k.shape).astype(float), axes=2)
+
+    def by_cell(values: NDArray[Any]) -> NDArray[np.float64]:
+        sums = np.bincount(cell, weights=values, minlength=2 * n_groups)
+        return sums.astype(np.float64).reshape(2, n_groups)
+
+    n = by_cell(weight)
+    each = np.nan_to_num(divide(n, by_cell(weight**2)))
+    k = np.stack([by_cell(weight * row) * each for row in decided])
+    low, high = gap_interval(k, np.broadcast_to(n * each, k.shape), axes=2)
     found["equalized_odds_difference_low"] = low if known else np.nan
     found["equalized_odds_difference_high"] = high if known else np.nan
     if not known:
@@ -340,6 +344,7 @@ def _on_front(
 ) -> NDArray[np.bool_]:
     """Flag the models that no other one of their method beats on validation rows."""
     rows = split(dataset, seed).validation
+    weight = dataset.weight_of(rows)
     scores = np.stack([store.artifact(one.key).scores()[rows] for one in scored])
     found = evaluate(
         dataset.y[rows],
@@ -347,10 +352,12 @@ def _on_front(
         sensitive_features=dataset.groups[rows],
         subgroups=subgroups.label(dataset.frame).iloc[rows],
         min_size=subgroups.min_size,
+        sample_weight=weight,
     )
-    gaps = _gaps(dataset.y[rows], dataset.groups[rows], scores, measure)
+    gaps = _gaps(dataset.y[rows], dataset.groups[rows], scores, measure, weight)
     found = found.join(gaps).add_prefix("validation_")
-    status = decision_status(dataset.y[rows], (scores > 0.5).astype(np.int8))["status"]
+    decided = (scores > 0.5).astype(np.int8)
+    status = decision_status(dataset.y[rows], decided, sample_weight=weight)["status"]
     found["validation_constant"] = (status != "").to_numpy()
     axes = f"validation_{_column(measure)}", "validation_accuracy"
     methods = np.array([one.setting.method for one in scored])
@@ -371,7 +378,8 @@ def _points(
     found: list[pd.DataFrame] = []
     for table, of_table in zip(tables, scores, strict=True):
         points = table_points(table, of_table, min_size=min_size)
-        points = points.join(_gaps(table.y, table.groups, of_table, measure))
+        gaps = _gaps(table.y, table.groups, of_table, measure, table.weight)
+        points = points.join(gaps)
         known: dict[str, Any] = {
             "table": table.name,
             "label": [one.setting.label for one in scored],
@@ -406,6 +414,7 @@ def _gaps(
     groups: "pd.Categorical[str]",
     scores: NDArray[Any],
     measure: str,
+    weight: NDArray[np.float64] | None,
 ) -> pd.DataFrame:
     """Return the gap of a measure over all rows with its ends, a row per model."""
     name = _column(measure)
@@ -419,6 +428,7 @@ def _gaps(
             sensitive_features=groups,
             subgroups=np.zeros(len(one)),
             min_size=1,
+            sample_weight=weight,
         ).overall()
         for one in scores
     ]
@@ -452,17 +462,20 @@ def _rate(measure: str, table: DriftTable, decided: NDArray[np.int8]) -> str:
     rates = ("true_positive_rate", "false_positive_rate")
     apart = []
     for rate in rates:
-        cells = GapCells.of(table, decided, rate)
-        by_group = divide(cells.k.sum(axis=0), cells.n.sum(axis=0))
+        by_group = GapCells.of(table, decided, rate).by_group
         by_group = by_group[np.isfinite(by_group)]
         apart.append(float(np.ptp(by_group)) if len(by_group) else 0.0)
     return rates[int(np.argmax(apart))]
 
 
 def _floor(table: DriftTable, decided: NDArray[np.int8], min_size: int) -> float:
-    return noise_floor(
+    found = LocalMeasure.of(
+        "selection_rate",
+        None,
         decided,
         sensitive_features=table.groups,
         subgroups=table.subgroups,
         min_size=min_size,
-    ).quantile
+        sample_weight=table.weight,
+    )
+    return found.noise_floor().quantile

@@ -20,6 +20,7 @@ from fairdash.datasets import (
     label_codes,
     outcomes,
     prepare,
+    read_weights,
     split,
 )
 
@@ -45,6 +46,8 @@ class DriftTable:
         Of one definition over all tables, so that a bin means the same in each.
     excluded : tuple of str
         Why rows are not used, with their number.
+    weight : ndarray or None
+        Sampling weights, where the roles of the training table name their column.
     """
 
     name: str
@@ -53,6 +56,7 @@ class DriftTable:
     groups: "pd.Categorical[str]"
     subgroups: "pd.Categorical[str]"
     excluded: tuple[str, ...] = ()
+    weight: Float | None = None
 
     @property
     def n(self) -> int:
@@ -69,11 +73,16 @@ class _Rows:
     y: NDArray[np.int8] | None
     labels: "pd.Series[Any]"
     excluded: tuple[str, ...] = ()
+    weight: Float | None = None
 
     def at(self, name: str, where: NDArray[np.bool_] | NDArray[np.int64]) -> "_Rows":
-        y = None if self.y is None else self.y[where]
         return _Rows(
-            name, self.frame.iloc[where], y, self.labels.iloc[where], self.excluded
+            name,
+            self.frame.iloc[where],
+            None if self.y is None else self.y[where],
+            self.labels.iloc[where],
+            self.excluded,
+            None if self.weight is None else self.weight[where],
         )
 
 
@@ -138,7 +147,8 @@ def drift_tables(
 def _of_dataset(dataset: Dataset, rows: NDArray[np.int64]) -> _Rows:
     frame = dataset.frame.iloc[rows]
     labels = pd.Series(dataset.sensitive_features[rows], index=frame.index)
-    return _Rows(f"{dataset.name}, test rows", frame, dataset.y[rows], labels)
+    name, weight = f"{dataset.name}, test rows", dataset.weight_of(rows)
+    return _Rows(name, frame, dataset.y[rows], labels, weight=weight)
 
 
 def _read(
@@ -151,13 +161,14 @@ def _read(
     """Prepare another table and drop the rows that cannot be compared."""
     roles = dataset.roles
     frame = model.prepared(raw)
-    needed = dict.fromkeys((*roles.sensitive_columns(), *roles.features))
+    weight = [] if roles.sample_weight is None else [roles.sample_weight]
+    needed = dict.fromkeys((*roles.sensitive_columns(), *roles.features, *weight))
     missing = [column for column in needed if column not in frame]
     if missing:
         raise ValueError(
             f"{name} has no column{'s' * (len(missing) > 1)} "
-            f"{', '.join(map(repr, missing))}, which the models need. Add or rename "
-            "them so that they are called as in the training table."
+            f"{', '.join(map(repr, missing))}, which the models or their measures "
+            "need. Add or rename them so that they are called as in the training table."
         )
     wrong = [
         column
@@ -198,7 +209,11 @@ def _read(
             f"The groups are {', '.join(dataset.group_names)} in "
             f"{' × '.join(roles.sensitive_columns())}."
         )
-    rows = _Rows(name, frame, y, labels, tuple(excluded))
+    weights = None
+    for column in weight:
+        weights = np.zeros(len(frame))
+        weights[used] = read_weights(frame.loc[used, column], np.flatnonzero(used))
+    rows = _Rows(name, frame, y, labels, tuple(excluded), weights)
     return rows if used.all() else rows.at(name, used)
 
 
@@ -279,6 +294,7 @@ def _labelled(
             pd.Categorical(table.labels, categories=pd.Index(groups)),
             labels[end - len(table.frame) : end],
             table.excluded,
+            table.weight,
         )
         for table, end in zip(tables, ends.tolist(), strict=True)
     ]

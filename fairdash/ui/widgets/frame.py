@@ -66,7 +66,7 @@ _ONCE = {  # what takes sampling weights, and what takes none, by page
     "Post-process": (_THRESHOLDS, "numbers of decisions and the bounds of theory"),
     "Noisy groups": ("", "training and the numbers of this page"),
     "Individual fairness": ("", "the numbers of this page"),
-    "Drift": ("", "the numbers of this page"),
+    "Drift": (_MODELS, "shifts of columns"),
 }
 _PICKER = 240  # pixels: what `shortened` leaves of a name fits in
 # what is chosen has a tint and a border: no accent is 4.5:1 to a dark page, to its own
