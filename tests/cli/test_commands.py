@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pandas as pd
 import pytest
@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from fairdash import __version__
 from fairdash.cli import _serve, app
 from fairdash.datasets import PUBLIC
-from fairdash.jobs import queue
+from fairdash.jobs import engine_lives, queue
 from fairdash.store import StoreError, open_store
 
 COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]
@@ -255,11 +255,12 @@ def connects(port, host):
     return status == 101
 
 
-@pytest.mark.timeout(400)
-def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
+@contextmanager
+def served(home, *options):
+    """Serve the app, and see that Ctrl-C ends it as it should."""
     port = free_port()
     server = subprocess.Popen(
-        [*COMMAND, "app", "--port", str(port), "--name", "fair.example"],
+        [*COMMAND, "app", "--port", str(port), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -267,21 +268,38 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
     )
     try:
         wait_until(lambda: is_healthy(port), 150)
-        with urllib.request.urlopen(f"http://localhost:{port}", timeout=5) as page:
-            assert page.status == 200
-            policy = page.headers["Content-Security-Policy"]
-            assert policy.startswith("default-src 'self'; ")
-            assert "http" not in policy
-        wait_until((home / "engine.json").exists, 150)
-        names = ("localhost", "127.0.0.1", "fair.example", "localhost.evil.example")
-        assert [connects(port, name) for name in names] == [True, True, True, False]
+        yield port
     finally:
         server.send_signal(signal.SIGINT)
         output, _ = server.communicate(timeout=90)
-        end_runs(home)
-        wait_until_no_engine(home)
     assert server.returncode == 0, output
     assert "Traceback" not in output
+
+
+@pytest.mark.timeout(400)
+def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
+    engine = home / "engine.json"
+    try:
+        with served(home, "--name", "fair.example") as port:
+            with urllib.request.urlopen(f"http://localhost:{port}", timeout=5) as page:
+                assert page.status == 200
+                policy = page.headers["Content-Security-Policy"]
+                assert policy.startswith("default-src 'self'; ")
+                assert "http" not in policy
+            wait_until(engine.exists, 150)
+            names = ("localhost", "127.0.0.1", "fair.example", "localhost.evil.example")
+            reached = [connects(port, name) for name in names]
+            assert reached == [True, True, True, False]
+
+            said = engine.read_text()
+            with served(home):
+                assert engine.read_text() == said  # one engine for both
+            assert is_healthy(port)
+            assert engine_lives(home)
+            assert engine.read_text() == said
+    finally:
+        end_runs(home)
+        wait_until_no_engine(home)
 
 
 def test_the_app_is_served_to_others_only_with_a_login_or_knowingly(home):
