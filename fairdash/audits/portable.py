@@ -31,6 +31,7 @@ CARD, WEIGHTS = "model.json", "model.safetensors"
 LARGEST = 2**30  # bytes of a file in the archive
 _ENCODER = TypeAdapter(Encoder)
 Float = NDArray[np.float64]
+_SHOWN = ("label", "params", "seed", "outcome")
 _SCORES: dict[ScoreType, Callable[[Float], Float]] = {
     "probability": lambda p: p,
     "margin": lambda p: 2 * p - 1,
@@ -38,7 +39,7 @@ _SCORES: dict[ScoreType, Callable[[Float], Float]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PortableModel:
     """A trained model with all that it needs to score rows of a new table.
 
@@ -53,6 +54,14 @@ class PortableModel:
     needs_groups: bool = False
     thresholds: Thresholds | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        known = [f"{key}={self.facts[key]!r}" for key in _SHOWN if key in self.facts]
+        reads = [
+            *self.roles.features,
+            *([self.roles.sensitive_feature] * self.needs_groups),
+        ]
+        return f"{type(self).__name__}({', '.join([*known, f'{reads=}'])})"
 
     @classmethod
     def of(
@@ -216,8 +225,8 @@ def exported(
     Raises
     ------
     ValueError
-        When there is no such run, model or seed, or an earlier version kept no more
-        than its scores.
+        When there is no such run, model or seed, several labels begin so, or an
+        earlier version kept no more than the model's scores.
     """
     spec = SweepSpec.of_run(store.run(run_id).spec)
     trial = _trial_asked(store, run_id, model, seed)
@@ -275,19 +284,21 @@ def model_asked(store: Store, run_id: str, model: str | None = None) -> Setting:
     By default the one that a sweep opens on, else the first that is not the plain one.
 
     Raises ValueError that names those that there are when there is no such run or
-    model.
+    model, or several labels begin so.
     """
     known = known_models_of(store, [run_id])
     if model is None:
         others = [one for one in known if one.method != BASELINE]
         first = opened_on(store, run_id) or next(iter([*others, *known]), None)
-        found = [one for one in known if first and same_model(one, first)]
+        found = [one for one in known if first and same_model(one, first)][:1]
     else:
-        found = [one for one in known if one.id == model or one.label.startswith(model)]
-    if not found:
-        names = ", ".join(f"{one.id} ({one.label})" for one in known[:20])
+        exact = [one for one in known if model in (one.id, one.label)]
+        found = exact or [one for one in known if one.label.startswith(model)]
+    if len(found) != 1:
+        names = ", ".join(f"{one.id} ({one.label})" for one in (found or known)[:20])
         asked = f"model {model!r}" if model else "finished model"
-        raise ValueError(f"Run {run_id} has no {asked}. It has: {names or 'none'}.")
+        many = "several that begin so" if found else f"no {asked}. It has"
+        raise ValueError(f"Run {run_id} has {many}: {names or 'none'}.")
     return found[0]
 
 

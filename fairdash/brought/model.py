@@ -144,6 +144,10 @@ class OnnxModel:
                     "metadata as feature_names, a JSON list."
                 )
 
+    def __repr__(self) -> str:
+        reads = [column for one in self.inputs for column in one.columns]
+        return f"{type(self).__name__}({self._name!r}, {reads=})"
+
     def columns(self, frame: pd.DataFrame) -> dict[str, str]:
         """Return which column of a table each of the model's is.
 

@@ -5,7 +5,8 @@
   const themes = JSON.parse(document.getElementById("themes").textContent);
   const figures = [...document.querySelectorAll("script[data-figure]")];
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const PAPER_WIDTH = 660; // pixels between the margins of a sheet
+  const PAPER = { width: 660, height: 0.8 }; // pixels between margins; share of the screen's
+  const folded = [...document.querySelectorAll("details:not([open])")];
 
   function unpack(text) {
     // base 85: five characters are four bytes, the most significant first
@@ -24,17 +25,18 @@
     return bytes.subarray(0, bytes.length - rest);
   }
 
-  function draw(theme, width) {
+  function draw(theme, paper) {
     return Promise.all(figures.map((source) => {
       const colours = themes[theme];
       const text = source.textContent.replace(/#0000[0-9]{2}/g, (c) => colours[c] ?? c);
       const figure = JSON.parse(text);
-      const size = width ? { width, autosize: false } : { autosize: true };
+      const height = figure.layout.height * PAPER.height;
+      const size = paper ? { ...PAPER, height, autosize: false } : { autosize: true };
       return Plotly.react(
         source.dataset.figure,
         figure.data,
         { ...figure.layout, ...size },
-        { displayModeBar: false, responsive: !width },
+        { displayModeBar: false, responsive: !paper },
       );
     }));
   }
@@ -50,6 +52,7 @@
   await now();
   document.documentElement.dataset.drawn = "yes";
   dark.addEventListener("change", now);
-  addEventListener("beforeprint", () => draw("light", PAPER_WIDTH));
-  addEventListener("afterprint", now);
+  const fold = (open) => folded.forEach((one) => { one.open = open; });
+  addEventListener("beforeprint", () => { fold(true); draw("light", true); });
+  addEventListener("afterprint", () => { fold(false); now(); });
 })();

@@ -36,6 +36,7 @@ def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
     kept = store.artifact(model.key).scores()
     np.testing.assert_allclose(proba[:, 1], kept, atol=1e-6)
     np.testing.assert_allclose(proba.sum(1), 1)
+    assert len(repr(fairdash.load(path))) < 700
     whole = PortableModel.of(model)
     np.testing.assert_array_equal(proba, whole.predict_proba(raw))
     np.testing.assert_array_equal(whole.predict(raw), proba[:, 1] > 0.5)

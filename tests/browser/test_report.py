@@ -61,6 +61,7 @@ def test_it_draws_itself_and_asks_for_nothing(browser, request, which, width, sc
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.wait_for_function(f"{COLOURS[6:]}.every(fill => fill.includes('38, 39, 48'))")
+    assert page.locator("details:not([open])").count() == 0  # on paper all is open
     assert asked == [path.as_uri()]
     assert said == []
     page.close()

@@ -194,6 +194,7 @@ def test_sections_are_chosen_ordered_and_commented(swept):
         ({"sections": ["rows"]}, "no section 'rows'"),
         ({"sections": ["data"], "comments": {"local": "x"}}, "is not shown"),
         ({"model": "SenSeI"}, "has no model 'SenSeI'"),
+        ({"model": "ROAD"}, "has several that begin so: .*ROAD.*, .*ROAD"),
         ({"least": 0}, "`least` must be"),
     ):
         with pytest.raises(ValueError, match=message):
