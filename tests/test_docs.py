@@ -1,5 +1,6 @@
 """What the documents say is checked against the code and the tree."""
 
+import doctest
 import importlib.util
 import json
 import re
@@ -55,6 +56,7 @@ AVOIDED = {
     r"(?i)\bwhat does not count\b": "sensitive directions",
     r"(?i)\bat their word\b": "treats as true",
 }
+EXAMPLES = [p for p in (ROOT / "fairdash").rglob("*.py") if ">>> " in p.read_text()]
 LINK = re.compile(r"!?\[[^\]]*\]\((?!https?:|mailto:|#)([^)#\s]+)")
 
 
@@ -323,6 +325,20 @@ def test_the_website_is_built_without_a_warning(tmp_path):
     assert 'id="fairdash.metrics.local_di"' in page
     assert "min_size" in page  # of its docstring
     assert (tmp_path / "report.html").exists()
+    for page in ("index.html", "drift/index.html"):  # what lies beside docs is there
+        made = (tmp_path / page).read_text()
+        targets = re.findall(r'href="((?:\.\./)*(?:overview|samples)/)', made)
+        assert targets
+        for target in targets:
+            assert ((tmp_path / page).parent / target / "index.html").exists()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_the_examples_of_docstrings_give_what_they_say(path):
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    failed, tried = doctest.testmod(importlib.import_module(name))
+    assert tried
+    assert not failed
 
 
 def test_the_example_of_the_readme_runs(capsys):
