@@ -39,20 +39,19 @@ def local_fairness():
     chosen = results.beside_trained(
         ui.pick_models(models, plots.MOST_MODELS, run_id=view.run)
     )
-    with ui.controls(4):
+    with ui.controls(4 + (len(dataset.group_names) > 2)):
         measure = ui.pick_measure()
-        bar = st.container(), st.container()
+        reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
+        band = st.container()
         options = ui.more("Subgroups")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        trained = not all(map(results.is_own, chosen))  # others are on all rows
-        everywhere = trained and local.pick_rows()
-        ui.ask_measure()
-    reference = ui.pick_reference(dataset.group_names, roles.sensitive_feature)
-    subgroups = ui.subgroup_form(dataset, start, bar=bar, options=options)
-    with options:
-        compared = ui.pick_seed(chosen)
-        k = ui.pick_k()
-        upright = ui.pick_upright()
+        with ui.more(), st.container(width=420):
+            trained = not all(map(results.is_own, chosen))  # others are on all rows
+            everywhere = trained and local.pick_rows()
+            compared = ui.pick_seed(chosen)
+            k = ui.pick_k()
+            upright = ui.pick_upright()
+            ui.ask_measure()
+    subgroups = ui.subgroup_form(dataset, start, bar=(band, options), options=options)
     held_out = compared
     if everywhere:
         compared = local.on_all_rows(compared, view.data)

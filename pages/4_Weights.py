@@ -80,6 +80,20 @@ def show_weights():
             how=HOW_RELATED,
             key="related",
         )
+    rows = st.container()
+    if len(chosen.epochs()) > 1:
+        with right:
+            ui.figure(
+                plots.plot_ratio_by_epoch(
+                    chosen.quantiles(),
+                    groups=dataset.group_names,
+                    feature=dataset.roles.sensitive_feature,
+                ),
+                how=HOW_EPOCHS,
+                key="epochs",
+            )
+        right, rows = rows.columns(2, gap="medium")
+    with right:
         ui.figure(
             plots.plot_traits(
                 top.traits,
@@ -90,18 +104,7 @@ def show_weights():
             how=HOW_TRAITS,
             key="traits",
         )
-    with right:
-        if len(chosen.epochs()) > 1:
-            quantiles = chosen.quantiles()
-            ui.figure(
-                plots.plot_ratio_by_epoch(
-                    quantiles,
-                    groups=dataset.group_names,
-                    feature=dataset.roles.sensitive_feature,
-                ),
-                how=HOW_EPOCHS,
-                key="epochs",
-            )
+    with rows:
         ui.heading("The rows with the largest r")
         st.dataframe(
             top.listed,

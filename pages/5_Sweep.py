@@ -21,8 +21,8 @@ if not swept:
     sweep.sweep_form(view.data)
     ui.empty(
         "No sweep opened",
-        "Five values of λ by five of τ show the shape of the trade-off in about a "
-        "minute; every model is kept.",
+        "Five values of λ by five of τ show the shape of the trade-off; every model "
+        "is kept.",
         {},
     )
 elif ui.store().run(view.run).over:

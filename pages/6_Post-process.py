@@ -47,7 +47,7 @@ if not sources:
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
     ui.upload_scores()
-    if place := postprocess.opened("Many scores at once", "table"):
+    if place := postprocess.opened("many"):
         with place:
             postprocess.many_scores()
     ui.freeze_imports()
@@ -97,14 +97,13 @@ def post_process():
         ui.figure(picture, how=HOW_LOCAL, key="local")
     with st.expander("Apply to a new file", icon=":material/upload_file:"):
         postprocess.apply_to_file(ramp, choice, view.data, view.run, subgroups)
-    choosing = "What choosing γ and ρ costs"
-    if choice.source.has_outcome and (place := postprocess.opened(choosing, "balance")):
+    if choice.source.has_outcome and (place := postprocess.opened("choosing")):
         with place:
             postprocess.cost_of_choosing(ramp, choice, view.data)
-    if place := postprocess.opened("SGD beside the exact solution", "show_chart"):
+    if place := postprocess.opened("sgd"):
         with place:
             postprocess.convergence(ramp, choice, view.data)
-    if place := postprocess.opened("Many scores at once", "table"):
+    if place := postprocess.opened("many"):
         with place:
             postprocess.many_scores()
     with st.expander("What theory promises", icon=":material/calculate:"):

@@ -38,7 +38,8 @@ def show_individual():
         return
     with facts:
         ui.context(dataset.name, *individual.audit_facts(own), question.model.label)
-    individual.show_numbers(own, question)
+        ui.verdict(individual.verdict_of(own, question))
+    individual.show_numbers(own)
     left, right = st.columns(2, gap="medium")
     with right:
         individual.show_metric(metric, model, question)
@@ -47,11 +48,12 @@ def show_individual():
     individual.show_certificate(view.data, question, model)
     with left:
         # other models come last: all that is said of one comes before them
+        picture = st.container()
         known = ui.by_interest(models, view.run)
         compared, others = individual.pick_compared(known, question)
-        with st.spinner(f"Comparing {ui.plural(len(compared), 'model')}"):
+        with picture, st.spinner(f"Comparing {ui.plural(len(compared), 'model')}"):
             audits = individual.audits_of(compared, question, view.data)
-        individual.show_consistency(audits, question, others)
+            individual.show_consistency(audits, question, others)
 
 
 show_individual()

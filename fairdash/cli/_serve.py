@@ -183,6 +183,9 @@ def _serve_pages(store: Store, address: str, port: int, hosts: Sequence[str]) ->
     }
     if hosts:  # another name for this machine is a trick to be let in
         options["server.allowedHosts"] = list(hosts)
+    # asking for a login has read the configuration before these options were known
+    again = logging.getLogger("streamlit.config")
+    again.addFilter(lambda record: "[server]" not in record.getMessage())
     with suppress(KeyboardInterrupt):  # which uvicorn raises again after its end
         app.run(config=options)
 

@@ -33,6 +33,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "date_parts": (),
 }
 _SHOWN = 3
+_LABEL = 70  # letters of a remedy that names every value
 # no part of a data set's identity: they change no row and no model
 _APART = {
     "subgroup_columns", "left_out", "feature_order", "positive_name", "positive_is",
@@ -158,10 +159,11 @@ class Remedy(BaseModel):
                 return f"Read {some} in {column} as missing"
             case "recode":
                 new = tuple(dict.fromkeys(self.changes.values()))
-                if len(self.changes) > _SHOWN:
-                    into = f" as {new[0]!r}" if len(new) == 1 else ""
-                    return f"Rewrite {len(self.changes):,} values of {column}{into}"
-                return f"Write {_some(tuple(self.changes))} in {column} as {_some(new)}"
+                each = f"Write {_some(tuple(self.changes))} in {column} as {_some(new)}"
+                if len(self.changes) <= _SHOWN and len(each) <= _LABEL:
+                    return each
+                into = f" as {new[0]!r}" if len(new) == 1 else ""
+                return f"Rewrite {len(self.changes):,} values of {column}{into}"
             case "convert":
                 kind = str(self.to).replace("_", "/")
                 rest = f", {some} as missing" if self.values else ""

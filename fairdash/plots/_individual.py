@@ -170,6 +170,7 @@ def plot_fair_metric(table: pd.DataFrame) -> Picture:
             "text": [percent(float(v), 1) for v in table["variance"]],
             "textposition": "outside",
             "cliponaxis": False,
+            "width": min(0.8, 0.25 * len(names)),
             "customdata": table["columns"].tolist(),
             "hovertemplate": "%{x:.1%} of the variance<br>%{customdata}<extra></extra>",
         }

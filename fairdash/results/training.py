@@ -161,11 +161,12 @@ def _curve_table(store: Store, trial: TrialRecord) -> pd.DataFrame:
 def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
     """Return one row per run.
 
-    Columns: Run, Status (a list), Progress (percent, missing once it is over),
+    Columns: Run, Status (a list), Progress (percent, unless all are over),
     Accuracy (percent), DI, Worst-1-DI, Seeds, Started and Note. Metrics are means over
     seeds of one setting, on test rows: of a sweep that it opens on, named in the note.
     """
-    return pd.DataFrame([_row(store, run) for run in runs])
+    table = pd.DataFrame([_row(store, run) for run in runs])
+    return table if table["Progress"].notna().any() else table.drop(columns="Progress")
 
 
 def methods_of(run: RunRecord) -> list[str]:

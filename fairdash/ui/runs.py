@@ -103,12 +103,12 @@ def run_columns(width: int) -> dict[str, Any]:
         "Progress": config.ProgressColumn(
             format="%.0f%%", min_value=0, max_value=100, width="small"
         ),
-        "Accuracy": config.NumberColumn(format="%.1f%%", width="small"),
-        "DI": config.NumberColumn(format="%.3f", width="small"),
-        "Worst-1-DI": config.NumberColumn(format="%.3f", width="small"),
-        "Seeds": config.NumberColumn(width="small"),
-        "Started": config.TextColumn(width="small"),
-        "Note": config.TextColumn(width="small"),
+        "Accuracy": config.NumberColumn(format="%.1f%%", width=70),
+        "DI": config.NumberColumn(format="%.3f", width=60),
+        "Worst-1-DI": config.NumberColumn(format="%.3f", width=80),
+        "Seeds": config.NumberColumn(width=50),
+        "Started": config.TextColumn(width=85),
+        "Note": config.TextColumn(width="medium"),
     }
 
 

@@ -109,6 +109,8 @@ class Selection:
     # What the bound of the excess risk assumes: the scores' error, and delta.
     score_error: float | None = None
     risk: float | None = None
+    # What is unfolded below.
+    opened: tuple[str, ...] = ()
     # "test" for a choice that is reported on test rows, no longer tuned.
     rows: str | None = None
     # Where noise comes from: "simulated", "assumed", "column" or "sample".

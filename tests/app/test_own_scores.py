@@ -169,7 +169,7 @@ def test_compas_has_propublicas_error_rates_and_northpointes_answer(visit):
     assert not page.exception
     assert page.query_params["measure"] == "calibration"
     page = visit("Local fairness", **address)
-    whom = next(pills for pills in page.button_group if pills.label == "Compared with")
+    whom = next(box for box in page.selectbox if box.label == "Compared with")
     whom.set_value("All others").run()
     assert not page.exception
     assert numbers(page)["Global gap"] == "0.260"

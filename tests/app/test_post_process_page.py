@@ -393,15 +393,15 @@ def test_a_file_of_decisions_is_corrected_at_random(visit, inline):
     assert abs(float(shown["Expected accuracy"].rstrip("%")) / 100 - before) < 0.08
 
 
-def unfold(page, label):
-    page.session_state[f"open {label}"] = True
+def unfold(page, name):
+    page.query_params["opened"] = [*page.query_params.get("opened", []), name]
     return page.run()
 
 
 def test_the_cost_of_choosing_and_sgd_are_there_once_asked_for(visit, run_id):
     page = visit("Post-process", run=run_id)
     before = figures(page)
-    page = unfold(page, "What choosing γ and ρ costs")
+    page = unfold(page, "choosing")
     assert not page.exception
     margins, dataset = stored(run_id)
     parts, groups = split(dataset, 0), dataset.sensitive_features
@@ -415,7 +415,7 @@ def test_the_cost_of_choosing_and_sgd_are_there_once_asked_for(visit, run_id):
         for rows in (parts.validation, parts.test)
     )
     assert choose_ramp(learned).cost(learned, fresh) in words(page).replace("\\", "")
-    page = unfold(page, "SGD beside the exact solution")
+    page = unfold(page, "sgd")
     assert not page.exception
     assert figures(page) == before + 1
     assert "SGD leaves a gap of rates" in words(page)
@@ -423,7 +423,7 @@ def test_the_cost_of_choosing_and_sgd_are_there_once_asked_for(visit, run_id):
 
 def test_a_table_of_many_scores_is_corrected_whole(visit, inline):
     frame = many(1500)
-    page = unfold(visit("Post-process"), "Many scores at once")
+    page = unfold(visit("Post-process"), "many")
     page = send(page, "Table of scores", frame, "many.csv")
     assert not page.exception
     found = compare_scores(frame, scores_with_outcomes(frame, ["sex"]), ["sex"])
@@ -431,7 +431,6 @@ def test_a_table_of_many_scores_is_corrected_whole(visit, inline):
     shown = next(d.value for d in page.dataframe if "largest_di" in d.value)
     pd.testing.assert_frame_equal(shown, found.summary(), check_dtype=False)
     again = visit("Post-process", **page.query_params)
-    again = unfold(again, "Many scores at once")
     assert found.verdict() in words(again).replace("\\", "")
     poor = pd.DataFrame({"sex": ["m", "f"] * 50, "p": [0.3] * 100})
     page = send(page, "Table of scores", poor, "poor.csv")

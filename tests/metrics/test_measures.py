@@ -175,4 +175,5 @@ def test_an_end_near_zero_keeps_its_sign_and_zero_has_none():
     asked = "accuracy", "a", "b", 0.02
     assert "(−0.03 to 3.10)" in gap_sentence(*asked, -0.0003, 0.031)
     assert "(0 to 3)" in gap_sentence(*asked, -0.0, 0.031)
+    assert "(0 to 9)" in gap_sentence(*asked, 0.00003, 0.088)
     assert "(−0.4 to 3.1)" in gap_sentence(*asked, -0.004, 0.031)

@@ -199,7 +199,7 @@ def gap_ends(measure: str, difference: float, low: float, high: float) -> str:
         return " to ".join(f"{end:z.3f}".replace("-", MINUS) for end in ends)
     # a rounded end must not say that an interval reaches 0, or does not, wrongly
     near = min((abs(100 * end) for end in ends if end), default=1.0)
-    digits = next((n for n in (0, 1) if near >= 0.5 / 10**n), 2)
+    digits = next((n for n in (0, 1, 2) if near >= 0.5 / 10**n), 0)
     shown = (f"{100 * end:z.{digits}f}" for end in ends)
     return " to ".join(end.replace("-", MINUS) for end in shown)
 

@@ -13,5 +13,6 @@ from fairdash.ui.individual.models import (
     show_consistency,
     show_metric,
     show_numbers,
+    verdict_of,
 )
 from fairdash.ui.individual.people import show_people, what_if

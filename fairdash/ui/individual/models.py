@@ -43,7 +43,7 @@ from fairdash.results import Setting, is_own, score_of_key
 from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
 from fairdash.ui.individual.form import Question
-from fairdash.ui.widgets.blocks import figure, heading, kpi_row, verdict
+from fairdash.ui.widgets.blocks import figure, heading, kpi_row
 from fairdash.ui.widgets.state import BY_KEY, store
 
 MOST_MODELS = 40
@@ -224,9 +224,13 @@ def _reasons(excluded: Mapping[str, str]) -> str:
     )
 
 
-def show_numbers(audits: Audits, question: Question) -> None:
-    """Draw the verdict on the chosen model, and its numbers."""
-    verdict(individual_verdict(audits.table.iloc[0], question.spec.columns))
+def verdict_of(audits: Audits, question: Question) -> str:
+    """Return what the audit of the chosen model found, in a sentence."""
+    return individual_verdict(audits.table.iloc[0], question.spec.columns)
+
+
+def show_numbers(audits: Audits) -> None:
+    """Draw the numbers of the chosen model."""
     kpi_row(individual_kpis(audits.table.iloc[0]))
 
 

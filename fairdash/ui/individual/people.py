@@ -123,11 +123,11 @@ def _card(rank: int, person: dict[Any, Any]) -> None:
     """Draw one person as "this row, changed so"."""
     before, after = percent(person["before"]), percent(person["after"])
     with st.container(border=True, gap="xsmall", height="stretch"):
-        who = f"{rank}. Row {person['row']:,}"
         decision = _decision(person["before"], person["after"])
-        st.markdown(f"**{who}** · P(1) {before} → **{after}** · decision {decision}")
+        st.markdown(f"**{rank}. Row {person['row']:,}** · decision {decision}")
         _changes_table(person["changes"])
-        st.caption(f"Fair distance {number(person['fair_distance'], 3)}")
+        away = number(person["fair_distance"], 3)
+        st.caption(f"P(1) {before} → {after}, fair distance {away}")
 
 
 def _edit(

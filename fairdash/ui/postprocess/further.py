@@ -16,7 +16,7 @@ from fairdash.postprocessing import (
     sgd_path,
 )
 from fairdash.ui.postprocess.ramp import Choice, Ramp, choice_of
-from fairdash.ui.selection import bound_entry
+from fairdash.ui.selection import bound, bound_entry, selection
 from fairdash.ui.widgets.blocks import (
     controls,
     figure,
@@ -33,13 +33,25 @@ The line is the start of each group's ramp as the **published stochastic solver*
 it, epoch by epoch; dashed is the exact solution, which the page uses.
 """
 _NONE = "By name alone"
+_FURTHER = {
+    "choosing": ("What choosing γ and ρ costs", "balance"),
+    "sgd": ("SGD beside the exact solution", "show_chart"),
+    "many": ("Many scores at once", "table"),
+}
 
 
-def opened(label: str, icon: str) -> Any:
+def opened(name: str) -> Any:
     """Draw an expander; return it once it is open, so that nothing is done unasked."""
-    place = st.expander(
-        label, icon=f":material/{icon}:", key=f"open {label}", on_change="rerun"
+    label, icon = _FURTHER[name]
+
+    def meant(now_open: bool) -> tuple[str, ...]:
+        others = tuple(one for one in selection().opened if one != name)
+        return (*others, name) if now_open else others
+
+    tied = bound(
+        "opened", False, shown=lambda names: name in names, meant=meant, key=name
     )
+    place = st.expander(label, icon=f":material/{icon}:", **tied)
     return place if place.open else None
 
 

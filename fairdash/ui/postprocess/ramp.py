@@ -201,13 +201,13 @@ def pick_post(sources: Sequence[Source], dataset_id: str | None) -> Choice:
             "Scores of",
             list(by_id),
             format_func=lambda name: by_id[name].label,
-            width=240,
+            width=200,
             **bound("scores", _first(sources).id, among=by_id),
         )
         source = by_id[chosen]
         on_test = selection().rows == "test"
         target = _pick_target(source, on_test=on_test)
-        with st.container(width=150), more("Groups"):
+        with st.container(width=130), more("Groups"):
             crossed = () if source.upload else _pick_crossed(dataset_id, on_test)
             center = st.toggle(
                 "Middle of the ramp at 0",
@@ -216,7 +216,7 @@ def pick_post(sources: Sequence[Source], dataset_id: str | None) -> Choice:
                 disabled=on_test,
                 **_switch("rest", "middle"),
             )
-        with st.container(width=170):
+        with st.container(width=155):
             upload_scores()
         st.toggle(
             "Report on test rows",

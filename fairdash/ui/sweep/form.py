@@ -39,8 +39,8 @@ _COUNTS = range(1, 21)  # of seeds and starts
 
 Preset = Literal["quick", "paper", "custom"]
 _PRESETS: dict[Preset, str] = {
-    "quick": "5 × 5",
-    "paper": "20 × 10",
+    "quick": "5×5",
+    "paper": "20×10",
     "custom": "Own",
 }
 
@@ -51,7 +51,7 @@ def sweep_form(dataset_id: str) -> None:
         preset: Preset = st.segmented_control(
             "Grid",
             required=True,
-            help="Values of λ × values of τ; 20 × 10 is the ROAD paper's.",
+            help="Values of λ × values of τ; 20×10 is the ROAD paper's.",
             **_tied("grid", "quick", named=_PRESETS),
         )
         effort: Effort = st.segmented_control(

@@ -182,17 +182,15 @@ def gaps_on(axes: Sequence[str]) -> dict[str, str]:
 
 def ask_measure() -> None:
     """Draw five questions, the first yes of which sets the measure, with sources."""
-    popover = st.popover("Which measure?", icon=":material/help:")
-    with popover, st.container(width=400):
-        st.caption("The first that is a yes; otherwise accuracy by group.")
-        for question, measure, source in MEASURE_QUESTIONS:
-            st.button(
-                question,
-                help=f"{MEASURE_NAMES[measure]}: {source}",
-                type="tertiary",
-                on_click=_measure_is,
-                args=(measure,),
-            )
+    st.caption("Which measure? The first yes; otherwise accuracy by group.")
+    for question, measure, source in MEASURE_QUESTIONS:
+        st.button(
+            question,
+            help=f"{MEASURE_NAMES[measure]}: {source}",
+            type="tertiary",
+            on_click=_measure_is,
+            args=(measure,),
+        )
 
 
 def _measure_is(measure: str) -> None:
@@ -223,14 +221,15 @@ def pick_reference(groups: Sequence[str], feature: str) -> str | None:
     """Draw whom others are compared with, of more than two groups; None: everybody."""
     if len(groups) < 3:
         return None
-    chosen: str | None = st.pills(
+    chosen: str | None = st.selectbox(
         "Compared with",
         list(groups),
+        index=None,
+        placeholder="Everybody",
         format_func=lambda name: group_label(feature, name),
         help="Gaps and ratios are from this group; with none chosen they are between "
         "the groups that have least and most, and measures of all rows are compared "
         "with the group best off.",
-        wrap=True,
         **bound("reference", None, among=[None, *groups]),
     )
     return chosen

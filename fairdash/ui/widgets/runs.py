@@ -211,7 +211,7 @@ def show_curves(snapshot: Snapshot) -> None:
     table, ratio, label = curves(store(), trials), weights(trials), _label(trials)
     if len(table) < 2:
         return
-    left, right = st.columns(2, gap="medium")
+    left, right = st.columns(2, gap="medium") if ratio else (st.container(), None)
     n_seeds = int(table["n_seeds"].max())
     seeds = f"mean of {n_seeds} seeds, bands ± 1 sd" if n_seeds > 1 else "one seed"
     n_epochs = max(trial.params.get("n_epochs", 1) for trial in trials)
@@ -224,7 +224,7 @@ def show_curves(snapshot: Snapshot) -> None:
             how=_LOSS_HOW,
             key="losses",
         )
-    if ratio:
+    if right is not None and ratio:
         with right:
             figure(
                 plots.plot_ratio_histogram(ratio, groups=groups),
