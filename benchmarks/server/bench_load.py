@@ -3,9 +3,11 @@
 Builds the store of `bench_sliders` (a finished sweep of 200 settings of ROAD), serves
 it and opens sessions by websocket, as a browser does, without drawing anything. Half of
 them move λ and τ on Sweep, half k on Local fairness, each every few seconds; they say
-what they have kept of long messages, as a browser does.
+what they have kept of long messages, as a browser does. With --training
+a worker a core trains a sweep of ROAD meanwhile.
 
     python benchmarks/server/bench_load.py [--sessions 20] [--seconds 60] [--every 2]
+        [--training]
 """
 
 import argparse
@@ -16,6 +18,7 @@ import shutil
 import signal
 import tempfile
 import time
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +27,10 @@ from bench_release import processor_seconds
 from bench_sliders import build, serve
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from fairdash.jobs import attach, engine_lives, ensure_engine, queue
+from fairdash.store import open_store
+from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 
 PAGES = ("Sweep", "Local_fairness")
 PATIENCE = 120  # seconds for a whole page
@@ -112,12 +119,30 @@ async def load(url, run, options, pid):
     return waits, processor_seconds(pid) - spent
 
 
+@contextmanager
+def training(home):
+    """Train a sweep that outlasts what is measured, in a worker for every core."""
+    weights = np.linspace(0.1, 5, 100).round(3).tolist()
+    spec = SweepSpec(
+        data=DataSource(sample="loans"),
+        methods=(MethodGrid(method="road", params={"fairness_weight": weights}),),
+        seeds=tuple(range(20)),
+    )
+    with closing(open_store(home)) as store, attach(home):
+        run = queue(store, spec)
+        ensure_engine(home)
+        yield
+        assert store.run(run).status == "running"
+        store.ask_cancel(run)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--every", type=float, default=2)
+    parser.add_argument("--training", action="store_true")
     parser.add_argument("--warm", type=float, default=60, help="seconds to open pages")
     options = parser.parse_args()
     home = tempfile.mkdtemp()
@@ -125,17 +150,21 @@ def main():
     try:
         run = build(home, options.rows)
         app, url = serve(home)
-        waits, spent = asyncio.run(load(url, run, options, app.pid))
+        with training(Path(home)) if options.training else nullcontext():
+            waits, spent = asyncio.run(load(url, run, options, app.pid))
         memory = Path(f"/proc/{app.pid}/status").read_text().split("VmRSS:")[1]
     finally:
         if app is not None:
             app.send_signal(signal.SIGINT)
             app.wait(20)
+        while engine_lives(Path(home)):
+            time.sleep(0.1)
         shutil.rmtree(home, ignore_errors=True)
     n = sum(map(len, waits.values()))
     print(
         f"{options.rows:,} rows, 201 models, {options.sessions} sessions, a release "
-        f"every {options.every:g} s, load {os.getloadavg()[0]:.1f}"
+        f"every {options.every:g} s{', training' * options.training}, "
+        f"load {os.getloadavg()[0]:.1f}"
     )
     print("ms from release to the end of the script   n   p50   p95")
     for page, seconds in waits.items():
