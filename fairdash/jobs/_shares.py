@@ -1,4 +1,4 @@
-"""Runs shared on purpose: a copy that every user of a server can open by its link."""
+"""What is shared on purpose: a copy that every user of a server opens by its link."""
 
 import json
 import re
@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fairdash.jobs._bundle import Unpacked, pack_runs, unpack_runs
-from fairdash.store import SHARED, Forbidden, UserStore, open_store
+from fairdash.store import SHARED, Forbidden, KeptReport, Store, UserStore, open_store
 
 _TOKEN = re.compile("[A-Za-z0-9_-]{22}")
 
 
 @dataclass(frozen=True)
 class Share:
-    """A run as it was when it was shared.
+    """A run as it was when it was shared, or a snapshot of its report.
 
     Attributes
     ----------
@@ -45,25 +45,47 @@ def share_run(store: UserStore, run_id: str, *, address: str = "") -> Share:
     address : str
         Query of the page that the link opens, so that it shows what was looked at.
     """
-    if store.user.role == "viewer":
-        raise Forbidden(f"{store.user.name} may open what was shared, not share it.")
-    run = store.run(run_id)
-    token = secrets.token_urlsafe(16)
-    share = Share(token, store.user.id, run_id, run.name, time.time())
-    folder = store.root / SHARED
-    folder.mkdir(mode=0o700, exist_ok=True)
+    token, run = _new_token(store), store.run(run_id)
     bundle = _file(store.root, token)
     pack_runs(store, [run_id], bundle, address=address)
-    bundle.chmod(0o600)
-    bundle.with_suffix(".json").write_text(json.dumps(asdict(share)))
-    store.note("share", f"{run.name} ({run_id})")
-    return share
+    share = Share(token, store.user.id, run_id, run.name, time.time())
+    return _shared(store, share, bundle)
+
+
+def share_report(store: UserStore, key: str) -> Share:
+    """Put a copy of a snapshot, which holds no row, where its link opens it.
+
+    It stays when the snapshot is deleted, until `withdraw`. Raises ValueError when
+    there is no such snapshot, and OSError when the user may share nothing.
+    """
+    token, (kept, page) = _new_token(store), store.kept_report(key)
+    file = _file(store.root, token, ".html")
+    file.write_text(page)
+    share = Share(token, store.user.id, kept.run, kept.title, kept.created)
+    return _shared(store, share, file)
+
+
+def open_report(store: Store, key: str) -> tuple[KeptReport, str]:
+    """Return a snapshot and its page: one's own, or one that was shared by this key.
+
+    One that was shared has no address: its run is somebody else's. Raises ValueError as
+    `Store.kept_report` does.
+    """
+    if isinstance(store, UserStore) and _TOKEN.fullmatch(key):
+        file = _file(store.root, key, ".html")
+        if not file.exists():
+            raise ValueError("No snapshot is shared by this link (any more).")
+        share, page = _read(file.with_suffix(".json")), file.read_text()
+        store.note("open shared", f"{share.name} ({share.run})")
+        about = share.name, share.run, "", share.created, len(page.encode())
+        return KeptReport(key, *about), page
+    return store.kept_report(key)
 
 
 def shares(store: UserStore) -> list[Share]:
     """Return what a user shares, newest first; an admin sees what everybody shares."""
     files = (store.root / SHARED).glob("*.json")
-    found = [Share(**json.loads(file.read_text())) for file in files]
+    found = [_read(file) for file in files]
     if store.user.role != "admin":
         found = [one for one in found if one.by == store.user.id]
     return sorted(found, key=lambda one: one.created, reverse=True)
@@ -97,13 +119,31 @@ def withdraw(store: UserStore, token: str) -> None:
     share = next((one for one in shares(store) if one.token == token), None)
     if share is None:
         raise ValueError("You share nothing by this link.")
-    bundle = _file(store.root, token)
-    bundle.unlink(missing_ok=True)
-    bundle.with_suffix(".json").unlink(missing_ok=True)
+    for suffix in (".zip", ".html", ".json"):
+        _file(store.root, token, suffix).unlink(missing_ok=True)
     store.note("stop sharing", f"{share.name} ({share.run})")
 
 
-def _file(root: Path, token: str) -> Path:
+def _new_token(store: UserStore) -> str:
+    if store.user.role == "viewer":
+        raise Forbidden(f"{store.user.name} may open what was shared, not share it.")
+    (store.root / SHARED).mkdir(mode=0o700, exist_ok=True)
+    return secrets.token_urlsafe(16)
+
+
+def _shared(store: UserStore, share: Share, file: Path) -> Share:
+    """Note what was shared, beside its file and in the trail."""
+    file.chmod(0o600)
+    file.with_suffix(".json").write_text(json.dumps(asdict(share)))
+    store.note("share", f"{share.name} ({share.run})")
+    return share
+
+
+def _read(file: Path) -> Share:
+    return Share(**json.loads(file.read_text()))
+
+
+def _file(root: Path, token: str, suffix: str = ".zip") -> Path:
     if not _TOKEN.fullmatch(token):
         raise ValueError("This is no link to a shared run.")
-    return root / SHARED / f"{token}.zip"
+    return root / SHARED / f"{token}{suffix}"

@@ -10,6 +10,7 @@ from fairdash.store._records import (
     Snapshot,
     TrialRecord,
 )
+from fairdash.store._reports import KeptReport
 from fairdash.store._store import Kept, Store, home_folder, open_store
 from fairdash.store._users import (
     SHARED,

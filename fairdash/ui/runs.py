@@ -19,7 +19,7 @@ from fairdash._wording import (
     time_left,
 )
 from fairdash.datasets import SAMPLES, load_sample
-from fairdash.jobs import unpack_runs, wake
+from fairdash.jobs import open_report, unpack_runs, wake
 from fairdash.metrics import BaseRates
 from fairdash.results import (
     base_rates,
@@ -34,7 +34,7 @@ from fairdash.results import (
 )
 from fairdash.store import Kept, RunRecord
 from fairdash.ui.selection import Selection, bound, write
-from fairdash.ui.users import share_button
+from fairdash.ui.users import share_button, share_snapshot
 from fairdash.ui.widgets.blocks import (
     confirm_deletion,
     figure,
@@ -357,13 +357,14 @@ def snapshot() -> bool:
     if key is None:
         return False
     try:
-        kept, page = store().kept_report(key)
+        kept, page = open_report(store(), key)
     except ValueError as error:
         problem("This snapshot cannot be shown", error)
         return True
-    there = any(run.id == kept.run for run in store().runs())
+    there = kept.address and any(run.id == kept.run for run in store().runs())
     heading(f"Snapshot: {kept.title}")
     now = "" if there else " The run was deleted since."
+    now = now if kept.address else " It was shared with you by its link."
     st.caption(f"As it was on {clock_time(kept.created)}; it does not change.{now}")
     with st.container(horizontal=True):
         st.download_button(
@@ -371,6 +372,7 @@ def snapshot() -> bool:
         )
         if there:
             st.link_button("Open the run as it is now", f"/{kept.address}")
+        share_snapshot(kept)
     st.iframe(page, height=900, alt=kept.title)
     return True
 

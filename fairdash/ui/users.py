@@ -1,11 +1,13 @@
-"""Where there is a login: runs shared by a link, and for an admin who did what."""
+"""Where there is a login: what is shared by a link, and for an admin who did what."""
+
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import clock_time, plain, plural
-from fairdash.jobs import open_share, share_run, shares, withdraw
-from fairdash.store import RunRecord, UserStore, read_trail
+from fairdash._wording import clock_time, plain
+from fairdash.jobs import open_share, share_report, share_run, shares, withdraw
+from fairdash.store import KeptReport, RunRecord, UserStore, read_trail
 from fairdash.ui.widgets.blocks import problem, table_download
 from fairdash.ui.widgets.frame import open_unpacked
 from fairdash.ui.widgets.state import store
@@ -14,6 +16,11 @@ _COPY = (
     "Whoever is logged in here and has the link gets a copy of this run, **with the "
     "rows of its table**. The link opens the run as it is now, even if you delete it, "
     "until you stop sharing; copies opened before stay with those who opened them."
+)
+_REPORT = (
+    "Whoever is logged in here and has the link reads this report, which holds no row "
+    "of the table. The link opens it even if you delete the snapshot, until you stop "
+    "sharing, on Runs."
 )
 _SHOWN = 500  # lines of the trail
 
@@ -42,21 +49,30 @@ def share_button(run: RunRecord | None) -> None:
         return
     possible = run is not None and run.over
     if st.button("Share", icon=":material/share:", disabled=not possible) and run:
-        _share(own, run)
+        _share(_COPY, "?shared=", lambda: share_run(own, run.id).token)
 
 
-@st.dialog("Share the run")
-def _share(own: UserStore, run: RunRecord) -> None:
-    st.markdown(_COPY)
+def share_snapshot(kept: KeptReport) -> None:
+    """Draw the button that shares a snapshot of one's own, where there is a login."""
+    own = store()
+    if not isinstance(own, UserStore) or not kept.address:
+        return
+    if st.button("Share", icon=":material/share:"):
+        _share(_REPORT, "Runs?snapshot=", lambda: share_report(own, kept.id).token)
+
+
+@st.dialog("Share by a link")
+def _share(words: str, address: str, make: Callable[[], str]) -> None:
+    st.markdown(words)
     if not st.button("Make a link", type="primary", icon=":material/link:"):
         return
     try:
-        token = share_run(own, run.id).token
-    except ValueError as error:
-        problem("The run was not shared", error)
+        token = make()
+    except (OSError, ValueError) as error:
+        problem("It was not shared", error)
         return
     server = (st.context.url or "").rpartition("/")[0]
-    st.code(f"{server}/?shared={token}", "text", wrap_lines=True)
+    st.code(f"{server}/{address}{token}", "text", wrap_lines=True)
 
 
 def for_users() -> None:
@@ -66,7 +82,7 @@ def for_users() -> None:
         return
     shared = shares(own)
     if shared:
-        label = f"Shared by link: {plural(len(shared), 'run')}"
+        label = f"Shared by link: {len(shared)}"
         with st.expander(label, icon=":material/share:"):
             for one in shared:
                 with st.container(horizontal=True, vertical_alignment="center"):

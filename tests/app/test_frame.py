@@ -7,7 +7,13 @@ from reading import button, words
 from toys import ROLES, people_csv
 
 from fairdash import ui
-from fairdash.jobs import finished_file, share_run, shares, unpack_runs
+from fairdash.jobs import (
+    finished_file,
+    share_report,
+    share_run,
+    shares,
+    unpack_runs,
+)
 from fairdash.store import StoreError, User, UserStore, read_trail
 from fairdash.ui.widgets import frame
 
@@ -273,6 +279,23 @@ def test_a_link_opens_a_copy_at_the_page_that_was_shared(visit_as, shared_run, i
     assert "shared" not in page.query_params
     page = visit_as("bob@example.org", "Home", shared="x" * 22)
     assert "Nothing is shared by this link" in page.error[0].value
+
+
+def test_a_snapshot_is_shared_from_its_page(visit_as, inline):
+    ann = store_of("ann@example.org", inline)
+    key = ann.keep_report("<p>as it was</p>", title="Ours", run="ab", address="Sweep")
+    page = visit_as("bob@example.org", "Runs", snapshot=key)
+    assert "no such snapshot" in page.error[0].value
+    page = visit_as("ann@example.org", "Runs", snapshot=key)
+    button(page, "Share").click().run()
+    assert not page.exception
+    assert button(page, "Make a link")  # which AppTest cannot press in a dialog
+    shared = share_report(ann, key)
+    page = visit_as("eve@client.example", "Runs", snapshot=shared.token)
+    assert not page.error
+    assert "Snapshot: Ours" in page.header[0].value
+    assert "Share" not in [one.label for one in page.button]
+    ann.close()
 
 
 def test_who_shares_sees_it_and_can_stop(visit_as, shared_run, inline):

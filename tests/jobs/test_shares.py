@@ -6,7 +6,9 @@ import pytest
 from fairdash.datasets import SAMPLES
 from fairdash.jobs import (
     finished_file,
+    open_report,
     open_share,
+    share_report,
     share_run,
     shares,
     unpack_runs,
@@ -68,6 +70,29 @@ def test_only_who_shares_can_stop_it_and_then_the_link_opens_nothing(shared):
         open_share(bob, link.token)
     assert read_trail(ann.root)[0].action == "stop sharing"
     for store in (bob, admin):
+        store.close()
+
+
+def test_a_snapshot_is_read_by_others_once_it_is_shared_and_until_it_is_not(shared):
+    ann, bob, eve = (UserStore(shared[0].root, user) for user in (ANN, BOB, EVE))
+    key = ann.keep_report("<p>as it was</p>", title="Ours", run="ab", address="Sweep")
+    with pytest.raises(ValueError, match="no such snapshot"):
+        open_report(bob, key)
+    link = share_report(ann, key)
+    assert open_report(ann, key)[0].address == "Sweep"
+    with pytest.raises(Forbidden):
+        share_report(eve, key)
+    ann.delete_report(key)
+    for user in (bob, eve):
+        kept, page = open_report(user, link.token)
+        assert (page, kept.title, kept.address) == ("<p>as it was</p>", "Ours", "")
+        assert read_trail(ann.root)[0].user == user.user.name
+        assert user.kept_reports() == []
+    withdraw(ann, link.token)
+    with pytest.raises(ValueError, match="No snapshot is shared by this link"):
+        open_report(bob, link.token)
+    assert not [*(ann.root / "shared").glob(f"{link.token}*")]
+    for store in (ann, bob, eve):
         store.close()
 
 

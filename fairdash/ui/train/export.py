@@ -21,7 +21,7 @@ from fairdash.reports import (
     report,
 )
 from fairdash.results import known_models_of, trained_as
-from fairdash.store import Snapshot
+from fairdash.store import Snapshot, UserStore
 from fairdash.sweep import python_script
 from fairdash.ui.selection import selection
 from fairdash.ui.widgets.blocks import code_tabs, download, table_download
@@ -125,6 +125,8 @@ def _report_files(run_id: str, **how: Any) -> None:
                 address=f"{place}?{query}",
             )
         st.code(urljoin(st.context.url or "", f"Runs?snapshot={key}"), language=None)
+        if isinstance(store(), UserStore):
+            st.caption("It opens for you alone; *Share* on its page lets others in.")
 
 
 @st.dialog("Compose the report", width="large")
