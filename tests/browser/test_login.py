@@ -14,6 +14,8 @@ import pytest
 from conftest import free_port, is_healthy, wait_until, wait_until_no_engine
 from driving import SECONDS
 
+from fairdash.store import open_store
+
 pytest.importorskip("authlib", reason="a login needs streamlit[auth]")
 from joserfc import jwk, jwt
 
@@ -77,6 +79,12 @@ def provider():
     server.server_close()
 
 
+def process(page):
+    """Return which process serves a browser."""
+    known = {one["name"]: one["value"] for one in page.context.cookies()}
+    return int(known["fairdash_process"])
+
+
 def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_path):
     port, home = free_port(), tmp_path / "home"
     app = f"http://localhost:{port}"
@@ -85,7 +93,7 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_pa
     (tmp_path / ".streamlit" / "secrets.toml").write_text(secrets)
     command = [sys.executable, "-c", "from fairdash.cli import app; app()", "app"]
     server = subprocess.Popen(
-        [*command, "--port", str(port)],
+        [*command, "--port", str(port), "--processes", "2"],
         cwd=tmp_path,
         env={**os.environ, "FAIRDASH_HOME": str(home), "FAIRDASH_LINGER": "0.5"},
         stdout=subprocess.DEVNULL,
@@ -100,6 +108,23 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_pa
         page.get_by_role("button", name="Log out").wait_for()
         page.goto(f"{app}/Data")
         page.locator("input[type=file]").wait_for(state="attached")
+        mine = process(page)
+        (home_of_ann,) = (home / "users").iterdir()
+        kept = open_store(home_of_ann)
+        key = kept.keep_report("<p>Ours</p>", title="Ours", run="a", address="Train")
+        kept.close()
+        page.goto(f"{app}/Runs?snapshot={key}")
+        page.get_by_role("button", name="Share").click()
+        page.get_by_role("button", name="Make a link").click()
+        link = page.get_by_test_id("stDialog").locator("code").inner_text()
+        assert process(page) == mine  # with all that the login asked for
+        page.context.add_cookies(  # as if that process were gone: the other one knows
+            [{"name": "fairdash_process", "value": str(1 - mine), "url": app}]
+        )
+        page.goto(link)
+        page.get_by_role("heading", name="Snapshot: Ours").wait_for()
+        page.get_by_text("It was shared with you by its link").wait_for()
+        assert process(page) == 1 - mine
         page.get_by_role("button", name="Log out").click()
         page.get_by_role("heading", name="Log in").wait_for()
         assert page.locator("input[type=file]").count() == 0
