@@ -53,7 +53,10 @@ if not sources:
     ui.freeze_imports()
     st.stop()
 
-subgroups = ui.store().dataset_record(view.data).subgroups if view.data else None
+subgroups = None
+if dataset is not None:
+    start = ui.store().dataset_record(view.data).subgroups
+    subgroups = ui.chosen_subgroups(dataset, start)
 
 
 @st.fragment

@@ -5,10 +5,10 @@ decisions of boosted trees cross-fitted on all rows, and twins whose decisions a
 redrawn whatever the row. ``run`` needs NumPy, pandas, scikit-learn and the peer alone,
 so each can have an environment of its own:
 
-    python benchmarks/subgroups/peers.py draw FOLDER [--twins 20]
+    python benchmarks/subgroups/peers.py draw FOLDER [--twins 20] [--rows 3000]
     pip install sliceline==0.3.0 pysubgroup==0.9.0 fairsd==0.1.0 fairlearn aif360==0.6.1
     pip install fairaudit==0.0.1  # needs another NumPy
-    python benchmarks/subgroups/peers.py run FOLDER sliceline
+    python benchmarks/subgroups/peers.py run FOLDER sliceline [--names loans]
 
 Peers that know two groups are told which of them is worse off and in which direction;
 fairdash is told neither. A planted region is found if at least nine of ten rows of the
@@ -33,8 +33,8 @@ WORSE = {
 BINS = 6
 
 
-def draw(folder, twins):
-    """Write the tables."""
+def draw(folder, twins, most):
+    """Write the tables, with some of their rows if there are more than asked for."""
     from simulate import decisions
 
     from fairdash.datasets import SAMPLES, load_sample
@@ -47,6 +47,9 @@ def draw(folder, twins):
         planted = SAMPLES[name].planted_rows(frame)
         table = frame.assign(_planted=planted, _group=data.sensitive_features[rows])
         rng = np.random.default_rng(20)
+        if len(table) > most:
+            some = np.sort(rng.permutation(len(table))[:most])
+            table, decided = table.iloc[some], np.asarray(decided)[some]
         for twin in range(twins + 1):
             again = rng.permutation(decided) if twin else decided
             table.assign(_decided=again).to_csv(
@@ -54,10 +57,11 @@ def draw(folder, twins):
             )
 
 
-def run(folder, peer, most):
+def run(folder, peer, most, names):
     """Print what a peer finds, and how often it reports a twin."""
     search = PEERS[peer]
-    for name, (groups, good) in WORSE.items():
+    for name in names:
+        groups, good = WORSE[name]
         times = []
         alarms = twins = 0
         for path in sorted(
@@ -252,12 +256,14 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("peer", nargs="?", choices=list(PEERS))
     parser.add_argument("--twins", type=int, default=20)
+    parser.add_argument("--rows", type=int, default=10**9, help="at most, drawn")
+    parser.add_argument("--names", nargs="+", default=list(WORSE), choices=list(WORSE))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.what == "draw":
-        draw(options.folder, options.twins)
+        draw(options.folder, options.twins, options.rows)
     else:
-        run(options.folder, options.peer, options.twins)
+        run(options.folder, options.peer, options.twins, options.names)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ from fairdash.ui.widgets.pick_models import (
     ask_measure,
     audited_seeds,
     by_interest,
+    chosen_subgroups,
     known_models,
     offer_missing_seeds,
     pick_k,

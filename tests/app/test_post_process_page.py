@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from reading import figures, labels, numbers, widget, words
+from reading import drawn, figures, labels, numbers, widget, words
 from toys import ROLES, people
 
 from fairdash import ui
@@ -208,6 +208,16 @@ def test_crossed_columns_become_groups(visit, run_id):
     assert not page.exception
     changed = [label for label in numbers(page) if " × " in label]
     assert len(changed) == 2
+
+
+def test_gaps_are_those_inside_the_subgroups_that_another_page_chose(visit, run_id):
+    shown = []
+    for column in ("age", "lost"):
+        chosen = Subgroups(columns=(column,), cuts={"age": (40,)}, min_size=20)
+        page = visit("Post-process", run=run_id, subgroups=chosen.model_dump_json())
+        (points, *_) = drawn(page, 1)["data"]
+        shown.append([text.split(":")[0] for text in points["text"]])
+    assert shown == [["under 40", "40 or more"], ["office", "works"]]
 
 
 @pytest.mark.parametrize(

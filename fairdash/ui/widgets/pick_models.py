@@ -281,6 +281,18 @@ def pick_upright() -> bool:
     )
 
 
+def chosen_subgroups(dataset: Dataset, start: Subgroups) -> Subgroups:
+    """Return the subgroups of the address, or ``start`` where these have no columns."""
+    chosen = selection().subgroups
+    if chosen is None or not set(chosen.columns) <= set(_columns(dataset)):
+        return start
+    return chosen
+
+
+def _columns(dataset: Dataset) -> list[str]:
+    return [str(name) for name in dataset.frame if name != dataset.roles.target]
+
+
 def subgroup_form(
     dataset: Dataset,
     start: Subgroups,
@@ -293,10 +305,8 @@ def subgroup_form(
     Bin width and smallest size go to the ``bar``, columns and presets to a popover.
     """
     frame = dataset.frame
-    names = [str(name) for name in frame.columns if name != dataset.roles.target]
-    current = selection().subgroups or start
-    if not set(current.columns) <= set(names):
-        current = start
+    names = _columns(dataset)
+    current = chosen_subgroups(dataset, start)
 
     def part(name: str, value: Any, change: Change) -> dict[str, Any]:
         """Tie a widget to one part of the definition."""
