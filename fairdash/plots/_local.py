@@ -426,7 +426,7 @@ def plot_found_subgroups(
     # names end at the axis: what is deeper ends nearer to it
     deep = tree["level"].max()
     names = [
-        wrap("↳ " * (level > 0) + str(name), 30) + _STEP * (deep - level)
+        wrap("↳ " * (level > 0) + str(name), 20) + _STEP * (deep - level)
         for level, name in zip(tree["level"], tree["subgroup"], strict=True)
     ]
     layout: Spec = {
@@ -440,7 +440,7 @@ def plot_found_subgroups(
         "xaxis": {"title": rate, "domain": [0, 0.47], "tickformat": ".0%", "nticks": 4},
         "xaxis2": value_axis(
             "gap (0 is fair)",
-            nticks=5,
+            nticks=3,
             domain=[0.55, 1],
             rangemode="tozero",
             zeroline=True,

@@ -156,7 +156,8 @@ def certified_words(
     if choice.model is not None:
         return (
             f"{asked} on new rows like these is certified with {confidence:.0%} "
-            "confidence, for its model of the first seed by the test rows of that seed."
+            "confidence for this setting's model of the first seed, by the test rows "
+            "of that seed."
         )
     words = f"No model can be certified to keep {asked} with {confidence:.0%}"
     if choice.tested.empty:

@@ -298,6 +298,8 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
             )
             if rule == "certified":
                 place, none = _certify(sweep, limits)
+                if place is not None:
+                    st.markdown(none)
         for warning in sweep.once(
             lambda: [agreement_words(result, *known) for known in _MAPS.items()],
             "agreement",
@@ -308,8 +310,6 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
             st.markdown(none)
             return
         st.markdown(both_parts(result, place))
-        if rule == "certified":
-            st.caption(none)
         st.button("Show it", on_click=go_to_place, args=(sweep, place))
 
 
