@@ -1,9 +1,12 @@
 """Take the pictures of README.md and docs/data.md of the running app with Chromium.
 
-python docs/take_pictures.py
+python docs/take_pictures.py [figures]
+
+With ``figures`` those alone that the blocks of docs/start/gallery.md draw.
 """
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -14,6 +17,7 @@ import time
 import urllib.request
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from playwright.sync_api import Page, sync_playwright
@@ -186,6 +190,24 @@ def audit_compas(page: Page, address: str) -> None:
     shoot(page, "compas")
 
 
+def figures() -> None:
+    """Take the pictures of what the gallery draws from Python."""
+    text = (ROOT / "docs" / "start" / "gallery.md").read_text()
+    names: dict[str, Any] = {}
+    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(code, names)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        page = chromium.new_page(viewport=SMALL)
+        for name in [name for name in names if name.startswith("figure_")]:
+            page.set_content(names["show"](names[name]).page)
+            page.wait_for_selector("html[data-drawn]")
+            page.locator("figure").screenshot(path=PICTURES / f"{name}.png")
+        chromium.close()
+
+
 def main() -> None:
     """Serve the app in an empty home folder, walk through it, clean up."""
     PICTURES.mkdir(exist_ok=True)
@@ -217,4 +239,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    figures()
+    if "figures" not in sys.argv:
+        main()

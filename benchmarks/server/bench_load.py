@@ -4,10 +4,11 @@ Builds the store of `bench_sliders` (a finished sweep of 200 settings of ROAD), 
 it and opens sessions by websocket, as a browser does, without drawing anything. Half of
 them move λ and τ on Sweep, half k on Local fairness, each every few seconds; they say
 what they have kept of long messages, as a browser does. With --training
-a worker a core trains a sweep of ROAD meanwhile.
+a worker a core trains a sweep of ROAD meanwhile. With several --processes each number
+is measured in turn, on the same store.
 
     python benchmarks/server/bench_load.py [--sessions 20] [--seconds 60] [--every 2]
-        [--training]
+        [--training] [--processes 1 2]
 """
 
 import argparse
@@ -16,12 +17,14 @@ import json
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import time
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 import numpy as np
+import psutil
 import websockets
 from bench_release import processor_seconds
 from bench_sliders import build, serve
@@ -105,7 +108,7 @@ async def read(url, page, run, options, start, waits):
             await asyncio.sleep(max(0.0, options.every - waits[page][-1]))
 
 
-async def load(url, run, options, pid):
+async def load(url, run, options, pids):
     waits = {page: [] for page in PAGES}
     options.ready = asyncio.Event()
     sessions = [
@@ -113,10 +116,10 @@ async def load(url, run, options, pid):
         for i in range(options.sessions)
     ]
     await asyncio.sleep(options.warm)
-    spent = processor_seconds(pid)
+    spent = sum(map(processor_seconds, pids))
     options.ready.set()
     await asyncio.gather(*sessions)
-    return waits, processor_seconds(pid) - spent
+    return waits, sum(map(processor_seconds, pids)) - spent
 
 
 @contextmanager
@@ -143,35 +146,48 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--every", type=float, default=2)
     parser.add_argument("--training", action="store_true")
+    parser.add_argument("--processes", type=int, nargs="+", default=[1])
     parser.add_argument("--warm", type=float, default=60, help="seconds to open pages")
     options = parser.parse_args()
     home = tempfile.mkdtemp()
-    app = None
     try:
         run = build(home, options.rows)
-        app, url = serve(home)
-        with training(Path(home)) if options.training else nullcontext():
-            waits, spent = asyncio.run(load(url, run, options, app.pid))
-        memory = Path(f"/proc/{app.pid}/status").read_text().split("VmRSS:")[1]
+        for processes in options.processes:
+            measure(home, run, options, processes)
     finally:
-        if app is not None:
-            app.send_signal(signal.SIGINT)
-            app.wait(20)
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def measure(home, run, options, processes):
+    """Serve the store by so many processes, load them, and print what came of it."""
+    command = [sys.executable, "-c", "from fairdash.cli import app; app()", "app"]
+    app, url = serve(home, [*command, "--processes", str(processes)])
+    try:
+        # all that the app started but its engine, or the app itself
+        started = psutil.Process(app.pid).children()
+        servers = [one for one in started if "spawn_main" in str(one.cmdline())]
+        pids = [one.pid for one in servers] or [app.pid]
+        with training(Path(home)) if options.training else nullcontext():
+            waits, spent = asyncio.run(load(url, run, options, pids))
+        memory = sum(psutil.Process(pid).memory_info().rss for pid in pids)
+    finally:
+        app.send_signal(signal.SIGINT)
+        app.wait(20)
         while engine_lives(Path(home)):
             time.sleep(0.1)
-        shutil.rmtree(home, ignore_errors=True)
     n = sum(map(len, waits.values()))
     print(
         f"{options.rows:,} rows, 201 models, {options.sessions} sessions, a release "
         f"every {options.every:g} s{', training' * options.training}, "
-        f"load {os.getloadavg()[0]:.1f}"
+        f"processes {processes}, load {os.getloadavg()[0]:.1f}"
     )
+    print(f"releases a second: {n / options.seconds:.1f}")
     print("ms from release to the end of the script   n   p50   p95")
     for page, seconds in waits.items():
         median, most = 1000 * np.quantile(seconds, [0.5, 0.95])
         print(f"{page:40s} {len(seconds):4d} {median:5.0f} {most:5.0f}")
     print(f"server's processor time a release: {1000 * spent / n:.0f} ms")
-    print(f"memory at the end: {int(memory.split()[0]) / 1024:.0f} MB")
+    print(f"memory at the end: {memory / 2**20:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -154,14 +154,20 @@ def build(home, n_rows):
     return run
 
 
-def serve(home):
-    """Start the app on a free port; return its process and address."""
+def serve(home, command=None):
+    """Start the app on a free port; return its process and address.
+
+    By Streamlit's own command, or by one that takes ``--port``.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    command += ["--server.port", str(port), "--server.headless", "true"]
-    command += ["--server.fileWatcherType", "none"]
+    if command:
+        command = [*command, "--port", str(port)]
+    else:
+        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        command += ["--server.port", str(port), "--server.headless", "true"]
+        command += ["--server.fileWatcherType", "none"]
     app = subprocess.Popen(
         command,
         cwd=ROOT,
