@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,11 @@ CURVES = (
 _LATEST = 20  # runs that tell how fast this machine is now
 _ENOUGH = 0.03  # share of a run after which its speed says how long it takes
 _SEEN = 20_000  # rows that tell what columns cost
-_SPEED_RUNS = 10  # runs that tell how fast this machine is now
+_SPEED_RUNS = 10  # runs of networks that tell how fast this machine is now
 _FIRST_SHARE = 0.2  # of a matrix product's speed that training reaches
 _SIDE = 512  # of the matrices of that product
 _STARTING = 2.0  # seconds until libraries are loaded, before a first model
+_FOLLOWING = 0.4  # seconds beside training, of a run that finds them loaded
 
 
 def main_trials(store: Store, snapshot: Snapshot) -> list[TrialRecord]:
@@ -244,7 +246,7 @@ class ExpectedCost:
         trained = self.total - self.missing
         models += f", {trained:,} of them trained before" if trained else ""
         time = f"about {duration(self.seconds)} with {plural(n_workers(), 'worker')}"
-        guess = "" if self.measured else ", a guess until a first model is trained"
+        guess = "" if self.measured else ", a guess until a first network is trained"
         return f"{models}: {time} here{guess}."
 
 
@@ -263,7 +265,7 @@ def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCos
     seconds = []
     for stack in plan(missing):
         usual = None
-        if "n_adversary_steps" not in stack.params:  # its own time says more
+        if "n_epochs" not in stack.params:  # its own time says more
             known = (
                 store,
                 dataset_id,
@@ -274,7 +276,8 @@ def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCos
             usual = usual_seconds(*known)
         work_of = stack.work(n_rows=n_rows, n_features=n_features)
         seconds.append(usual * len(stack.trials) if usual else work_of / speed)
-    foretold = makespan(seconds, n_workers()) + _STARTING * (so_far is None)
+    foretold = makespan(seconds, n_workers())
+    foretold += (_STARTING if so_far is None else _FOLLOWING) * bool(missing)
     return ExpectedCost(len(trials), len(missing), foretold, so_far is not None)
 
 
@@ -301,8 +304,9 @@ def _speed_so_far(store: Store) -> float | None:
 
     The upper quartile: the first stack of a worker waits for its libraries.
     """
-    runs = [run.id for run in store.runs() if run.over][:_SPEED_RUNS]
-    speeds = [speed for run_id in runs for speed in _speeds(store, run_id)]
+    over = (run.id for run in store.runs() if run.over)
+    known = filter(None, (_speeds(store, run_id) for run_id in over))
+    speeds = list(chain.from_iterable(islice(known, _SPEED_RUNS)))
     return float(np.quantile(speeds, 0.75)) if speeds else None
 
 
@@ -329,7 +333,7 @@ def _speeds(store: Store, run_id: str) -> Sequence[float]:
         )
         / (seconds * len(trials))
         for (_, _, seconds), trials in stacks.items()
-        if "n_adversary_steps" in trials[0].params
+        if "n_epochs" in trials[0].params
     ]
 
 

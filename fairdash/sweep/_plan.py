@@ -27,7 +27,8 @@ INITIALISATION = (
 FOLD = "fold"  # in the parameters of a trial, unless it is the first: see `split`
 STEP = 1_000_000  # between the random states of two initialisations of a seed
 LEAST_STEP = 8e6  # multiply-adds in the time that even the smallest step takes
-EXACT_PASSES = 100  # over the rows, of a method that has no epochs
+CURVED = 6  # times a step of the adversary, where its curvature is taken too
+EXACT_PASSES = 50_000  # over the rows, of a method that has no epochs: its order
 
 
 @dataclass(frozen=True)
@@ -362,8 +363,9 @@ def work(
 
     Counts forward and backward passes of the usual layers: predictor, adversary and
     ratio network, each with its number of steps, and `LEAST_STEP` for every step, which
-    all models of a stack share. It ranks stacks and, with a speed measured on a
-    machine, foretells their time.
+    all models of a stack share; a step of a search, which moves no network, takes half
+    of that. It ranks stacks and, with a speed measured on a machine, foretells their
+    time.
     """
     predictor = _products(n_features, *PREDICTOR)
     if "n_epochs" not in params:
@@ -373,10 +375,11 @@ def work(
         params.get("n_ratio_steps", 0),
     )
     search = params.get("n_subspace_steps", 0) + params.get("n_full_steps", 0)
-    per_row = 3 * predictor + 3 * adversary * _products(*ADVERSARY)
+    curved = CURVED if "curvature_weight" in params else 1
+    per_row = 3 * predictor + 3 * curved * adversary * _products(*ADVERSARY)
     per_row += 3 * ratio * (predictor + PREDICTOR[0]) + 2 * search * predictor
     n_batches = ceil(n_rows / params.get("batch_size", n_rows))
-    n_steps = n_batches * (1 + adversary + ratio + search)
+    n_steps = n_batches * (1 + adversary + ratio + search / 2)
     each_epoch = n_models * n_rows * per_row + n_steps * LEAST_STEP
     return float(params["n_epochs"] * each_epoch)
 

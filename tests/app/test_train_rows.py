@@ -98,12 +98,17 @@ def test_times_are_in_proportion_to_the_rows_trained_on(large):
     )
 
 
-def test_the_form_says_how_many_models_are_trained_and_how_long(visit, large):
+def test_the_form_says_how_many_models_are_trained_and_how_long(
+    visit, large, monkeypatch
+):
+    monkeypatch.setattr("fairdash.results.training._SPEED_RUNS", 1)
     page = visit("Train", data=large)
     (said,) = [one.value for one in page.caption if "models: about" in one.value]
     assert said.startswith("6 models: about")  # ROAD and the plain model, three seeds
-    assert said.endswith("a guess until a first model is trained.")
+    assert said.endswith("a guess until a first network is trained.")
     start_training(large, MethodGrid(method="road", params=FAST), 1, train_rows=90)
+    # which says nothing of the speed of networks
+    start_training(large, MethodGrid(method="logistic"), 1, beside="logistic")
     spec = training_spec(large, MethodGrid(method="road", params=FAST), 1)
     cost = expected_cost(ui.store(), large, spec)
     assert cost.measured
