@@ -14,6 +14,7 @@ UNDEFINED = "–"
 NO_WIDTH = "\u2060"
 _CODE = r"(?<!`)(`[\w .,:=%()+/-]+`)(?!`)"  # that holds nothing to be read otherwise
 _DAY = 86_400
+_BARE = frozenset({"yes", "no", "true", "false", "y", "n"})
 
 
 @dataclass(frozen=True)
@@ -157,8 +158,19 @@ def wrap(name: str, width: int = 20) -> str:
 
 
 def group_label(feature: str, group: str) -> str:
-    """Return a group after the sensitive feature: "sex: Female"."""
-    return f"{feature}: {group}" if feature else group
+    """Return a group after its column, "sex: Female"; "sex 1" stays as it is."""
+    named = not feature or group.startswith(f"{feature} ")
+    return group if named else f"{feature}: {group}"
+
+
+def is_bare(label: str) -> bool:
+    """Tell whether a label such as "1" or "no" needs the name of its column."""
+    return label.lower() in _BARE or not any(c.isalpha() for c in label)
+
+
+def spoken_group(feature: str, group: str) -> str:
+    """Return what a sentence calls a group: "Female", but "gender: 0", "vip: yes"."""
+    return group_label(feature, group) if is_bare(group) else group
 
 
 def listing(names: Iterable[str]) -> str:

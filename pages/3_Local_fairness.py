@@ -69,7 +69,7 @@ def local_fairness():
 
     def answer():
         picture = plots.plot_local_di(**result.drawn(dataset), upright=upright)
-        words = result.verdict(*said, favourable=favourable)
+        words = result.verdict(*said, favourable=favourable, feature=feature)
         return words, picture.finished(), result.caption(), result.ranked(groups)
 
     words, picture, caption, ranked = result.once(

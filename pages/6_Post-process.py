@@ -73,7 +73,7 @@ def post_process():
     fitted = postprocess.baselines(view.data, choice.source, choice.crossed)
     with facts:
         ui.context(*ramp.facts(choice.source.label))
-        ui.verdict(ramp.report.verdict(ramp.rows))
+        ui.verdict(ramp.verdict())
     ui.kpi_row(postprocess.post_kpis(ramp))
     for model in (one for one in models if one.id == choice.source.model):
         st.caption(results.one_of_seeds(model, models))

@@ -207,7 +207,12 @@ class Certificate:
         most = ball.loc[ball.groupby("seed")["worst_violation"].idxmax()]
         found = Counter(zip(most["rate"], most["group"], strict=True))
         ((rate, group), times), *others = found.most_common()
-        more = f" (on {times} of {n} splits; of another on the rest)" if others else ""
+        more = "others"
+        if len(others) == 1:
+            ((other, name), _), *_ = others
+            more = label(str(name))
+            more += "" if other == rate else f", {RATE_NAMES[other]},"
+        more = f" (on {times} of {n} splits; of {more} on the rest)" if others else ""
         return f"{RATE_NAMES[rate]} of {label(str(group))}{more}"
 
     @property

@@ -262,7 +262,10 @@ def cross_validate(
     write(pd.concat([one.cells for one in results], ignore_index=True), out)
     for one in results:
         said = one.verdict(
-            dataset.group_names, dataset.roles.outcome(), favourable=favourable
+            dataset.group_names,
+            dataset.roles.outcome(),
+            favourable=favourable,
+            feature=dataset.roles.sensitive_feature,
         )
         typer.echo(f"{one.label}: {said}")
     shown = readable_measures(

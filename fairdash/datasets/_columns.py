@@ -18,7 +18,6 @@ UNNAMED = re.compile(r"unnamed: \d+|")  # how a column without a name is called
 FEWEST_NUMBERED = 20  # rows; fewer may differ by chance
 NUMBERING_WORDS = {"id", "index", "key", "number", "nr", "no"}
 ROW_WORDS = {"index", "rownames", "rowname", "rownumber", "rowid"}
-BARE_WORDS = {"yes", "no", "true", "false", "y", "n"}
 ColumnKind = Literal["number", "category", "yes_no", "date", "text", "id"]
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 YES = frozenset({"1", "yes", "y", "true", "t", "ja", "oui", "si", "sí"})
@@ -145,11 +144,6 @@ def words(name: str) -> set[str]:
 def is_age(name: str) -> bool:
     """Tell whether a column name says age."""
     return bool(words(name) & {"age", "ages"})
-
-
-def is_bare(label: str) -> bool:
-    """Tell whether a label such as "1" or "no" needs the name of its column."""
-    return label.lower() in BARE_WORDS or not any(c.isalpha() for c in label)
 
 
 def _may_number(column: "pd.Series[Any]") -> bool:

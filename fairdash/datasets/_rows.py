@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._wording import is_bare
 from fairdash.datasets._columns import (
     N_EXAMPLES,
     PROBED_ROWS,
-    is_bare,
     is_nested,
     label_codes,
 )

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fairdash._validation import check_positive
+from fairdash._wording import is_bare
 from fairdash.datasets._columns import (
     count_codes,
     is_age,
-    is_bare,
     is_number,
     is_whole,
     label_codes,

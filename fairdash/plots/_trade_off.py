@@ -202,6 +202,7 @@ def plot_corrections(
     groups: tuple[str, ...],
     excluded: Sequence[str],
     rows: str,
+    feature: str = "",
 ) -> Picture:
     """Local DI before and after corrections.
 
@@ -213,7 +214,7 @@ def plot_corrections(
     small = f" Excluded, subgroups too small: {' and '.join(excluded)}."
     fitted = " Thresholds were learned on these rows: test rows say what they keep."
     return replace(
-        plot_local_di(cells, models, groups=groups),
+        plot_local_di(cells, models, groups=groups, feature=feature),
         headline=_corrections_headline(cells, rows),
         caption=f"Expected local DI by subgroup on {rows} rows, 95% Newcombe "
         f"intervals. Dashed: global DI.{'' if rows == 'test' else fitted}"

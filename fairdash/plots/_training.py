@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from fairdash._wording import between, fitting, listing, number
+from fairdash._wording import between, fitting, group_label, listing, number
 from fairdash.plots._rows import band, scatter, stairs, upright_line
 from fairdash.plots._theme import (
     INK,
@@ -139,13 +139,13 @@ def _describe_curves(curves: pd.DataFrame) -> str:
 
 
 def plot_ratio_histogram(
-    ratio: Mapping[str, Any], *, groups: tuple[str, ...]
+    ratio: Mapping[str, Any], *, groups: tuple[str, ...], feature: str = ""
 ) -> Picture:
     """Density of r among the training rows of every group; each group has mean 1.
 
     The figure has one stepped line per group. ``ratio`` has "edges" of the bins and, by
     group, "density" and "quantiles" at 5, 25, 50, 75 and 95 %, as of
-    ``fairdash.sweep.summarise_ratio``.
+    ``fairdash.sweep.summarise_ratio``; ``feature`` is the column of the groups.
     """
     edges = np.asarray(ratio["edges"], dtype=np.float64)
     colours = group_colours(groups)
@@ -157,7 +157,8 @@ def plot_ratio_histogram(
             stairs(
                 edges,
                 density,
-                name=f"{name} · 5–95% of rows {between(low, high, 1)}",
+                name=f"{group_label(feature, name)} · "
+                f"5–95% of rows {between(low, high, 1)}",
                 line={"color": colours[name], "width": 2},
                 fill="tozeroy",
                 fillcolor=fade(colours[name], 0.1),

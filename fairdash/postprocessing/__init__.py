@@ -24,6 +24,7 @@ from fairdash.postprocessing.comparison import (
 )
 from fairdash.postprocessing.covariance import NO_SUBGROUP, CovarianceRamp
 from fairdash.postprocessing.inputs import (
+    CROSS,
     ScoreType,
     as_margins,
     cross,

@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from fairdash._wording import alike_words, listing, moved_words, percent, plural
+from fairdash._wording import (
+    alike_words,
+    listing,
+    moved_words,
+    percent,
+    plural,
+    spoken_group,
+)
 from fairdash.metrics import (
     MEASURE_NAMES,
     SCORE_MEASURES,
@@ -75,10 +82,11 @@ class Report(NamedTuple):
         named = before[["group", "value"]].rename(columns={"value": "before"})
         return named.assign(after=after["value"])
 
-    def verdict(self, rows: str) -> str:
+    def verdict(self, rows: str, feature: str = "") -> str:
         """Say what decisions of the ramp change, who is behind, and how surely.
 
-        ``rows`` is what they are called, such as "test".
+        ``rows`` is what they are called, such as "test", ``feature`` the column of the
+        groups.
         """
         changed = self.changed
         rates = np.asarray(changed["rate"], dtype=np.float64)
@@ -93,7 +101,7 @@ class Report(NamedTuple):
         if self.rows.y is not None:
             moved.append(moved_words(accuracy, "loses", "gains", "accuracy"))
         behind, ahead = (
-            changed["group"].iloc[int(place)]
+            spoken_group(feature, changed["group"].iloc[int(place)])
             for place in (rates.argmin(), rates.argmax())
         )
         left = self.outcome.iloc[1]

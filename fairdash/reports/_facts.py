@@ -293,7 +293,7 @@ def corrected(found: Found) -> Sequence[Block]:
     changed = report.changed[list(_CHANGED)].rename(columns=_CHANGED)
     note = f"Expected decisions of test rows, by {dataset.roles.sensitive_feature}."
     return [
-        Words(report.verdict("test"), finding=True),
+        Words(report.verdict("test", dataset.roles.sensitive_feature), finding=True),
         Words(how),
         Figure(plots.plot_trade_off(table, rows="test"), "", _settled(table)),
         Table("Decisions that change", changed, note),
@@ -330,8 +330,9 @@ def _locally(
     words = suppressed_words(hidden, found.least)
     if len(hidden) == cells["subgroup"].nunique():
         return Words(words)
+    feature = found.dataset.roles.sensitive_feature
     picture = plots.plot_corrections(
-        cells, overall, groups=groups, excluded=excluded, rows="test"
+        cells, overall, groups=groups, excluded=excluded, rows="test", feature=feature
     )
     wide = cells.pivot_table(
         "local_di", "subgroup", "label", sort=False, dropna=False, observed=True

@@ -135,6 +135,7 @@ def summary(found: Found) -> Sequence[Block]:
         found.dataset.group_names,
         roles.outcome(),
         favourable=roles.positive_is != "unfavourable",
+        feature=roles.sensitive_feature,
     )
     if found.local.own["estimable"].any() and not result.own["estimable"].any():
         verdict = found.suppressed()

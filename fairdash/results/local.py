@@ -1,8 +1,8 @@
 """Subgroups of models: their gaps, and who is worse off where."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import copysign, isclose, nan
 from typing import Any
 
@@ -17,6 +17,7 @@ from fairdash._wording import (
     interval,
     number,
     plural,
+    spoken_group,
 )
 from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.metrics import (
@@ -159,14 +160,19 @@ class LocalResult:
         return table.rename(columns=names)
 
     def verdict(
-        self, groups: Sequence[str], outcome: str, *, favourable: bool = True
+        self,
+        groups: Sequence[str],
+        outcome: str,
+        *,
+        favourable: bool = True,
+        feature: str = "",
     ) -> str:
         """Return in one sentence who is worse off, where, by how much and how surely.
 
         ``outcome`` is what is predicted, such as "approved = yes", and ``favourable``
-        whether that is good for the person.
+        whether that is good for the person; ``feature`` the column of the groups.
         """
-        gap = self.names.gap
+        gap, named = self.names.gap, partial(spoken_group, feature)
         if self.row["constant"] > MOST_SEEDS:
             return alike_words(self.label)
         known = self.own[self.own["estimable"]]
@@ -182,7 +188,7 @@ class LocalResult:
                 f"No gap in a subgroup exceeds what chance alone shows: the largest, "
                 f"{self._size(worst[gap])}, is not above the "
                 f"{self._size(self.chance)} that a fair model stays below in 95% of "
-                f"cases ({rows}).{self._overall(outcome, favourable)}"
+                f"cases ({rows}).{self._overall(outcome, favourable, named)}"
             )
         values = {name: float(worst[f"{self.names.value}{name}"]) for name in groups}
         ordered = sorted(groups, key=values.__getitem__)
@@ -200,7 +206,8 @@ class LocalResult:
         less = better_when(self.measure, favourable=favourable) == "high"
         if self.measure != "selection_rate":
             one, other = (lower, higher) if less else (higher, lower)
-            words = self._words(one, other, values[one] - values[other], outcome)
+            apart = values[one] - values[other]
+            words = self._words(named(one), named(other), apart, outcome)
             ends = gap_ends(self.measure, 1, worst["ci_low"], worst["ci_high"])
             place = f"In {worst['subgroup']}, by {self.label}"
             return f"{place}, {words} ({ends}; {rows})."
@@ -208,11 +215,14 @@ class LocalResult:
         often, one, other = ("less", lower, higher) if less else ("more", higher, lower)
         return (
             f"In {worst['subgroup']}, {self.label} predicts “{outcome}” "
-            f"{whole_points(apart)} {often} often for {one} than for {other} "
+            f"{whole_points(apart)} {often} often for {named(one)} than for "
+            f"{named(other)} "
             f"({ends}; {rows})."
         )
 
-    def _overall(self, outcome: str, favourable: bool) -> str:
+    def _overall(
+        self, outcome: str, favourable: bool, named: Callable[[str], str]
+    ) -> str:
         """Say how far which groups are apart over all rows, where that is sure."""
         name = self.names.overall
         gap, low, high = (
@@ -226,7 +236,7 @@ class LocalResult:
             return f" Over all rows groups are {self._size(gap)} apart ({ends})."
         one, other = pair
         signed = copysign(gap, self.overall[one] - self.overall[other])
-        words = self._words(one, other, signed, outcome)
+        words = self._words(named(one), named(other), signed, outcome)
         return f" Over all rows {words} ({ends})."
 
     def _words(self, one: str, other: str, difference: float, outcome: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import group_label
+from fairdash._wording import group_label, spoken_group
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     MEASURE_NAMES,
@@ -266,8 +266,9 @@ def widest_gap(
     Returns
     -------
     dict
-        group, other (the reference), gap (signed: of group minus other), ci_low,
-        ci_high, ratio, decided (what a positive decision is called)
+        group, other (the reference), as a sentence calls them, gap (signed: of group
+        minus other), ci_low, ci_high, ratio, decided (what a positive decision is
+        called)
     """
     dataset = store.dataset(dataset_id)
     values = _values(store, model, dataset_id, measure)
@@ -281,9 +282,10 @@ def widest_gap(
     numbers = ["difference", "ci_low", "ci_high", "ratio"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
     widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
+    feature = dataset.roles.sensitive_feature
     return {
-        "group": str(widest["group"]),
-        "other": best,
+        "group": spoken_group(feature, str(widest["group"])),
+        "other": spoken_group(feature, best),
         "gap": widest["difference"],
         **{name: widest[name] for name in ("ci_low", "ci_high", "ratio")},
         "decided": f"predicted “{dataset.roles.outcome()}”",

@@ -1,5 +1,6 @@
 """A model that exists already: a column of scores, from upload to who is worse off."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -128,16 +129,44 @@ def test_a_score_with_a_threshold_is_corrected_and_certified(visit):
     margins, _ = own_margins(dataset, roles.scores[0])
     assert ((margins > 0) == picked).all()
     assert np.abs(margins).max() == 1
-    shown = next(d.value for d in page.dataframe if "before" in d.value)
+    shown = next(d.value for d in page.dataframe if "Before" in d.value)
     learned = np.setdiff1d(np.arange(dataset.n_rows), split(dataset, 0).test)
     rates = pd.Series(picked[learned]).groupby(dataset.sensitive_features[learned])
-    expected = rates.mean()[shown["group"]].tolist()
-    assert shown["before"].tolist() == pytest.approx(expected)
+    expected = rates.mean()[shown["Group"].str.removeprefix("race: ")].tolist()
+    assert shown["Before"].tolist() == pytest.approx(expected)
     page = visit("Noisy groups", data=data)
     assert not page.exception
     assert (
         widget(page, "selectbox", "Model").value == own_models(ui.store(), data)[0].id
     )
+
+
+def test_groups_called_0_and_1_are_named_after_their_column(visit):
+    frame = prisoners()
+    frame["minority"] = (frame.pop("race") != "Caucasian").astype(int)
+    table = ui.store().add_table(frame.to_csv(index=False).encode(), "rated.csv")
+    roles = rank_roles(ui.store().table(table)).roles
+    roles = roles.model_copy(update={"sensitive_feature": "minority", "groups": None})
+    data = ui.store().add_dataset(table, roles, "Rated", Subgroups())
+    page = visit("Local fairness", data=data, measure="false_positive_rate")
+    assert not page.exception
+    row = table_of(page).loc["False positive rate"]
+    assert "minority: 1 are predicted" in row["In words"]
+    assert "more often than minority: 0 (" in page.markdown[0].value
+    page = visit("Post-process", data=data)
+    assert not page.exception
+    assert {"minority: 0", "minority: 1"} <= {*numbers(page)}
+    (shown,) = (d.value for d in page.dataframe if "Before" in d.value)
+    assert shown["Group"].tolist() == ["minority: 0", "minority: 1"]
+    assert "latest for minority: 1" in words(page)
+    (legend,) = (
+        {trace.get("name") for trace in json.loads(one.proto.spec)["data"]}
+        for one in page.get("plotly_chart")
+        if "rows" in one.proto.spec and "Ramp, crossed" in one.proto.spec
+    )
+    assert {"minority: 0", "minority: 1"} <= legend
+    page = visit("Noisy groups", data=data)
+    assert re.search(r"rate of minority: \d can be", words(page))
 
 
 @pytest.mark.skipif(DATA is None, reason="real tables are not here")

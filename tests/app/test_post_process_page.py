@@ -199,7 +199,7 @@ def test_the_exported_file_gives_the_numbers_of_the_page(visit, run_id):
     for name, part in frame.groupby("group"):
         was = before[part.index]
         changed = part["h"][~was].sum() + (1 - part["h"][was]).sum()
-        assert shown[name].split()[0] == str(round(changed))
+        assert shown[f"origin: {name}"].split()[0] == str(round(changed))
 
 
 def test_crossed_columns_become_groups(visit, run_id):
@@ -306,11 +306,11 @@ def test_margins_without_a_negative_one_are_what_the_reader_says(visit, inline):
     kind = next(one for one in page.button_group if one.label == "They are")
     kind.set_value("margin").run()
     page = use(page)
-    shown = next(t.value for t in page.dataframe if "before" in t.value)
-    assert shown["before"].tolist() == [1, 1]  # all above 0, many below 1/2
+    shown = next(t.value for t in page.dataframe if "Before" in t.value)
+    assert shown["Before"].tolist() == [1, 1]  # all above 0, many below 1/2
     page = use(send(visit("Post-process"), "File of scores", frame))
-    shown = next(t.value for t in page.dataframe if "before" in t.value)
-    assert shown["before"].between(0.2, 0.8).all()
+    shown = next(t.value for t in page.dataframe if "Before" in t.value)
+    assert shown["Before"].between(0.2, 0.8).all()
 
 
 def test_uploaded_scores_with_an_outcome_are_judged_on_held_out_rows(visit, inline):

@@ -216,8 +216,8 @@ def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
         assert f"**{model}**: Among rows with “hired = yes”, " in words(page)
     page = visit("Post-process", **page.query_params)
     assert widget(page, "selectbox", "Measure").value == "false_negative_rate"
-    (table,) = (d.value for d in page.dataframe if "after" in d.value)
-    assert table["after"].between(0, 1).all()
+    (table,) = (d.value for d in page.dataframe if "After" in d.value)
+    assert table["After"].between(0, 1).all()
     widget(page, "selectbox", "Measure").set_value("auc").run()
     assert not page.exception
     assert "AUC is of scores, and thresholds change decisions." in words(page)

@@ -266,9 +266,8 @@ def test_the_answer_names_the_group_that_is_furthest_off(table):
     assert "the false positive rate of group: c can be" in said
     other = found.groups["group"].where(found.groups["seed"] == 0, "b")
     split = replace(found, groups=found.groups.assign(group=other))
-    assert "of c (on 1 of 2 splits; of another on the rest) can" in split.answer(
-        QUESTION, 0.1, "test rows"
-    )
+    words = "of c (on 1 of 2 splits; of b on the rest) can"
+    assert words in split.answer(QUESTION, 0.1, "test rows")
 
 
 SEED = st.fixed_dictionaries(

@@ -189,7 +189,7 @@ def test_every_measure_has_a_sentence_with_its_sign():
         "points less often than b (−0.4 to 15.0).",
         "false_positive_rate": "Among rows without outcome 1, a are predicted positive "
         "10 points less often than b (−0.4 to 15.0).",
-        "false_negative_rate": "Among rows with outcome 1, a are not predicted "
+        "false_negative_rate": "Among rows with outcome 1, a are wrongly not predicted "
         "positive 10 points less often than b (−0.4 to 15.0).",
         "precision": "Among rows predicted positive, outcome 1 is 10 points less "
         "frequent for a than for b (−0.4 to 15.0).",

@@ -46,11 +46,11 @@ def test_seeds_give_a_band_of_one_standard_deviation(curves):
 
 
 def test_the_histogram_steps_over_every_bin_of_every_group(ratio, groups):
-    figure = plot_ratio_histogram(ratio, groups=groups).figure
+    figure = plot_ratio_histogram(ratio, groups=groups, feature="race").figure
     caucasian = figure.data[0]
     assert caucasian.x == (0, 0, 1, 1, 2, 2, 3, 3)
     assert caucasian.y == (0, 0.5, 0.5, 0.4, 0.4, 0.1, 0.1, 0)
-    assert caucasian.name == "Caucasian · 5–95% of rows 0.2–2.6"
+    assert caucasian.name == "race: Caucasian · 5–95% of rows 0.2–2.6"
     assert figure.layout.shapes[0].x0 == 1
 
 

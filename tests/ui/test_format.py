@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash._wording import size
+from fairdash._wording import group_label, size, spoken_group
 from fairdash.ui import (
     UNDEFINED,
     ago,
@@ -31,6 +31,11 @@ NOW = 1_800_000_000.0
         (number(0.1436), "0.144"),
         (number(-0.076), "−0.076"),
         (percent(0.6512), "65.1%"),
+        (spoken_group("sex", "Female"), "Female"),
+        (spoken_group("sex", "0"), "sex: 0"),
+        (spoken_group("vip", "Yes"), "vip: Yes"),
+        (group_label("sex", "0"), "sex: 0"),
+        (group_label("sex", "sex 0"), "sex 0"),
         (size(0), "0 B"),
         (size(999.6), "1.0 KB"),
         (size(31_400_000), "31 MB"),

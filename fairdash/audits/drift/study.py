@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
+from fairdash._wording import spoken_group
 from fairdash.audits.drift.facts import DriftResult
 from fairdash.audits.drift.gaps import (
     GapCells,
@@ -175,8 +176,8 @@ def drift(
         measure=_column(measure),
         rate=rate,
         outcome=dataset.roles.outcome(),
-        low=before.groups[pair[0]],
-        high=before.groups[pair[1]],
+        low=spoken_group(dataset.roles.sensitive_feature, before.groups[pair[0]]),
+        high=spoken_group(dataset.roles.sensitive_feature, before.groups[pair[1]]),
         seed=held.seed,
         tables=tuple(tables),
         against=place,

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._wording import is_bare
 from fairdash.datasets._columns import (
     common_labels,
     count_codes,
     count_values,
     is_age,
-    is_bare,
     is_nested,
     is_number,
     label_codes,

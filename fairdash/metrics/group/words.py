@@ -104,8 +104,8 @@ _CLAUSES = _Words(
         "selection_rate": "{group} are {decided} {points} {often} than {other}",
         "true_positive_rate": "{group} are {decided} {points} {often} than {other}",
         "false_positive_rate": "{group} are {decided} {points} {often} than {other}",
-        "false_negative_rate": "{group} are not {decided} {points} {often} than "
-        "{other}",
+        "false_negative_rate": "{group} are wrongly not {decided} {points} {often} "
+        "than {other}",
         "precision": "{outcome} is {points} {frequent} for {group} than for {other}",
         "accuracy": "decisions are right {points} {often} for {group} than for {other}",
         "calibration": "scores are {points} {higher} against outcomes for {group} "

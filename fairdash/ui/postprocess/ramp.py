@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import plural
+from fairdash._wording import group_label, plural
 from fairdash.datasets import Subgroups
 from fairdash.plots import Picture, group_colours_of
 from fairdash.postprocessing import (
+    CROSS,
     FittedBaselines,
     Impossibility,
     LocalCorrections,
@@ -78,11 +79,24 @@ class Ramp:
         test = plural(len(split.test_rows), "test row")
         return self.data.name, label, learned, test
 
+    @property
+    def feature(self) -> str:
+        """The columns of the groups."""
+        return CROSS.join(self.data.columns)
+
+    def label(self, group: str) -> str:
+        """Return a group after its columns: "sex: Female", "sex × race: Female × b"."""
+        return group_label(self.feature, group)
+
+    def verdict(self) -> str:
+        """Say what the ramp changes on the rows looked at, and who is behind."""
+        return self.report.verdict(self.rows, self.feature)
+
     def starts(self) -> pd.DataFrame:
         """Return group, start of the ramp and rate of the rows it was learned on."""
         return pd.DataFrame(
             {
-                "group": self.data.split.calibration.names,
+                "group": [*map(self.label, self.data.split.calibration.names)],
                 "start": self.fitted.starts_,
                 "rate": self.fitted.expected_rates_.values(),
             }

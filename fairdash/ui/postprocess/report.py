@@ -13,6 +13,7 @@ from fairdash._wording import (
     Kpi,
     change,
     count,
+    fitting,
     interval,
     number,
     percent,
@@ -128,12 +129,12 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
     for row in changed[changed["group"].isin(widest)].to_dict("records"):
         cards.append(
             Kpi(
-                _short(str(row["group"])),
+                fitting(ramp.label(row["group"]), row["group"], most=_LABEL),
                 f"{count(round(row['changed']))} changed",
                 f"{count(round(row['up']))} to 1, {count(round(row['down']))} to 0",
                 help=f"Expected number of changed decisions among {count(row['n'])} "
-                f"{ramp.rows} rows of {row['group']}; drawing alone moves them by "
-                f"±{count(round(row['spread']))} in 95% of cases.",
+                f"{ramp.rows} rows of {ramp.label(row['group'])}; drawing alone moves "
+                f"them by ±{count(round(row['spread']))} in 95% of cases.",
             )
         )
     return cards
@@ -166,8 +167,14 @@ def local_before_after(
     )
     cells, overall, excluded = corrections.compare(ramp.report.h, ramp.fitted.gamma)
     groups = corrections.reported.rows.names
+    feature = ramp.data.columns[0]
     return plot_corrections(
-        cells, overall, groups=groups, excluded=excluded, rows=ramp.rows
+        cells,
+        overall,
+        groups=groups,
+        excluded=excluded,
+        rows=ramp.rows,
+        feature=feature,
     )
 
 
@@ -177,10 +184,12 @@ def by_measure(ramp: Ramp) -> None:
     with controls(4):
         measure = pick_measure()
     try:
-        show_table(ramp.report.by_measure(measure))
+        table = ramp.report.by_measure(measure)
     except ValueError as error:
         st.caption(str(error))
         return
+    table["group"] = [*map(ramp.label, table["group"])]
+    show_table(table.rename(columns=str.capitalize))
     st.caption(f"{MEASURE_NAMES[measure]} on {ramp.rows} rows, on average over draws.")
 
 
@@ -188,6 +197,7 @@ def changed_by_group(ramp: Ramp) -> None:
     """Draw the changed decisions of all groups, where accuracy cannot be told."""
     heading("What changes, group by group")
     table = ramp.report.changed.drop(columns=["changed", "spread"])
+    table["group"] = [*map(ramp.label, table["group"])]
     whole = st.column_config.NumberColumn(format="%.0f")
     show_table(table, up=whole, down=whole)
     st.caption(
@@ -301,10 +311,6 @@ def _impossibility(choice: Choice, dataset_id: str, subgroups: Subgroups) -> Non
 def _terms(terms: dict[str, float]) -> pd.DataFrame:
     values = [number(value) for value in terms.values()]
     return pd.DataFrame({"Term": list(terms), "Value": values})
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LABEL else f"{name[: _LABEL - 1]}…"
 
 
 def _good(row: dict[Any, Any], *, up: bool) -> bool | None:

@@ -20,7 +20,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import Kpi, floor_words, interval, number
+from fairdash._wording import Kpi, floor_words, group_label, interval, number
 from fairdash.methods import CATALOG
 from fairdash.results import StoredSweep, weights
 from fairdash.sweep import PARITY, Point, position_of, value_at
@@ -125,7 +125,8 @@ def _all_inside(
 ) -> dict[str, Any]:
     """Return local DI and r of every setting, wherever the sliders stand."""
     tables = sweep.local(method)
-    groups = store().dataset(sweep.run.dataset_id).group_names
+    dataset = store().dataset(sweep.run.dataset_id)
+    groups, feature = dataset.group_names, dataset.roles.sensitive_feature
     places = [place for place, _ in _rows(sweep.result.at(method, others))]
     by_place = dict(list(tables.groupby("model")))
     shown = tables[tables["model"].isin(places)]
@@ -141,7 +142,7 @@ def _all_inside(
             }
             for row in by_place[places[0]].to_dict("records")
         ],
-        "groups": list(groups),
+        "groups": [group_label(feature, group) for group in groups],
         "colours": plots.group_colours_of(groups, theme),
         "colour": plots.method_colour_of(CATALOG[method].colour_role, theme),
         "top": round(1.05 * max(filter(math.isfinite, ends)), _DIGITS),

@@ -1,13 +1,24 @@
 // Local DI and the weights r of the setting that the sliders stand at.
-const ROW = 26, TOP = 34, AXIS = 44, SPLIT = 0.8, TICKS = 5, HEIGHT = 300
+const ROW = 26, TOP = 34, AXIS = 44, SPLIT = 0.8, TICKS = 5, HEIGHT = 300, LINE = 16
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 const px = (value) => value.toFixed(1)
 const text = (x, y, words, more = "") => `<text x="${px(x)}" y="${px(y)}" ${more}>${words}</text>`
-const cut = (words, most) => (words.length > most ? `${words.slice(0, most - 1)}…` : words)
 // of names that begin alike the end tells them apart
 const cutInside = (words, most) => words.length > most
   ? `${words.slice(0, Math.floor(most / 2) - 1)}…${words.slice(-Math.floor(most / 2))}` : words
+
+// names beside each other, in as many lines as they take; and how tall that is
+function legend(names, colours, left, width, top) {
+  let x = left, y = top
+  const items = names.map((name, i) => {
+    const wide = 5.6 * name.length + 14
+    if (x > left && x + wide > width) { x = left; y += LINE }
+    x += wide
+    return text(x - wide, y, escaped(name), `style="fill:${colours[i]}"`)
+  })
+  return [items.join(""), y - top + LINE]
+}
 
 function ticks(top) {
   const rough = top / TICKS, size = 10 ** Math.floor(Math.log10(rough))
@@ -39,7 +50,9 @@ function counts(row, most, left, width, y, colours) {
 function localPicture(data, setting, width) {
   const letters = Math.min(Math.max(...data.rows.map((row) => row.name.length)), 22)
   const left = Math.min(7.2 * letters + 12, 0.36 * width), right = SPLIT * width
-  const bottom = TOP + ROW * data.rows.length, height = bottom + AXIS
+  const bottom = TOP + ROW * data.rows.length
+  const [groups, tall] = legend(data.groups, data.colours, 4, width, bottom + AXIS + 14)
+  const height = bottom + AXIS + tall
   const x = (value) => left + (Math.min(value, data.top) / data.top) * (right - left)
   const most = Math.max(...data.rows.map((row) => row.counts.reduce((a, b) => a + b, 0)))
   const rows = data.rows.map((row, i) => {
@@ -54,21 +67,21 @@ function localPicture(data, setting, width) {
     width="${px(x(setting.chance) - left)}" height="${bottom - TOP}"/>`
   const di = `<line x1="${px(x(setting.di))}" x2="${px(x(setting.di))}" y1="${TOP}" y2="${bottom}"
     stroke="${data.colour}" stroke-width="1.5" stroke-dasharray="7 5"/>`
-  const groups = data.groups.map((name, i) =>
-    `<tspan dx="${i ? 6 : 0}" style="fill:${data.colours[i]}">${escaped(cut(name, 14))}</tspan>`).join("")
   return `<svg viewBox="0 0 ${width} ${height}" height="${height}" role="img" aria-label="${escaped(setting.said)}">
     ${band}${grid(ticks(data.top), x, TOP, bottom)}${setting.di === null ? "" : di}${rows.join("")}
     ${text(left, 16, `● ${escaped(setting.label)} · global DI ${setting.di === null ? "–" : setting.di.toFixed(3)}`, `style="fill:${data.colour}"`)}
-    ${text((left + right) / 2, height - 6, "local DI: gap in P(ŷ = 1)", 'class="faint" text-anchor="middle"')}
-    ${text(width - 4, height - 6, groups, 'text-anchor="end"')}
+    ${text((left + right) / 2, bottom + AXIS - 8, "local DI: gap in P(ŷ = 1)", 'class="faint" text-anchor="middle"')}
+    ${groups}
     ${text(width - 4, bottom + 17, "rows", 'class="faint" text-anchor="end"')}</svg>`
 }
 
 function ratioPicture(data, { ratio }, width) {
   const left = 34, right = width - 8, bottom = HEIGHT - AXIS
+  const named = data.groups.map((name, i) => `${name} ${ratio.ends[i]}`)
+  const [names, lines] = legend(named, data.colours, left, width, 16), top = TOP - LINE + lines
   const tall = Math.max(...ratio.bars.flat(), 1e-9)
   const x = (value) => left + (value / ratio.top) * (right - left)
-  const y = (value) => bottom - (value / tall) * (bottom - TOP)
+  const y = (value) => bottom - (value / tall) * (bottom - top)
   const steps = ratio.bars.map((bars, i) => {
     const wide = ratio.top / bars.length
     const path = bars.map((bar, k) => `V${px(y(bar))}H${px(x((k + 1) * wide))}`).join("")
@@ -76,13 +89,11 @@ function ratioPicture(data, { ratio }, width) {
     return `<path d="M${px(x(0))},${bottom}${path}V${bottom}" fill="${colour}" fill-opacity=".1"
       stroke="${colour}" stroke-width="2"/>`
   })
-  const names = data.groups.map((name, i) =>
-    `<tspan dx="${i ? 12 : 0}" style="fill:${data.colours[i]}">${escaped(cut(name, 14))} ${escaped(ratio.ends[i])}</tspan>`)
-  const one = `<line class="one" x1="${px(x(1))}" x2="${px(x(1))}" y1="${TOP}" y2="${bottom}"/>`
+  const one = `<line class="one" x1="${px(x(1))}" x2="${px(x(1))}" y1="${top}" y2="${bottom}"/>`
   return `<svg viewBox="0 0 ${width} ${HEIGHT}" height="${HEIGHT}" role="img" aria-label="${escaped(ratio.said)}">
-    ${grid(ticks(ratio.top), x, TOP, bottom)}${steps.join("")}${one}
-    ${text(left, 16, names.join(""))}
-    ${text(left - 6, TOP + 4, +tall.toPrecision(2), 'class="faint" text-anchor="end"')}
+    ${grid(ticks(ratio.top), x, top, bottom)}${steps.join("")}${one}
+    ${names}
+    ${text(left - 6, top + 4, +tall.toPrecision(2), 'class="faint" text-anchor="end"')}
     ${text((left + right) / 2, HEIGHT - 6, "weight r", 'class="faint" text-anchor="middle"')}</svg>`
 }
 

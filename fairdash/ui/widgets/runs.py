@@ -215,7 +215,7 @@ def show_curves(snapshot: Snapshot) -> None:
     n_seeds = int(table["n_seeds"].max())
     seeds = f"mean of {n_seeds} seeds, bands ± 1 sd" if n_seeds > 1 else "one seed"
     n_epochs = max(trial.params.get("n_epochs", 1) for trial in trials)
-    groups = store().dataset(snapshot.run.dataset_id).group_names
+    dataset = store().dataset(snapshot.run.dataset_id)
     role = CATALOG[trials[0].method].colour_role
     with left:
         figure(
@@ -227,7 +227,11 @@ def show_curves(snapshot: Snapshot) -> None:
     if right is not None and ratio:
         with right:
             figure(
-                plots.plot_ratio_histogram(ratio, groups=groups),
+                plots.plot_ratio_histogram(
+                    ratio,
+                    groups=dataset.group_names,
+                    feature=dataset.roles.sensitive_feature,
+                ),
                 caption=f"r of the training rows, {label}; each group has mean 1.",
                 how=_RATIO_HOW,
                 key="weights",
