@@ -19,7 +19,7 @@ from fairdash.datasets import (
     split,
     training_rows,
 )
-from fairdash.methods import CATALOG, Network, RuleList, Scorer, scorer_of
+from fairdash.methods import CATALOG, Network, RuleList, Scorer, Smoothed, scorer_of
 from fairdash.metrics import FairMetric, FreeRange, decision_status, flip_columns
 from fairdash.results import score_of_key
 from fairdash.store import Snapshot, Store, TrialRecord
@@ -183,6 +183,11 @@ class AuditedModel:
         if self.network is not None:
             return ""
         label = CATALOG[self.method].label
+        if isinstance(self.scorer, Smoothed):
+            return (
+                f"{label} draws a network's outputs to those of training rows nearby, "
+                "and slopes of the network alone are not its own."
+            )
         return (
             f"{label} is not a network: its probability jumps or is cut off, so there "
             "is no slope to follow, and log-odds, which the certificate and the loss "

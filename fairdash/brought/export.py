@@ -22,7 +22,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 def can_be_onnx(method: str) -> bool:
     """Tell whether models of a method can be written here as ONNX files."""
-    apart = CATALOG[method].needs_groups or method == "neighbours"
+    apart = CATALOG[method].needs_groups or method in ("neighbours", "glif")
     return not apart and find_spec("onnx") is not None
 
 

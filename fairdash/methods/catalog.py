@@ -6,7 +6,7 @@ made from these entries. A new method is one file, with its entry, and one line 
 
 from fairdash.methods.adversarial import fad, road, zhang
 from fairdash.methods.classical import linear, plain, reductions, rule_list
-from fairdash.methods.individual import sensei
+from fairdash.methods.individual import glif, sensei
 from fairdash.methods.log_loss import fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
 
@@ -41,7 +41,12 @@ FAMILIES = {
         soft_method.METHOD,
         ideal.METHOD,
     ),
-    "For people who are alike": (sensei.SENSEI, sensei.SENSR, sensei.CLP_METHOD),
+    "For people who are alike": (
+        sensei.SENSEI,
+        sensei.SENSR,
+        sensei.CLP_METHOD,
+        glif.METHOD,
+    ),
 }
 CATALOG = {method.key: method for methods in FAMILIES.values() for method in methods}
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from fairdash.methods.log_loss.truncation import TruncatedLogistic
 
@@ -241,6 +241,76 @@ class Neighbours(_Stored):
 
 
 @dataclass(frozen=True, eq=False)
+class Smoothed:
+    r"""A network drawn towards the training rows that are alike, see `GLIF`.
+
+    Parameters
+    ----------
+    network : Network
+    root : ndarray of shape (n_features, r)
+        Of the fair metric.
+    anchors : ndarray of float32 of shape (n_train, r)
+        The training rows times ``root``.
+    outputs_there : ndarray of shape (n_train, n_outputs)
+        Smoothed outputs of the training rows.
+    settings : ndarray of shape (2,)
+        The weight :math:`\lambda` and the number of neighbours k.
+    """
+
+    network: Network
+    root: Float
+    anchors: Float32
+    outputs_there: Float
+    settings: Float
+
+    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+        """Return P(1) of every row; the group is not told."""
+        return expit(self.logits(X))
+
+    def logits(self, X: NDArray[np.floating]) -> Float:
+        """Return the first output of every row; shape (n_samples,)."""
+        return self.outputs(X)[:, 0]
+
+    def outputs(self, X: NDArray[np.floating]) -> Float:
+        """Return all outputs of every row; shape (n_samples, n_outputs)."""
+        rows = np.asarray(X, np.float64)
+        own, weight = self.network.outputs(rows), self.settings[0]
+        place, w = self.nearest(rows @ self.root)
+        pull = (w[..., None] * self.outputs_there[place]).sum(1)
+        return (own + weight * pull) / (1 + weight * w.sum(1, keepdims=True))
+
+    def nearest(self, points: Float, *, itself: bool = False) -> tuple[Codes, Float]:
+        """Return the k nearest anchors of points and their weights, each (n, k).
+
+        ``points`` are rows times ``root``; with ``itself`` they are the anchors, and
+        none is its own neighbour.
+        """
+        k, most = int(self.settings[1]), len(self.anchors) - itself
+        given = None if itself else points
+        apart, place = self._index.kneighbors(given, min(k + 1, most))
+        squared = apart**2
+        last = squared[:, -1:]
+        share = np.divide(squared, last, out=np.zeros_like(squared), where=last > 0)
+        return place[:, :k], (1 - share[:, :k]) / k
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return the parameters by name, ready for a safetensors file."""
+        own = {one.name: getattr(self, one.name) for one in fields(self)[1:]}
+        return own | self.network.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return the model whose ``arrays()`` these are."""
+        own = {one.name: arrays[one.name] for one in fields(cls)[1:]}
+        rest: Any = {name: arrays[name] for name in arrays if name not in own}
+        return cls(Network.from_arrays(rest), **own)  # type: ignore[arg-type]
+
+    @cached_property
+    def _index(self) -> NearestNeighbors:
+        return NearestNeighbors().fit(np.asarray(self.anchors, np.float64))
+
+
+@dataclass(frozen=True, eq=False)
 class RuleList(_Stored):
     """Rules in order, the first that applies decides.
 
@@ -286,6 +356,7 @@ def scorer_of(arrays: Arrays) -> Scorer:
 
 
 _KINDS: dict[str, Any] = {  # by an array that no other kind before it has
+    "anchors": Smoothed,
     "weight_0": Network,
     "pulls": TruncatedLogistic,
     "signs": GroupThresholds,

@@ -61,6 +61,7 @@ METHODS = {
     "sensei": ("#000010", "star-square"),
     "sensr": ("#000010", "hourglass"),
     "clp": ("#000010", "diamond-wide"),
+    "glif": ("#000010", "star-diamond"),
 }
 OTHER_METHOD = ("#000010", "hexagon2")
 # a second model of the same method keeps the colour and takes the next symbol

@@ -21,6 +21,7 @@ KINDS = {
     "noisy_ideal": {"n_rounds": 3},
     "forest": {"n_estimators": 3},
     "neighbours": {},
+    "glif": {"n_epochs": 2},
 }
 
 

@@ -18,6 +18,7 @@ from fairdash.methods import (
     CLP,
     CUMA,
     FAD,
+    GLIF,
     ROAD,
     AdversarialDebiasing,
     CovarianceConstraint,
@@ -123,6 +124,10 @@ class PlainCLP(AlternatingGroups, CLP):
     pass
 
 
+class PlainGLIF(AlternatingGroups, GLIF):
+    pass
+
+
 class PlainForest(AlternatingGroups, RandomForest):
     pass
 
@@ -211,6 +216,7 @@ CHECKED = [
     PlainSenSeI(batch_size=32, n_epochs=10, fairness_weight=0.001, **QUICK_SEARCH),
     PlainSenSR(batch_size=32, n_epochs=10, **QUICK_SEARCH),
     PlainCLP(batch_size=32, n_epochs=10, fairness_weight=0.001),
+    PlainGLIF(batch_size=32, n_epochs=10, fairness_weight=0.1),
 ]
 
 
