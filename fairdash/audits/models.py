@@ -185,8 +185,8 @@ class AuditedModel:
         label = CATALOG[self.method].label
         if isinstance(self.scorer, Smoothed):
             return (
-                f"{label} draws a network's outputs to those of training rows nearby, "
-                "and slopes of the network alone are not its own."
+                f"{label} is not a network alone: it draws outputs to those of rows it "
+                "was trained on, so that slopes of the network are not its own."
             )
         return (
             f"{label} is not a network: its probability jumps or is cut off, so there "
