@@ -36,6 +36,7 @@ from fairdash.cli._options import (
 from fairdash.cli._run import follow
 from fairdash.datasets import Dataset, guess_score, read_table
 from fairdash.jobs import attach, queue
+from fairdash.reports import show
 from fairdash.results import (
     Setting,
     cross_validated,
@@ -315,13 +316,18 @@ def audit_scores(
     unfavourable: Annotated[
         bool, typer.Option("--unfavourable", help="A positive decision is bad news.")
     ] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option("--report", help="HTML file to write: verdict, figures, tables."),
+    ] = None,
     out: Out = None,
 ) -> None:
     """Audit a model that exists, by every measure, by group and inside subgroups.
 
     Its scores are a column of the file, --score, or what --model gives its rows.
     Prints the verdict, the table of measures by group and each gap in words; --out
-    writes the gaps. The exit status is 2 when a file or a column cannot be used.
+    writes the gaps, --report a page that needs nothing else to be read. The exit
+    status is 2 when a file or a column cannot be used.
     """
     with refusing(file):
         check_out(out)
@@ -375,6 +381,8 @@ def audit_scores(
             outcome=outcome,
         )
     write(found.gaps, out)
+    if page is not None:
+        page.write_text(show(found).page)
     typer.echo(f"{found}\n")
     for sentence in found.gaps["sentence"]:
         typer.echo(sentence)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from peers import table
+from reading import ReportPage
 from toys import people, pipeline, pipeline_as_onnx
 from typer.testing import CliRunner
 
@@ -37,8 +38,12 @@ def test_it_prints_who_is_behind_and_writes_the_gaps(file, tmp_path):
     done = call(
         file, "--score", "decile", "--threshold", "6", "--outcome", "repaid=yes",
         "--group", "group=g0,g2", "--subgroup", "region", "--out", str(out),
+        "--report", str(tmp_path / "audit.html"),
     )  # fmt: skip
     assert done.exit_code == 0, done.output
+    page = ReportPage((tmp_path / "audit.html").read_text())
+    assert done.output.splitlines()[0] in page.texts["p"]
+    assert "Selection rate" in page.table("Every measure by group").index
     frame = pd.read_csv(file)
     frame = frame[frame["group"] != "g1"]
     picked = frame["decile"] >= 6
