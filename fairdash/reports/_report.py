@@ -4,7 +4,7 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -131,7 +131,8 @@ def to_markdown(
 
     Title, facts, sections and note are as of a page; figures are left to their tables.
     ``results`` has ``model``, its ``metrics`` by name, and ``dataset``: the
-    ``model-index``. Whatever names hold, they stay text.
+    ``model-index``; a datasheet, which says nothing of a model, has the metadata of a
+    data set instead. Whatever names hold, they stay text.
     """
     measured = [
         {"type": name, "name": name, "value": round(float(value), 4)}
@@ -143,12 +144,18 @@ def to_markdown(
         "dataset": data,
         "metrics": measured,
     }
-    metadata = {
+    metadata: dict[str, Any] = {
         "library_name": "fairdash",
         "pipeline_tag": "tabular-classification",
         "tags": ["tabular-classification", "fairness"],
         "model-index": [{"name": results["model"], "results": [evaluated]}],
     }
+    if _only_data(section.name for section in sections):
+        metadata = {
+            "pretty_name": results["dataset"],
+            "task_categories": ["tabular-classification"],
+            "tags": ["tabular", "fairness"],
+        }
     head = yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True)
     parts = [f"---\n{head}---", f"# {plain(title)}"]
     parts += [" · ".join(plain(fact) for fact in facts if fact)]
@@ -157,6 +164,11 @@ def to_markdown(
         parts += [_written(block) for block in section.blocks]
     parts.append(plain(f"{note} Written by fairdash {__version__}."))
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _only_data(sections: Iterable[str]) -> bool:
+    """Tell whether sections are those of a datasheet."""
+    return "data" in (names := set(sections)) and names <= {"data", "definitions"}
 
 
 def _written(block: Block) -> str:
@@ -285,7 +297,8 @@ def report(
     least : int, default=10
         Subgroups in which a group has fewer rows are suppressed.
     title : str, optional
-        By default the name of the run.
+        By default the name of the run; of a datasheet, sections of data alone, that of
+        the data set.
     """
     comments = comments or {}
     check_whole("least", least, at_least=1)
@@ -305,6 +318,8 @@ def report(
     )
     facts = (*found.local.facts(found.dataset.name, found.subgroups), label)
     when = _facts.date(run.finished or run.created)
+    if _only_data(sections):
+        title, facts = title or found.dataset.name, (found.dataset.name,)
     results = {
         "model": label,
         "dataset": found.dataset.name,

@@ -45,6 +45,15 @@ def text(token):
     return "".join(child.content for child in token.children or ())
 
 
+def test_a_datasheet_says_nothing_of_a_model(swept):
+    card = report(*swept, sections=["data", "definitions"]).to_markdown()
+    metadata, _ = parsed(card)
+    assert metadata["pretty_name"] == "People"
+    assert metadata.keys() & {"model-index", "pipeline_tag"} == set()
+    assert "\n# People\n" in card
+    assert "ROAD λ" not in card
+
+
 def test_metadata_are_the_test_metrics_of_the_model_it_opens_on(swept):
     store, run = swept
     made = report(store, run)
