@@ -167,7 +167,7 @@ class LocalResult:
         favourable: bool = True,
         feature: str = "",
     ) -> str:
-        """Return in one sentence who is worse off, where, by how much and how surely.
+        """Say who is worse off, where, by how much and how surely; then over all rows.
 
         ``outcome`` is what is predicted, such as "approved = yes", and ``favourable``
         whether that is good for the person; ``feature`` the column of the groups.
@@ -183,12 +183,13 @@ class LocalResult:
         rows += ", cross-validated" if self.crossed else ""
         if self.n_seeds > 1:
             rows = f"mean of {self.n_seeds} seeds, {rows}"
+        whole = self._overall(outcome, favourable, named)
         if not worst[gap] > self.chance:
             return (
                 f"No gap in a subgroup exceeds what chance alone shows: the largest, "
                 f"{self._size(worst[gap])}, is not above the "
                 f"{self._size(self.chance)} that a fair model stays below in 95% of "
-                f"cases ({rows}).{self._overall(outcome, favourable, named)}"
+                f"cases ({rows}).{whole}"
             )
         values = {name: float(worst[f"{self.names.value}{name}"]) for name in groups}
         ordered = sorted(groups, key=values.__getitem__)
@@ -201,7 +202,7 @@ class LocalResult:
         if apart < worst["ci_low"]:
             return (
                 f"In {worst['subgroup']} groups are {self._size(worst[gap])} apart "
-                f"by {self.label}, but seeds disagree on who is ahead ({rows})."
+                f"by {self.label}, but seeds disagree on who is ahead ({rows}).{whole}"
             )
         less = better_when(self.measure, favourable=favourable) == "high"
         if self.measure != "selection_rate":
@@ -210,14 +211,14 @@ class LocalResult:
             words = self._words(named(one), named(other), apart, outcome)
             ends = gap_ends(self.measure, 1, worst["ci_low"], worst["ci_high"])
             place = f"In {worst['subgroup']}, by {self.label}"
-            return f"{place}, {words} ({ends}; {rows})."
+            return f"{place}, {words} ({ends}; {rows}).{whole}"
         ends = f"{100 * worst['ci_low']:.0f} to {100 * worst['ci_high']:.0f}"
         often, one, other = ("less", lower, higher) if less else ("more", higher, lower)
         return (
             f"In {worst['subgroup']}, {self.label} predicts “{outcome}” "
             f"{whole_points(apart)} {often} often for {named(one)} than for "
             f"{named(other)} "
-            f"({ends}; {rows})."
+            f"({ends}; {rows}).{whole}"
         )
 
     def _overall(
@@ -237,7 +238,8 @@ class LocalResult:
         one, other = pair
         signed = copysign(gap, self.overall[one] - self.overall[other])
         words = self._words(named(one), named(other), signed, outcome)
-        return f" Over all rows {words} ({ends})."
+        where = "Overall," if words.startswith("among") else "Over all rows"
+        return f" {where} {words} ({ends})."
 
     def _words(self, one: str, other: str, difference: float, outcome: str) -> str:
         quoted = f"“{outcome}”"

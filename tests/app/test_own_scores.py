@@ -191,6 +191,7 @@ def test_compas_has_propublicas_error_rates_and_northpointes_answer(visit):
     assert table_of(page).loc["Calibration", "Gap"] == pytest.approx(0, abs=0.05)
     assert numbers(page)["Global gap"] == "0.214"
     verdict = page.markdown[0].value
+    assert "21 points more often than Caucasian (18 to 25)" in verdict
     assert "African-American are predicted" in verdict
     assert "points more often than Caucasian" in verdict
     button(page, "Do people read the score itself, rather than a decision?").click()
