@@ -34,7 +34,7 @@ def make(n, n_columns, seed=0):
     woman = rng.random(n) < 0.45
     planted = (frame["c0"] < -0.5) & (frame["c2"] == "a")
     decided = (rng.random(n) < 0.6 - 0.3 * (woman & planted)).astype(int)
-    return decided, np.where(woman, "Female", "Male"), frame
+    return decided.to_numpy(), np.where(woman, "Female", "Male"), frame
 
 
 def timed(call):

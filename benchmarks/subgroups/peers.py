@@ -128,9 +128,13 @@ def expected(table, worse, decided):
 
 
 def gap_of_each(worse, decided):
-    """Return numbers whose mean over a subgroup is about the gap in it."""
+    """Return numbers whose mean over a subgroup is about the gap in it.
+
+    Decisions are less their mean: where they have nothing to do with anything the
+    numbers have a mean of 0 in every subgroup, whatever its mix of groups.
+    """
     share = worse.mean()
-    return decided * np.where(worse, -1 / share, 1 / (1 - share))
+    return (decided - decided.mean()) * np.where(worse, -1 / share, 1 / (1 - share))
 
 
 def on_all_rows(table, wanted):

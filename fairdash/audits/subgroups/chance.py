@@ -30,7 +30,7 @@ from fairdash.audits.subgroups.statistic import (
     union_may_exceed,
 )
 
-_MANY = 250_000  # rows from which a second thread gains more than it holds up
+_MANY = 40_000  # rows from which a second thread gains more than it holds up
 _BYTES = 200_000_000  # of permuted labels at a time
 _NEAR = 400_000  # numbers that stay in a core's own cache
 
