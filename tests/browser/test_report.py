@@ -106,6 +106,7 @@ def test_a_report_is_downloaded_from_the_page_of_a_run(page, server, audited, tm
     page.get_by_role("button", name="Compose the report").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_text("Smallest group shown").wait_for()
+    expect(page.get_by_test_id("stPopoverBody")).to_be_hidden()  # or it covers this
     shown = dialog.get_by_test_id("stMultiSelect")
     first = shown.get_by_text("What was found")
     first.locator("xpath=following-sibling::*").first.click()  # comes last now

@@ -77,6 +77,10 @@ button[data-variant][data-selected], [role=tab][data-selected],
 [data-testid=stMetricDeltaDescription] * {
   overflow: visible !important; overflow-wrap: anywhere; white-space: normal !important;
 }
+/* what opened a dialog stays open, and would cover it */
+body:has(section[role=dialog]) [data-testid=stPopoverBody][aria-label=Export] {
+  display: none;
+}
 """
 
 
