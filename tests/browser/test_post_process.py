@@ -81,7 +81,9 @@ def test_the_keyboard_moves_sliders_and_a_screen_reader_hears_values(page):
     expect(rate).to_have_attribute("aria-valuetext", f"{moved:.3f}")
     said = page.locator(".said")
     percent = f"{100 * moved:.1f}%"
-    everybody = re.compile(rf"Decided 1: \w+ {percent}, \w+ {percent}\.")
+    everybody = re.compile(
+        rf"Decided 1: origin: \w+ {percent}, origin: \w+ {percent}\."
+    )
     expect(said).to_have_text(everybody)
     assert said.get_attribute("aria-live") == "polite"
     expect(page.get_by_role("img", name=re.compile("Scores by group"))).to_be_visible()
