@@ -317,7 +317,7 @@ def plot_gap_changes(
             "ticks": "",
         },
         "xaxis": value_axis(
-            f"gap, {high} − {low}", nticks=4, domain=[0, 0.54], zeroline=True
+            f"gap, {high} − {low}", nticks=6, domain=[0, 0.54], zeroline=True
         ),
         "xaxis2": value_axis(
             "change", nticks=4, domain=[0.62, 1], zeroline=True, anchor="y"
