@@ -238,14 +238,21 @@ def _raise_pair(
         union_may_exceed(apart[at], both[at], share, largest, min_size)
         for at in (slice(i, i + step) for i in range(0, len(apart), step))
     ]
-    which, when = np.nonzero(np.concatenate(may))
+    # faster than the places along two axes
+    which, when = np.divmod(np.flatnonzero(np.concatenate(may)), len(largest))
+
+    def unions(table: Float) -> Float:
+        """Return sums over conditions, (..., conditions), as one product."""
+        sums = table.reshape(-1, items.shape[1]) @ items.T
+        return sums.reshape(*table.shape[:-1], len(items))
+
     fixed = both.shape[-1] == 1
-    every = both[..., 0] @ items.T if fixed else both
+    every = unions(both[..., 0]) if fixed else both
     for i in range(0, len(which), step := _NEAR // len(items)):
         at, time = which[i : i + step], when[i : i + step]
         # (which, 2, conditions)
-        more = apart[at, ..., time] @ items.T
-        sizes = every[at] if fixed else every[at, ..., time] @ items.T
+        more = unions(apart[at, ..., time])
+        sizes = every[at] if fixed else unions(every[at, ..., time])
         exceeds = union_exceeds(more, sizes, share, largest[time]) & counted[at]
         left, item = np.nonzero(exceeds)
         rows = sizes[left, :, item].T
