@@ -130,8 +130,9 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
         cards.append(
             Kpi(
                 fitting(ramp.label(row["group"]), row["group"], most=_LABEL),
-                f"{count(round(row['changed']))} changed",
-                f"{count(round(row['up']))} to 1, {count(round(row['down']))} to 0",
+                count(round(row["changed"])),
+                f"changed: {count(round(row['up']))} to 1, "
+                f"{count(round(row['down']))} to 0",
                 help=f"Expected number of changed decisions among {count(row['n'])} "
                 f"{ramp.rows} rows of {ramp.label(row['group'])}; drawing alone moves "
                 f"them by ±{count(round(row['spread']))} in 95% of cases.",
