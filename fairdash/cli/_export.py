@@ -61,6 +61,13 @@ def write_report(
     least: Annotated[
         int, typer.Option(min=1, help="Subgroups with a smaller group are suppressed.")
     ] = SMALLEST_GROUP,
+    certify: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Limit that a setting is certified to keep on new rows; repeat it: "
+            "demographic_parity_difference=0.1, worst_1_di=0.2."
+        ),
+    ] = None,
     snapshot: Annotated[
         bool, typer.Option("--snapshot", help="Keep it in the store, to be linked to.")
     ] = False,
@@ -88,6 +95,7 @@ def write_report(
             model=model,
             title=title,
             least=least,
+            limits=dict(_limit_on(text) for text in certify or ()),
         )
         if snapshot:
             html, address = made.to_html(), f"Train?run={run_id}"
@@ -112,6 +120,14 @@ def _comment(text: str) -> tuple[str, str]:
     if not found:
         raise ValueError(f"`--comment` is SECTION=TEXT, got {text!r}.")
     return section, words
+
+
+def _limit_on(text: str) -> tuple[str, float]:
+    name, _, limit = text.partition("=")
+    try:
+        return name, float(limit)
+    except ValueError:
+        raise ValueError(f"`--certify` is MEASURE=LIMIT, got {text!r}.") from None
 
 
 def export(

@@ -213,6 +213,7 @@ _TITLES: dict[str, tuple[str, Callable[[_sections.Found], Sequence[Block]]]] = {
     "summary": ("What was found", _sections.summary),
     "local": ("Where the model is unfair", _sections.local),
     "tried": ("What was tried, and how the model was chosen", _sections.tried),
+    "guaranteed": ("What is guaranteed", _sections.guaranteed),
     "corrected": ("What thresholds by group would change", _facts.corrected),
     "audited": ("Scores that were brought along", _facts.audited),
     "data": ("The data, without rows", _facts.data),
@@ -276,6 +277,7 @@ def report(
     model: str | None = None,
     least: int = SMALLEST_GROUP,
     title: str | None = None,
+    limits: Mapping[str, float] | None = None,
 ) -> Report:
     """Return the report of a run or a sweep.
 
@@ -299,6 +301,9 @@ def report(
     title : str, optional
         By default the name of the run; of a datasheet, sections of data alone, that of
         the data set.
+    limits : mapping of str to float, optional
+        What a guarantee is asked for, as `fairdash.sweep.choose_certified` has it, of a
+        sweep; without any there is no such section.
     """
     comments = comments or {}
     check_whole("least", least, at_least=1)
@@ -309,7 +314,8 @@ def report(
     silent = [name for name in comments if name not in sections]
     if silent:
         raise ValueError(f"The section {silent[0]!r} has a comment, and is not shown.")
-    found = _sections.Found(store, store.snapshot(run_id, curves=False), model, least)
+    snapshot = store.snapshot(run_id, curves=False)
+    found = _sections.Found(store, snapshot, model, least, limits or {})
     run, label = found.snapshot.run, found.model.label
     made = tuple(
         Section(name, words, blocks, comments.get(name, ""))

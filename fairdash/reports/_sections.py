@@ -1,6 +1,6 @@
 """The findings of a report: what was found, where, and among which models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,6 +30,7 @@ from fairdash.results import (
     StoredSweep,
     agreement_words,
     beside_plain,
+    certified_words,
     finished_sweep,
     known_models_of,
     local_by_measure,
@@ -42,10 +43,11 @@ from fairdash.results import (
     trained_on,
 )
 from fairdash.store import Snapshot, Store
-from fairdash.sweep import PARITY, TAU, WEIGHT, SweepSpec
+from fairdash.sweep import PARITY, TAU, WEIGHT, SweepSpec, choose_certified
 
 _WORST = "worst_1_di"
 MEASURED = {"accuracy": "Accuracy", PARITY: "DI", _WORST: "Worst-1-DI"}
+_CONFIDENCE = 0.95
 _FEW = 4  # models with a column each
 _CHANGES = {
     "metric": "Measure",
@@ -65,6 +67,7 @@ class Found:
     snapshot: Snapshot
     asked: str | None  # the model asked for, by id or beginning of its label
     least: int  # fewest rows of a group that are shown
+    limits: Mapping[str, float]  # that a guarantee was asked for
 
     @cached_property
     def spec(self) -> SweepSpec:
@@ -230,6 +233,32 @@ def tried(found: Found) -> Sequence[Block]:
         blocks.append(Figure(picture, beside.caption(), table))
     blocks.append(_settings_table(found, sweep))
     return blocks
+
+
+def guaranteed(found: Found) -> Sequence[Block]:
+    """Return what is certified of the settings within the limits asked for, if any."""
+    if found.sweep is None or not found.limits:
+        return []
+    labels = found.sweep.result.labels
+    choice = choose_certified(found.sweep, limits=found.limits, confidence=_CONFIDENCE)
+    words = certified_words(choice, found.limits, _CONFIDENCE)
+    if choice.model is not None:
+        words = f"{labels[int(choice.model)]}: {words}"
+    tested = choice.tested
+    table = pd.DataFrame(
+        {
+            "Setting": [labels[int(place)] for place in tested["model"]],
+            "Accuracy, validation": tested["accuracy"],
+            "p": tested["p_value"],
+            "Certified": tested["certified"].map({True: "yes", False: "no"}),
+        }
+    )
+    note = (
+        "From the fairest on validation rows on, until one fails: the largest p of the "
+        "tests that a gap is over its limit, on the test rows of the first seed."
+    )
+    blocks: list[Block] = [Words(words, finding=True)]
+    return [*blocks, Table("Settings tested", table, note)] if len(table) else blocks
 
 
 def _choice_words(found: Found, sweep: StoredSweep) -> str:

@@ -28,6 +28,7 @@ from fairdash.sweep import MethodGrid
 _LATEST = "latest selection"  # of this session, as an address
 _MENU = "menu drawn"  # by which page, and the address of its links
 _AT = "at_"  # before a coordinate that has the name of a field
+WORST_LIMIT = 0.15  # on Worst-1-DI, where none was chosen
 Point = tuple[tuple[str, str], ...]
 # what is chosen among the models of a run, and among the columns of a table
 _OF_RUN = (

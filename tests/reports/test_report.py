@@ -16,12 +16,13 @@ from typer.testing import CliRunner
 
 from fairdash.cli import app
 from fairdash.datasets import Roles, ScoreColumn, split
-from fairdash.jobs import queue, unpack_runs
+from fairdash.jobs import finished_file, queue, unpack_runs
 from fairdash.postprocessing import RampThreshold
 from fairdash.reports import SECTIONS, report
 from fairdash.reports._blocks import hidden_names
-from fairdash.results import known_models_of, opened_on
+from fairdash.results import StoredSweep, known_models_of, opened_on
 from fairdash.store import open_store
+from fairdash.sweep import choose_certified
 
 DOCS = Path(__file__).parents[2] / "docs"
 DATA = os.environ.get("FAIRDASH_DATA")
@@ -95,6 +96,28 @@ def test_models_and_subgroups_are_those_of_the_stored_scores(page, swept):
         here = np.mean([one["here"] for one in mine])
         shown = value(local.loc[branch, "P(ŷ = 1) here"])
         assert shown == pytest.approx(here, abs=5e-4)
+
+
+def test_a_guarantee_is_reported_where_one_was_asked(page, tmp_path):
+    store = open_store(tmp_path / "home")
+    (run,), _ = unpack_runs(store, finished_file("hiring"))
+    sweep = StoredSweep.of(store, store.snapshot(run))
+    labels = sorted(one.label for one in known_models_of(store, [run]))
+    for most in (0.9, 0.01):
+        limits = {"demographic_parity_difference": most}
+        made = report(store, run, sections=["guaranteed"], limits=limits)
+        shown = ReportPage(made.to_html())
+        tested = choose_certified(sweep, limits=limits).tested
+        table = shown.table("Settings tested")
+        assert set(table.index) <= set(labels)
+        assert [value(one) for one in table["p"]] == pytest.approx(
+            tested["p_value"].tolist(), abs=5e-4
+        )
+        certified = table.index[table["Certified"] == "yes"]
+        said = f"{certified[-1]}: DI ≤ 0.9" if most == 0.9 else "No model can be certif"
+        assert said in shown.texts["p"]
+    store.close()
+    assert "What is guaranteed" not in [text for _, text in page.headings]
 
 
 def test_thresholds_are_learned_on_validation_rows_and_reported_on_test_rows(
@@ -357,6 +380,8 @@ def test_the_shell_writes_a_report(swept, tmp_path, monkeypatch):
         ("none",),
         (run, "--section", "rows"),
         (run, "--comment", "x"),
+        (run, "--certify", "x"),
+        (run, "--certify", "accuracy=0.1"),
         (run, "--pdf"),
     ):
         refused = call(*wrong, "--out", str(out))

@@ -25,7 +25,7 @@ from fairdash.sweep import (
     choose_certified,
     compare_values,
 )
-from fairdash.ui.selection import bound, selection
+from fairdash.ui.selection import WORST_LIMIT, bound, selection
 from fairdash.ui.sweep.controls import (
     Controls,
     go_to_cell,
@@ -84,7 +84,6 @@ _RULES = {
     "knee": "Knee of the front",
 }
 _CONFIDENCE = 0.95
-_WORST_LIMIT = 0.15
 
 
 def draw_front(sweep: StoredSweep, state: Controls) -> None:
@@ -288,7 +287,7 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
             none = f"The front within DI {state.limit:g} does not bend."
         else:
             di = _limit("DI at most", "most_di", state.limit)
-            worst = _limit("Worst-1-DI at most", "most_worst", _WORST_LIMIT)
+            worst = _limit("Worst-1-DI at most", "most_worst", WORST_LIMIT)
             limits = {PARITY: di, _WORST: worst}
             place, none = sweep.once(
                 lambda: (result.best(limits), nearest_limits(result, di, worst)),

@@ -22,8 +22,8 @@ from fairdash.reports import (
 )
 from fairdash.results import known_models_of, trained_as
 from fairdash.store import Snapshot, UserStore
-from fairdash.sweep import python_script
-from fairdash.ui.selection import selection
+from fairdash.sweep import PARITY, python_script
+from fairdash.ui.selection import WORST_LIMIT, selection
 from fairdash.ui.widgets.blocks import code_tabs, download, table_download
 from fairdash.ui.widgets.frame import View
 from fairdash.ui.widgets.state import store
@@ -78,12 +78,13 @@ def _report_files(run_id: str, **how: Any) -> None:
     known, chosen = known_models_of(store(), [run_id]), selection().model
     model = chosen if any(one.id == chosen for one in known) else None
     least = how.get("least", SMALLEST_GROUP)
+    limits = _to_certify(run_id)
     for label, (name, mime, icon) in _REPORTS.items():
         if mime == "application/pdf" and printer() is None:
             continue
 
         def made(kind: str = name) -> str | bytes:
-            found = report(store(), run_id, model=model, **how)
+            found = report(store(), run_id, model=model, limits=limits, **how)
             match kind.rpartition(".")[2]:
                 case "ipynb":
                     return notebook(found)
@@ -115,7 +116,7 @@ def _report_files(run_id: str, **how: Any) -> None:
         key=f"snapshot {'composed' if how else ''}",
     ):
         with st.spinner("Writing the report"):
-            found = report(store(), run_id, model=model, **how)
+            found = report(store(), run_id, model=model, limits=limits, **how)
             place = urlsplit(st.context.url or "").path.rpartition("/")[2]
             query = urlencode(selection().address(), doseq=True)
             key = store().keep_report(
@@ -127,6 +128,18 @@ def _report_files(run_id: str, **how: Any) -> None:
         st.code(urljoin(st.context.url or "", f"Runs?snapshot={key}"), language=None)
         if isinstance(store(), UserStore):
             st.caption("It opens for you alone; *Share* on its page lets others in.")
+
+
+def _to_certify(run_id: str) -> dict[str, float]:
+    """Return the limits that *Find a model* was asked to certify, if it was."""
+    asked, spec = selection(), store().run(run_id).spec
+    if asked.rule != "certified":
+        return {}
+    first = spec.get("di_limit", 0.05) if asked.limit is None else asked.limit
+    di = first if asked.most_di is None else asked.most_di
+    worst = WORST_LIMIT if asked.most_worst is None else asked.most_worst
+    limits = {PARITY: float(di), "worst_1_di": worst}
+    return {name: value for name, value in limits.items() if 0 < value < 1}
 
 
 @st.dialog("Compose the report", width="large")
