@@ -304,15 +304,18 @@ def _speed_so_far(store: Store) -> float | None:
 
     The upper quartile: the first stack of a worker waits for its libraries.
     """
-    over = (run.id for run in store.runs() if run.over)
-    known = filter(None, (_speeds(store, run_id) for run_id in over))
-    speeds = list(chain.from_iterable(islice(known, _SPEED_RUNS)))
-    return float(np.quantile(speeds, 0.75)) if speeds else None
+    over = [run.id for run in store.runs() if run.over]
+    for known in ("n_adversary_steps", "n_epochs"):  # a plain network is half overhead
+        found = filter(None, (_speeds(store, run_id, known) for run_id in over))
+        speeds = list(chain.from_iterable(islice(found, _SPEED_RUNS)))
+        if speeds:
+            return float(np.quantile(speeds, 0.75))
+    return None
 
 
 @lru_cache(maxsize=64)
-def _speeds(store: Store, run_id: str) -> Sequence[float]:
-    """Return the speed of each stack of a run that is over, of networks alone.
+def _speeds(store: Store, run_id: str, known: str) -> Sequence[float]:
+    """Return the speed of each stack of a run that is over, of methods with `known`.
 
     A stack is told by its seconds: every model of it keeps the same share.
     """
@@ -333,7 +336,7 @@ def _speeds(store: Store, run_id: str) -> Sequence[float]:
         )
         / (seconds * len(trials))
         for (_, _, seconds), trials in stacks.items()
-        if "n_epochs" in trials[0].params
+        if known in trials[0].params
     ]
 
 
