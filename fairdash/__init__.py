@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _INSTALLED = Path(__file__).parent / "app"
 #: Folder of ``app.py``, ``pages`` and ``sample_data``: the checkout, or what an

@@ -10,5 +10,6 @@ from fairdash.reports._report import (
     Report,
     notebook,
     report,
+    score_report,
     show,
 )

@@ -36,7 +36,7 @@ from fairdash.reports._blocks import (
     without_small_cells,
     without_small_groups,
 )
-from fairdash.reports._sections import Found
+from fairdash.reports._sections import Found, FoundData
 from fairdash.results import (
     DI_HELP,
     base_rate_kpis,
@@ -117,10 +117,10 @@ _BASE = {
 }
 
 
-def data(found: Found) -> Sequence[Block]:
+def data(found: FoundData) -> Sequence[Block]:
     """Return what the data are, by counts and rates alone: no row is shown."""
-    run, dataset, least = found.snapshot.run, found.dataset, found.least
-    record = found.store.dataset_record(run.dataset_id)
+    dataset, least = found.dataset, found.least
+    record = found.store.dataset_record(found.dataset_id)
     roles, rates = dataset.roles, base_rates(dataset, found.subgroups)
     sizes = rates.groups.set_index("group")["n"]
     few = found.small_groups
@@ -128,7 +128,7 @@ def data(found: Found) -> Sequence[Block]:
         f"{name} ({'suppressed' if name in few else plural(int(sizes[name]), 'row')})"
         for name in dataset.group_names
     ]
-    parts = map(count, part_sizes(found.store, run.dataset_id))
+    parts = map(count, part_sizes(found.store, found.dataset_id))
     names = ", ".join(roles.features)
     facts = {
         "Table": f"{record.table_name}, sha256 {record.table_sha256}",
@@ -214,10 +214,10 @@ def date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def audited(found: Found) -> Sequence[Block]:
+def audited(found: FoundData) -> Sequence[Block]:
     """Return every measure of scores that were brought along, by group and locally."""
     blocks: list[Block] = []
-    dataset, data = found.dataset, found.snapshot.run.dataset_id
+    dataset, data = found.dataset, found.dataset_id
     roles, groups = dataset.roles, dataset.group_names
     favourable = roles.positive_is != "unfavourable"
     looked_at = "selection_rate" if favourable else "false_positive_rate"

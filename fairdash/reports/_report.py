@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from fairdash import __version__, plots
 from fairdash._validation import check_whole
-from fairdash._wording import Kpi, count, listing, number, plain
+from fairdash._wording import Kpi, count, listing, number, plain, plural
 from fairdash.audits import Audit
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.plots import Picture, as_json, palette, plotly_script
@@ -35,7 +35,7 @@ from fairdash.reports._blocks import (
     Words,
 )
 from fairdash.reports._paper import to_pdf
-from fairdash.results import gap_names
+from fairdash.results import gap_names, own_scores
 from fairdash.store import Store
 
 HERE = Path(__file__).parent
@@ -315,7 +315,9 @@ def report(
     if silent:
         raise ValueError(f"The section {silent[0]!r} has a comment, and is not shown.")
     snapshot = store.snapshot(run_id, curves=False)
-    found = _sections.Found(store, snapshot, model, least, limits or {})
+    found = _sections.Found(
+        store, snapshot.run.dataset_id, least, snapshot, model, limits or {}
+    )
     run, label = found.snapshot.run, found.model.label
     made = tuple(
         Section(name, words, blocks, comments.get(name, ""))
@@ -332,6 +334,29 @@ def report(
         "metrics": found.local.row[list(_sections.MEASURED)].rename(_sections.MEASURED),
     }
     return Report(title or run.name, (*facts, when), made, least, results)
+
+
+def score_report(
+    store: Store, dataset_id: str, *, least: int = SMALLEST_GROUP
+) -> Report:
+    """Return the report of the scores that were brought along with a data set.
+
+    It needs no run. Raises ValueError when there is no such data set, or it has none.
+    """
+    check_whole("least", least, at_least=1)
+    found = _sections.FoundData(store, dataset_id, least)
+    names = [score.words() for score in own_scores(store, dataset_id)]
+    if not names:
+        raise ValueError(
+            f"{found.dataset.name} has no scores to report on. Give a column of scores "
+            "its role on Data, or train a model."
+        )
+    sections = (
+        Section("audited", SECTION_TITLES["audited"], _facts.audited(found)),
+        Section("data", SECTION_TITLES["data"], _facts.data(found)),
+    )
+    facts = found.dataset.name, plural(found.dataset.n_rows, "row"), *names
+    return Report(found.dataset.name, facts, sections, least, {})
 
 
 @dataclass(frozen=True)

@@ -60,29 +60,43 @@ _CHANGES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """A run, the model a report is about, and what is computed of them."""
+class FoundData:
+    """A data set, and what is computed of it."""
 
     store: Store
+    dataset_id: str
+    least: int  # fewest rows of a group that are shown
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The rows."""
+        return self.store.dataset(self.dataset_id)
+
+    @cached_property
+    def subgroups(self) -> Subgroups:
+        """The subgroups of the data set, as pages show them."""
+        return self.store.dataset_record(self.dataset_id).subgroups
+
+    @cached_property
+    def small_groups(self) -> list[str]:
+        """The groups to suppress, for a group has too few rows in the table."""
+        sizes = np.bincount(self.dataset.group, minlength=len(self.dataset.group_names))
+        counts = pd.DataFrame({"n": sizes}, index=list(self.dataset.group_names))
+        return hidden_names(counts, self.least)
+
+
+@dataclass(frozen=True, eq=False)
+class Found(FoundData):
+    """A run, the model a report is about, and what is computed of them."""
+
     snapshot: Snapshot
     asked: str | None  # the model asked for, by id or beginning of its label
-    least: int  # fewest rows of a group that are shown
     limits: Mapping[str, float]  # that a guarantee was asked for
 
     @cached_property
     def spec(self) -> SweepSpec:
         """What was asked for."""
         return SweepSpec.of_run(self.snapshot.run.spec)
-
-    @cached_property
-    def dataset(self) -> Dataset:
-        """The rows."""
-        return self.store.dataset(self.snapshot.run.dataset_id)
-
-    @cached_property
-    def subgroups(self) -> Subgroups:
-        """The subgroups of the data set, as pages show them."""
-        return self.store.dataset_record(self.snapshot.run.dataset_id).subgroups
 
     @cached_property
     def model(self) -> Setting:
@@ -99,8 +113,8 @@ class Found:
     @cached_property
     def local(self) -> LocalResult:
         """Local gaps of the models, all of them."""
-        run = self.snapshot.run
-        return local_by_measure(self.store, self.models, run.dataset_id, self.subgroups)
+        at = self.dataset_id, self.subgroups
+        return local_by_measure(self.store, self.models, *at)
 
     @cached_property
     def shown(self) -> tuple[LocalResult, list[str]]:
@@ -118,13 +132,6 @@ class Found:
     def limit(self) -> float:
         """The limit on DI that settings are chosen within."""
         return self.spec.di_limit
-
-    @cached_property
-    def small_groups(self) -> list[str]:
-        """The groups to suppress, for a group has too few rows in the table."""
-        sizes = np.bincount(self.dataset.group, minlength=len(self.dataset.group_names))
-        counts = pd.DataFrame({"n": sizes}, index=list(self.dataset.group_names))
-        return hidden_names(counts, self.least)
 
     def suppressed(self) -> str:
         """Say which subgroups are suppressed; nothing where none is."""

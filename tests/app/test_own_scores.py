@@ -65,6 +65,8 @@ def test_from_upload_to_error_rates_in_three_clicks(visit):
             assert table.loc[measure, f"{feature}: {group}"] == pytest.approx(share)
     assert figures(page) == 2  # gaps by subgroup, and calibration by group
     assert "1,200 rows" in words(page)
+    exports = [one.proto.label for one in page.get("download_button")]
+    assert "Report (HTML)" in exports
 
 
 def test_what_the_form_says_of_scores_is_kept_and_they_are_no_features(visit):

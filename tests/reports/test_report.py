@@ -18,7 +18,7 @@ from fairdash.cli import app
 from fairdash.datasets import Roles, ScoreColumn, split
 from fairdash.jobs import finished_file, queue, unpack_runs
 from fairdash.postprocessing import RampThreshold
-from fairdash.reports import SECTIONS, report
+from fairdash.reports import SECTIONS, report, score_report
 from fairdash.reports._blocks import hidden_names
 from fairdash.results import StoredSweep, known_models_of, opened_on
 from fairdash.store import open_store
@@ -170,7 +170,13 @@ def test_scores_in_the_table_are_audited_by_every_measure(tmp_path):
     run = train_sweep(store, frame, "Rated", roles, subgroups=("age_cat",))
     page = ReportPage(report(store, run, sections=["audited"]).to_html())
     few = ReportPage(report(store, run, sections=["audited"], least=400).to_html())
+    data = store.snapshot(run).run.dataset_id
+    alone = ReportPage(score_report(store, data).to_html())  # which needs no run
     store.close()
+    assert alone.headings[0] == ("h1", "Rated")
+    for name, table in page.tables.items():
+        assert alone.tables[name] == table
+    assert "Base rates" in alone.tables
     table = page.table("Every measure of decile_score ≥ 5 by group")
     high = frame["decile_score"] >= 5
     for race, rows in frame.groupby("race"):
@@ -331,6 +337,12 @@ def test_a_small_group_is_not_left_to_subtraction(tmp_path):
     assert f"{larger[0]} ({larger[1]} rows)" in fact
     assert "Base rates" not in page.tables
     assert page.texts["p"].count("2 subgroups are suppressed") == 2  # and no verdict
+
+
+def test_a_table_without_scores_has_no_report_of_them(swept):
+    store, run = swept
+    with pytest.raises(ValueError, match="has no scores to report on"):
+        score_report(store, store.snapshot(run).run.dataset_id)
 
 
 def test_a_run_without_a_finished_model_is_refused(tmp_path):

@@ -19,8 +19,9 @@ from fairdash.reports import (
     portable_spec,
     printer,
     report,
+    score_report,
 )
-from fairdash.results import known_models_of, trained_as
+from fairdash.results import known_models_of, own_scores, trained_as
 from fairdash.store import Snapshot, UserStore
 from fairdash.sweep import PARITY, python_script
 from fairdash.ui.selection import WORST_LIMIT, selection
@@ -39,6 +40,9 @@ _REPORTS = {
 def export_run(view: View) -> None:
     """Fill the Export popover: figures as a table, the run as YAML and as Python."""
     if view.run is None:
+        if view.data and own_scores(store(), view.data):
+            with view.export():
+                _score_files(view.data)
         return
     snapshot = store().snapshot(view.run, curves=False)
     try:
@@ -71,6 +75,23 @@ def _export_report(snapshot: Snapshot) -> None:
         help="Choose and order its sections, add words of your own.",
     ):
         _compose(snapshot)
+
+
+def _score_files(dataset_id: str) -> None:
+    """Offer the report of a data set's own scores, where there is no run."""
+
+    def made() -> str:
+        return score_report(store(), dataset_id).to_html()
+
+    download(
+        "Report (HTML)",
+        made,
+        "fairdash-scores.html",
+        mime="text/html",
+        icon=":material/description:",
+        help="One file with every measure of the scores by group and inside subgroups; "
+        f"no row of the data, and no group of fewer than {SMALLEST_GROUP} rows.",
+    )
 
 
 def _report_files(run_id: str, **how: Any) -> None:
