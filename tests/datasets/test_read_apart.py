@@ -1,12 +1,13 @@
 """A large file is read in a process of its own: same table, with limits and an end."""
 
 import io
+import subprocess
 
 import pandas as pd
-import psutil
 import pytest
 
 from fairdash.datasets import TableFormat, convert_apart, is_large, load_table
+from fairdash.datasets.reading import apart
 from fairdash.datasets.reading.read import convert_table
 from fairdash.datasets.reading.source import SeveralTablesError
 
@@ -49,9 +50,19 @@ def test_a_limit_ends_it_with_a_sentence(tmp_path):
         )
 
 
-def test_what_the_watch_raises_ends_the_process_and_leaves_nothing(tmp_path):
+def test_what_the_watch_raises_ends_the_process_and_leaves_nothing(
+    tmp_path, monkeypatch
+):
     class Stopped(Exception):
         pass
+
+    started, start = [], subprocess.Popen
+
+    def keep(*arguments, **options):
+        started.append(start(*arguments, **options))
+        return started[-1]
+
+    monkeypatch.setattr(apart.subprocess, "Popen", keep)
 
     def stop(_: float) -> None:
         raise Stopped
@@ -59,8 +70,8 @@ def test_what_the_watch_raises_ends_the_process_and_leaves_nothing(tmp_path):
     with pytest.raises(Stopped):
         convert_apart(CSV, tmp_path / "table", stop, name="a.csv")
     assert not list(tmp_path.iterdir())
-    running = [child.cmdline() for child in psutil.Process().children()]
-    assert not any("reading.apart" in word for c in running for word in c)
+    (process,) = started
+    assert process.poll() is not None
 
 
 @pytest.mark.parametrize(
