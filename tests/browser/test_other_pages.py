@@ -1,16 +1,16 @@
-"""Drift, the search of subgroups and kept data, on a desktop and on a phone."""
+"""Drift, the search of subgroups and kept data, on a phone, where room is scarce."""
 
 import pytest
 from driving import open_window, settle
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
-WIDTHS = {"desktop": 1440, "phone": 390}
+PHONE = 390
 
 
-@pytest.fixture(params=WIDTHS)
-def window(request, browser):
-    page = open_window(browser, width=WIDTHS[request.param])
+@pytest.fixture
+def window(browser):
+    page = open_window(browser, width=PHONE)
     yield page
     page.close()
 
