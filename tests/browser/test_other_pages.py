@@ -1,11 +1,11 @@
-"""Drift, the search of subgroups and kept data, on a phone, where room is scarce."""
+"""Drift, the search of subgroups and kept data, on a phone and then on a desktop."""
 
 import pytest
 from driving import open_window, settle
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
-PHONE = 390
+PHONE, DESKTOP = 390, 1440
 
 
 @pytest.fixture
@@ -16,9 +16,14 @@ def window(browser):
 
 
 def fits(page):
-    """Tell whether nothing of the page lies beyond its right edge."""
-    main = page.get_by_test_id("stMain")
-    return main.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+    """Tell whether nothing of the page lies beyond its right edge, at both widths."""
+    main, found = page.get_by_test_id("stMain"), []
+    for width in (PHONE, DESKTOP):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("width => innerWidth === width", arg=width)
+        settle(page)
+        found.append(main.evaluate("one => one.scrollWidth <= one.clientWidth + 1"))
+    return all(found)
 
 
 def test_drift_compares_parts_of_the_table(window, server, audited):
