@@ -13,6 +13,7 @@ from scipy.sparse.linalg import cg
 from sklearn.utils.validation import validate_data
 
 from fairdash._validation import check_whole
+from fairdash.methods.base import alike
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.individual.classifier import (
     LONG,
@@ -20,8 +21,8 @@ from fairdash.methods.individual.classifier import (
     PairTrainer,
     TargetLoss,
 )
-from fairdash.methods.network import Batch
-from fairdash.methods.params import FAIRNESS_WEIGHT, FAST
+from fairdash.methods.network import Batch, StackedNetwork
+from fairdash.methods.params import FAIRNESS_WEIGHT, FAST, hidden_layers
 from fairdash.methods.scorers import Float, Float32, Network, Smoothed
 
 if TYPE_CHECKING:
@@ -30,21 +31,48 @@ if TYPE_CHECKING:
 _CLOSE = 1e-10  # residual of the system solved, relative to the outputs
 
 
+class OneForAll(StackedNetwork):
+    """One network that is shown as many, alike in all that training looks at."""
+
+    n_shown = 1
+
+    def predict(self, inputs: Tensor) -> Tensor:
+        """Return its outputs for every model, (n_shown, n_rows, n_outputs)."""
+        return super().predict(inputs).expand(self.n_shown, -1, -1)
+
+    def networks(self) -> list[Network]:
+        """Return it once a model."""
+        return super().networks() * self.n_shown
+
+
 class PlainTrainer(PairTrainer):
-    """A predictor alone; the metric is for what comes after."""
+    """A predictor for all models, which differ in what comes after alone."""
+
+    def new_predictor(self, rows: Batch) -> StackedNetwork:
+        """Return one network, whatever the number of models."""
+        first, n_classes = self.first, len(self.first.classes_)
+        widths = rows.X.shape[1], *hidden_layers(first.predictor_layers)
+        predictor = OneForAll(
+            (*widths, 1 if n_classes == 2 else n_classes),
+            1,
+            seed=self.seeds[0],
+            learning_rate=first.learning_rate,
+            device=self.device,
+        )
+        predictor.n_shown = len(self.models)
+        return predictor
 
     def prepare(self, rows: Batch) -> None:
         """Learn the metric."""
         self.share_metric(rows)
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
-        """Move the predictor; return its loss."""
+        """Move the predictor; return its loss, the same for every model."""
         loss = TargetLoss(batch.y)
-        rows = batch.X.expand(self.predictor.n_models, -1, -1)
-        outputs = self.predictor.forward(rows)
+        outputs = self.predictor.forward(batch.X[None])
         self.predictor.backward(loss.slope(outputs) / len(batch))
         self.predictor.step()
-        return {"loss": loss.value(outputs).mean(1)}
+        return {"loss": loss.value(outputs).mean(1).expand(len(self.models))}
 
 
 class GLIF(FairMetricClassifier):
@@ -111,38 +139,51 @@ class GLIF(FairMetricClassifier):
     ) -> None:
         super()._fit_models(models, X, y, sensitive_features)
         rows: Float32 = validate_data(self, X, dtype=np.float32, reset=False)
-        for model in models:
-            model.network_ = smoothed(
-                model.network_,
+        for places in alike(models, ["fairness_weight"]):
+            same = [models[i] for i in places]
+            found = smoothed(
+                same[0].network_,
                 rows,
-                model.fair_metric_.root,
-                weight=model.fairness_weight,
-                n_neighbours=model.n_neighbors,
+                same[0].fair_metric_.root,
+                weights=[model.fairness_weight for model in same],
+                n_neighbours=same[0].n_neighbors,
             )
+            for model, network in zip(same, found, strict=True):
+                model.network_ = network
 
 
 def smoothed(
-    network: Network, rows: Float32, root: Float, *, weight: float, n_neighbours: int
-) -> Smoothed:
-    """Return a network smoothed over the graph of its training rows.
+    network: Network,
+    rows: Float32,
+    root: Float,
+    *,
+    weights: Sequence[float],
+    n_neighbours: int,
+) -> list[Smoothed]:
+    """Return a network smoothed over the graph of its training rows, by weight.
 
     ``root``, (d, r), is that of the fair metric: d(x, x') = |(x - x') root|^2.
     """
     before, n = network.outputs(rows), len(rows)
     k = max(1, min(n_neighbours, n - 2))  # one beyond is needed
     anchors = (rows.astype(np.float64) @ root).astype(np.float32)
-    found = Smoothed(network, root, anchors, before, np.array([weight, k]))
-    place, w = found.nearest(anchors.astype(np.float64), itself=True)
+    own = Smoothed(network, root, anchors, before, np.array([0.0, k]))
+    place, w = own.nearest(anchors.astype(np.float64), itself=True)
     row = np.repeat(np.arange(n), place.shape[1])
     one_way = coo_array((w.ravel(), (row, place.ravel())), shape=(n, n))
     W = (one_way + one_way.T) / 2
-    system: Any = eye_array(n) + weight * (diags_array(W.sum(axis=1)) - W)
-    after = np.empty_like(before)
-    for column, h in enumerate(before.T):
-        after[:, column], failed = cg(system.tocsr(), h, x0=h, rtol=_CLOSE)
-        if failed:  # positive definite, so this needs outputs that are not numbers
-            raise ValueError("The outputs of the network could not be smoothed.")
-    return Smoothed(network, root, anchors, after, found.settings)
+    laplacian = diags_array(W.sum(axis=1)) - W
+    found = []
+    for weight in weights:
+        system: Any = eye_array(n) + weight * laplacian
+        after = np.empty_like(before)
+        for column, h in enumerate(before.T):
+            after[:, column], failed = cg(system.tocsr(), h, x0=h, rtol=_CLOSE)
+            if failed:  # positive definite, so this needs outputs that are not numbers
+                raise ValueError("The outputs of the network could not be smoothed.")
+        settings = np.array([weight, k])
+        found.append(Smoothed(network, root, anchors, after, settings))
+    return found
 
 
 METHOD = Method.of(
