@@ -32,7 +32,7 @@ from fairdash.audits.subgroups.statistic import (
 
 _MANY = 40_000  # rows from which a second thread gains more than it holds up
 _BYTES = 200_000_000  # of permuted labels at a time
-_NEAR = 400_000  # numbers that stay in a core's own cache
+_NEAR = 500_000  # numbers taken up at a time, near enough to stay in a cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,6 +254,8 @@ def _raise_pair(
         more = unions(apart[at, ..., time])
         sizes = every[at] if fixed else unions(every[at, ..., time])
         exceeds = union_exceeds(more, sizes, share, largest[time]) & counted[at]
+        if not exceeds.any():
+            continue
         left, item = np.nonzero(exceeds)
         rows = sizes[left, :, item].T
         second = np.rint(more[left, :, item].T + np.float32(share) * rows)
@@ -314,7 +316,8 @@ class _Permuted:
             if wide not in words:
                 words[wide] = [one.view(number).astype(wide) for one in words[number]]
             sums = [rows.cells(block, one, columns).view(wide) for one in words[wide]]
-            drawn = np.stack([one[..., : self.times] for one in sums], axis=2)
+            parts = [one[..., None, : self.times] for one in sums]
+            drawn = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
             yield block, _Cells(sizes, drawn, rows.n_groups)
 
 

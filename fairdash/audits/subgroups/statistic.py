@@ -235,9 +235,9 @@ def union_exceeds(apart: Float, both: Float, share: float, largest: Float) -> An
     apart, both : arrays of shape (n, 2, unions)
     largest : array of shape (n,)
     """
-    (u, v), (x, y) = np.moveaxis(apart, 1, 0), np.moveaxis(both, 1, 0)
-    more, x, y = 1 - 2 * share, x + 2, y + 2
-    u, v = u + more, v + more
+    more = 1 - 2 * share
+    u, v = apart[:, 0] + more, apart[:, 1] + more
+    x, y = both[:, 0] + 2, both[:, 1] + 2
     n = x + y
     second = u + v + share * n
     apart_squared = u * y - v * x
