@@ -29,6 +29,7 @@ from fairdash.methods.classical.rule_list import RobustFairCORELS
 from fairdash.methods.declare import Device, Effort, Param
 from fairdash.methods.individual.glif import GLIF
 from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
+from fairdash.methods.log_loss.cross_validated import FairLogLossCV
 from fairdash.methods.log_loss.fair_log_loss import FairLogLoss
 from fairdash.methods.log_loss.truncation import (
     TruncatedLogistic,

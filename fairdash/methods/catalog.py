@@ -7,7 +7,7 @@ made from these entries. A new method is one file, with its entry, and one line 
 from fairdash.methods.adversarial import fad, road, zhang
 from fairdash.methods.classical import linear, plain, reductions, rule_list
 from fairdash.methods.individual import glif, sensei
-from fairdash.methods.log_loss import fair_log_loss
+from fairdash.methods.log_loss import cross_validated, fair_log_loss
 from fairdash.methods.noisy_groups import dro, estimators, ideal, soft_method
 
 #: By when a method acts; of a method that is not named here see `family_of`.
@@ -28,6 +28,7 @@ FAMILIES = {
         fad.CUMA_METHOD,
         road.BOLTZMANN,
         fair_log_loss.METHOD,
+        cross_validated.METHOD,
         reductions.EXPONENTIATED,
         reductions.GRID,
         linear.REWEIGHING,

@@ -31,6 +31,7 @@ METHODS = {
     "road": ("#000008", "circle"),
     "logistic": ("#000009", "pentagon"),
     "fair_log_loss": ("#000010", "hexagon"),
+    "fair_log_loss_cv": ("#000010", "hexagram"),
     # the classical baselines have the colour of logistic regression
     "reductions": ("#000009", "triangle-down"),
     "grid_reductions": ("#000009", "triangle-left"),

@@ -24,7 +24,7 @@ CONSTRAINTS = {
     "equalized_odds": "Equalized odds",
     "true_positive_rate_parity": "Equal opportunity",
 }
-_METHOD, _CORRECTED = "fair_log_loss", "hardt"
+_FAIR, _CORRECTED = ("fair_log_loss", "fair_log_loss_cv"), "hardt"
 _SCORES = np.linspace(0, 1, 501)
 _BOTH = -1  # outcomes, where the constraint does not tell them apart
 _BINS = np.linspace(0, 1, 41)
@@ -147,16 +147,16 @@ def correction(store: Store, snapshot: Snapshot) -> Correction | None:
     )
 
 
-def _first(snapshot: Snapshot, method: str) -> TrialRecord | None:
-    """Return the first finished trial of a method that is no fold of another."""
-    fitted = (t for t in snapshot.trials if t.method == method)
+def _first(snapshot: Snapshot, *methods: str) -> TrialRecord | None:
+    """Return the first finished trial of some methods that is no fold of another."""
+    fitted = (t for t in snapshot.trials if t.method in methods)
     own = (t for t in fitted if t.status == "finished" and FOLD not in t.params)
     return next(own, None)
 
 
 def truncation(store: Store, snapshot: Snapshot) -> Truncation | None:
     """Return what to show of the first fair log-loss model of a run, or None."""
-    trial, run = _first(snapshot, _METHOD), snapshot.run
+    trial, run = _first(snapshot, *_FAIR), snapshot.run
     if trial is None:
         return None
     constraint = trial.params["constraints"]

@@ -7,9 +7,18 @@ from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
 
-@pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
-def test_fair_log_loss_shows_its_players_and_truncation(visit, dataset_id, constraints):
-    grid = MethodGrid(method="fair_log_loss", params={"constraints": constraints})
+@pytest.mark.parametrize(
+    ("method", "constraints"),
+    [
+        ("fair_log_loss", "demographic_parity"),
+        ("fair_log_loss", "equalized_odds"),
+        ("fair_log_loss_cv", "demographic_parity"),
+    ],
+)
+def test_fair_log_loss_shows_its_players_and_truncation(
+    visit, dataset_id, method, constraints
+):
+    grid = MethodGrid(method=method, params={"constraints": constraints})
     run = start_training(dataset_id, grid, 1)
     page = visit("Train", run=run)
     assert not page.exception

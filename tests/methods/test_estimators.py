@@ -23,6 +23,7 @@ from fairdash.methods import (
     AdversarialDebiasing,
     CovarianceConstraint,
     FairLogLoss,
+    FairLogLossCV,
     GridReductions,
     HardtLogistic,
     Logistic,
@@ -85,6 +86,10 @@ class PlainAdversarial(AlternatingGroups, AdversarialDebiasing):
 
 
 class PlainFairLogLoss(OneGroup, FairLogLoss):
+    pass
+
+
+class PlainFairLogLossCV(OneGroup, FairLogLossCV):
     pass
 
 
@@ -190,6 +195,7 @@ CHECKED = [
     PlainROAD(batch_size=32, n_epochs=10),
     PlainBROAD(batch_size=32, n_epochs=10),
     PlainFairLogLoss(),
+    PlainFairLogLossCV(cv=2),
     PlainReductions(max_iter=2),
     PlainGridReductions(grid_size=5),
     PlainReweighing(),
