@@ -11,6 +11,7 @@ from typing import Any
 
 MINUS = "−"
 UNDEFINED = "–"
+FOUR_FIFTHS = 0.8
 NO_WIDTH = "\u2060"
 _CODE = r"(?<!`)(`[\w .,:=%()+/-]+`)(?!`)"  # that holds nothing to be read otherwise
 _DAY = 86_400
@@ -161,6 +162,15 @@ def group_label(feature: str, group: str) -> str:
     """Return a group after its column, "sex: Female"; "sex 1" stays as it is."""
     named = not feature or group.startswith(f"{feature} ")
     return group if named else f"{feature}: {group}"
+
+
+def four_fifths(ratio: float, high: float) -> str:
+    """Say where a ratio is by the four-fifths rule; ``high`` ends its interval."""
+    if math.isnan(ratio):
+        return "undefined"
+    if not ratio < FOUR_FIFTHS:
+        return "not below"
+    return "surely below" if high < FOUR_FIFTHS else "below"
 
 
 def is_bare(label: str) -> bool:

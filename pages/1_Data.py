@@ -116,7 +116,7 @@ else:
             )
         )
     with right:
-        picture = plots.plot_base_rates(
+        picture = data.ratios_of_rates(dataset, subgroups) or plots.plot_base_rates(
             rates.cells,
             rates.groups,
             groups=dataset.group_names,
@@ -126,7 +126,8 @@ else:
         )
         if guessed:
             picture = replace(picture, headline="Base rates, if the guess is right")
-        ui.figure(picture, how=HOW, key="base rates")
+        how = f"{HOW}\n\n{ui.FOUR_FIFTHS_RULE}"
+        ui.figure(picture, how=how, key="base rates", control=ui.pick_gap)
 
 with view.export():
     found = readable_checks(checks)

@@ -86,7 +86,7 @@ def local_fairness():
             how=HOW,
             table=result.cells,
             key="local di",
-            control=local.pick_gap,
+            control=ui.pick_gap,
         )
     ui.offer_missing_seeds(held_out, view.data)
     local.by_measure(compared, dataset, view.data, measure, reference)

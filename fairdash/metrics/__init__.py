@@ -41,12 +41,15 @@ from fairdash.metrics.group.local import (
 from fairdash.metrics.group.local_measures import (
     LocalMeasure,
     local_measure,
+    local_ratios,
 )
 from fairdash.metrics.group.measures import (
     as_probabilities,
     calibration_curve,
+    expected_measure,
     measure_by_group,
     measure_gaps,
+    ratio_interval,
 )
 from fairdash.metrics.group.rates import (
     demographic_parity_difference,

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
+    FOUR_FIFTHS,
     GapNames,
     between,
     count,
@@ -42,7 +43,6 @@ from fairdash.plots._theme import (
 
 MOST_MODELS = 4
 LOCAL_DI = GapNames()
-FOUR_FIFTHS = 0.8
 ALL = "All rows"
 _SPLIT = (0.76, 0.83)  # where local DI ends and the counts begin
 _BELOW, _LINE = 44, 16  # pixels to the names of groups, and of one of them
@@ -163,7 +163,7 @@ def plot_ratios(
     and a comparison for other measures.
 
     ``table`` has subgroup, n, ratio, ratio_low, ratio_high, estimable and reason, the
-    first row of all rows, as `fairdash.results.local_ratios` returns it.
+    first row of all rows, as `fairdash.metrics.local_ratios` returns it.
     """
     names = table["subgroup"].astype(str).tolist()
     places = positions(names)

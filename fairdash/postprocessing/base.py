@@ -21,9 +21,9 @@ from fairdash._wording import (
 from fairdash.metrics import (
     MEASURE_NAMES,
     SCORE_MEASURES,
+    expected_measure,
     gap_ends,
     gap_words,
-    measure_by_group,
 )
 from fairdash.postprocessing.inputs import Array, ScoreType
 from fairdash.postprocessing.outcome import DecisionSums
@@ -31,6 +31,7 @@ from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
 
 _ALIKE = 1e-9  # of a rate that is 0 or 1
+_APART = {"difference": "Largest difference", "ratio": "Smallest over largest"}
 
 
 class Report(NamedTuple):
@@ -46,11 +47,17 @@ class Report(NamedTuple):
     outcome: pd.DataFrame
     changed: pd.DataFrame
 
-    def by_measure(self, measure: str) -> pd.DataFrame:
-        """Return a rate by group: group, before, and after, on average over draws.
+    def by_measure(self, measure: str, gap: str | None = None) -> pd.DataFrame:
+        """Return a rate by group before and after, on average over draws.
 
-        A row that is decided 1 with probability h is one of weight h decided 1 beside
-        one of weight 1 - h decided 0.
+        Intervals are those of `fairdash.metrics.expected_measure`: of decisions once
+        drawn. With ``gap``, "difference" or "ratio", a last row tells the largest
+        difference between groups, or the smallest over the largest value.
+
+        Returns
+        -------
+        DataFrame of group, before, before_low, before_high, after, after_low,
+        after_high
 
         Raises
         ------
@@ -63,24 +70,21 @@ class Report(NamedTuple):
             raise ValueError(f"{name} is of scores, and thresholds change decisions.")
         rows = self.rows
         groups = np.array(rows.names, dtype=object)[rows.codes]
-        ones = np.ones(len(self.h), dtype=np.int64)
-        weight = ones if rows.weight is None else rows.weight
-        before = measure_by_group(
-            measure,
-            rows.y,
-            rows.before,
-            sensitive_features=groups,
-            sample_weight=rows.weight,
-        )
-        after = measure_by_group(
-            measure,
-            None if rows.y is None else np.tile(rows.y, 2),
-            np.concatenate([ones, 0 * ones]),
-            sensitive_features=np.tile(groups, 2),
-            sample_weight=np.concatenate([weight * self.h, weight * (1 - self.h)]),
-        )
-        named = before[["group", "value"]].rename(columns={"value": "before"})
-        return named.assign(after=after["value"])
+        ends, table = ["value", "ci_low", "ci_high"], pd.DataFrame()
+        for when, h in (("before", rows.before), ("after", self.h)):
+            found = expected_measure(
+                measure,
+                rows.y,
+                h,
+                sensitive_features=groups,
+                sample_weight=rows.weight,
+            )
+            own = found.by_group.set_index("group")[ends]
+            if gap is not None:
+                apart = found.ratio if gap == "ratio" else found.difference
+                own.loc[_APART[gap]] = [float(end) for end in apart]
+            table[[when, f"{when}_low", f"{when}_high"]] = own
+        return table.rename_axis("group").reset_index()
 
     def verdict(self, rows: str, feature: str = "") -> str:
         """Say what decisions of the ramp change, who is behind, and how surely.

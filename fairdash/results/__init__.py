@@ -68,6 +68,7 @@ from fairdash.results.models import (
 from fairdash.results.outcomes import outcome, side_by_side
 from fairdash.results.rates import (
     base_rate_kpis,
+    base_rate_ratios,
     base_rates,
     plan_verdict,
     promised_subgroups,

@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import group_label, spoken_group
+from fairdash import metrics
+from fairdash._wording import four_fifths, group_label, spoken_group
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURE_SYMBOLS,
     MEASURES,
     SCORE_MEASURES,
+    Interval,
     LocalMeasure,
     best_off,
     calibration_curve,
@@ -23,6 +25,7 @@ from fairdash.metrics import (
     mean_local_di,
     measure_by_group,
     measure_gaps,
+    ratio_interval,
     summarise_seeds,
 )
 from fairdash.results.evaluation import constant
@@ -159,7 +162,8 @@ def every_measure(
     -------
     DataFrame, one row per measure: measure, symbol, a column per group, gap (signed:
     the group furthest from the reference minus that one), ci_low, ci_high, ratio,
-    sentence
+    ratio_low, ratio_high (the smallest over the largest value, or over that of the
+    reference), four_fifths (where that is by the rule of thumb), sentence
     """
     outcome = store.dataset(dataset_id).roles.outcome()
     return _every_measure(
@@ -205,9 +209,14 @@ def _by_groups(
         store, model, dataset_id, measure, favourable=favourable, reference=reference
     )
     values = _values(store, model, dataset_id, measure)
+    trials = tested(store, model, dataset_id, _EVERYBODY)
+    ratios = np.mean([_ratio(trial, measure, reference) for trial in trials], axis=0)
+    ratio = dict(zip(("ratio", "ratio_low", "ratio_high"), ratios, strict=True))
     return {
         **{str(group): value for group, value in values.items()},
-        **{name: gap[name] for name in ("gap", "ci_low", "ci_high", "ratio")},
+        **{name: gap[name] for name in ("gap", "ci_low", "ci_high")},
+        **ratio,
+        "four_fifths": four_fifths(ratio["ratio"], ratio["ratio_high"]),
         "sentence": gap_sentence(
             measure,
             gap["group"],
@@ -267,8 +276,7 @@ def widest_gap(
     -------
     dict
         group, other (the reference), as a sentence calls them, gap (signed: of group
-        minus other), ci_low, ci_high, ratio, decided (what a positive decision is
-        called)
+        minus other), ci_low, ci_high, decided (what a positive decision is called)
     """
     dataset = store.dataset(dataset_id)
     values = _values(store, model, dataset_id, measure)
@@ -279,7 +287,7 @@ def widest_gap(
     )
     trials = tested(store, model, dataset_id, _EVERYBODY)
     gaps = pd.concat([_gaps(trial, measure, best) for trial in trials])
-    numbers = ["difference", "ci_low", "ci_high", "ratio"]
+    numbers = ["difference", "ci_low", "ci_high"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
     widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
     feature = dataset.roles.sensitive_feature
@@ -287,18 +295,25 @@ def widest_gap(
         "group": spoken_group(feature, str(widest["group"])),
         "other": spoken_group(feature, best),
         "gap": widest["difference"],
-        **{name: widest[name] for name in ("ci_low", "ci_high", "ratio")},
+        "ci_low": widest["ci_low"],
+        "ci_high": widest["ci_high"],
         "decided": f"predicted “{dataset.roles.outcome()}”",
     }
 
 
 def readable_measures(
-    table: pd.DataFrame, groups: Sequence[str], feature: str
+    table: pd.DataFrame, groups: Sequence[str], feature: str, gap: str | None = None
 ) -> pd.DataFrame:
-    """Return the table of `every_measure` or `every_model` with readable names."""
+    """Return the table of `every_measure` or `every_model` with readable names.
+
+    Intervals are of differences, or of ratios where ``gap`` is "ratio".
+    """
     names = {"model": "Model", "measure": "Measure"}
     names |= {group: group_label(feature, group) for group in groups}
-    names |= {"gap": "Gap", "ci_low": "Low", "ci_high": "High", "ratio": "Ratio"}
+    apart = {"gap": "Gap", "ci_low": "Low", "ci_high": "High", "ratio": "Ratio"}
+    if gap == "ratio":
+        apart = {"ratio": "Ratio", "ratio_low": "Low", "ratio_high": "High"}
+    names |= apart | {"four_fifths": "Four fifths"}
     names |= {"sentence": "In words", "symbol": "Definition"}
     return table[[name for name in names if name in table]].rename(columns=names)
 
@@ -333,27 +348,32 @@ def local_ratios(
     return mean.reset_index()
 
 
+@lru_cache(maxsize=2000)
+def _ratio(trial: Tested, measure: str, reference: str | None) -> Interval:
+    rows = trial.rows
+    return ratio_interval(
+        measure,
+        rows.y,
+        predicted(rows, trial.key, measure),
+        sensitive_features=rows.groups["sensitive_features"],
+        reference=reference,
+        sample_weight=rows.sample_weight,
+        folds=rows.folds(trial.key),
+    )
+
+
 @lru_cache(maxsize=500)
 def _ratios(trial: Tested, measure: str, reference: str | None) -> pd.DataFrame:
     rows, key = trial.rows, trial.key
-    inside, everybody = (
-        LocalMeasure.of(
-            measure,
-            rows.y,
-            predicted(rows, key, measure),
-            sample_weight=rows.sample_weight,
-            folds=rows.folds(key),
-            reference=reference,
-            **groups,
-        ).table()
-        for groups in (
-            rows.groups,
-            rows.groups | {"subgroups": ["All rows"] * len(rows.y), "min_size": 1},
-        )
+    return metrics.local_ratios(
+        measure,
+        rows.y,
+        predicted(rows, key, measure),
+        sample_weight=rows.sample_weight,
+        folds=rows.folds(key),
+        reference=reference,
+        **rows.groups,
     )
-    both = pd.concat([everybody, inside.astype({"subgroup": str})], ignore_index=True)
-    columns = ["subgroup", "n", "ratio", "ratio_low", "ratio_high", "estimable"]
-    return both[[*columns, "reason"]]
 
 
 def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:

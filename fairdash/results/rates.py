@@ -10,7 +10,13 @@ import pandas as pd
 from fairdash import metrics
 from fairdash._wording import Kpi, count, interval, number, percent, plural
 from fairdash.datasets import Dataset, Subgroups, split
-from fairdash.metrics import BaseRates, LocalMeasure, local_measure, mean_local_di
+from fairdash.metrics import (
+    BaseRates,
+    LocalMeasure,
+    local_measure,
+    local_ratios,
+    mean_local_di,
+)
 from fairdash.results.local import not_estimable
 
 
@@ -52,6 +58,19 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
         groups=rates.groups.assign(**dict(zip(ends, by_group, strict=True))),
         cells=rates.cells.assign(**dict(zip(ends, by_cell, strict=True))),
         local=table,
+    )
+
+
+def base_rate_ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
+    """Return `fairdash.metrics.local_ratios` of base rates, weighted where rows are."""
+    return local_ratios(
+        "selection_rate",
+        None,
+        dataset.y,
+        sensitive_features=dataset.groups,
+        subgroups=subgroups.label(dataset.frame),
+        min_size=subgroups.min_size,
+        sample_weight=dataset.sample_weight,
     )
 
 

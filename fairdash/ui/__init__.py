@@ -31,15 +31,19 @@ from fairdash.ui.widgets.blocks import (
     verdict,
 )
 from fairdash.ui.widgets.frame import exists, open_page, page, stop_empty
-from fairdash.ui.widgets.pick_models import (
+from fairdash.ui.widgets.pick_measure import (
+    FOUR_FIFTHS_RULE,
     ask_measure,
+    pick_gap,
+    pick_measure,
+)
+from fairdash.ui.widgets.pick_models import (
     audited_seeds,
     by_interest,
     chosen_subgroups,
     known_models,
     offer_missing_seeds,
     pick_k,
-    pick_measure,
     pick_models,
     pick_reference,
     pick_seed,

@@ -31,8 +31,13 @@ from fairdash.ui.widgets.blocks import (
     show_table,
     table_download,
 )
-from fairdash.ui.widgets.pick_models import (
+from fairdash.ui.widgets.pick_measure import (
+    FOUR_FIFTHS_RULE,
+    RATIO_INTERVALS,
     gaps_on,
+    pick_gap,
+)
+from fairdash.ui.widgets.pick_models import (
     pick_model,
     pick_seed_of,
     subgroup_form,
@@ -69,6 +74,7 @@ the range of training rows.
 """
 
 
+_DIFFERENCES = "Changes above are of differences: these alone are sums over subgroups."
 _OFFERED = MEASURE_LABELS | {
     f"{measure}_gap": name
     for measure, name in MEASURE_NAMES.items()
@@ -348,8 +354,13 @@ def show_shifts(found: DriftResult) -> None:
     shares = {str(name): tenth for name in shifts if str(name).endswith("(%)")}
     bar = st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1)
     show_table(shifts, **shares, Shift=bar)
-    heading(f"{found.label} on every table")
-    show_table(found.table_of_tables())
+    heading(f"{found.label} on every table", FOUR_FIFTHS_RULE)
+    pick_gap()
+    if selection().gap == "ratio":
+        show_table(found.table_of_ratios())
+        st.caption(f"{RATIO_INTERVALS}. {_DIFFERENCES}")
+    else:
+        show_table(found.table_of_tables())
     table_download(
         "Download",
         found.points,

@@ -15,16 +15,17 @@ from fairdash.results import Setting, beside_trained
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
+from fairdash.ui.widgets.pick_measure import (
+    FOUR_FIFTHS_RULE,
+    pick_gap,
+)
 from fairdash.ui.widgets.runs import follow, progress_box, progress_text
 from fairdash.ui.widgets.state import store
 
 _OFFERED = 3  # of the subgroups found
 _RATIO_HOW = """
 The smallest value of the measure among the groups over the largest, or over that of
-the group they are compared with, inside every subgroup; 1 is alike. The **four-fifths
-rule** of the US Uniform Guidelines on Employee Selection Procedures (1978) takes a
-ratio of selection rates below 0.8 as evidence of adverse impact. For other measures
-the line is a yardstick, not a rule.
+the group they are compared with, inside every subgroup; 1 is alike.
 """
 _ROWS = {"test": "Test rows", "all": "All rows, cross-validated"}
 _HOW = """
@@ -51,18 +52,6 @@ def pick_rows() -> bool:
     return bool(rows == "all")
 
 
-def pick_gap() -> None:
-    """Draw the choice of differences or ratios."""
-    st.segmented_control(
-        "Gap as",
-        ["difference", "ratio"],
-        format_func=str.capitalize,
-        required=True,
-        label_visibility="collapsed",
-        **bound("gap", "difference", among=("difference", "ratio")),
-    )
-
-
 def draw_ratios(
     models: Sequence[Setting],
     data: str,
@@ -86,7 +75,7 @@ def draw_ratios(
         ),
         caption=f"{model.label}; 95% intervals (Donner and Zou 2012) for the pair "
         "of groups that is farthest apart. Of calibration no ratio is defined.",
-        how=_RATIO_HOW,
+        how=f"{_RATIO_HOW} {FOUR_FIFTHS_RULE}",
         key="local ratios",
         control=pick_gap,
     )
@@ -237,7 +226,7 @@ def by_measure(
     if measure == "calibration" or results.is_own(model):
         left, right = st.columns([1.15, 1], gap="medium")
     shown = results.readable_measures(
-        table, dataset.group_names, roles.sensitive_feature
+        table, dataset.group_names, roles.sensitive_feature, selection().gap
     )
     with left:
         show_table(shown)

@@ -3,7 +3,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from reading import button, figures, labels, numbers, words
+from reading import button, drawn, figures, labels, numbers, widget, words
 from toys import people, people_csv
 
 from fairdash import ui
@@ -66,6 +66,11 @@ def test_a_sample_opens_with_its_roles(visit):
     page.button(key="open loans").click().run()
     assert not page.exception
     assert ui.store().datasets()[0].name == "Loans"
+    assert "Below four fifths in" not in words(page)
+    widget(page, "button_group", "Gap as").set_value("ratio").run()
+    assert not page.exception
+    assert "Below four fifths in" in words(page)
+    assert [line["x0"] for line in drawn(page)["layout"]["shapes"]] == [0.8]
 
 
 def test_a_file_that_is_no_table_is_refused_with_its_reason(visit):

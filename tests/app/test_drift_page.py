@@ -76,6 +76,10 @@ def test_an_uploaded_table_is_compared_and_kept_over_a_reload(
     widget(again, "selectbox", "Measure").select("worst_1_di").run()
     title = drawn(again)["layout"]["xaxis"]["title"]["text"]
     assert title.startswith("Worst-1-DI")
+    widget(again, "button_group", "Gap as").set_value("ratio").run()
+    assert not again.exception
+    told = [d.value for d in again.dataframe if "Four fifths" in d.value]
+    assert [len(table) for table in told] == [2]
     button(again, "Take it away").click().run()
     assert "No other table yet" in words(again)
 

@@ -214,10 +214,29 @@ def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
     assert len(table) == 1 + (table["Model"] != "Unconstrained").sum()
     for model in table["Model"]:
         assert f"**{model}**: Among rows with “hired = yes”, " in words(page)
+    widget(page, "button_group", "Gap as").set_value("ratio").run()
+    assert not page.exception
+    (table,) = (d.value for d in page.dataframe if "Ratio" in d.value)
+    assert "Gap" not in table
+    rates = table[["origin: here", "origin: there"]]
+    # of several seeds the mean of ratios, which is near that of mean rates
+    assert table["Ratio"].to_numpy() == pytest.approx(
+        (rates.min(axis=1) / rates.max(axis=1)).to_numpy(), abs=0.05
+    )
+    assert set(table["Four fifths"]) <= {"below", "surely below", "not below"}
     page = visit("Post-process", **page.query_params)
     assert widget(page, "selectbox", "Measure").value == "false_negative_rate"
     (table,) = (d.value for d in page.dataframe if "After" in d.value)
     assert table["After"].between(0, 1).all()
+    assert table["Group"].tolist()[-1] == "Smallest over largest"
+    assert (table["Low after"] < table["After"]).all()
+    assert (table["After"] < table["High after"]).all()
+    assert "By the four-fifths rule: before " in words(page)
+    widget(page, "button_group", "Gap as").set_value("difference").run()
+    (table,) = (d.value for d in page.dataframe if "After" in d.value)
+    (*rates, apart) = table["Before"]
+    assert apart == pytest.approx(max(rates) - min(rates))
+    assert "By the four-fifths rule" not in words(page)
     widget(page, "selectbox", "Measure").set_value("auc").run()
     assert not page.exception
     assert "AUC is of scores, and thresholds change decisions." in words(page)

@@ -17,6 +17,7 @@ from fairdash.metrics import (
     RATES,
     SCORE_MEASURES,
     local_measure,
+    measure_by_group,
     measure_gaps,
     newcombe_interval,
 )
@@ -437,6 +438,15 @@ def test_gaps_of_any_measure_are_compared(store, dataset, compare, measure):
     assert found.drivers.empty == (measure not in RATES)
     assert found.driver_table().empty == found.drivers.empty
     assert found.rate_words() in found.gap_caption()
+    ratios = found.table_of_ratios()
+    if measure == "calibration":
+        assert (ratios["Four fifths"] == "undefined").all()
+    else:
+        by_group = measure_by_group(measure, y, given, **one)["value"]
+        last = ratios.iloc[-1]
+        value = last[f"Ratio of {found.rate_words()}"]
+        assert value == pytest.approx(by_group.min() / by_group.max())
+        assert last["Low"] < value < last["High"]
     assert "nan" not in found.verdict()
     with pytest.raises(ValueError, match="the outcome, column 'hired', in every table"):
         compare(frame.drop(columns="hired"), measure=measure)

@@ -21,6 +21,7 @@ from fairdash.metrics import (
 )
 from fairdash.plots import plot_ratios
 from fairdash.results import (
+    base_rate_ratios,
     base_rates,
     beside_trained,
     calibration_of,
@@ -31,6 +32,7 @@ from fairdash.results import (
     local_ratios,
     local_result,
     own_models,
+    readable_measures,
 )
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
@@ -246,6 +248,17 @@ def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
     gap = table.loc["Selection rate"]
     assert gap["gap"] == pytest.approx(gap["there"] - gap["here"])
     assert gap["gap"] < 0
+    assert gap["ratio"] == pytest.approx(gap["there"] / gap["here"])
+    assert gap["four_fifths"] == "surely below"
+    assert gap["ratio_low"] < gap["ratio"] < gap["ratio_high"] < 0.8
+    assert table.loc["Calibration", "four_fifths"] == "undefined"
+    for row in table.drop(index="Calibration").to_dict("records"):
+        values = row["here"], row["there"]
+        assert row["ratio"] == pytest.approx(min(values) / max(values))
+    names = ["ratio", "ratio_low", "ratio_high"]
+    shown = readable_measures(table.reset_index(), ["here", "there"], "origin", "ratio")
+    assert "Gap" not in shown
+    assert shown[["Ratio", "Low", "High"]].iloc[0].tolist() == gap[names].tolist()
     assert "there are predicted “hired = yes”" in gap["sentence"]
     (beside,) = every_model(ui.store(), [own], dataset_id, "auc").to_dict("records")
     assert beside.pop("model") == own.label
@@ -350,6 +363,7 @@ def test_sampling_weights_count_in_base_rates_and_calibration(inline):
     dataset_id = ui.store().add_dataset(table, roles, "People", SUBGROUPS)
     dataset = ui.store().dataset(dataset_id)
     rates = base_rates(dataset, SUBGROUPS)
+    ratios = base_rate_ratios(dataset, SUBGROUPS).set_index("subgroup")["ratio"]
     # as if every row were there as often as it weighs
     again = dataset.frame.loc[dataset.frame.index.repeat(dataset.frame["w"])]
     y = again["hired"] == "yes"
@@ -361,6 +375,10 @@ def test_sampling_weights_count_in_base_rates_and_calibration(inline):
     cells = rates.cells.set_index(["subgroup", "group"])["rate"]
     expected = y.groupby([again["branch"], again["origin"]]).mean()
     assert cells.to_dict() == pytest.approx(expected.to_dict())
+    by_branch = expected.unstack()  # noqa: PD010
+    alike = (by_branch.min(axis=1) / by_branch.max(axis=1)).to_dict()
+    whole = {"All rows": by_group.min() / by_group.max()}
+    assert ratios.to_dict() == pytest.approx(alike | whole)
     gaps = (expected.xs("here", level=1) - expected.xs("there", level=1)).abs()
     assert rates.local.set_index("subgroup")["local_di"].to_dict() == pytest.approx(
         gaps.to_dict()

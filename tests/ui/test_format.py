@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash._wording import group_label, size, spoken_group
+from fairdash._wording import four_fifths, group_label, size, spoken_group
 from fairdash.ui import (
     UNDEFINED,
     ago,
@@ -35,6 +35,10 @@ NOW = 1_800_000_000.0
         (spoken_group("sex", "0"), "sex: 0"),
         (spoken_group("vip", "Yes"), "vip: Yes"),
         (group_label("sex", "0"), "sex: 0"),
+        (four_fifths(0.79, 0.81), "below"),
+        (four_fifths(0.6, 0.79), "surely below"),
+        (four_fifths(0.8, 0.9), "not below"),
+        (four_fifths(math.nan, math.nan), "undefined"),
         (group_label("sex", "sex 0"), "sex 0"),
         (size(0), "0 B"),
         (size(999.6), "1.0 KB"),

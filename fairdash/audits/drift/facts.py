@@ -10,6 +10,7 @@ from fairdash._wording import (
     Kpi,
     change,
     fitting,
+    four_fifths,
     interval,
     listing,
     number,
@@ -68,6 +69,8 @@ class DriftResult:
         Share of rows of the table in detail with a category of no training row.
     chance : tuple of float
         Worst-1-DI of the model by chance, 95th percentile, per table.
+    ratios : tuple of Interval
+        Per table the smallest over the largest value of the groups, of ``rate``.
     excluded : tuple of str
         Models that are not compared, and why.
     """
@@ -88,6 +91,7 @@ class DriftResult:
     shifts: pd.DataFrame
     unseen: float
     chance: tuple[float, ...]
+    ratios: tuple[Interval, ...]
     excluded: tuple[str, ...] = ()
 
     @property
@@ -400,6 +404,21 @@ class DriftResult:
             }
         )
         return table.reset_index(drop=True)
+
+    def table_of_ratios(self) -> pd.DataFrame:
+        """Return the ratio of the groups on every table, of the model in detail."""
+        value, low, high = (np.array(ends) for ends in zip(*self.ratios, strict=True))
+        name = self.rate_words()
+        return pd.DataFrame(
+            {
+                "Table": [table.name for table in self.tables],
+                "Rows": [table.n for table in self.tables],
+                f"Ratio of {name}": value,
+                "Low": low,
+                "High": high,
+                "Four fifths": [*map(four_fifths, value, high)],
+            }
+        )
 
     def _point(self, place: int) -> "pd.Series[float]":
         own = self.points[self.points["main"]]

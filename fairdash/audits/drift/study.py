@@ -37,6 +37,7 @@ from fairdash.metrics import (
     error_costs,
     evaluate,
     gap_interval,
+    ratio_interval,
     seed_interval,
     wilson_interval,
 )
@@ -190,6 +191,16 @@ def drift(
         chance=tuple(
             _floor(table, d, subgroups.min_size)
             for table, d in zip(tables, decided, strict=True)
+        ),
+        ratios=tuple(
+            ratio_interval(
+                rate,
+                table.y,
+                _predicted(of_table[0], rate),
+                sensitive_features=table.groups,
+                sample_weight=table.weight,
+            )
+            for table, of_table in zip(tables, scores, strict=True)
         ),
         excluded=held.excluded,
     )

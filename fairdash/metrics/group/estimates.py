@@ -151,6 +151,7 @@ class Measured(NamedTuple):
     """Outcomes, decisions or scores and weights of the same rows, checked.
 
     Scores of different ``fold`` are of different models: an area compares none of them.
+    Of decisions that are drawn, ``chance`` is that of the decision in each row.
     """
 
     measure: str
@@ -158,6 +159,28 @@ class Measured(NamedTuple):
     predicted: Array
     weight: Array | None
     fold: NDArray[np.int64] | None = None
+    chance: Array | None = None
+
+    @classmethod
+    def drawn(
+        cls,
+        measure: str,
+        y_true: ArrayLike | None,
+        h: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> "Measured":
+        """Check the same of decisions that are 1 with probabilities ``h``, (n_rows,).
+
+        Every row stands twice, decided 1 with chance h and 0 with chance 1 - h.
+        """
+        check_one_of("measure", measure.partition(" ")[0], (*RATES, COST))
+        chance = probability_models("h", h)[0].astype(np.float64)
+        y, weight = (
+            None if part is None else np.tile(np.asarray(part), 2)
+            for part in (y_true, sample_weight)
+        )
+        rows = cls.of(measure, y, np.repeat([1, 0], len(chance)), weight)
+        return rows._replace(chance=np.concatenate([chance, 1 - chance]))
 
     @classmethod
     def of(
@@ -207,17 +230,24 @@ class Measured(NamedTuple):
         costs = error_costs(self.measure)
         if costs is not None:
             cost = np.where(off > 0, costs[0], np.where(off < 0, costs[1], 0.0))
-            return _means(cost, rows.weight, cell, n_cells, "cost")
+            return rows._means(cost, cell, n_cells, "cost")
         if self.measure == "calibration":
-            return _means(off, rows.weight, cell, n_cells, "mean")
-        return _means(off**2, rows.weight, cell, n_cells, "square")
+            return rows._means(off, cell, n_cells, "mean")
+        return rows._means(off**2, cell, n_cells, "square")
 
     def _at(self, where: NDArray[np.bool_] | NDArray[np.int64]) -> "Measured":
         weight = None if self.weight is None else self.weight[where]
         fold = None if self.fold is None else self.fold[where]
-        return self._replace(
-            y=self.y[where], predicted=self.predicted[where], weight=weight, fold=fold
-        )
+        chance = None if self.chance is None else self.chance[where]
+        own = self._replace(y=self.y[where], predicted=self.predicted[where])
+        return own._replace(weight=weight, fold=fold, chance=chance)
+
+    def _masses(self) -> tuple[Array | None, Array | None]:
+        """Return what rows count, on average over draws, and the same of its square."""
+        weight, chance = self.weight, self.chance
+        if weight is None or chance is None:
+            return (chance, chance) if weight is None else (weight, weight**2)
+        return weight * chance, weight**2 * chance
 
     def _rates(self, cell: NDArray[np.int64], n_cells: int) -> Estimates:
         rate = RATES[self.measure]
@@ -229,13 +259,30 @@ class Measured(NamedTuple):
             sums = np.bincount(place, weight, 4 * n_cells).astype(np.float64)
             return sums.reshape(n_cells, 4)[:, of.ravel()].sum(axis=1)
 
-        rows = effective = whole = total(None, about)
+        mass, squares = self._masses()
+        rows = effective = whole = total(self.chance, about)
         if self.weight is not None:
-            whole = total(self.weight, about)
-            effective = divide(whole**2, total(self.weight**2, about))
-        value = divide(total(self.weight, counted), whole)
+            whole = total(mass, about)
+            effective = divide(whole**2, total(squares, about))
+        value = divide(total(mass, counted), whole)
         error = np.sqrt(divide(value * (1 - value), effective))
-        return Estimates(value, rows.astype(np.int64), effective, error, "rate")
+        return Estimates(value, _whole(rows), effective, error, "rate")
+
+    def _means(
+        self, values: Array, cell: NDArray[np.int64], n_cells: int, kind: str
+    ) -> Estimates:
+        """Return weighted means with their standard errors."""
+        mass, squares = self._masses()
+        rows = np.bincount(cell, self.chance, n_cells)
+        heavy = np.ones(len(values)) if mass is None else mass
+        whole = np.bincount(cell, heavy, n_cells)
+        effective = divide(whole**2, np.bincount(cell, squares, n_cells))
+        value = divide(np.bincount(cell, heavy * values, n_cells), whole)
+        off = heavy * (values - value[cell]) ** 2
+        variance = divide(np.bincount(cell, off, n_cells), whole)
+        several = np.where(effective > 1, effective - 1, np.nan)
+        error = np.sqrt(variance / several)
+        return Estimates(value, _whole(rows), effective, error, kind)
 
     def _areas(self, cell: NDArray[np.int64], n_cells: int) -> Estimates:
         found = np.full((3, n_cells), np.nan)
@@ -251,23 +298,8 @@ def support_words(measure: str) -> str:
     return RATES[measure].support if measure in RATES else ""
 
 
-def _means(
-    values: Array,
-    weight: Array | None,
-    cell: NDArray[np.int64],
-    n_cells: int,
-    kind: str,
-) -> Estimates:
-    """Return weighted means with their standard errors."""
-    rows = np.bincount(cell, minlength=n_cells)
-    heavy = np.ones(len(values)) if weight is None else weight
-    whole = np.bincount(cell, heavy, n_cells)
-    effective = divide(whole**2, np.bincount(cell, heavy**2, n_cells))
-    value = divide(np.bincount(cell, heavy * values, n_cells), whole)
-    off = heavy * (values - value[cell]) ** 2
-    variance = divide(np.bincount(cell, off, n_cells), whole)
-    several = np.where(effective > 1, effective - 1, np.nan)
-    return Estimates(value, rows, effective, np.sqrt(variance / several), kind)
+def _whole(rows: NDArray[Any]) -> NDArray[np.int64]:
+    return np.rint(rows).astype(np.int64)
 
 
 def _sorted_cells(

@@ -247,6 +247,32 @@ def ratio_of(one: Interval, other: Interval) -> Bounds:
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
 
 
+def smallest_ratio(
+    value: Array, ends: Ends, *, confidence: float, reference: int | None = None
+) -> Interval:
+    """Return the smallest over the largest value of the last axis, with its interval.
+
+    Of values that are not negative. With a ``reference`` the smallest of the other
+    groups over that one, which may be above 1. The quantile is Bonferroni's over the
+    pairs, since the pair was chosen by its values.
+    """
+    n_groups = value.shape[-1]
+    pairs = n_groups * (n_groups - 1) // 2 if reference is None else n_groups - 1
+    every = Interval(value, *ends(normal_quantile(1 - (1 - confidence) / pairs)))
+    lowest, highest = value.argmin(axis=-1), value.argmax(axis=-1)
+    if reference is not None:
+        others = np.where(np.arange(n_groups) == reference, np.inf, value)
+        lowest, highest = others.argmin(axis=-1), np.full_like(lowest, reference)
+    least, most = (
+        Interval(*(np.take_along_axis(p, at[..., None], -1)[..., 0] for p in every))
+        for at in (lowest, highest)
+    )
+    low, high = ratio_of(least, most)
+    if reference is None:
+        high = np.minimum(high, 1)
+    return Interval(divide(least.value, most.value), low, high)
+
+
 def seed_interval(by_seed: ArrayLike, *, confidence: float = 0.95) -> Interval:
     r"""Mean over seeds with Student's interval :math:`\bar x \pm t\, s / \sqrt n`.
 

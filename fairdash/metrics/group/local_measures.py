@@ -16,8 +16,7 @@ from fairdash.metrics.group.intervals import (
     Interval,
     check_confidence,
     largest_gap,
-    normal_quantile,
-    ratio_of,
+    smallest_ratio,
 )
 from fairdash.metrics.group.local import (
     LocalCells,
@@ -182,32 +181,12 @@ class LocalMeasure:
         return np.abs(value - value[..., [self.reference]]).max(axis=-1)
 
     def _ratio(self, kept: Estimates, confidence: float) -> Interval:
-        """Return the smallest over the largest value, with its interval.
-
-        With a reference the smallest of the other groups over that one, which may be
-        above 1. The quantile is Bonferroni's over the pairs, since the pair was chosen
-        by its values.
-        """
-        n_groups, held = kept.value.shape[1], self.reference
+        """Return `smallest_ratio` of every subgroup; NaN of what has signs."""
         if kept.kind == "mean":
             return Interval(*np.full((3, len(kept.value)), np.nan))
-        pairs = n_groups * (n_groups - 1) // 2 if held is None else n_groups - 1
-        every = Interval(
-            kept.value, *kept.ends(normal_quantile(1 - (1 - confidence) / pairs))
+        return smallest_ratio(
+            kept.value, kept.ends, confidence=confidence, reference=self.reference
         )
-        rows = np.arange(len(kept.value))
-        lowest, highest = kept.value.argmin(axis=1), kept.value.argmax(axis=1)
-        if held is not None:
-            others = np.where(np.arange(n_groups) == held, np.inf, kept.value)
-            lowest, highest = others.argmin(axis=1), np.full(len(rows), held)
-        least, most = (
-            Interval(*(part[rows, place] for part in every))
-            for place in (lowest, highest)
-        )
-        low, high = ratio_of(least, most)
-        if held is None:
-            high = np.minimum(high, 1)
-        return Interval(divide(least.value, most.value), low, high)
 
 
 def local_measure(
@@ -263,6 +242,35 @@ def local_measure(
         pos_label=pos_label,
         reference=reference,
     ).table(confidence=confidence)
+
+
+def local_ratios(
+    measure: str,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    *,
+    subgroups: ArrayLike,
+    min_size: int = 50,
+    **asked: Any,
+) -> pd.DataFrame:
+    """Return the ratios of :func:`local_measure`, first that of all rows.
+
+    ``asked`` and the other parameters are those of :func:`local_measure`, and folds.
+
+    Returns
+    -------
+    DataFrame of subgroup ("All rows", then one row each), n, ratio, ratio_low,
+    ratio_high, estimable, reason
+    """
+    everybody = {"subgroups": np.full(np.shape(y_pred), "All rows"), "min_size": 1}
+    inside = {"subgroups": subgroups, "min_size": min_size}
+    whole, local = (
+        LocalMeasure.of(measure, y_true, y_pred, **asked, **cut).table()
+        for cut in (everybody, inside)
+    )
+    both = pd.concat([whole, local.astype({"subgroup": str})], ignore_index=True)
+    columns = ["subgroup", "n", "ratio", "ratio_low", "ratio_high", "estimable"]
+    return both[[*columns, "reason"]]
 
 
 def _undefined(values: Estimates, groups: tuple[str, ...]) -> list[str]:

@@ -7,7 +7,7 @@ number of rows :math:`(\sum w)^2 / \sum w^2` (Kish 1965, section 8.2).
 """
 
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,14 +21,17 @@ from fairdash.metrics.group.counting import (
     divide,
     group_codes,
     row_weights,
+    spread,
 )
-from fairdash.metrics.group.estimates import Measured
+from fairdash.metrics.group.estimates import Estimates, Measured
 from fairdash.metrics.group.intervals import (
     Interval,
     check_confidence,
     difference_of,
+    largest_gap,
     normal_quantile,
     ratio_of,
+    smallest_ratio,
     wilson_ends,
 )
 from fairdash.metrics.group.words import best_off
@@ -106,16 +109,68 @@ def measure_by_group(
     measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, folds)
     groups = group_codes(sensitive_features, measured.y)
     found = measured.estimate(groups.codes, len(groups.names))
+    return _table(groups.names, found, confidence)
+
+
+def _table(names: tuple[str, ...], found: Estimates, confidence: float) -> pd.DataFrame:
     value, low, high = found.interval(confidence)
-    return pd.DataFrame(
-        {
-            "group": list(groups.names),
-            "value": value,
-            "ci_low": low,
-            "ci_high": high,
-            "n": found.n,
-        }
-    )
+    ends = {"value": value, "ci_low": low, "ci_high": high}
+    return pd.DataFrame({"group": list(names), **ends, "n": found.n})
+
+
+class Expected(NamedTuple):
+    """A measure of drawn decisions by group, and how far the groups are apart."""
+
+    by_group: pd.DataFrame
+    difference: Interval
+    ratio: Interval
+
+
+def expected_measure(
+    measure: str,
+    y_true: ArrayLike | None,
+    h: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Expected:
+    r"""Return a measure of decisions drawn with probabilities h, on average over draws.
+
+    A row counts as decided 1 with share h and as decided 0 with share 1 - h. Intervals
+    are those of :func:`measure_by_group` with expected counts, such as Wilson's for
+    :math:`\sum h` of n rows. They are as wide as of decisions once drawn, so they hold
+    the average over draws more often than stated: :math:`E[(h - \bar h)^2] \le
+    \bar h (1 - \bar h)`. For h of 0 and 1 they are those of decisions.
+
+    Parameters
+    ----------
+    measure : a rate, or an error cost
+    y_true, sensitive_features, sample_weight, confidence
+        As in :func:`measure_by_group`.
+    h : array-like of numbers in [0, 1], (n_rows,)
+
+    Returns
+    -------
+    Expected
+        by_group as :func:`measure_by_group` returns it, with n expected rows;
+        difference, the largest of two groups, folded at 0 (:func:`gap_interval`);
+        ratio, the smallest over the largest value (:func:`ratio_interval`).
+
+    Raises
+    ------
+    ValueError
+        As :func:`measure_by_group`, for measures of scores too.
+    """
+    check_confidence(confidence)
+    measured = Measured.drawn(measure, y_true, h, sample_weight)
+    groups = group_codes(np.tile(np.asarray(sensitive_features), 2), measured.y)
+    found = measured.estimate(groups.codes, len(groups.names))
+    asked: dict[str, Any] = {"confidence": confidence}
+    ratio = smallest_ratio(found.value, found.ends, **asked)
+    ends = largest_gap(found.value, found.ends, most=found.most, **asked)
+    difference = Interval(spread(found.value), *ends)
+    return Expected(_table(groups.names, found, confidence), difference, ratio)
 
 
 def measure_gaps(
@@ -185,6 +240,39 @@ confidence
             "ratio_high": nothing if signed else ratio_high,
             "n": found.n[others],
         }
+    )
+
+
+def ratio_interval(
+    measure: str,
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    reference: str | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    folds: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Interval:
+    """Return the smallest over the largest value of the groups, with its interval.
+
+    With a ``reference`` the smallest of the other groups over that one. The interval
+    (Donner and Zou 2012) holds for all pairs of groups at once. NaN for
+    ``calibration``, which has signs, and where a group has no value; parameters as in
+    :func:`measure_by_group`.
+    """
+    check_confidence(confidence)
+    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, folds)
+    groups = group_codes(sensitive_features, measured.y)
+    found = measured.estimate(groups.codes, len(groups.names))
+    if found.kind == "mean":
+        return Interval(*np.full((3,), np.nan))
+    if reference is not None:
+        check_one_of("reference", reference, groups.names)
+    place = None if reference is None else groups.names.index(reference)
+    return smallest_ratio(
+        found.value, found.ends, confidence=confidence, reference=place
     )
 
 

@@ -10,6 +10,7 @@ from fairdash.ui.data.draft import (
     keep_edits,
     prepared_table,
     promised,
+    ratios_of_rates,
     source_words,
 )
 from fairdash.ui.data.groups_form import plan_form, show_sizes

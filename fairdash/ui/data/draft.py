@@ -23,7 +23,8 @@ from fairdash.datasets import (
     undo_remedy,
 )
 from fairdash.metrics import BaseRates
-from fairdash.results import base_rates, promised_subgroups
+from fairdash.plots import Picture, plot_ratios
+from fairdash.results import base_rate_ratios, base_rates, promised_subgroups
 from fairdash.store import Draft
 from fairdash.ui.data.table import OpenTable, guess_of
 from fairdash.ui.selection import selection
@@ -165,6 +166,25 @@ def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
 def edited_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     """Return the base rates under edited roles; ValueError if these do not fit."""
     return base_rates(dataset, subgroups)
+
+
+def ratios_of_rates(dataset: Dataset, subgroups: Subgroups) -> Picture | None:
+    """Return the ratios of base rates, if the reader asked for ratios."""
+    if selection().gap != "ratio":
+        return None
+    return plot_ratios(
+        _ratios(dataset, subgroups),
+        label=f"“{dataset.roles.outcome()}”",
+        measure="Base rate",
+        colour_role="",
+    )
+
+
+@st.cache_resource(
+    max_entries=_TABLES, show_spinner="Counting rows…", hash_funcs=BY_KEY
+)
+def _ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
+    return base_rate_ratios(dataset, subgroups)
 
 
 def promised(dataset: Dataset, subgroups: Subgroups, seeds: Sequence[int]) -> Any:

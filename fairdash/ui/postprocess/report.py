@@ -14,6 +14,7 @@ from fairdash._wording import (
     change,
     count,
     fitting,
+    four_fifths,
     interval,
     number,
     percent,
@@ -44,7 +45,7 @@ from fairdash.ui.postprocess.ramp import (
     impossibility,
     local_corrections,
 )
-from fairdash.ui.selection import bound
+from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.blocks import (
     TABLE_FILES,
     code_tabs,
@@ -55,11 +56,24 @@ from fairdash.ui.widgets.blocks import (
     show_table,
     table_download,
 )
-from fairdash.ui.widgets.pick_models import pick_measure
+from fairdash.ui.widgets.pick_measure import FOUR_FIFTHS_RULE, pick_gap, pick_measure
 from fairdash.ui.widgets.scores import margin_scale
 from fairdash.ui.widgets.state import store
 
 _SHOWN_GROUPS = 2
+_BEFORE_AFTER = {
+    "group": "Group",
+    "before": "Before",
+    "before_low": "Low before",
+    "before_high": "High before",
+    "after": "After",
+    "after_low": "Low after",
+    "after_high": "High after",
+}
+_OF_DRAWS = (
+    "95% intervals with expected counts, as wide as of decisions once drawn: more than "
+    "wide enough for the average."
+)
 _LABEL = 20  # characters on a card
 _SCORES_ARE = {
     "margin": "margins from -1 to 1",
@@ -180,18 +194,27 @@ def local_before_after(
 
 
 def by_measure(ramp: Ramp) -> None:
-    """Draw the picker, and that measure by group before and after."""
-    heading("By any measure")
+    """Draw the pickers, and that measure by group before and after."""
+    heading("By any measure", FOUR_FIFTHS_RULE)
     with controls(4):
         measure = pick_measure()
+        pick_gap(labelled=True)
+    gap = selection().gap or "difference"
     try:
-        table = ramp.report.by_measure(measure)
+        table = ramp.report.by_measure(measure, gap)
     except ValueError as error:
         st.caption(str(error))
         return
-    table["group"] = [*map(ramp.label, table["group"])]
-    show_table(table.rename(columns=str.capitalize))
-    st.caption(f"{MEASURE_NAMES[measure]} on {ramp.rows} rows, on average over draws.")
+    *groups, apart = table["group"]
+    table["group"] = [*map(ramp.label, groups), apart]
+    show_table(table.rename(columns=_BEFORE_AFTER))
+    said = f"{MEASURE_NAMES[measure]} on {ramp.rows} rows, on average over draws. "
+    st.caption(f"{said}{_OF_DRAWS}")
+    if gap == "ratio":
+        last = table.iloc[-1]
+        before = four_fifths(last["before"], last["before_high"])
+        after = four_fifths(last["after"], last["after_high"])
+        st.caption(f"By the four-fifths rule: before {before}, after {after}.")
 
 
 def changed_by_group(ramp: Ramp) -> None:

@@ -34,7 +34,9 @@ from fairdash.ui.sweep.controls import (
     labels,
 )
 from fairdash.ui.widgets.blocks import figure, more, table_below
-from fairdash.ui.widgets.pick_models import gaps_on
+from fairdash.ui.widgets.pick_measure import (
+    gaps_on,
+)
 
 _WORST = "worst_1_di"
 _FRONT_HOW = """

@@ -36,7 +36,10 @@ from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.sweep.live import draw_inside, draw_sliders
 from fairdash.ui.widgets.blocks import figure, problem, verdict
 from fairdash.ui.widgets.frame import open_page
-from fairdash.ui.widgets.pick_models import compare_measure, gaps_on
+from fairdash.ui.widgets.pick_measure import (
+    compare_measure,
+    gaps_on,
+)
 from fairdash.ui.widgets.runs import progress_box
 from fairdash.ui.widgets.state import store
 

@@ -8,19 +8,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import results
-from fairdash._wording import group_label, plain, plural
+from fairdash._wording import group_label, plural
 from fairdash.datasets import Dataset, Subgroups, bin_widths, road_table_1
 from fairdash.jobs import submit
-from fairdash.metrics import (
-    COST,
-    INTERVAL_KINDS,
-    MEASURE_NAMES,
-    MEASURE_QUESTIONS,
-)
 from fairdash.results import Setting
 from fairdash.store import TrialRecord
-from fairdash.ui.selection import bound, choose, selection
-from fairdash.ui.widgets.blocks import controls, heading, show_table
+from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
@@ -140,81 +133,6 @@ def pick_seed_of(model: Setting, label: str = "Seed", **how: Any) -> TrialRecord
         tied = bound("seed", seed, among=trials)
         seed = st.selectbox(label, list(trials), **how, **tied)
     return trials[seed]
-
-
-def pick_measure() -> str:
-    """Draw the choice of what is compared between groups."""
-    measure: str = st.selectbox(
-        "Measure",
-        help="False positive rate: of those without the outcome, how many are "
-        "predicted to have it. False negative rate: of those with it, how many are "
-        "not. Precision: of those predicted, how many have it. Calibration: the mean "
-        "score less the share with the outcome. Error cost: wrong decisions, weighed.",
-        **bound("measure", "selection_rate", named=MEASURE_NAMES),
-    )
-    if measure != COST:
-        return measure
-    costs = st.number_input(
-        "Wrong 0s a wrong 1 is worth",
-        0.01,
-        100.0,
-        step=0.5,
-        help="2: one false positive is as bad as two false negatives. Costs are scaled "
-        "to a mean of 1, so at 1 the error cost is the share of wrong decisions.",
-        **bound("costs", 1.0, shown=lambda costs: min(max(costs, 0.01), 100.0)),
-    )
-    return error_cost(costs)
-
-
-def error_cost(costs: float | None) -> str:
-    """Return the measure of errors, of which a wrong 1 is worth so many wrong 0s."""
-    return f"{COST} {1.0 if costs is None else costs:.4g}:1"
-
-
-def gaps_on(axes: Sequence[str]) -> dict[str, str]:
-    """Return the metrics on axes that are gaps of a measure, and these measures."""
-    named = {name: name.removesuffix("_gap") for name in axes if name.endswith("_gap")}
-    return {
-        name: error_cost(selection().costs) if measure == COST else measure
-        for name, measure in named.items()
-    }
-
-
-def ask_measure() -> None:
-    """Draw five questions, the first yes of which sets the measure, with sources."""
-    st.caption("Which measure? The first yes; otherwise accuracy by group.")
-    for question, measure, source in MEASURE_QUESTIONS:
-        st.button(
-            question,
-            help=f"{MEASURE_NAMES[measure]}: {source}",
-            type="tertiary",
-            on_click=_measure_is,
-            args=(measure,),
-        )
-
-
-def _measure_is(measure: str) -> None:
-    choose(measure=measure)
-
-
-def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
-    """Draw the picker, and who is worse off by that measure under each of the models.
-
-    Of a sweep these are the plain model and the one looked at.
-    """
-    heading("By any measure")
-    with controls(4):
-        measure = pick_measure()
-    roles = store().dataset(dataset_id).roles
-    table = results.every_model(store(), models, dataset_id, measure)
-    groups = store().dataset(dataset_id).group_names
-    numbers = table.drop(columns="sentence")
-    show_table(results.readable_measures(numbers, groups, roles.sensitive_feature))
-    for model, sentence in zip(table["model"], table["sentence"], strict=True):
-        st.caption(f"**{plain(model)}**: {plain(sentence)}")
-    st.caption(
-        f"Test rows of all groups; {INTERVAL_KINDS[measure]}, over seeds the means."
-    )
 
 
 def pick_reference(groups: Sequence[str], feature: str) -> str | None:

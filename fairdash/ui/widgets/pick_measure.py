@@ -1,0 +1,114 @@
+"""How a reader picks a measure, and differences or ratios; models by that measure."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from fairdash import results
+from fairdash._wording import plain
+from fairdash.metrics import COST, INTERVAL_KINDS, MEASURE_NAMES, MEASURE_QUESTIONS
+from fairdash.results import Setting
+from fairdash.ui.selection import bound, choose, selection
+from fairdash.ui.widgets.blocks import controls, heading, show_table
+from fairdash.ui.widgets.state import store
+
+FOUR_FIFTHS_RULE = (
+    "The **four-fifths rule** of the US Uniform Guidelines on Employee Selection "
+    "Procedures (1978) takes a ratio of selection rates below 0.8 as evidence of "
+    "adverse impact. For other measures it is a yardstick, not a rule."
+)
+RATIO_INTERVALS = (
+    "Ratio: the smallest value of a group over the largest; intervals of Donner and "
+    "Zou (2012) that hold for all pairs of groups"
+)
+
+
+def pick_measure() -> str:
+    """Draw the choice of what is compared between groups."""
+    measure: str = st.selectbox(
+        "Measure",
+        help="False positive rate: of those without the outcome, how many are "
+        "predicted to have it. False negative rate: of those with it, how many are "
+        "not. Precision: of those predicted, how many have it. Calibration: the mean "
+        "score less the share with the outcome. Error cost: wrong decisions, weighed.",
+        **bound("measure", "selection_rate", named=MEASURE_NAMES),
+    )
+    if measure != COST:
+        return measure
+    costs = st.number_input(
+        "Wrong 0s a wrong 1 is worth",
+        0.01,
+        100.0,
+        step=0.5,
+        help="2: one false positive is as bad as two false negatives. Costs are scaled "
+        "to a mean of 1, so at 1 the error cost is the share of wrong decisions.",
+        **bound("costs", 1.0, shown=lambda costs: min(max(costs, 0.01), 100.0)),
+    )
+    return error_cost(costs)
+
+
+def pick_gap(*, labelled: bool = False) -> None:
+    """Draw the choice of differences or ratios, one for all pages."""
+    st.segmented_control(
+        "Gap as",
+        ["difference", "ratio"],
+        format_func=str.capitalize,
+        required=True,
+        label_visibility="visible" if labelled else "collapsed",
+        **bound("gap", "difference", among=("difference", "ratio")),
+    )
+
+
+def error_cost(costs: float | None) -> str:
+    """Return the measure of errors, of which a wrong 1 is worth so many wrong 0s."""
+    return f"{COST} {1.0 if costs is None else costs:.4g}:1"
+
+
+def gaps_on(axes: Sequence[str]) -> dict[str, str]:
+    """Return the metrics on axes that are gaps of a measure, and these measures."""
+    named = {name: name.removesuffix("_gap") for name in axes if name.endswith("_gap")}
+    return {
+        name: error_cost(selection().costs) if measure == COST else measure
+        for name, measure in named.items()
+    }
+
+
+def ask_measure() -> None:
+    """Draw five questions, the first yes of which sets the measure, with sources."""
+    st.caption("Which measure? The first yes; otherwise accuracy by group.")
+    for question, measure, source in MEASURE_QUESTIONS:
+        st.button(
+            question,
+            help=f"{MEASURE_NAMES[measure]}: {source}",
+            type="tertiary",
+            on_click=_measure_is,
+            args=(measure,),
+        )
+
+
+def _measure_is(measure: str) -> None:
+    choose(measure=measure)
+
+
+def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
+    """Draw the pickers, and who is worse off by that measure under each of the models.
+
+    Of a sweep these are the plain model and the one looked at.
+    """
+    heading("By any measure", FOUR_FIFTHS_RULE)
+    with controls(4):
+        measure = pick_measure()
+        pick_gap(labelled=True)
+    asked = selection().gap
+    roles = store().dataset(dataset_id).roles
+    table = results.every_model(store(), models, dataset_id, measure)
+    groups = store().dataset(dataset_id).group_names
+    numbers = table.drop(columns="sentence")
+    feature = roles.sensitive_feature
+    show_table(results.readable_measures(numbers, groups, feature, asked))
+    for model, sentence in zip(table["model"], table["sentence"], strict=True):
+        st.caption(f"**{plain(model)}**: {plain(sentence)}")
+    kind = f"{INTERVAL_KINDS[measure]}, over seeds the means."
+    if asked == "ratio":
+        kind = f"over seeds the means. {RATIO_INTERVALS}."
+    st.caption(f"Test rows of all groups; {kind}")
