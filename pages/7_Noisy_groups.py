@@ -58,7 +58,7 @@ def show_noisy_groups():
         ui.problem("Nothing can be said of these groups", error)
         return
     with halves[0]:
-        noisy_groups.show_noise(chosen.noise)
+        noisy_groups.show_noise(chosen.rows, chosen.noise)
     if view.data and not (chosen.model and chosen.model.upload):
         with halves[1]:
             noisy_groups.show_training(

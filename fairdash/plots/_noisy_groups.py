@@ -213,7 +213,7 @@ def plot_confusion(counts: pd.DataFrame) -> Picture:
             "type": "category",
             "tickvals": list(map(str, counts.columns)),
             "ticktext": [
-                wrap(str(name), max(8, 28 // len(counts.columns)))
+                wrap(str(name), max(10, 28 // len(counts.columns)))
                 for name in counts.columns
             ],
             "tickangle": 0,

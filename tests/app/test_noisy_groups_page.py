@@ -1,9 +1,10 @@
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from reading import button, figures, labels, numbers, sent, widget, words
+from reading import button, drawn, figures, labels, numbers, sent, widget, words
 from toys import ROLES, people
 
 from fairdash import ui
@@ -192,7 +193,9 @@ def test_assumed_noise_leaves_true_groups_unknown_and_has_limits(
     _, n = np.unique(ui.store().dataset(dataset_id).group, return_counts=True)
     most = float(np.floor(1000 * largest_noise(n / n.sum()).max()) / 1000)
     for name in ("here", "there"):
-        widget(page, "number_input", f"Wrong among {name}").set_value(0.499).run()
+        widget(page, "number_input", f"Wrong among origin: {name}").set_value(
+            0.499
+        ).run()
     assert f"can be at most {most:g} here" in words(page)
 
 
@@ -229,7 +232,11 @@ def test_a_column_of_noisy_groups_is_compared_with_the_table_s_groups(inline, vi
     shown = bounds(page).set_index("Group")["In any case"]
     for name, row in known.iterrows():
         ends = ui.interval(row["general_low"], row["general_high"])
-        assert shown[name] == f"{row['general']:.3f} ({ends})"
+        assert shown[f"origin: {name}"] == f"{row['general']:.3f} ({ends})"
+    assert re.search(r"\d% of origin: \w+ appear as another group", words(page))
+    ticks = {f"origin: {name}" for name in known.index}
+    figure = next(f for f in map(partial(drawn, page), range(9)) if "y" in f["data"][0])
+    assert set(figure["data"][0]["x"]) == set(figure["data"][0]["y"]) == ticks
 
 
 def test_pasted_counts_train_every_approach_that_knows_them(

@@ -128,19 +128,21 @@ def noisy_facts(rows: NoisyRows, n_models: int) -> tuple[str, str, str]:
     return rows.name, plural(len(rows.groups), "row"), n
 
 
-def show_noise(noise: Noise) -> None:
+def show_noise(rows: NoisyRows, noise: Noise) -> None:
     """Draw who is mistaken for whom, and the bounds that follow."""
-    if noise.shares is not None:
-        picture = plots.plot_confusion(noise.shares)
+    shares = noise.shares
+    if shares is not None:
+        shares = shares.rename(index=rows.label, columns=rows.label)
+        picture = plots.plot_confusion(shares)
         figure(picture, how=_HOW_CONFUSION, key="confusion")
     if noise.bounds is None:
         heading("How much of a group may be wrong", _HOW_CROSSED)
-        if noise.shares is not None:
-            st.dataframe(nearest_table(noise.shares), hide_index=True)
+        if shares is not None:
+            st.dataframe(nearest_table(shares), hide_index=True)
         return
     heading("How much of a group may be wrong", _HOW_BOUNDS)
-    st.dataframe(_bounds_table(noise.bounds), hide_index=True)
-    if names := noise.too_small_for_lemma_1:
+    st.dataframe(_bounds_table(noise.bounds.rename(rows.label)), hide_index=True)
+    if names := [*map(rows.label, noise.too_small_for_lemma_1)]:
         st.warning(
             "True and recorded groups have other shares here, so Lemma 1 is too small "
             f"for {plain(', '.join(names))}; certificates use what holds in any case.",

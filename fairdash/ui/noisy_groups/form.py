@@ -243,7 +243,7 @@ def _assumed(rows: NoisyRows) -> Noise:
     with more("Shares wrong"), st.container(width=260):
         for name in rows.group_names:
             levels[name] = st.number_input(
-                plain(f"Wrong among {name}"),
+                plain(f"Wrong among {rows.label(name)}"),
                 0.0,
                 1.0,
                 step=0.01,
