@@ -59,6 +59,7 @@ def show_noisy_groups():
         return
     with halves[0]:
         noisy_groups.show_noise(chosen.rows, chosen.noise)
+        noisy_groups.show_scores(chosen, view.data)
     if view.data and not (chosen.model and chosen.model.upload):
         with halves[1]:
             noisy_groups.show_training(

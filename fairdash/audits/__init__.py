@@ -62,6 +62,7 @@ from fairdash.audits.individual import (
     nobody_alike,
     yardstick_caption,
 )
+from fairdash.audits.mean_scores import score_shifts, shift_table
 from fairdash.audits.models import (
     AuditedModel,
     AuditRows,

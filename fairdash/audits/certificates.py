@@ -52,11 +52,12 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Rows that a model decides: where they stand, outcomes, 0/1 decisions."""
+    """Rows that a model decides: where they stand, outcomes, 0/1 decisions, scores."""
 
     where: Places
     y: NDArray[np.int64]
     decided: NDArray[np.int64]
+    scores: NDArray[np.float64] | None = None
 
     @classmethod
     def of_trial(
@@ -64,26 +65,40 @@ class Decisions:
     ) -> "Decisions":
         """Return the test, or other, rows of a trial's split, decided at one half."""
         where = getattr(split(dataset, seed), part)
-        return cls.of_rows(where, dataset.y, store.artifact(key).scores() > 0.5)
+        scores = store.artifact(key).scores()
+        return cls.of_rows(where, dataset.y, scores > 0.5, scores)
 
     @classmethod
-    def of_split(cls, dataset: Dataset, seed: int, positive: ArrayLike) -> "Decisions":
+    def of_split(
+        cls,
+        dataset: Dataset,
+        seed: int,
+        positive: ArrayLike,
+        scores: ArrayLike | None = None,
+    ) -> "Decisions":
         """Return the test rows of a split, decided as all rows of the table are."""
-        return cls.of_rows(split(dataset, seed).test, dataset.y, positive)
+        return cls.of_rows(split(dataset, seed).test, dataset.y, positive, scores)
 
     @classmethod
-    def of_all(cls, y: ArrayLike | None, positive: ArrayLike) -> "Decisions":
+    def of_all(
+        cls, y: ArrayLike | None, positive: ArrayLike, scores: ArrayLike | None = None
+    ) -> "Decisions":
         """Return all rows of a file."""
-        return cls.of_rows(np.arange(len(np.asarray(positive))), y, positive)
+        return cls.of_rows(np.arange(len(np.asarray(positive))), y, positive, scores)
 
     @classmethod
     def of_rows(
-        cls, where: Places, y: ArrayLike | None, positive: ArrayLike
+        cls,
+        where: Places,
+        y: ArrayLike | None,
+        positive: ArrayLike,
+        scores: ArrayLike | None = None,
     ) -> "Decisions":
         """Return some rows of a table; without outcomes all are 0."""
+        known = None if scores is None else np.asarray(scores, np.float64)[where]
         decided = np.asarray(positive)[where].astype(np.int64)
         outcome = np.zeros_like(decided) if y is None else np.asarray(y)[where]
-        return cls(where, outcome.astype(np.int64), decided)
+        return cls(where, outcome.astype(np.int64), decided, known)
 
     @property
     def status(self) -> str:

@@ -28,6 +28,7 @@ from fairdash.methods.noisy_groups import (
     estimate_from_counts,
     estimate_noise,
     read_counts,
+    wasserstein_bounds,
     write_counts,
 )
 from fairdash.postprocessing import cross, read_margins
@@ -142,6 +143,9 @@ def estimate(
     file: File,
     true: Annotated[str, typer.Option(help="Column with the true groups.")],
     recorded: Annotated[str, typer.Option(help="Column with the recorded groups.")],
+    score: Annotated[
+        str, typer.Option(help="Column with scores, whose means are then bounded.")
+    ] = "",
     out: Annotated[
         Path | None, typer.Option(help="File to write the counts to.")
     ] = None,
@@ -150,16 +154,23 @@ def estimate(
 
     Prints the rows by true (down) and recorded group (across), P(true | recorded), and
     how far each true group can be from the recorded one with an interval; all intervals
-    hold together with 95 % confidence (Clopper and Pearson, Bonferroni). The counts are
+    hold together with 95 % confidence (Clopper and Pearson, Bonferroni). With scores,
+    also how far the mean score of each group is from that of the recorded one, and can
+    be: Wasserstein distance and radius times range, of these rows. The counts are
     what methods train with as `auxiliary`, and `fairdash certify --auxiliary` takes.
     The exit status is 2 when something cannot be used.
     """
     with refusing(file):
         frame = read_table(file)
-        missing = [name for name in (true, recorded) if name not in frame]
+        asked = [true, recorded, *([score] if score else [])]
+        missing = [name for name in asked if name not in frame]
         if missing:
             raise ValueError(f"There are no columns {missing}; it has {list(frame)}.")
         known = estimate_noise(frame[true], frame[recorded])
+        shifts = None
+        if score:
+            values = (read_margins(frame[score]) + 1) / 2
+            shifts = wasserstein_bounds(values, frame[true], frame[recorded])
     if out is not None:
         out.write_text(write_counts(known.counts))
     typer.echo(f"{known.counts}\n\nP(true | recorded)")
@@ -168,6 +179,9 @@ def estimate(
         radii = known.bounds[["general", "general_low", "general_high"]]
         named = radii.set_axis(["radius", "low", "high"], axis=1)
         typer.echo(f"\n{named.to_string(float_format='%.3f')}")
+    if shifts is not None:
+        shown = shifts.drop(columns="radius").to_string(float_format="%.3f")
+        typer.echo(f"\nMean of {score}, from 0 to 1, true less recorded\n{shown}")
 
 
 def _of_store(home: Path | None, what: str, score: str) -> tuple[Models, Labels]:

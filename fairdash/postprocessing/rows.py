@@ -197,6 +197,11 @@ class TableScores(NamedTuple):
     y: NDArray[np.int8] | None
     score_type: ScoreType
 
+    @property
+    def probabilities(self) -> Array:
+        """The scores as numbers from 0 to 1, (margin + 1) / 2."""
+        return (self.margins + 1) / 2
+
     @classmethod
     def read(
         cls,

@@ -8,6 +8,7 @@ from reading import button, drawn, figures, labels, numbers, sent, widget, words
 from toys import ROLES, people
 
 from fairdash import ui
+from fairdash._wording import number
 from fairdash.datasets import Subgroups, encode, split
 from fairdash.methods import NoisyGroupsDRO
 from fairdash.methods.noisy_groups import (
@@ -20,6 +21,7 @@ from fairdash.methods.noisy_groups import (
     simulate_noise,
     tv_certificate,
     violations,
+    wasserstein_bounds,
 )
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
@@ -87,6 +89,36 @@ def test_the_first_screen_has_the_exact_certificate_of_the_model(visit, run_id):
         assert (beyond is None) == (least < 0)
         if beyond:
             assert float(beyond.group(1)) == pytest.approx(100 * least, abs=0.151)
+
+
+def shifts(page):
+    tables = [frame.value for frame in page.dataframe]
+    return next((one for one in tables if "At most (Wasserstein)" in one), None)
+
+
+def test_mean_scores_are_bounded_where_true_groups_are_known(visit, run_id):
+    page = visit("Noisy groups", run=run_id)
+    store = ui.store()
+    (trial,) = store.snapshot(run_id).trials
+    dataset = store.dataset(store.run(run_id).dataset_id)
+    test, scores = split(dataset, 0).test, store.artifact(trial.key).scores()
+    groups = np.asarray(dataset.sensitive_features, dtype=object)
+    noisy = simulate_noise(groups, 0.1, random_state=0)
+    exact = wasserstein_bounds(
+        scores[test], groups[test].astype(str), noisy[test].astype(str)
+    )
+    assert (exact["wasserstein"] < exact["tv_bound"]).all()
+    shown = shifts(page).set_index("Group")
+    for name, row in exact.iterrows():
+        assert shown.loc[f"origin: {name}"].tolist() == [
+            number(row["radius"]),
+            ui.change(row["gap"]),
+            number(row["wasserstein"]),
+            number(row["tv_bound"]),
+        ]
+    widget(page, "selectbox", "Noise").select("Assumed").run()
+    assert not page.exception
+    assert shifts(page) is None
 
 
 def test_the_browser_gets_the_worst_rates_of_every_radius(visit, run_id):

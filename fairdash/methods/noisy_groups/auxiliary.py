@@ -135,8 +135,8 @@ def wasserstein_bounds(
     Returns
     -------
     DataFrame
-        By group: ``gap``, the mean of h in the true group less that in the noisy one,
-        ``wasserstein`` and ``tv_bound``.
+        By group: ``radius``, the total variation; ``gap``, the mean of h in the true
+        group less that in the noisy one; ``wasserstein`` and ``tv_bound``.
 
     Raises
     ------
@@ -157,6 +157,7 @@ def wasserstein_bounds(
     parts = [(h[true == name], h[noisy == name]) for name in known.counts.index]
     return pd.DataFrame(
         {
+            "radius": known.bounds["general"].to_numpy(),
             "gap": [p.mean() - q.mean() for p, q in parts],
             "wasserstein": [wasserstein_distance(p, q) for p, q in parts],
             "tv_bound": known.bounds["general"].to_numpy() * np.ptp(h),

@@ -10,3 +10,4 @@ from fairdash.ui.noisy_groups.blocks import (
     show_training,
 )
 from fairdash.ui.noisy_groups.form import certifiable, pick_noise
+from fairdash.ui.noisy_groups.scores import show_scores

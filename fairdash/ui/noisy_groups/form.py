@@ -132,16 +132,17 @@ def decisions_of(source: Source, dataset_id: str | None) -> Decisions:
     """Return the test rows of a model's seed, or all rows: of a file, of own scores."""
     if source.upload is not None:
         sent = read_upload(source.upload)
-        return Decisions.of_all(sent.y, sent.margins > 0)
+        return Decisions.of_all(sent.y, sent.margins > 0, sent.probabilities)
     assert dataset_id is not None, "a model has a data set"
     dataset = store().dataset(dataset_id)
     own = source.own
     if own is None:
         return Decisions.of_trial(store(), dataset, source.trial, source.seed)
-    decided = own.decisions(store().score_values(dataset, own))
+    scores = store().score_values(dataset, own)
+    decided = own.decisions(scores)
     if source.seed == ALL_ROWS:
-        return Decisions.of_all(dataset.y, decided)
-    return Decisions.of_split(dataset, source.seed, decided)
+        return Decisions.of_all(dataset.y, decided, scores)
+    return Decisions.of_split(dataset, source.seed, decided, scores)
 
 
 def pick_noise(
