@@ -32,9 +32,9 @@ def shift_table(shifts: pd.DataFrame, label: Callable[[str], str]) -> pd.DataFra
     return pd.DataFrame(
         {
             "Group": [label(str(name)) for name in shifts.index],
-            "TV radius (γ)": [number(value) for value in shifts["radius"]],
-            "Mean score, true less recorded": [change(v) for v in shifts["gap"]],
-            "At most (Wasserstein)": [number(v) for v in shifts["wasserstein"]],
-            "At most (γ × range)": [number(value) for value in shifts["tv_bound"]],
+            "γ": [number(value) for value in shifts["radius"]],
+            "Found": [change(v) for v in shifts["gap"]],
+            "Wasserstein": [number(v) for v in shifts["wasserstein"]],
+            "γ × range": [number(value) for value in shifts["tv_bound"]],
         }
     )

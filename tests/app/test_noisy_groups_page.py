@@ -93,7 +93,7 @@ def test_the_first_screen_has_the_exact_certificate_of_the_model(visit, run_id):
 
 def shifts(page):
     tables = [frame.value for frame in page.dataframe]
-    return next((one for one in tables if "At most (Wasserstein)" in one), None)
+    return next((one for one in tables if "γ × range" in one), None)
 
 
 def test_mean_scores_are_bounded_where_true_groups_are_known(visit, run_id):

@@ -36,4 +36,7 @@ def show_scores(chosen: Chosen, dataset_id: str | None) -> None:
         return
     heading("How far mean scores can be", _HOW)
     st.dataframe(shift_table(shifts, chosen.rows.label), hide_index=True)
-    st.caption(f"{plain(model.label)}, {model.rows}.")
+    st.caption(
+        f"{plain(model.label)}, {model.rows}: mean score of the true group less that "
+        "of the recorded one; found, and at most by either bound."
+    )
