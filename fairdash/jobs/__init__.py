@@ -22,7 +22,15 @@ from fairdash.jobs._shares import (
     withdraw,
 )
 from fairdash.jobs._watch import JsonLines, log_to_stderr, logs_json, metrics
-from fairdash.jobs._work import cancel, keep_table, queue, run_open, submit, wake
+from fairdash.jobs._work import (
+    cancel,
+    keep_data,
+    keep_table,
+    queue,
+    run_open,
+    submit,
+    wake,
+)
 
 if TYPE_CHECKING:
     from fairdash.jobs._workers import serve_worker, write_certificates

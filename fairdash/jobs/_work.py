@@ -230,13 +230,7 @@ def queue(
     ValueError when the specification does not fit the catalog or its data; nothing is
     queued.
     """
-    table = spec.data.table
-    if table is None:
-        path = source_file(spec.data)
-        table = store.add_table(path, path.name)
-    dataset_id = store.add_dataset(
-        table, spec.data.roles, spec.data.name, spec.subgroups
-    )
+    dataset_id = keep_data(store, spec)
     dataset = store.dataset(dataset_id)
     spec.subgroups.label(dataset.frame)
     spec = spec.fitted_to(dataset)
@@ -249,6 +243,16 @@ def queue(
         dataset_id=dataset_id,
         run_id=run_id,
     )
+
+
+def keep_data(store: Store, spec: SweepSpec) -> str:
+    """Keep the data set of a specification in the store; return its id."""
+    data = spec.data
+    table = data.table
+    if table is None:
+        path = source_file(data)
+        table = store.add_table(path, path.name)
+    return store.add_dataset(table, data.roles, data.name, spec.subgroups)
 
 
 def cancel(store: Store, run_id: str) -> None:
