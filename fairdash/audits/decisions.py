@@ -25,6 +25,7 @@ from fairdash.metrics import (
     as_probabilities,
     calibration_curve,
     error_costs,
+    for_all_pairs,
     gap_sentence,
     measure_by_group,
     measure_gaps,
@@ -44,7 +45,8 @@ class Audit:
         measure, then the table of `fairdash.metrics.measure_by_group`.
     gaps : DataFrame
         measure, then the table of `fairdash.metrics.measure_gaps`, clear (whether the
-        interval excludes 0) and sentence.
+        interval excludes 0) and sentence. Of more than two groups the intervals of a
+        measure hold for all pairs at once (Bonferroni), so any of them may be named.
     local : DataFrame or None
         measure, then the table of `fairdash.metrics.local_measure`, then chance: what
         the largest gap of a model that is fair in every subgroup stays below in 95 % of
@@ -193,11 +195,12 @@ def audit(
         for m in chosen
     ]
     compared: dict[str, Any] = {"reference": reference, "favourable": favourable}
+    compared["confidence"] = for_all_pairs(
+        confidence, by_group[0]["group"].nunique(), held=reference is not None
+    )
     gaps = pd.concat(
         [
-            measure_gaps(m, y, predicted[m], **compared, **asked, **spread).assign(
-                measure=m
-            )
+            measure_gaps(m, y, predicted[m], **compared, **asked).assign(measure=m)
             for m in chosen
         ],
         ignore_index=True,

@@ -24,6 +24,7 @@ from fairdash.metrics.group.evaluate import (
 from fairdash.metrics.group.intervals import (
     Interval,
     difference_of,
+    for_all_pairs,
     gap_interval,
     newcombe_interval,
     seed_interval,

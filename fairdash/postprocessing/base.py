@@ -21,7 +21,10 @@ from fairdash._wording import (
 from fairdash.metrics import (
     MEASURE_NAMES,
     SCORE_MEASURES,
+    Interval,
+    difference_of,
     expected_measure,
+    for_all_pairs,
     gap_ends,
     gap_words,
 )
@@ -86,6 +89,24 @@ class Report(NamedTuple):
             table[[when, f"{when}_low", f"{when}_high"]] = own
         return table.rename_axis("group").reset_index()
 
+    def _apart(self, behind: int, ahead: int) -> tuple[float, float]:
+        """Return the ends of how far one group is ahead, for all pairs at once."""
+        rows, each = self.rows, for_all_pairs(0.95, len(self.changed))
+        found = expected_measure(
+            "selection_rate",
+            None,
+            self.h,
+            sensitive_features=np.array(rows.names, dtype=object)[rows.codes],
+            sample_weight=rows.weight,
+            confidence=each,
+        ).by_group.set_index("group")
+        one, other = (
+            Interval(*found.loc[name, ["value", "ci_low", "ci_high"]].to_numpy(float))
+            for name in self.changed["group"].iloc[[ahead, behind]]
+        )
+        low, high = difference_of(one, other)
+        return float(low), float(high)
+
     def verdict(self, rows: str, feature: str = "") -> str:
         """Say what decisions of the ramp change, who is behind, and how surely.
 
@@ -110,12 +131,14 @@ class Report(NamedTuple):
         )
         left = self.outcome.iloc[1]
         value, low, high = (float(left[name]) for name in ("value", "low", "high"))
+        if low > 0 and len(rates) > 2:  # the largest gap is; here of the pair named
+            low, high = self._apart(int(rates.argmin()), int(rates.argmax()))
         words = gap_words(
             "selection_rate", behind, ahead, -value, decided="decided positively"
         )
         ends = gap_ends("selection_rate", 1, low, high)
         who = f"{words} ({ends})"
-        if not low > 0:
+        if not left["low"] > 0:
             who = f"no gap between groups is clear ({ends} points)"
         share = percent(changed["changed"].sum() / changed["n"].sum())
         return (

@@ -48,7 +48,6 @@ from fairdash.results.measured import (
     every_measure,
     every_model,
     local_by_measure,
-    local_ratios,
     readable_measures,
 )
 from fairdash.results.models import (
@@ -66,6 +65,7 @@ from fairdash.results.models import (
     trained_as,
 )
 from fairdash.results.outcomes import outcome, side_by_side
+from fairdash.results.pairs import local_ratios
 from fairdash.results.rates import (
     base_rate_kpis,
     base_rate_ratios,

@@ -12,7 +12,7 @@ from fairdash._wording import alike_words, moved_words, number, plural
 from fairdash.datasets import Subgroups
 from fairdash.metrics import gap_ends, gap_words, measure_by_group
 from fairdash.results.evaluation import MOST_SEEDS, metrics_by_setting, paired_changes
-from fairdash.results.measured import predicted, widest_gap
+from fairdash.results.measured import widest_gap
 from fairdash.results.models import (
     Setting,
     Trained,
@@ -24,6 +24,7 @@ from fairdash.results.models import (
     trained_as,
     trials_of,
 )
+from fairdash.results.pairs import predicted
 from fairdash.results.rows import own_beside, rows_of
 from fairdash.results.sweeps import StoredSweep, has_axes, sweep_grid
 from fairdash.store import Snapshot, Store

@@ -47,6 +47,10 @@ FOLDS_WORDS = (
     f"Each row is predicted by that of {FOLDS} models that did not see it; intervals "
     "are of the mean of these models, not of all that other rows could have trained."
 )
+PAIR_WORDS = (
+    "The verdict's intervals are of the pairs it names, and hold for all pairs of "
+    "groups in all subgroups at once."
+)
 _MOST_ROWS = 40
 _LABEL = 20  # characters on a card
 _MOST_KEPT = 16  # figures of a result
@@ -75,6 +79,8 @@ class LocalResult:
         Whether the gap over all rows keeps its sign over several seeds.
     overall : dict of str to float
         The measure over all rows by group, mean over seeds; empty if not asked for.
+    named : fairdash.results.pairs.NamedPair or None
+        Interval of a pair that the verdict names among more than two groups.
     """
 
     label: str
@@ -89,6 +95,7 @@ class LocalResult:
     crossed: bool = False
     overall_sure: bool = False
     overall: Mapping[str, float] = field(default_factory=dict)
+    named: Any = None
 
     @cached_property
     def once(self) -> Kept:
@@ -205,14 +212,19 @@ class LocalResult:
                 f"by {self.label}, but seeds disagree on who is ahead ({rows}).{whole}"
             )
         less = better_when(self.measure, favourable=favourable) == "high"
+        low, high = worst["ci_low"], worst["ci_high"]
+        if self.named is not None:
+            low, high = self.named.ends(higher, lower, str(worst["subgroup"]))
         if self.measure != "selection_rate":
             one, other = (lower, higher) if less else (higher, lower)
             apart = values[one] - values[other]
             words = self._words(named(one), named(other), apart, outcome)
-            ends = gap_ends(self.measure, 1, worst["ci_low"], worst["ci_high"])
+            ends = gap_ends(self.measure, 1, low, high)
             place = f"In {worst['subgroup']}, by {self.label}"
             return f"{place}, {words} ({ends}; {rows}).{whole}"
-        ends = f"{100 * worst['ci_low']:.0f} to {100 * worst['ci_high']:.0f}"
+        ends = f"{100 * low:.0f} to {100 * high:.0f}"
+        if self.named is not None:
+            ends = gap_ends(self.measure, 1, low, high)
         often, one, other = ("less", lower, higher) if less else ("more", higher, lower)
         return (
             f"In {worst['subgroup']}, {self.label} predicts “{outcome}” "
@@ -237,6 +249,12 @@ class LocalResult:
             return f" Over all rows groups are {self._size(gap)} apart ({ends})."
         one, other = pair
         signed = copysign(gap, self.overall[one] - self.overall[other])
+        if self.named is not None:
+            first, second = pair if signed > 0 else pair[::-1]
+            low, high = self.named.ends(first, second)
+            ends = gap_ends(self.measure, 1, low, high)
+        if not low > 0:
+            return ""
         words = self._words(named(one), named(other), signed, outcome)
         where = "Overall," if words.startswith("among") else "Over all rows"
         return f" {where} {words} ({ends})."
@@ -296,6 +314,8 @@ class LocalResult:
         text = f"{what}{held} by subgroup{part} on {rows}, {seeds}95% {kind}. "
         text += f"Dashed: {whole}."
         told = FOLDS_WORDS if self.crossed else ""
+        if self.named is not None:
+            text += f" {PAIR_WORDS}"
         return " ".join(filter(None, [text, told, floor_words(self.label), self.note]))
 
     def kpis(self, k: int) -> list[Kpi]:

@@ -3,37 +3,32 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fairdash import metrics
 from fairdash._wording import four_fifths, group_label, spoken_group
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURE_SYMBOLS,
     MEASURES,
-    SCORE_MEASURES,
-    Interval,
-    LocalMeasure,
     best_off,
     calibration_curve,
+    for_all_pairs,
     gap_sentence,
     mean_local_di,
     measure_by_group,
     measure_gaps,
-    ratio_interval,
     summarise_seeds,
 )
 from fairdash.results.evaluation import constant
 from fairdash.results.local import LocalResult, gap_names, local_result
 from fairdash.results.models import Setting, on_shared_seeds
+from fairdash.results.pairs import NamedPair, measured_locally, predicted, ratio_of_all
 from fairdash.results.rows import (
     ALL_ROWS,
-    Rows,
     Tested,
     beside_trained,
     is_own,
@@ -66,11 +61,15 @@ def local_by_measure(
     """
     models = beside_trained(models)
     plain = measure == "selection_rate" and reference is None
+    named = None
     compared = on_shared_seeds(models)
     main = compared.models[-1]
     sure = _overall_sure(store, main, dataset_id, measure, reference)
     known = _values(store, main, dataset_id, measure).dropna()
     overall = {str(group): float(value) for group, value in known.items()}
+    if len(store.dataset(dataset_id).group_names) > 2:
+        everyone = tuple(tested(store, main, dataset_id, subgroups))
+        named = NamedPair(everyone, measure, reference)
     all_rows = on_all_rows(main)
     crossed = all_rows and main.seeds != {ALL_ROWS}
     if plain and not any(map(is_own, models)):
@@ -80,6 +79,7 @@ def local_by_measure(
             overall=overall,
             rows="row" if crossed else "test row",
             crossed=crossed,
+            named=named,
         )
     tables, rows, floors = [], [], []
     names = gap_names(measure)
@@ -114,6 +114,7 @@ def local_by_measure(
         crossed,
         sure,
         overall,
+        named,
     )
 
 
@@ -134,8 +135,8 @@ def _overall_sure(
     mean = _values(store, model, dataset_id, measure).dropna()
     if len(mean) < 2:
         return False
-    pairs = comb(len(mean), 2) if reference is None else len(mean) - 1
-    asked = measure, reference or str(mean.idxmax()), 1 - 0.05 / pairs
+    sure = for_all_pairs(0.95, len(mean), held=reference is not None)
+    asked = measure, reference or str(mean.idxmax()), sure
     trials = tested(store, model, dataset_id, _EVERYBODY)
     gaps = pd.concat([_gaps(trial, *asked) for trial in trials])
     gaps = gaps.groupby("group")[["difference", "ci_low", "ci_high"]].mean()
@@ -210,7 +211,9 @@ def _by_groups(
     )
     values = _values(store, model, dataset_id, measure)
     trials = tested(store, model, dataset_id, _EVERYBODY)
-    ratios = np.mean([_ratio(trial, measure, reference) for trial in trials], axis=0)
+    ratios = np.mean(
+        [ratio_of_all(trial, measure, reference) for trial in trials], axis=0
+    )
     ratio = dict(zip(("ratio", "ratio_low", "ratio_high"), ratios, strict=True))
     return {
         **{str(group): value for group, value in values.items()},
@@ -270,7 +273,8 @@ def widest_gap(
 ) -> dict[str, Any]:
     """Return who is furthest from a group over all rows, by default the best off.
 
-    Over several seeds the gap and the ends of its interval are means.
+    Over several seeds the gap and the ends of its interval are means. The interval
+    holds for all pairs of groups at once, since this one is named for its gap.
 
     Returns
     -------
@@ -286,7 +290,9 @@ def widest_gap(
         or dataset.group_names[best_off(measure, value, favourable=favourable)]
     )
     trials = tested(store, model, dataset_id, _EVERYBODY)
-    gaps = pd.concat([_gaps(trial, measure, best) for trial in trials])
+    known = int(np.isfinite(value).sum())
+    sure = for_all_pairs(0.95, known, held=reference is not None)
+    gaps = pd.concat([_gaps(trial, measure, best, sure) for trial in trials])
     numbers = ["difference", "ci_low", "ci_high"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
     widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
@@ -318,64 +324,6 @@ def readable_measures(
     return table[[name for name in names if name in table]].rename(columns=names)
 
 
-def local_ratios(
-    store: Store,
-    model: Setting,
-    dataset_id: str,
-    subgroups: Subgroups,
-    measure: str = "selection_rate",
-    reference: str | None = None,
-) -> pd.DataFrame:
-    """Return the smallest over the largest value of the groups, inside subgroups.
-
-    With a ``reference`` the smallest value of the other groups over that of this one.
-    Over several seeds numbers are means over those in which a subgroup is estimable,
-    which must be half of them.
-
-    Returns
-    -------
-    DataFrame of subgroup, n, ratio, ratio_low, ratio_high, estimable, reason; first of
-    all rows, then one row per subgroup. NaN for ``calibration``, which has signs.
-    """
-    trials = tested(store, model, dataset_id, subgroups)
-    tables = pd.concat([_ratios(trial, measure, reference) for trial in trials])
-    by = tables.groupby("subgroup", sort=False, observed=True)
-    mean = by[["n", "ratio", "ratio_low", "ratio_high"]].mean()
-    estimable = 2 * by["estimable"].sum() >= len(trials)
-    mean[["ratio", "ratio_low", "ratio_high"]] = mean.drop(columns="n").where(estimable)
-    mean["estimable"] = estimable & mean["ratio"].notna()
-    mean["reason"] = by["reason"].max().replace("", "undefined")
-    return mean.reset_index()
-
-
-@lru_cache(maxsize=2000)
-def _ratio(trial: Tested, measure: str, reference: str | None) -> Interval:
-    rows = trial.rows
-    return ratio_interval(
-        measure,
-        rows.y,
-        predicted(rows, trial.key, measure),
-        sensitive_features=rows.groups["sensitive_features"],
-        reference=reference,
-        sample_weight=rows.sample_weight,
-        folds=rows.folds(trial.key),
-    )
-
-
-@lru_cache(maxsize=500)
-def _ratios(trial: Tested, measure: str, reference: str | None) -> pd.DataFrame:
-    rows, key = trial.rows, trial.key
-    return metrics.local_ratios(
-        measure,
-        rows.y,
-        predicted(rows, key, measure),
-        sample_weight=rows.sample_weight,
-        folds=rows.folds(key),
-        reference=reference,
-        **rows.groups,
-    )
-
-
 def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:
     """Return the calibration curve of a model by group, on the first of its seeds.
 
@@ -405,15 +353,7 @@ class _Found(NamedTuple):
 @lru_cache(maxsize=2000)
 def _measured(trial: Tested, measure: str, reference: str | None) -> _Found:
     key, rows = trial.key, trial.rows
-    found = LocalMeasure.of(
-        measure,
-        rows.y,
-        predicted(rows, key, measure),
-        reference=reference,
-        sample_weight=rows.sample_weight,
-        folds=rows.folds(key),
-        **rows.groups,
-    )
+    found = measured_locally(trial, measure, reference)
     names = gap_names(measure)
     overall, largest = found.overall(), found.worst()
     worst = {names.worst.format(k=k): float(found.worst(k).value) for k in _WORST}
@@ -453,7 +393,7 @@ def _gaps(
     trial: Tested,
     measure: str,
     reference: str,
-    confidence: float = 0.95,
+    confidence: float,
 ) -> pd.DataFrame:
     rows = trial.rows
     return measure_gaps(
@@ -466,10 +406,3 @@ def _gaps(
         folds=rows.folds(trial.key),
         confidence=confidence,
     )
-
-
-def predicted(rows: Rows, key: str, measure: str) -> Any:
-    """Return what a measure of a trial is computed from on some rows."""
-    if measure == "auc":
-        return rows.ranks(key)
-    return rows.scores(key) if measure in SCORE_MEASURES else rows.predictions(key)

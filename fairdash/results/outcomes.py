@@ -169,6 +169,8 @@ def outcome(store: Store, snapshot: Snapshot) -> Outcome:
     n_settings = len(settings(snapshot.trials))
     fewer = f"{len(chosen)} of {n_settings} models." if len(chosen) < n_settings else ""
     trained = trained_on(store, dataset_id, snapshot.run.spec.get("train_rows"))
+    several = len(store.dataset(dataset_id).group_names) > 2
+    pairs = "The pair named has an interval for all pairs at once." if several else ""
     return Outcome(
         settings=tuple(shown),
         method=CATALOG[main.method].label,
@@ -176,7 +178,7 @@ def outcome(store: Store, snapshot: Snapshot) -> Outcome:
         row=table[table["label"] == main.label].to_dict("records")[0],
         changes=changes,
         chance=chance_worst(store, main, dataset_id, subgroups),
-        notes=" ".join(filter(None, [compared.note(), trained, fewer])),
+        notes=" ".join(filter(None, [compared.note(), trained, fewer, pairs])),
         gap=widest_gap(store, main, dataset_id),
     )
 

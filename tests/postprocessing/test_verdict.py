@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdash.metrics import newcombe_interval
 from fairdash.postprocessing import RampThreshold, ScoredRows
 
 N = 600
@@ -66,3 +67,8 @@ def test_the_verdict_says_what_the_decisions_show(seed, known, tolerance, rate):
     ).groups()
     assert int(points) == pytest.approx(100 * gap, abs=0.51)
     assert rates[ahead] - rates[behind] == pytest.approx(gap, abs=1e-9)
+    counts = [(h[groups == g].sum(), (groups == g).sum()) for g in (ahead, behind)]
+    ends = newcombe_interval(*counts[0], *counts[1], confidence=1 - 0.05 / 3)
+    low, high = re.search(r"\((−?[\d.]+) to ([\d.]+)\)", last).groups()
+    told = float(low.replace("−", "-")), float(high)
+    assert told == pytest.approx([100 * float(end) for end in ends], abs=0.51)

@@ -15,6 +15,7 @@ from fairdash.datasets import Roles, ScoreColumn, Subgroups, make_dataset, split
 from fairdash.metrics import (
     MEASURES,
     SCORE_MEASURES,
+    gap_ends,
     local_measure,
     newcombe_interval,
     wilson_interval,
@@ -398,6 +399,45 @@ def test_sampling_weights_count_in_base_rates_and_calibration(inline):
     row = curve.loc[("there", "0.3–0.4")]
     assert row["rate"] == pytest.approx(y[inside].mean())
     assert row["mean_score"] == pytest.approx(again["p"][inside].mean())
+
+
+@pytest.mark.parametrize("reference", [None, "here"])
+@pytest.mark.parametrize("measure", ["selection_rate", "true_positive_rate"])
+def test_of_three_groups_the_pair_named_has_an_interval_for_all(
+    inline, measure, reference
+):
+    frame = people(1200)
+    rng = np.random.default_rng(1)
+    frame["origin"] = rng.choice(["here", "there", "beyond"], 1200, p=[0.5, 0.4, 0.1])
+    lower = frame["origin"].map({"here": 1.0, "there": 0.6, "beyond": 0.4})
+    frame["p"] = (rng.random(1200) + 2 * (frame["hired"] == "yes")) / 3 * lower
+    score = ScoreColumn(column="p", kind="probability")
+    roles = ROLES.model_copy(update={"scores": (score,)})
+    table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
+    data = ui.store().add_dataset(table, roles, "People", SUBGROUPS)
+    (own,) = own_models(ui.store(), data)
+    if measure == "true_positive_rate":
+        frame = frame[frame["hired"] == "yes"]
+    asked = SUBGROUPS, measure, reference
+    found = local_by_measure(ui.store(), [own], data, *asked)
+    said = found.verdict(["beyond", "here", "there"], "hired = yes", feature="origin")
+    assert "hold for all pairs of groups" in found.caption()
+    worst = found.own.nlargest(1, found.names.gap).iloc[0]["subgroup"]
+    pairs = 3 if reference is None else 2
+    for rows, places in ((frame[frame["branch"] == worst], 2), (frame, 1)):
+        counts = (rows["p"] > 0.5).groupby(rows["origin"]).agg(["sum", "size"])
+        rate = counts["sum"] / counts["size"]
+        most = reference or rate.idxmax()
+        least = rate.drop(most).idxmin()
+        sure = 1 - 0.05 / (pairs * places)
+        low, high = newcombe_interval(
+            *counts.loc[most], *counts.loc[least], confidence=sure
+        )
+        told = re.escape(gap_ends(measure, 1, float(low), float(high)))
+        assert re.search(rf"{least}.*\({told}[;)]", said), (told, said)
+    if reference is None:
+        every = every_model(ui.store(), [own], data, measure).iloc[0]
+        assert (-every["ci_high"], -every["ci_low"]) == pytest.approx((low, high))
 
 
 @pytest.mark.parametrize("measure", ["selection_rate", "brier"])

@@ -302,11 +302,13 @@ class DriftResult:
                 f"Of {plural(len(self.changes), 'subgroup')} "
                 f"{not_estimable(self.changes)}: choose wider ones, or a smaller size."
             )
+        several = len(self.reference.groups.categories) > 2
+        pairs = " and all pairs of groups" if several else ""
         return (
             f"Gap in {self.rate_words()}: {self.high} less {self.low}, "
             f"{self.label}. Open: {self.reference.name}; filled: {self.table.name}, "
             f"95% Newcombe intervals. Right: the change of two independent tables, "
-            f"simultaneous 95% intervals over {plural(n, 'subgroup')}."
+            f"simultaneous 95% intervals over {plural(n, 'subgroup')}{pairs}."
         )
 
     def rate_words(self) -> str:

@@ -20,6 +20,7 @@ from fairdash.metrics import (
     Measured,
     difference_of,
     divide,
+    for_all_pairs,
     newcombe_interval,
 )
 
@@ -161,7 +162,8 @@ def gap_changes(
         d_1 - d_0 + \sqrt{(u_1 - d_1)^2 + (d_0 - l_0)^2}
 
     and over the m estimable subgroups all at ``1 - (1 - confidence) / m`` (Bonferroni):
-    they hold at once, so whichever change looks largest may be named.
+    they hold at once, so whichever change looks largest may be named. The pair was
+    chosen by its gap on the first table; of more than two groups m counts all pairs.
 
     Subgroups with fewer than ``min_size`` rows of the two groups in a table are not
     estimable.
@@ -184,7 +186,8 @@ def gap_changes(
         for i in range(len(before.subgroups))
     ]
     estimable = np.array([not reason for reason in reasons], bool)
-    level = 1 - (1 - confidence) / max(int(estimable.sum()), 1)
+    times = max(int(estimable.sum()), 1)
+    level = for_all_pairs(confidence, len(before.groups), times=times)
     low, high = difference_of(after.gap(pair, level), before.gap(pair, level))
     old, new = before.gap(pair, confidence), after.gap(pair, confidence)
 
@@ -276,7 +279,8 @@ def gap_drivers(
     ]
     again = np.add(*_parts(*drawn[0], *drawn[1]))
     occur = cells[0][0].sum(axis=1) + cells[1][0].sum(axis=1) > 0
-    tail = (1 - confidence) / 2 / max(int(occur.sum()), 1)
+    times = max(int(occur.sum()), 1)
+    tail = (1 - for_all_pairs(confidence, len(before.groups), times=times)) / 2
     half = -ndtri(tail) * again.std(axis=0, ddof=1)
     shares = [divide(n.sum(axis=1), np.full(len(n), n.sum())) for n, _ in cells]
     total = rates + composition

@@ -211,6 +211,19 @@ def difference_of(one: Interval, other: Interval) -> Bounds:
     return difference - down, difference + up
 
 
+def for_all_pairs(
+    confidence: float, n_groups: int, *, held: bool = False, times: int = 1
+) -> float:
+    """Return at which confidence each pair's interval holds, so that all do at once.
+
+    Bonferroni over the pairs of groups, or with one ``held`` over the others, in
+    ``times`` places: whichever pair is named for its values, its interval covers its
+    own gap. Of two groups in one place it is ``confidence``.
+    """
+    pairs = n_groups - 1 if held else n_groups * (n_groups - 1) // 2
+    return 1 - (1 - confidence) / max(pairs * times, 1)
+
+
 def ratio_of(one: Interval, other: Interval) -> Bounds:
     r"""Return the ends of the ratio of two independent estimates that are not negative.
 
@@ -257,8 +270,8 @@ def smallest_ratio(
     pairs, since the pair was chosen by its values.
     """
     n_groups = value.shape[-1]
-    pairs = n_groups * (n_groups - 1) // 2 if reference is None else n_groups - 1
-    every = Interval(value, *ends(normal_quantile(1 - (1 - confidence) / pairs)))
+    each = for_all_pairs(confidence, n_groups, held=reference is not None)
+    every = Interval(value, *ends(normal_quantile(each)))
     lowest, highest = value.argmin(axis=-1), value.argmax(axis=-1)
     if reference is not None:
         others = np.where(np.arange(n_groups) == reference, np.inf, value)

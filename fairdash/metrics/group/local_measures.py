@@ -15,6 +15,7 @@ from fairdash.metrics.group.intervals import (
     Bounds,
     Interval,
     check_confidence,
+    difference_of,
     largest_gap,
     smallest_ratio,
 )
@@ -109,6 +110,26 @@ class LocalMeasure:
         """Return the largest difference over all rows, with its interval."""
         found = self.measured.estimate(self.group, len(self.cells.groups))
         return Interval(self._apart(found.value), *self._ends(found, confidence))
+
+    def between(
+        self, one: str, other: str, *, subgroup: str | None = None, confidence: float
+    ) -> Interval:
+        """Return the value of a group less that of another, with its own interval.
+
+        Over all rows, or inside a subgroup; NaN where that is not estimable.
+        """
+        found = self.measured.estimate(self.group, len(self.cells.groups))
+        if subgroup is not None:
+            if subgroup not in self.cells.subgroups:
+                return Interval(*np.full(3, np.nan))
+            place = np.array(self.cells.subgroups.index(subgroup))
+            found = self.reported().at(place)
+        every = found.interval(confidence)
+        first, second = (
+            Interval(*(part[self.cells.groups.index(name)] for part in every))
+            for name in (one, other)
+        )
+        return Interval(first.value - second.value, *difference_of(first, second))
 
     def table(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of `local_measure`."""

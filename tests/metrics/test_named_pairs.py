@@ -1,0 +1,83 @@
+"""Intervals of the pair that a sentence names, simulated: it is named for its gap."""
+
+import numpy as np
+import pytest
+
+import fairdash
+from fairdash.audits.drift.gaps import GapCells, gap_changes
+from fairdash.metrics import LocalMeasure, for_all_pairs, measure_gaps
+
+DRAWS = 300
+NAMES = [f"g{k}" for k in range(5)]
+
+
+def test_of_two_groups_in_one_place_nothing_changes():
+    assert for_all_pairs(0.95, 2) == pytest.approx(0.95)
+    assert for_all_pairs(0.95, 5) == pytest.approx(0.995)
+    assert for_all_pairs(0.95, 5, held=True) == pytest.approx(1 - 0.05 / 4)
+    assert for_all_pairs(0.95, 3, times=4) == pytest.approx(1 - 0.05 / 12)
+
+
+def test_the_widest_gap_of_an_audit_is_covered():
+    """Five groups alike; the widest gap is named, and its truth is 0."""
+    rng, group = np.random.default_rng(0), np.repeat(NAMES, 60)
+    each, all_pairs = [], []
+    for _ in range(DRAWS):
+        pred = (rng.random(300) < 0.3).astype(int)
+        asked = {"sensitive_features": group}
+        found = fairdash.audit(None, pred, **asked).gaps
+        for gaps, held in (
+            (measure_gaps("selection_rate", None, pred, **asked), each),
+            (found, all_pairs),
+        ):
+            widest = gaps.iloc[gaps["difference"].abs().argmax()]
+            held.append(widest["ci_low"] <= 0 <= widest["ci_high"])
+    assert np.mean(each) < 0.85
+    assert np.mean(all_pairs) >= 0.95
+
+
+def test_the_pair_named_in_the_worst_subgroup_is_covered():
+    """Groups of unlike sizes: the largest gap is rarely that of the pair named."""
+    rng, names = np.random.default_rng(1), NAMES[:4]
+    rate, size = np.array([0.35, 0.5, 0.42, 0.42]), np.array([150, 150, 15, 15])
+    group = np.tile(np.repeat(names, size), 4)
+    part = np.repeat(["n", "e", "s", "w"], size.sum())
+    truth = dict(zip(names, rate, strict=True))
+    largest, named = [], []
+    for _ in range(DRAWS):
+        pred = (rng.random(len(group)) < np.tile(np.repeat(rate, size), 4)).astype(int)
+        found = LocalMeasure.of(
+            "selection_rate", None, pred, sensitive_features=group, subgroups=part
+        )
+        table = found.table()
+        worst = table.loc[table["gap"].idxmax()]
+        values = {name: worst[f"value_{name}"] for name in names}
+        high, low = max(values, key=values.get), min(values, key=values.get)
+        gap = truth[high] - truth[low]
+        largest.append(worst["ci_low"] <= gap <= worst["ci_high"])
+        ends = found.between(
+            high,
+            low,
+            subgroup=worst["subgroup"],
+            confidence=for_all_pairs(0.95, 4, times=4),
+        )
+        assert ends.value == pytest.approx(worst["gap"])
+        named.append(ends.low <= gap <= ends.high)
+    assert np.mean(largest) < 0.9
+    assert np.mean(named) >= 0.95
+
+
+def test_the_change_of_the_pair_farthest_apart_before_is_covered():
+    """Nothing changes; chance alone made the gap before the widest of ten."""
+    rng, n = np.random.default_rng(2), np.vstack([np.full((1, 5), 80.0), np.zeros(5)])
+    each, all_pairs = [], []
+    for _ in range(DRAWS):
+        before, after = (
+            GapCells("t", ("all",), tuple(NAMES), n, rng.binomial(n.astype(int), 0.4))
+            for _ in range(2)
+        )
+        for confidence, held in ((0.5, each), (0.95, all_pairs)):  # 1 - 10 x .05
+            row = gap_changes(before, after, before.pair(), confidence=confidence)
+            held.append(row["ci_low"].item() <= 0 <= row["ci_high"].item())
+    assert np.mean(each) < 0.85
+    assert np.mean(all_pairs) >= 0.95
