@@ -110,8 +110,13 @@ from fairdash.audits.subgroups import (
     SEARCHED_MEASURES,
     Condition,
     FoundSubgroups,
+    Guarantee,
     as_subgroups,
     find_subgroups,
+    guarantee,
+    offered,
     refinements,
+    rows_inside,
+    search_for_guarantee,
     search_model,
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -68,6 +68,17 @@ def write_report(
             "demographic_parity_difference=0.1, worst_1_di=0.2."
         ),
     ] = None,
+    certify_inside: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Subgroup in which worst_1_di is limited, of those that a search of "
+            "validation rows lists; repeat it, or say found for all beyond chance."
+        ),
+    ] = None,
+    certify_thresholds: Annotated[
+        Literal["fixed", "shared", "by_group"],
+        typer.Option(help="Which are tried with every setting, beside 0.5."),
+    ] = "fixed",
     snapshot: Annotated[
         bool, typer.Option("--snapshot", help="Keep it in the store, to be linked to.")
     ] = False,
@@ -96,6 +107,8 @@ def write_report(
             title=title,
             least=least,
             limits=dict(_limit_on(text) for text in certify or ()),
+            thresholds=certify_thresholds,
+            inside=() if certify_inside == ["found"] else certify_inside,
         )
         if snapshot:
             html, address = made.to_html(), f"Train?run={run_id}"

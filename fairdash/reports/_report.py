@@ -4,7 +4,7 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -37,6 +37,7 @@ from fairdash.reports._blocks import (
 from fairdash.reports._paper import to_pdf
 from fairdash.results import gap_names, own_scores
 from fairdash.store import Store
+from fairdash.sweep import Thresholds
 
 HERE = Path(__file__).parent
 # of base 85, none of which means anything to HTML
@@ -278,6 +279,8 @@ def report(
     least: int = SMALLEST_GROUP,
     title: str | None = None,
     limits: Mapping[str, float] | None = None,
+    thresholds: Thresholds = "fixed",
+    inside: Collection[str] | None = None,
 ) -> Report:
     """Return the report of a run or a sweep.
 
@@ -304,6 +307,9 @@ def report(
     limits : mapping of str to float, optional
         What a guarantee is asked for, as `fairdash.sweep.choose_certified` has it, of a
         sweep; without any there is no such section.
+    thresholds, inside : optional
+        Which thresholds are tried, and in which found subgroups a gap is limited, as
+        `fairdash.audits.guarantee` has them.
     """
     comments = comments or {}
     check_whole("least", least, at_least=1)
@@ -316,7 +322,14 @@ def report(
         raise ValueError(f"The section {silent[0]!r} has a comment, and is not shown.")
     snapshot = store.snapshot(run_id, curves=False)
     found = _sections.Found(
-        store, snapshot.run.dataset_id, least, snapshot, model, limits or {}
+        store,
+        snapshot.run.dataset_id,
+        least,
+        snapshot,
+        model,
+        limits or {},
+        thresholds,
+        inside,
     )
     run, label = found.snapshot.run, found.model.label
     made = tuple(

@@ -1,6 +1,6 @@
 """The findings of a report: what was found, where, and among which models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from fairdash import plots
-from fairdash._wording import interval, listing, number, plural
-from fairdash.audits import model_asked
+from fairdash._wording import count, interval, listing, number, plural
+from fairdash.audits import guarantee, model_asked, search_for_guarantee
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
 from fairdash.reports._blocks import (
@@ -30,7 +30,6 @@ from fairdash.results import (
     StoredSweep,
     agreement_words,
     beside_plain,
-    certified_words,
     finished_sweep,
     known_models_of,
     local_by_measure,
@@ -43,7 +42,7 @@ from fairdash.results import (
     trained_on,
 )
 from fairdash.store import Snapshot, Store
-from fairdash.sweep import PARITY, TAU, WEIGHT, SweepSpec, choose_certified
+from fairdash.sweep import PARITY, TAU, WEIGHT, SweepSpec, Thresholds
 
 _WORST = "worst_1_di"
 MEASURED = {"accuracy": "Accuracy", PARITY: "DI", _WORST: "Worst-1-DI"}
@@ -92,6 +91,8 @@ class Found(FoundData):
     snapshot: Snapshot
     asked: str | None  # the model asked for, by id or beginning of its label
     limits: Mapping[str, float]  # that a guarantee was asked for
+    thresholds: Thresholds = "fixed"
+    inside: Collection[str] | None = None  # found subgroups that it is about
 
     @cached_property
     def spec(self) -> SweepSpec:
@@ -246,20 +247,22 @@ def guaranteed(found: Found) -> Sequence[Block]:
     """Return what is certified of the settings within the limits asked for, if any."""
     if found.sweep is None or not found.limits:
         return []
-    labels = found.sweep.result.labels
-    choice = choose_certified(found.sweep, limits=found.limits, confidence=_CONFIDENCE)
-    words = certified_words(choice, found.limits, _CONFIDENCE)
-    if choice.model is not None:
-        words = f"{labels[int(choice.model)]}: {words}"
-    tested = choice.tested
-    table = pd.DataFrame(
-        {
-            "Setting": [labels[int(place)] for place in tested["model"]],
-            "Accuracy, validation": tested["accuracy"],
-            "p": tested["p_value"],
-            "Certified": tested["certified"].map({True: "yes", False: "no"}),
-        }
+    told = guarantee(
+        found.sweep,
+        found.limits,
+        confidence=_CONFIDENCE,
+        thresholds=found.thresholds,
+        inside=found.inside,
     )
+    words, table = told.words, told.tested
+    if told.place is not None:
+        words = f"{found.sweep.result.labels[told.place]}: {words}"
+    if found.inside is not None:
+        searched = search_for_guarantee(found.sweep)
+        words += (
+            f" Subgroups were searched on the {count(searched.n_rows)} validation rows "
+            f"of seed {searched.seed}, in what {searched.label} decides."
+        )
     note = (
         "From the fairest on validation rows on, until one fails: the largest p of the "
         "tests that a gap is over its limit, on the test rows of the first seed."

@@ -16,6 +16,7 @@ from fairdash.results.choices import (
     own_points,
     shown_settings,
     sweep_verdict,
+    thresholds_words,
     with_gaps,
 )
 from fairdash.results.constraints import (
@@ -77,9 +78,11 @@ from fairdash.results.rates import (
 from fairdash.results.rows import (
     ALL_ROWS,
     OWN_NOTE,
+    Inside,
     Tested,
     beside_trained,
     callable_models,
+    decided_part,
     is_own,
     on_all_rows,
     own_model,

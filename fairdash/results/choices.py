@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import alike_words, moved_words, number, plural
+from fairdash._wording import alike_words, listing, moved_words, number, plural
 from fairdash.datasets import Subgroups
 from fairdash.metrics import gap_ends, gap_words, measure_by_group
 from fairdash.results.evaluation import MOST_SEEDS, metrics_by_setting, paired_changes
@@ -149,16 +149,30 @@ def _beyond(value: float, limit: float) -> str:
 
 
 def certified_words(
-    choice: CertifiedChoice, limits: Mapping[str, float], confidence: float
+    choice: CertifiedChoice,
+    limits: Mapping[str, float],
+    confidence: float,
+    *,
+    thresholds: Mapping[str, float] | None = None,
+    inside: Sequence[str] | None = None,
 ) -> str:
-    """Return the sentence on what was certified, or what it would take."""
+    """Return the sentence on what was certified, or what it would take.
+
+    ``thresholds`` are those of the groups, where they are not 0.5; ``inside`` the
+    subgroups that a limit on Worst-1-DI is about, where they are not those named.
+    """
     names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
-    asked = " and ".join(f"{names[name]} ≤ {value:g}" for name, value in limits.items())
+    parts = [f"{names[name]} ≤ {value:g}" for name, value in limits.items()]
+    if inside is not None and "worst_1_di" in limits:
+        quoted = listing(f"“{name}”" for name in inside)
+        parts[-1] = f"DI ≤ {limits['worst_1_di']:g} inside {quoted}"
+    asked = " and ".join(parts)
     if choice.model is not None:
+        cut = f" with {thresholds_words(thresholds)}" if thresholds else ""
         return (
             f"{asked} on new rows like these is certified with {confidence:.0%} "
-            "confidence for this setting's model of the first seed, by the test rows "
-            "of that seed."
+            f"confidence for this setting's model of the first seed{cut}, by the test "
+            "rows of that seed."
         )
     words = f"No model can be certified to keep {asked} with {confidence:.0%}"
     if choice.tested.empty:
@@ -169,6 +183,14 @@ def certified_words(
             "would be needed."
         )
     return f"{words} confidence: on test rows the fairest is over a limit."
+
+
+def thresholds_words(thresholds: Mapping[str, float]) -> str:
+    """Return "threshold 0.400", or of several "thresholds Female 0.442 and ..."."""
+    if len(set(thresholds.values())) == 1:
+        return f"threshold {number(next(iter(thresholds.values())))}"
+    each = (f"{group} {number(at)}" for group, at in thresholds.items())
+    return f"thresholds {listing(each)}"
 
 
 def agreement_words(sweep: SweepResult, metric: str, name: str) -> str:

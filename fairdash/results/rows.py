@@ -8,7 +8,7 @@ not be written to.
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, wraps
 from threading import Lock
@@ -30,6 +30,7 @@ from fairdash.datasets import (
 from fairdash.metrics import as_probabilities, local_di, local_measure
 from fairdash.results.models import Setting
 from fairdash.store import Store, TrialRecord
+from fairdash.sweep import Part
 
 OWN = "own scores"  # instead of a method of the catalog
 ALL_ROWS = -1  # instead of the seed of a split: no row was trained on
@@ -38,6 +39,7 @@ _KEY = "column "
 _FOLDS = "folds "  # before the keys of what is looked at on all rows
 Value = TypeVar("Value")
 P = ParamSpec("P")
+Inside = Mapping[str, NDArray[np.bool_]]
 
 
 def own_models(store: Store, dataset_id: str) -> list[Setting]:
@@ -359,6 +361,23 @@ def rows_of(
     else:
         where = getattr(split(dataset, seed), part)
     return _rows(store, dataset_id, where, subgroups)
+
+
+def decided_part(rows: Rows, inside: Inside | None = None) -> Part:
+    """Return rows as a certified choice takes them.
+
+    ``inside`` are subgroups of the whole data set; without, the estimable ones of these
+    rows.
+    """
+    if inside is None:
+        labels = np.asarray(rows.groups["subgroups"])
+        known = rows.local_di(np.zeros(len(rows.where), np.int64))
+        names = known.loc[known["estimable"], "subgroup"]
+        within = {str(name): labels == name for name in names}
+    else:
+        within = {name: mask[rows.where] for name, mask in inside.items()}
+    group = rows.dataset.group[rows.where].astype(np.int64)
+    return Part(rows.y, group, within, rows.sample_weight)
 
 
 def rows_trained_on(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from fairdash._wording import Kpi, change, number, percent, points
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
-from fairdash.metrics import local_di, mean_local_di
+from fairdash.metrics import mean_local_di
 from fairdash.results.evaluation import chance_worst
 from fairdash.results.models import Setting, reference_of, settings
-from fairdash.results.rows import Kept, Rows, rows_of
+from fairdash.results.rows import Inside, Kept, Rows, decided_part, rows_of
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
     AXES,
@@ -28,16 +28,14 @@ from fairdash.sweep import (
     Scalar,
     SweepResult,
     SweepSpec,
+    Thresholds,
+    candidate_table,
     decides,
     decisions,
     model_label,
-    pareto_front,
     unsupported_methods,
 )
 
-CERTIFIED_COLUMNS = (
-    "model", "accuracy", "gap", "subgroup", "group", "n", "positives",
-)  # fmt: skip
 _RATIO_BINS = 40
 _SHOWN_TAUS = 4
 _MOST_KEPT = 512  # figures, choices and ids of a sweep
@@ -228,35 +226,57 @@ class StoredSweep:
         reference = reference_of(model, settings(list(self.trials.values())))
         return [model] if reference in (None, model) else [reference, model]
 
-    def certification_table(self, limits: Mapping[str, float]) -> pd.DataFrame:
+    def certification_table(
+        self,
+        limits: Mapping[str, float],
+        *,
+        thresholds: Thresholds = "fixed",
+        inside: Inside | None = None,
+    ) -> pd.DataFrame:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
 
-        The models on the front of accuracy against the largest gap, in units of its
+        The candidates on the front of accuracy against the largest gap, in units of its
         limit, on validation rows, with the decisions counted on test rows. Of several
         initialisations the first; no row where none decides.
+
+        Parameters
+        ----------
+        thresholds : {"fixed", "shared", "by_group"}, default="fixed"
+            Which are tried with every model, see `fairdash.sweep.candidate_table`.
+        inside : mapping of str to bool array, one a row of the data set, optional
+            Subgroups instead of those the sweep was measured under; nothing of test
+            rows may have gone into them, as `fairdash.audits.rows_inside` makes sure.
         """
         rows = self.result.rows
         rows = rows[rows["method"].isin(self.grid_result.methods)]
         if INITIALISATION in rows:
             rows = rows[rows[INITIALISATION].fillna(0) == 0]
-        seed = int(self.result.rows["seed"].min())
-        rows = rows[(rows["seed"] == seed) & decides(rows, "validation")]
-        shares = [rows[f"validation_{name}"] / limit for name, limit in limits.items()]
-        gap = pd.concat(shares, axis=1).max(axis=1, skipna=False)
-        axes = ("validation_worst_1_di", "validation_accuracy")
-        front = pareto_front(rows.assign(validation_worst_1_di=gap), axes=axes)
-        test = rows_of(self.store, self.run.dataset_id, seed, self.subgroups)
-        tables = [pd.DataFrame(columns=CERTIFIED_COLUMNS)] if front.empty else []
-        for place, key, accuracy, share in zip(
-            self.result.place_of_row[front.index],
-            front["key"],
-            front[axes[1]],
-            front[axes[0]],
-            strict=True,
-        ):
-            table = _counts(test, test.predictions(key))
-            tables.append(table.assign(model=place, accuracy=accuracy, gap=share))
-        return pd.concat(tables, ignore_index=True)
+        rows = rows[rows["seed"] == self.first_seed]
+        rows = rows[decides(rows, "validation")]
+        places = self.result.place_of_row[rows.index]
+        keys = dict(zip(map(int, places), rows["key"], strict=True))
+        validation, test = self.first_rows("validation"), self.first_rows("test")
+
+        def scores(place: int) -> tuple[NDArray[Any], NDArray[Any]]:
+            return validation.scores(keys[place]), test.scores(keys[place])
+
+        return candidate_table(
+            list(keys),
+            scores,
+            (decided_part(validation, inside), decided_part(test, inside)),
+            limits=limits,
+            thresholds=thresholds,
+        )
+
+    @property
+    def first_seed(self) -> int:
+        """The seed whose split and models a guarantee is about."""
+        return int(self.result.rows["seed"].min())
+
+    def first_rows(self, part: Literal["validation", "test"]) -> Rows:
+        """Return the rows of a part of that split."""
+        data = self.run.dataset_id
+        return rows_of(self.store, data, self.first_seed, self.subgroups, part)
 
     def cards(self, method: str, limit: float) -> dict[int, list[Kpi]]:
         """Return the cards of every setting of a method, by its place.
@@ -329,22 +349,6 @@ def same_training(sweep: StoredSweep, snapshot: Snapshot) -> bool:
         for name, value in near.params.items()
         if name not in varied
     ) and len(first.params) == len(near.params)
-
-
-def _counts(rows: Rows, predicted: NDArray[np.int64]) -> pd.DataFrame:
-    """Return rows and positive decisions by group, over all rows and by subgroup."""
-    cells = pd.DataFrame(
-        {
-            "group": rows.groups["sensitive_features"],
-            "subgroup": np.asarray(rows.groups["subgroups"]),
-            "positives": predicted,
-        }
-    )
-    known = local_di(predicted, **rows.groups)
-    kept = cells["subgroup"].isin(known.loc[known["estimable"], "subgroup"])
-    both = pd.concat([cells.assign(subgroup=""), cells[kept]])
-    counted = both.groupby(["subgroup", "group"], observed=True)["positives"]
-    return counted.agg(n="size", positives="sum").reset_index()
 
 
 def has_axes(run: RunRecord) -> bool:

@@ -8,6 +8,13 @@ from fairdash.sweep._ablation import (
     least_gap,
     with_ablation,
 )
+from fairdash.sweep._candidates import (
+    THRESHOLDS,
+    Candidate,
+    Part,
+    Thresholds,
+    candidate_table,
+)
 from fairdash.sweep._certified import CertifiedChoice, choose_certified
 from fairdash.sweep._front import (
     decides,

@@ -19,7 +19,7 @@ from scipy.stats import beta, binom
 from fairdash.sweep._front import pareto_front
 
 OVERALL = ""  # the subgroup of all rows
-_COLUMNS = ("model", "accuracy", "gap", "subgroup", "group", "n", "positives")
+COLUMNS = ("model", "accuracy", "gap", "subgroup", "group", "n", "positives")
 _LIMITS = ("demographic_parity_difference", "worst_1_di")
 _SET = 1e-4  # chance that the common rate lies outside the set it is looked for in
 _MOST_ROWS = 10_000_000  # up to which the rows needed are tested exactly
@@ -130,12 +130,17 @@ def gap_p_value(positives: tuple[int, int], n: tuple[int, int], limit: float) ->
     return min(1.0, float(np.sum(chances, axis=1).max()) + _SET)
 
 
+def limit_of(subgroup: str, limits: Mapping[str, float]) -> float | None:
+    """Return the limit in a subgroup, or over all rows; None if there is none."""
+    return limits.get(_LIMITS[0] if subgroup == OVERALL else _LIMITS[1])
+
+
 def _pairs(
     counts: pd.DataFrame, limits: Mapping[str, float]
 ) -> Iterator[tuple[tuple[int, int], tuple[int, int], float]]:
     """Return positives and rows of every ordered pair of groups, with its limit."""
     for subgroup, cells in counts.groupby("subgroup", sort=False):
-        limit = limits.get(_LIMITS[0] if subgroup == OVERALL else _LIMITS[1])
+        limit = limit_of(str(subgroup), limits)
         if limit is not None:
             known = cells[["positives", "n"]].astype(int).itertuples(index=False)
             for (x1, n1), (x0, n0) in permutations(known, 2):
@@ -171,7 +176,7 @@ def _rows_needed(
 
 
 def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) -> None:
-    missing = [name for name in _COLUMNS if name not in table]
+    missing = [name for name in COLUMNS if name not in table]
     if missing:
         raise ValueError(f"The table has no columns {missing}; see `choose_certified`.")
     if not limits or not limits.keys() <= set(_LIMITS):

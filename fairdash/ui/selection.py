@@ -23,7 +23,7 @@ import streamlit as st
 from pydantic import BaseModel
 
 from fairdash.datasets import Subgroups
-from fairdash.sweep import MethodGrid
+from fairdash.sweep import THRESHOLDS, MethodGrid
 
 _LATEST = "latest selection"  # of this session, as an address
 _MENU = "menu drawn"  # by which page, and the address of its links
@@ -33,7 +33,7 @@ Point = tuple[tuple[str, str], ...]
 # what is chosen among the models of a run, and among the columns of a table
 _OF_RUN = (
     "models", "model", "seed", "method", "point", "scores", "metric", "epoch", "person",
-    "begin", "edits", "form", "n_seeds", "train_rows",
+    "begin", "edits", "form", "n_seeds", "train_rows", "promised",
 )  # fmt: skip
 _OF_DATA = (
     "subgroups", "crossed", "levels", "noisy", "pairs", "pair", "labels", "group",
@@ -66,6 +66,11 @@ class Selection:
     rule: str | None = None
     most_di: float | None = None
     most_worst: float | None = None
+    # What a guarantee is about: subgroups "named" or "found", which of those found, and
+    # the thresholds tried, see `fairdash.sweep.candidate_table`.
+    inside: str | None = None
+    promised: tuple[str, ...] = ()
+    cut: str | None = None
     # Whether fronts are over single runs, and show models that do not decide.
     single: bool | None = None
     constants: bool | None = None
@@ -203,6 +208,12 @@ class Selection:
         for name, text in self.point:
             address[_AT + name if name in known else name] = text
         return address
+
+    def guarantee(self) -> dict[str, Any]:
+        """Return thresholds and subgroups as `fairdash.audits.guarantee` takes them."""
+        cut = self.cut if self.cut in THRESHOLDS else "fixed"
+        inside = self.promised if self.inside == "found" else None
+        return {"thresholds": cut, "inside": inside}
 
     def of_run(self, run: str | None, data: str | None) -> "Selection":
         """Return the selection after another run or data set was picked.

@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from toys import law_csv
 
 from fairdash import ui
+from fairdash.audits import guarantee, offered, search_for_guarantee
 from fairdash.datasets import PUBLIC, Subgroups, split
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
@@ -569,6 +570,28 @@ def test_a_model_is_certified_or_the_rows_that_lack_are_said(visit, run_id):
     assert "DI ≤ 0.95 and Worst-1-DI ≤ 0.95 on new rows like these is certified" in (
         words(page)
     )
+
+
+def test_a_guarantee_may_be_about_subgroups_found_on_validation_rows(visit, run_id):
+    asked = {"most_di": 0.9, "most_worst": 0.9, "rule": "certified"}
+    page = visit("Sweep", run=run_id, inside="found", cut="by_group", **asked)
+    assert not page.exception
+    sweep = sweep_grid(ui.store(), run_id)
+    found = search_for_guarantee(sweep)
+    (chosen,) = [w for w in page.multiselect if w.label == "Inside"]
+    assert chosen.value == offered(found)
+    limits = {"demographic_parity_difference": 0.9, "worst_1_di": 0.9}
+    told = guarantee(sweep, limits, thresholds="by_group", inside=chosen.value)
+    assert told.words in words(page)
+    n_seen, n_test = (len(sweep.first_rows(p).where) for p in ("validation", "test"))
+    assert f"Found on the {n_seen} validation rows of seed 0" in words(page)
+    assert f"Tested on the {n_test} test rows of that seed" in words(page)
+    other = [one for one in found.table["subgroup"] if one not in chosen.value][:1]
+    chosen.set_value(other).run()
+    assert not page.exception
+    assert f"inside “{other[0]}”" in words(page)
+    again = visit("Sweep", **page.query_params)
+    assert words(again) == words(page)
 
 
 def test_the_form_asks_for_a_criterion_networks_scaling_and_starts(visit, dataset_id):

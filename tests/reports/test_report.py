@@ -14,6 +14,7 @@ from reading import ReportPage, value
 from toys import ROLES, people, people_csv, prisoners, specification, train_sweep
 from typer.testing import CliRunner
 
+from fairdash.audits import guarantee, search_for_guarantee
 from fairdash.cli import app
 from fairdash.datasets import Roles, ScoreColumn, split
 from fairdash.jobs import finished_file, queue, unpack_runs
@@ -118,6 +119,25 @@ def test_a_guarantee_is_reported_where_one_was_asked(page, tmp_path):
         assert said in shown.texts["p"]
     store.close()
     assert "What is guaranteed" not in [text for _, text in page.headings]
+
+
+def test_the_shell_reports_a_guarantee_inside_found_subgroups(tmp_path):
+    home, out = str(tmp_path / "home"), tmp_path / "found.html"
+    store = open_store(home)
+    (run,), _ = unpack_runs(store, finished_file("loans"))
+    sweep = StoredSweep.of(store, store.snapshot(run))
+    searched = search_for_guarantee(sweep)
+    limits = {"demographic_parity_difference": 0.1, "worst_1_di": 0.2}
+    told = guarantee(sweep, limits, thresholds="shared", inside=())
+    store.close()
+    asked = [f"--certify={name}={limit}" for name, limit in limits.items()]
+    asked += ["--certify-inside=found", "--certify-thresholds=shared"]
+    where = ["--section=guaranteed", "--out", str(out), "--home", home]
+    done = CliRunner().invoke(app, ["report", run, *asked, *where])
+    assert done.exit_code == 0, done.output
+    said = ReportPage(out.read_text()).texts["p"]
+    assert told.words in said
+    assert f"searched on the {searched.n_rows:,} validation rows of seed 0" in said
 
 
 def test_thresholds_are_learned_on_validation_rows_and_reported_on_test_rows(

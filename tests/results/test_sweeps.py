@@ -329,7 +329,9 @@ def test_the_table_to_certify_counts_test_rows_of_models_on_the_front(store, run
     limits = {PARITY: 0.5, "worst_1_di": 0.9}
     table = sweep.certification_table(limits)
     rows = sweep.result.rows
-    for place, counts in table.groupby("model"):
+    for model, counts in table.groupby("model"):
+        assert model.plain
+        place = model.place
         (row,) = rows[
             (sweep.result.place_of_row == place) & (rows["seed"] == 0)
         ].to_dict("records")

@@ -3,3 +3,10 @@
 from fairdash.audits.subgroups.counts import Condition, as_subgroups
 from fairdash.audits.subgroups.facts import FoundSubgroups, refinements, search_model
 from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
+from fairdash.audits.subgroups.guarantee import (
+    Guarantee,
+    guarantee,
+    offered,
+    rows_inside,
+    search_for_guarantee,
+)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,10 +20,11 @@ from fairdash.metrics import (
     gap_sentence,
     measure_by_group,
 )
-from fairdash.results import Setting, Tested, on_all_rows, tested
+from fairdash.results import Setting, Tested, on_all_rows, rows_of, tested
 from fairdash.store import Store
 
 ALPHA = 0.05
+Part = Literal["test", "validation"]
 _LISTED = 8
 _IN_TREE = 5  # of those listed
 
@@ -32,8 +33,8 @@ _IN_TREE = 5  # of those listed
 class FoundSubgroups:
     """The list of `find_subgroups` for one model, measure and seed.
 
-    The rows searched are the test rows of ``seed``, or all where it is None; ``table``
-    has at most eight.
+    The rows searched are the test or validation rows of ``seed``, or all where it is
+    None; ``table`` has at most eight.
     """
 
     label: str
@@ -42,6 +43,7 @@ class FoundSubgroups:
     n_rows: int
     table: pd.DataFrame
     tree: pd.DataFrame
+    part: Part = "test"
 
     @property
     def beyond(self) -> pd.DataFrame:
@@ -61,7 +63,7 @@ class FoundSubgroups:
         searched = count(self.table.attrs["n_searched"])
         rows = f"all {plural(self.n_rows, 'row')}"
         if self.seed is not None:
-            rows = f"{plural(self.n_rows, 'test row')} of seed {self.seed}"
+            rows = f"{plural(self.n_rows, f'{self.part} row')} of seed {self.seed}"
         first = self.table.iloc[0]
         if first["p_adjusted"] > ALPHA:
             return (
@@ -201,14 +203,20 @@ def search_model(
         raise ValueError(f"{name} is not searched; choose a rate: {names}.")
     seed = None if on_all_rows(model) else model.trials[0].seed
     first = tested(store, model, dataset_id, Subgroups())[0]
-    return _searched(first, model.label, seed, measure, min_size)
+    return searched(first, model.label, seed, measure, min_size)
 
 
 @lru_cache(maxsize=64)
-def _searched(
-    trial: Tested, label: str, seed: int | None, measure: str, min_size: int
+def searched(
+    trial: Tested,
+    label: str,
+    seed: int | None,
+    measure: str,
+    min_size: int,
+    part: Part = "test",
 ) -> FoundSubgroups:
-    rows = trial.rows
+    """Search the rows of one trial, or the validation rows of its seed."""
+    rows = rows_of(*trial[1:], part)
     dataset, roles = rows.dataset, rows.dataset.roles
     own = trial.store.dataset_record(trial.dataset_id).subgroups.columns
     names = dict.fromkeys([*roles.features, *own])
@@ -229,7 +237,7 @@ def _searched(
         random_state=0,
     )
     tree = refinements(table, **audited)
-    return FoundSubgroups(label, measure, seed, len(rows.where), table, tree)
+    return FoundSubgroups(label, measure, seed, len(rows.where), table, tree, part)
 
 
 def _p(value: float) -> str:

@@ -10,7 +10,6 @@ from fairdash.results import (
     StoredSweep,
     agreement_words,
     both_parts,
-    certified_words,
     nearest_limits,
     own_models,
     own_points,
@@ -22,10 +21,10 @@ from fairdash.sweep import (
     PARITY,
     TAU,
     WEIGHT,
-    choose_certified,
     compare_values,
 )
 from fairdash.ui.selection import WORST_LIMIT, bound, selection
+from fairdash.ui.sweep.certify import certify
 from fairdash.ui.sweep.controls import (
     Controls,
     go_to_cell,
@@ -85,7 +84,6 @@ _RULES = {
     "certified": "Certified",
     "knee": "Knee of the front",
 }
-_CONFIDENCE = 0.95
 
 
 def draw_front(sweep: StoredSweep, state: Controls) -> None:
@@ -291,16 +289,15 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
             di = _limit("DI at most", "most_di", state.limit)
             worst = _limit("Worst-1-DI at most", "most_worst", WORST_LIMIT)
             limits = {PARITY: di, _WORST: worst}
-            place, none = sweep.once(
-                lambda: (result.best(limits), nearest_limits(result, di, worst)),
-                "best",
-                di,
-                worst,
-            )
             if rule == "certified":
-                place, none = _certify(sweep, limits)
-                if place is not None:
-                    st.markdown(none)
+                place, none = certify(sweep, limits), ""
+            else:
+                place, none = sweep.once(
+                    lambda: (result.best(limits), nearest_limits(result, di, worst)),
+                    "best",
+                    di,
+                    worst,
+                )
         for warning in sweep.once(
             lambda: [agreement_words(result, *known) for known in _MAPS.items()],
             "agreement",
@@ -310,7 +307,8 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
         if place is None:
             st.markdown(none)
             return
-        st.markdown(both_parts(result, place))
+        if rule != "certified":
+            st.markdown(both_parts(result, place))
         st.button("Show it", on_click=go_to_place, args=(sweep, place))
 
 
@@ -324,17 +322,3 @@ def _limit(label: str, field: str, default: float) -> float:
         **bound(field, default, shown=lambda value: min(max(value, 0.0), 1.0)),
     )
     return limit
-
-
-def _certify(sweep: StoredSweep, limits: dict[str, float]) -> tuple[int | None, str]:
-    """Return the place of the certified model, and what is certified or lacking."""
-    testable = {name: value for name, value in limits.items() if 0 < value < 1}
-    if not testable:
-        return None, "A limit between 0 and 1 can be certified."
-    choice = sweep.once(
-        lambda: choose_certified(sweep, limits=testable, confidence=_CONFIDENCE),
-        "certified",
-        *testable.items(),
-    )
-    place = None if choice.model is None else int(choice.model)
-    return place, certified_words(choice, testable, _CONFIDENCE)

@@ -99,13 +99,13 @@ def _report_files(run_id: str, **how: Any) -> None:
     known, chosen = known_models_of(store(), [run_id]), selection().model
     model = chosen if any(one.id == chosen for one in known) else None
     least = how.get("least", SMALLEST_GROUP)
-    limits = _to_certify(run_id)
+    promise = {"limits": _to_certify(run_id), **selection().guarantee()}
     for label, (name, mime, icon) in _REPORTS.items():
         if mime == "application/pdf" and printer() is None:
             continue
 
         def made(kind: str = name) -> str | bytes:
-            found = report(store(), run_id, model=model, limits=limits, **how)
+            found = report(store(), run_id, model=model, **promise, **how)
             match kind.rpartition(".")[2]:
                 case "ipynb":
                     return notebook(found)
@@ -137,7 +137,7 @@ def _report_files(run_id: str, **how: Any) -> None:
         key=f"snapshot {'composed' if how else ''}",
     ):
         with st.spinner("Writing the report"):
-            found = report(store(), run_id, model=model, limits=limits, **how)
+            found = report(store(), run_id, model=model, **promise, **how)
             place = urlsplit(st.context.url or "").path.rpartition("/")[2]
             query = urlencode(selection().address(), doseq=True)
             key = store().keep_report(
