@@ -69,8 +69,11 @@ def planted() -> tuple[pd.DataFrame, pd.DataFrame]:
     return with_truth(pd.DataFrame(rows), accuracy)
 
 
-def adult(folder: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return cells and truth of trained models on the rows they did not see."""
+def trained_on_adult(folder: Path | None) -> tuple[np.ndarray, ...]:
+    """Return scores of nine networks, outcomes, groups and who is under 40.
+
+    All of the rows that were not trained on.
+    """
     from fairdash.datasets import Roles, encode, make_dataset
     from fairdash.methods import ROAD, AdversarialDebiasing
 
@@ -103,18 +106,25 @@ def adult(folder: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
             sensitive_features=groups[train],
         ),
     ]
-    decided = [np.asarray(model.predict(X[rest])) for model in models]
+    scores = np.stack([model.predict_proba(X[rest])[:, 1] for model in models])
     young = data.frame["age"].to_numpy()[rest] < 40
+    return scores, data.y[rest], groups[rest], young
+
+
+def adult(folder: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return cells and truth of trained models on the rows they did not see."""
+    scores, y, groups, young = trained_on_adult(folder)
+    decided = list(scores > 0.5)
     about = pd.DataFrame(
-        {"subgroup": np.where(young, "under 40", "40 or more"), "group": groups[rest]}
+        {"subgroup": np.where(young, "under 40", "40 or more"), "group": groups}
     )
     parts = []
     for model, y_pred in enumerate(decided):
         cell = about.assign(rate=y_pred).groupby(["subgroup", "group"])["rate"]
         part = cell.agg(["mean", "size"]).reset_index()
-        part["share"] = part["size"] / len(rest)
+        part["share"] = part["size"] / len(y)
         parts.append(part.assign(model=model).rename(columns={"mean": "rate"}))
-    accuracy = [float((y_pred == data.y[rest]).mean()) for y_pred in decided]
+    accuracy = [float((y_pred == y).mean()) for y_pred in decided]
     return with_truth(pd.concat(parts), pd.Series(accuracy))
 
 

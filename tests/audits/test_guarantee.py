@@ -76,7 +76,7 @@ def test_where_a_group_has_no_test_rows_nothing_is_promised(sweep):
     frame = sweep.store.dataset(sweep.run.dataset_id).frame
     most = float(frame["amount"].max())
     one = found.table.iloc[:1].assign(conditions=[(Condition("amount", (), most),)])
-    with pytest.raises(ValueError, match=r"no test rows of .+ leave it out"):
+    with pytest.raises(ValueError, match=r"no test rows of .+ choose others"):
         rows_inside(sweep, replace(found, table=one), list(one["subgroup"]))
 
 

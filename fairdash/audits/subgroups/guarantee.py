@@ -156,7 +156,7 @@ def rows_inside(
             group = dataset.group_names[int(there.argmin())]
             raise ValueError(
                 f"In {name} there are no test rows of {group}, so no limit can be "
-                "tested; leave it out."
+                "tested; choose others."
             )
         inside[name] = mask
     return inside

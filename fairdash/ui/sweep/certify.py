@@ -20,26 +20,20 @@ def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
     if not testable:
         st.markdown("A limit between 0 and 1 can be certified.")
         return None
-    if "worst_1_di" in testable:
-        st.segmented_control(
-            "Subgroups in which the gap is limited",
-            required=True,
-            help="Named are those of the run; the guarantee is void if they were found "
-            "on its test rows, as those of Local fairness are.",
-            **bound("inside", "named", named=_INSIDE),
-        )
-    st.segmented_control(
-        "Score above which is accepted",
-        required=True,
-        help="Other thresholds are tried with every model, and chosen on validation "
-        "rows. One per group closes a part of the gap between the groups' rates, and "
-        "decides by the group: that may not be allowed.",
-        **bound("cut", "fixed", named=_CUTS),
-    )
+    how = selection().guarantee()
     try:
-        how = selection().guarantee()
-        if how["inside"] is not None and "worst_1_di" in testable:
-            how["inside"] = _pick_found(sweep)
+        if "worst_1_di" in testable:
+            _pick_inside()
+            if how["inside"] is not None:
+                how["inside"] = _pick_found(sweep)
+        st.segmented_control(
+            "Score above which is accepted",
+            required=True,
+            help="Other thresholds are tried with every model, chosen on validation "
+            "rows. One per group closes a part of the gap between the groups' rates, "
+            "and decides by the group: that may not be allowed.",
+            **bound("cut", "fixed", named=_CUTS),
+        )
         told = sweep.once(
             lambda: guarantee(sweep, testable, **how),
             "guarantee",
@@ -53,6 +47,17 @@ def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
     if told.place is not None:
         _draw(sweep, told)
     return told.place
+
+
+def _pick_inside() -> None:
+    """Draw the choice between named and found subgroups."""
+    st.segmented_control(
+        "Subgroups in which the gap is limited",
+        required=True,
+        help="Named are those of the run; the guarantee is void if they were found on "
+        "its test rows, as those of Local fairness are.",
+        **bound("inside", "named", named=_INSIDE),
+    )
 
 
 def _pick_found(sweep: StoredSweep) -> tuple[str, ...]:
@@ -86,3 +91,5 @@ def _draw(sweep: StoredSweep, told: Guarantee) -> None:
         return
     st.markdown(f"**{plain(sweep.result.labels[place])}**")
     show_table(told.chosen)
+    if not told.choice.model.plain:
+        st.caption("Elsewhere on these pages this setting decides at 0.5.")
