@@ -196,6 +196,7 @@ def _every_measure(
     )
 
 
+@remember(2000)
 def _by_groups(
     store: Store,
     model: Setting,

@@ -223,7 +223,8 @@ class StoredSweep:
     def compared(self, place: int) -> list[Setting]:
         """Return the plain model, if one was trained on a seed of it, and a setting."""
         (model,) = settings(self.trials_at(place))
-        reference = reference_of(model, settings(list(self.trials.values())))
+        every = self.once(lambda: settings(list(self.trials.values())), "settings")
+        reference = reference_of(model, every)
         return [model] if reference in (None, model) else [reference, model]
 
     def certification_table(
