@@ -9,12 +9,14 @@ margins, fonts and axis titles, so ``finish`` sets these on the figure itself.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
+import pyarrow as pa
 from plotly.basedatatypes import BaseFigure
 from plotly.offline import get_plotlyjs
 
@@ -281,6 +283,11 @@ class Picture:
             return self
         document = without_links(self.figure.to_dict())
         return replace(self, figure=FinishedFigure(document))
+
+    @cached_property
+    def sent(self) -> pa.Table:
+        """The numbers drawn as a browser is sent them, made once."""
+        return pa.Table.from_pandas(self.table, preserve_index=False)
 
 
 def without_links(part: Any) -> Any:

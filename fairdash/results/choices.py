@@ -280,6 +280,10 @@ def sweep_verdict(sweep: StoredSweep, limit: float) -> str:
     It is chosen on validation rows, where none keeps the limit the one with the
     least DI; numbers are of test rows.
     """
+    return sweep.once(lambda: _limit_verdict(sweep, limit), "verdict", limit)
+
+
+def _limit_verdict(sweep: StoredSweep, limit: float) -> str:
     asked = f"With DI of at most {limit:g} on validation rows"
     place = sweep.result.best({PARITY: limit})
     words = f"{asked} the most accurate setting is"
@@ -288,7 +292,7 @@ def sweep_verdict(sweep: StoredSweep, limit: float) -> str:
         words = f"{asked} there is no setting; the least DI there has"
     if place is None:
         return f"{asked} there is no setting: none decides on these rows."
-    found = sweep.once(lambda: _setting_verdict(sweep, place), "verdict", place)
+    found = _setting_verdict(sweep, place)
     return f"{words} {sweep.result.labels[place]}. {found}"
 
 

@@ -250,6 +250,7 @@ def every_model(
     )
 
 
+@remember(2000)
 def _values(
     store: Store,
     model: Setting,

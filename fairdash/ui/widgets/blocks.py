@@ -111,22 +111,26 @@ def figure(
         st.plotly_chart(drawing, config=CONFIG, alt=picture.alt, key=key, **selecting)
         if caption:
             st.caption(plain(caption))
-        table_below(picture.table if table is None else table)
+        if table is None:
+            table_below(picture.table, picture.sent)
+        else:
+            table_below(table)
 
 
-def table_below(table: pd.DataFrame) -> None:
-    """Draw the numbers of a figure, behind a click."""
+def table_below(table: pd.DataFrame, sent: Any = None) -> None:
+    """Draw the numbers of a figure, behind a click; ``sent`` as in `show_table`."""
     with st.expander("Table", type="compact", icon=":material/table_rows:"):
-        show_table(table)
+        show_table(table, sent)
 
 
-def show_table(table: pd.DataFrame, **columns: Any) -> None:
+def show_table(table: pd.DataFrame, sent: Any = None, **columns: Any) -> None:
     """Draw a table of numbers, by default with three decimals of every share.
 
-    ``columns`` are configurations by name of column.
+    ``sent`` is the table in Arrow's form where that is made already; ``columns`` are
+    configurations by name of column.
     """
     st.dataframe(
-        table,
+        table if sent is None else sent,
         hide_index=True,
         column_config={**decimals(table), **columns},
         placeholder="–",
@@ -194,7 +198,7 @@ def confirm_deletion(
 def decimals(table: pd.DataFrame) -> dict[str, Any]:
     """Return the column configuration that shows three decimals of every share."""
     three = st.column_config.NumberColumn(format="%.3f")
-    return {str(name): three for name in table.select_dtypes("float")}
+    return {str(name): three for name, one in table.dtypes.items() if one.kind == "f"}
 
 
 def code_tabs(texts: Mapping[str, str]) -> None:
