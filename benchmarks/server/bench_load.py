@@ -4,11 +4,12 @@ Builds the store of `bench_sliders` (a finished sweep of 200 settings of ROAD), 
 it and opens sessions by websocket, as a browser does, without drawing anything. Half of
 them move λ and τ on Sweep, half k on Local fairness, each every few seconds; they say
 what they have kept of long messages, as a browser does. With --training
-a worker a core trains a sweep of ROAD meanwhile. With several --processes each number
-is measured in turn, on the same store.
+a worker a core trains a sweep of ROAD meanwhile, with --crafted one more session
+loads a file that was made to take long, again and again. With several --processes each
+number is measured in turn, on the same store.
 
     python benchmarks/server/bench_load.py [--sessions 20] [--seconds 60] [--every 2]
-        [--training] [--processes 1 2]
+        [--training] [--crafted] [--processes 1 2]
 """
 
 import argparse
@@ -28,6 +29,7 @@ import psutil
 import websockets
 from bench_release import processor_seconds
 from bench_sliders import build, serve
+from playwright.sync_api import sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -108,6 +110,30 @@ async def read(url, page, run, options, start, waits):
             await asyncio.sleep(max(0.0, options.every - waits[page][-1]))
 
 
+def upload(url, seconds, loaded):
+    """Load new tables of as many columns as are read, in Chromium, until the end."""
+    end = time.perf_counter() + seconds
+    with sync_playwright() as drive:
+        browser = drive.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        while time.perf_counter() < end:
+            page = browser.new_page()
+            page.goto(f"{url}/Data")
+            name = f"crafted{len(loaded)}"
+            rows = [f"{name}{i}," * 1_999 + str(i) for i in range(2)]
+            lines = "\n".join([",".join(["x"] * 2_000), *rows])
+            file = {"name": f"{name}.csv", "mimeType": "text/csv"}
+            page.locator("input[type=file]").first.set_input_files(
+                {**file, "buffer": lines.encode()}
+            )
+            last = page.get_by_role("tab", name="Rows needed")
+            last.wait_for(timeout=1000 * PATIENCE)
+            loaded.append(name)
+            page.close()
+        browser.close()
+
+
 async def load(url, run, options, pids):
     waits = {page: [] for page in PAGES}
     options.ready = asyncio.Event()
@@ -118,7 +144,11 @@ async def load(url, run, options, pids):
     await asyncio.sleep(options.warm)
     spent = sum(map(processor_seconds, pids))
     options.ready.set()
-    await asyncio.gather(*sessions)
+    loaded = []
+    crafting = asyncio.to_thread(upload, url, options.seconds, loaded)
+    await asyncio.gather(*sessions, *([crafting] if options.crafted else []))
+    if options.crafted:
+        print(f"{len(loaded)} crafted tables loaded meanwhile")
     return waits, sum(map(processor_seconds, pids)) - spent
 
 
@@ -146,6 +176,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--every", type=float, default=2)
     parser.add_argument("--training", action="store_true")
+    parser.add_argument("--crafted", action="store_true")
     parser.add_argument("--processes", type=int, nargs="+", default=[1])
     parser.add_argument("--warm", type=float, default=60, help="seconds to open pages")
     options = parser.parse_args()
@@ -178,7 +209,8 @@ def measure(home, run, options, processes):
     n = sum(map(len, waits.values()))
     print(
         f"{options.rows:,} rows, 201 models, {options.sessions} sessions, a release "
-        f"every {options.every:g} s{', training' * options.training}, "
+        f"every {options.every:g} s{', training' * options.training}"
+        f"{', crafted tables' * options.crafted}, "
         f"processes {processes}, load {os.getloadavg()[0]:.1f}"
     )
     print(f"releases a second: {n / options.seconds:.1f}")

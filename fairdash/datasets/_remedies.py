@@ -217,9 +217,10 @@ def choose_features(
     are the same, else in that of the table; ``feature_order`` stands until all of it
     are back; with ``left_out``.
     """
-    same = set(chosen) == set(roles.features)
-    ordered = tuple(column for column in columns if column in chosen)
-    back = set(roles.feature_order) <= set(chosen)
+    picked = set(chosen)
+    same = picked == set(roles.features)
+    ordered = tuple(column for column in columns if column in picked)
+    back = set(roles.feature_order) <= picked
     return {
         "features": roles.features if same else ordered,
         "feature_order": () if back else roles.feature_order,
@@ -311,12 +312,12 @@ def column_table(
 
     ``facts`` are of `column_facts`, ``reasons`` of `left_out_reasons`.
     """
-    names = [str(name) for name in facts.index]
+    names, features = [str(name) for name in facts.index], set(roles.features)
     table = pd.DataFrame(
         {
             "Column": names,
-            "Role": [_role(name, roles) for name in names],
-            "Feature": [name in roles.features for name in names],
+            "Role": [_role(name, roles, features) for name in names],
+            "Feature": [name in features for name in names],
             "Kind": [KIND_NAMES[kind] for kind in facts["kind"]],
             "Not a feature because": [reasons.get(name, "") for name in names],
         },
@@ -365,11 +366,11 @@ def _added(roles: Roles, name: str, kind: ColumnKind) -> Roles:
     return roles.model_copy(update={"features": (*roles.features, name)})
 
 
-def _role(name: str, roles: Roles) -> str:
+def _role(name: str, roles: Roles, features: Collection[str]) -> str:
     parts = {
         "outcome": name == roles.target,
         "sensitive": name in roles.sensitive_columns(),
-        "feature": name in roles.features,
+        "feature": name in features,
         "subgroup": name in roles.subgroup_columns,
         "score of a model": name in [score.column for score in roles.scores],
         "row filter": name in roles.keep,

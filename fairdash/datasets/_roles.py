@@ -1,5 +1,6 @@
 """What a person says of a table, as data: cuts, remedies, roles."""
 
+from collections import Counter
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -293,7 +294,7 @@ class Roles(BaseModel):
                 )
         for role in ("features", "subgroup_columns", "crossed_with", "scores"):
             names = scored if role == "scores" else getattr(self, role)
-            twice = sorted({name for name in names if names.count(name) > 1})
+            twice = sorted(name for name, n in Counter(names).items() if n > 1)
             if twice:
                 raise ValueError(f"`{role}` names {twice} more than once.")
         self._check_groups()

@@ -162,22 +162,22 @@ def doubled_key():
 
 
 def one_key_a_record():
-    wide = json.dumps({f"k{i}": 1 for i in range(9_000)})
+    wide = json.dumps({f"k{i}": 1 for i in range(1_900)})
     return "\n".join([wide, *['{"k0": 1}'] * 100_000]).encode()
 
 
-WIDE = r"0 columns, more than 10,000; keep those"
+WIDE = r"0 columns, more than 2,000; keep those"
 TIMES = "unpacks to more than 250 times its size"
 CRAFTED = {
     "equal.csv": (lambda: text(["x"] * MANY, ["1"] * MANY), WIDE),
     "other.csv": (lambda: text([f"x{i}" for i in range(5 * MANY)], ["1"]), WIDE),
-    "most.csv": (lambda: text(["x"] * 10_000, ["1"] * 10_000), r"read \(1, 10000\)"),
+    "most.csv": (lambda: text(["x"] * 2_000, ["1"] * 2_000), r"read \(1, 2000\)"),
     "bomb.csv.gz": (lambda: gzip.compress(b"a,b\n" + b"1,2\n" * (20 << 20)), TIMES),
     "keys.jsonl": (
         lambda: "\n".join(json.dumps({f"k{i}": 1}) for i in range(MANY)).encode(),
         WIDE,
     ),
-    "sparse.jsonl": (one_key_a_record, "more than 2,222 rows of 9,000 columns, .* CSV"),
+    "sparse.jsonl": (one_key_a_record, "more than 10,526 rows of 1,900 columns, .* CSV"),
     "twice.json": (doubled_key, "A record has 'k777' twice"),
     "deep.json": (
         lambda: b'[{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}]",
@@ -192,7 +192,7 @@ CRAFTED = {
         "'a' has a cell of 4,000,000 characters",
     ),
     "far_row.xlsx": (far_row, r"read \(1, 2\)"),
-    "far_cell.xlsx": (far_cell, r"16,384 columns, more than 10,000"),
+    "far_cell.xlsx": (far_cell, r"16,384 columns, more than 2,000"),
     "far_empty_cells.xlsx": (far_empty_cells, "spans more than 200,000,000 cells"),
     "shared_strings.xlsx": (shared_strings, "more than 128 MiB of texts; save"),
     "one_cell.xlsx": (one_cell, "a cell of more than 1,048,576 characters; save"),

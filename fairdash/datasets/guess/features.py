@@ -83,7 +83,8 @@ def guess_features(
             left_out[name] = reason
         else:
             features.append(name)
-    return [name for name in names if name in features], left_out
+    kept = set(features)
+    return [name for name in names if name in kept], left_out
 
 
 def features_after(

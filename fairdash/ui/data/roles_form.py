@@ -308,6 +308,7 @@ def roles_form(
         scored = tuple(score.column for score in scores)
         with st.popover("Features", width="stretch"):
             free = [c for c in free if c not in scored and c != weight]
+            offered = set(free)
             proposed = features_after(
                 frame,
                 roles,
@@ -318,7 +319,7 @@ def roles_form(
             features = st.multiselect(
                 "Columns the model sees",
                 free,
-                default=[c for c in proposed if c in free],
+                default=[c for c in proposed if c in offered],
                 key=f"{key} {target} {taken} {scored} {weight} features",
             )
         with st.popover("Rows", width="stretch"):

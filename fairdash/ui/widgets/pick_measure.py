@@ -100,12 +100,10 @@ def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
         measure = pick_measure()
         pick_gap(labelled=True)
     asked = selection().gap
-    roles = store().dataset(dataset_id).roles
+    data = store().dataset(dataset_id)
     table = results.every_model(store(), models, dataset_id, measure)
-    groups = store().dataset(dataset_id).group_names
-    numbers = table.drop(columns="sentence")
-    feature = roles.sensitive_feature
-    show_table(results.readable_measures(numbers, groups, feature, asked))
+    numbers, feature = table.drop(columns="sentence"), data.roles.sensitive_feature
+    show_table(results.readable_measures(numbers, data.group_names, feature, asked))
     for model, sentence in zip(table["model"], table["sentence"], strict=True):
         st.caption(f"**{plain(model)}**: {plain(sentence)}")
     kind = f"{INTERVAL_KINDS[measure]}, over seeds the means."
