@@ -28,6 +28,7 @@ from fairdash.jobs import (
 from fairdash.store import Store, home_folder, keep_days, open_store, trouble
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+SWITCH = 0.0005  # seconds a session computes before another may: a tenth of Python's
 Log = Annotated[
     Literal["text", "json"],
     typer.Option("--log", envvar="FAIRDASH_LOG", help="Lines of text, or of JSON."),
@@ -164,6 +165,7 @@ def _serve_pages(store: Store, address: str, port: int, hosts: Sequence[str]) ->
         _log_pages_as_json()
     gc.collect()
     gc.freeze()  # Streamlit collects after every rerun: spare it the modules
+    sys.setswitchinterval(SWITCH)
     log.info("serving at http://%s:%d", address, port)
     script = APP_FOLDER / "app.py"
     sys.argv = [str(script)]  # beside it lies Streamlit's configuration

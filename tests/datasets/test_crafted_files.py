@@ -177,7 +177,10 @@ CRAFTED = {
         lambda: "\n".join(json.dumps({f"k{i}": 1}) for i in range(MANY)).encode(),
         WIDE,
     ),
-    "sparse.jsonl": (one_key_a_record, "more than 10,526 rows of 1,900 columns, .* CSV"),
+    "sparse.jsonl": (
+        one_key_a_record,
+        "more than 10,526 rows of 1,900 columns, .* CSV",
+    ),
     "twice.json": (doubled_key, "A record has 'k777' twice"),
     "deep.json": (
         lambda: b'[{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}]",
