@@ -109,6 +109,6 @@ def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
     kind = f"{INTERVAL_KINDS[measure]}, over seeds the means."
     if asked == "ratio":
         kind = f"over seeds the means. {RATIO_INTERVALS}."
-    if len(groups) > 2:
+    if len(data.group_names) > 2:
         kind += " The gap's interval holds for all pairs of groups at once."
     st.caption(f"Test rows of all groups; {kind}")
