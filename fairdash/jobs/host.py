@@ -15,6 +15,7 @@ from fairdash.jobs._engine import ENGINE, Lease, take
 from fairdash.jobs._watch import log_to_stderr
 from fairdash.store import trouble
 
+POLITE = 5  # niceness of an engine and its workers: pages on this machine go first
 PRELOADED = [
     "distributed",
     "torch._dynamo",  # torch's optimisers load it on first use, for two seconds
@@ -39,6 +40,7 @@ def main() -> None:
     with lock:
         scheduler = os.environ.get("FAIRDASH_SCHEDULER")
         if scheduler is None:
+            os.nice(POLITE)
             start_forkserver()
         from fairdash.jobs._serve import serve  # takes a while, as the forkserver does
 

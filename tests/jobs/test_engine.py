@@ -17,7 +17,7 @@ from conftest import end_runs, wait_until, wait_until_no_engine
 from toys import people_csv, specification
 
 from fairdash.jobs import attach, cancel, engine_lives, ensure_engine, submit
-from fairdash.jobs.host import PRELOADED
+from fairdash.jobs.host import POLITE, PRELOADED
 from fairdash.store import open_store
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
@@ -124,6 +124,14 @@ def test_the_same_sweep_again_trains_nothing(store, ask):
     wait_until(lambda: over(store, two), 30)
     assert written(store, two) == before
     assert store.run(two).status == "finished"
+
+
+def test_workers_give_way_to_pages(store, ask):
+    one = ask(road(tau=[0.32]))
+    wait_until(lambda: over(store, one), 30)
+    here = psutil.Process().nice()
+    asked = {min(here + POLITE, 19)}
+    assert {psutil.Process(pid).nice() for pid in workers(store.home)} == asked
 
 
 def test_two_sweeps_that_share_trials_train_them_once(store, ask):
