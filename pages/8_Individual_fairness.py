@@ -10,12 +10,15 @@ models = ui.known_models(view.data, view.run)
 models += results.callable_models(ui.store(), view.data, models) if view.data else []
 asked = ui.cannot_be_asked(view.data, "about people who are changed")
 if not models:
-    ui.stop_empty(
+    ui.empty(
         "No model to audit yet",
         "People are changed in what should not count and scored again, which needs a "
         "model. A plain one trains in seconds; Data takes an ONNX file. " + asked,
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
+    individual.many_classes()
+    ui.freeze_imports()
+    st.stop()
 
 dataset = ui.store().dataset(view.data)
 
@@ -59,5 +62,6 @@ def show_individual():
 show_individual()
 if asked:
     st.caption(ui.plain(asked))
+individual.many_classes()
 train.export_run(view)
 ui.freeze_imports()
