@@ -2,6 +2,7 @@
 
     python certified_choice.py planted --splits 1000
     python certified_choice.py adult --splits 1000 --data FOLDER
+    python certified_choice.py planted --splits 300 --tests
 
 A population with known gaps stands behind every split, so that a broken promise can be
 counted. From each split one model is chosen with limits on the demographic parity
@@ -18,6 +19,14 @@ difference overall and inside subgroups:
   wide on validation rows;
 * **certified**: `fairdash.sweep.choose_certified`.
 
+With ``--tests`` two variants of the last instead, beside it:
+
+* **in order of p**: models are tested in the order of their p-values on validation
+  rows, as Pareto testing does (Laufer-Goldshtein et al. 2023), not of their gaps;
+* **betting**: the p-value is one over the largest wealth of who bets, by aGRAPA, that
+  pairs of rows of both groups differ less than the limit (Waudby-Smith and Ramdas,
+  2024).
+
 "planted" draws decisions of models whose rates are made up; "adult" trains Zhang and
 ROAD on 40 % of Adult and draws both parts of a split from the rest, with replacement.
 """
@@ -29,11 +38,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm, t
 
-from fairdash.metrics import wilson_interval
+from fairdash.metrics import decision_status, wilson_interval
 from fairdash.sweep import choose_certified
+from fairdash.sweep._certified import _largest, _pairs
 
 LIMITS = {"demographic_parity_difference": 0.1, "worst_1_di": 0.15}
 CONFIDENCE = 0.95
+TESTS = ("certified", "in order of p", "betting")
 WAYS = ("naive", "candidate and safety test", "Seldonian, t bounds", "certified")
 
 
@@ -43,13 +54,15 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=1000)
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 4000])
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--tests", action="store_true", help="variants of the test")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     cells, truth = planted() if args.population == "planted" else adult(args.data)
     print(truth.round(3).to_string(), "\n")
     for n_rows in args.rows:
         rng = np.random.default_rng(args.seed)
-        found = [choose(draw(cells, n_rows, rng), truth) for _ in range(args.splits)]
+        way = compare_tests if args.tests else choose
+        found = [way(draw(cells, n_rows, rng), truth) for _ in range(args.splits)]
         print(f"{n_rows} rows in each part, {args.splits} splits")
         print(summary(pd.DataFrame(found), truth).to_string(), "\n", flush=True)
 
@@ -112,9 +125,13 @@ def trained_on_adult(folder: Path | None) -> tuple[np.ndarray, ...]:
 
 
 def adult(folder: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return cells and truth of trained models on the rows they did not see."""
+    """Return cells and truth of trained models on the rows they did not see.
+
+    Of those that decide: who accepts all but nobody keeps any limit, and is of no use.
+    """
     scores, y, groups, young = trained_on_adult(folder)
-    decided = list(scores > 0.5)
+    status = decision_status(y, (scores > 0.5).astype(int))["status"]
+    decided = list(scores[(status == "").to_numpy()] > 0.5)
     about = pd.DataFrame(
         {"subgroup": np.where(young, "under 40", "40 or more"), "group": groups}
     )
@@ -226,11 +243,57 @@ def choose(parts: dict[str, pd.DataFrame], truth: pd.DataFrame) -> dict[str, obj
     return dict(zip(WAYS, (naive, safe, seldonian, certified), strict=True))
 
 
+def compare_tests(
+    parts: dict[str, pd.DataFrame], truth: pd.DataFrame
+) -> dict[str, object]:
+    """Return the model that each variant of the certified choice returns."""
+    seen, test = parts["validation"], parts["test"]
+    accuracy = truth["accuracy"]
+
+    def ordered(gap: "pd.Series[float]") -> pd.DataFrame:
+        about = pd.DataFrame({"accuracy": accuracy, "gap": gap})
+        return test.join(about, on="model")
+
+    by_gap = ordered(gaps(seen))
+    p = pd.Series({m: _largest(part, LIMITS) for m, part in seen.groupby("model")})
+    asked = {"limits": LIMITS, "confidence": CONFIDENCE}
+    chosen = [choose_certified(table, **asked).model for table in (by_gap, ordered(p))]
+    best = None
+    for model in by_gap.drop_duplicates("model").sort_values("gap")["model"]:
+        pairs = _pairs(test[test["model"] == model], LIMITS)
+        if max(betting_p_value(*pair) for pair in pairs) > 1 - CONFIDENCE:
+            break
+        better = best is None or accuracy[model] > accuracy[best]
+        best = model if better else best
+    return dict(zip(TESTS, (*chosen, best), strict=True))
+
+
+def betting_p_value(
+    positives: tuple[int, int], n: tuple[int, int], limit: float
+) -> float:
+    """Return the p-value of a gap of at least the limit, by betting on pairs."""
+    rng = np.random.default_rng([*positives, *n])
+    one, other = (
+        rng.permutation(np.arange(size) < k)[: min(n)].astype(float)
+        for k, size in zip(positives, n, strict=True)
+    )
+    z, m = (1 - (one - other)) / 2, (1 - limit) / 2
+    # what is bet on a pair is known before it
+    t = np.arange(1, len(z) + 1)
+    mean = np.concatenate([[m], (m + np.cumsum(z)) / (t + 1)])[:-1]
+    spread = np.concatenate([[0.25], (0.25 + np.cumsum((z - mean) ** 2)) / (t + 1)])[
+        :-1
+    ]
+    bet = np.clip((mean - m) / (spread + (mean - m) ** 2), 0, 0.9 / m)
+    wealth = np.cumsum(np.log1p(bet * (z - m)))
+    return float(np.exp(-max(wealth.max(), 0)))
+
+
 def summary(found: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
     """Return by way: promises broken with interval, no answer, accuracy where one."""
     lines = {}
     n = len(found)
-    for way in WAYS:
+    for way in found:
         chosen = found[way].dropna().astype(int)
         broken = int((~truth.loc[chosen, "keeps"]).sum())
         low, high = wilson_interval(broken, n)

@@ -586,6 +586,7 @@ def test_a_guarantee_may_be_about_subgroups_found_on_validation_rows(visit, run_
     n_seen, n_test = (len(sweep.first_rows(p).where) for p in ("validation", "test"))
     assert f"Found on the {n_seen} validation rows of seed 0" in words(page)
     assert f"Tested on the {n_test} test rows of that seed" in words(page)
+    assert "each further limit, threshold or subgroup tried on the same" in words(page)
     other = [one for one in found.table["subgroup"] if one not in chosen.value][:1]
     chosen.set_value(other).run()
     assert not page.exception

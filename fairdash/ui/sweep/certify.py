@@ -44,6 +44,10 @@ def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
         problem("Nothing can be certified", error)
         return None
     st.markdown(plain(told.words))
+    st.caption(
+        "The confidence is that of one question: each further limit, threshold or "
+        "subgroup tried on the same test rows weakens it."
+    )
     if told.place is not None:
         _draw(sweep, told)
     return told.place
