@@ -120,8 +120,11 @@ def base_rate_kpis(
     """
     local = rates.local if promised is None else promised
     estimable = local["estimable"]
+    share = f"{percent(used / read)} of the file"
+    if used < read and share.startswith(percent(1.0)):
+        share = f"all of the file but {plural(read - used, 'row')}"
     kpis = [
-        Kpi("Rows used", count(used), f"{percent(used / read)} of the file"),
+        Kpi("Rows used", count(used), share),
         Kpi(
             "Base rate P(y = 1)",
             percent(rates.rate),
