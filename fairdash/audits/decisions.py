@@ -416,6 +416,11 @@ def _verdict(gaps: pd.DataFrame, local: pd.DataFrame | None) -> str:
         first = str(asked_first["sentence"].iloc[largest])
     else:
         first = "No gap between groups is clear: every interval reaches 0."
+        known = gaps[gaps["measure"] == gaps["measure"].iloc[0]]
+        known = known.dropna(subset="difference")
+        if len(known):
+            widest = known.iloc[int(known["difference"].abs().argmax())]
+            first += f" The widest: {widest['sentence']}"
     if local is None or not local["estimable"].any():
         return first
     beyond = local[local["gap"] > local["chance"]]

@@ -47,6 +47,7 @@ from fairdash.metrics.group.local_measures import (
     local_ratios,
 )
 from fairdash.metrics.group.measures import (
+    Expected,
     as_probabilities,
     calibration_curve,
     expected_measure,

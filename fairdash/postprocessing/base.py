@@ -12,8 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairdash._wording import (
     alike_words,
+    between,
+    four_fifths,
     listing,
     moved_words,
+    number,
     percent,
     plural,
     spoken_group,
@@ -21,6 +24,7 @@ from fairdash._wording import (
 from fairdash.metrics import (
     MEASURE_NAMES,
     SCORE_MEASURES,
+    Expected,
     Interval,
     difference_of,
     expected_measure,
@@ -34,7 +38,6 @@ from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
 
 _ALIKE = 1e-9  # of a rate that is 0 or 1
-_APART = {"difference": "Largest difference", "ratio": "Smallest over largest"}
 
 
 class Report(NamedTuple):
@@ -50,12 +53,11 @@ class Report(NamedTuple):
     outcome: pd.DataFrame
     changed: pd.DataFrame
 
-    def by_measure(self, measure: str, gap: str | None = None) -> pd.DataFrame:
+    def by_measure(self, measure: str) -> pd.DataFrame:
         """Return a rate by group before and after, on average over draws.
 
-        Intervals are those of `fairdash.metrics.expected_measure`: of decisions once
-        drawn. With ``gap``, "difference" or "ratio", a last row tells the largest
-        difference between groups, or the smallest over the largest value.
+        Intervals are those of `fairdash.metrics.expected_measure`: as wide as of
+        decisions once drawn.
 
         Returns
         -------
@@ -68,40 +70,58 @@ class Report(NamedTuple):
             For a measure of scores, which no threshold changes, and for one that needs
             an outcome where there is none.
         """
+        table = pd.DataFrame()
+        for when, found in self._before_after(measure).items():
+            ends = found.by_group.set_index("group")[["value", "ci_low", "ci_high"]]
+            table[[when, f"{when}_low", f"{when}_high"]] = ends
+        return table.rename_axis("group").reset_index()
+
+    def apart(self, measure: str, gap: str) -> str:
+        """Say how far groups are apart by a measure before and after.
+
+        ``gap`` is "difference" or "ratio"; the latter is held to four fifths.
+        """
+        said = []
+        for when, found in self._before_after(measure).items():
+            one = found.ratio if gap == "ratio" else found.difference
+            value, low, high = map(float, one)
+            words = f"{when} {number(value)} ({between(low, high)})"
+            if gap == "ratio":
+                words += f", {four_fifths(value, high)}"
+            said.append(words)
+        if gap == "ratio":
+            return f"Smallest over largest, by the four-fifths rule: {'; '.join(said)}."
+        return f"Largest difference: {'; '.join(said)}."
+
+    def _before_after(self, measure: str) -> dict[str, Expected]:
         if measure in SCORE_MEASURES:
             name = MEASURE_NAMES[measure]
             raise ValueError(f"{name} is of scores, and thresholds change decisions.")
+        return {
+            when: self._expected(measure, h)
+            for when, h in (("before", self.rows.before), ("after", self.h))
+        }
+
+    def _expected(self, measure: str, h: Array, confidence: float = 0.95) -> Expected:
         rows = self.rows
-        groups = np.array(rows.names, dtype=object)[rows.codes]
-        ends, table = ["value", "ci_low", "ci_high"], pd.DataFrame()
-        for when, h in (("before", rows.before), ("after", self.h)):
-            found = expected_measure(
-                measure,
-                rows.y,
-                h,
-                sensitive_features=groups,
-                sample_weight=rows.weight,
-            )
-            own = found.by_group.set_index("group")[ends]
-            if gap is not None:
-                apart = found.ratio if gap == "ratio" else found.difference
-                own.loc[_APART[gap]] = [float(end) for end in apart]
-            table[[when, f"{when}_low", f"{when}_high"]] = own
-        return table.rename_axis("group").reset_index()
+        found = expected_measure(
+            measure,
+            rows.y,
+            h,
+            sensitive_features=rows.codes,
+            sample_weight=rows.weight,
+            confidence=confidence,
+        )
+        found.by_group["group"] = [rows.names[k] for k in np.unique(rows.codes)]
+        return found
 
     def _apart(self, behind: int, ahead: int) -> tuple[float, float]:
         """Return the ends of how far one group is ahead, for all pairs at once."""
-        rows, each = self.rows, for_all_pairs(0.95, len(self.changed))
-        found = expected_measure(
-            "selection_rate",
-            None,
-            self.h,
-            sensitive_features=np.array(rows.names, dtype=object)[rows.codes],
-            sample_weight=rows.weight,
-            confidence=each,
-        ).by_group.set_index("group")
+        each = for_all_pairs(0.95, len(self.changed))
+        found = self._expected("selection_rate", self.h, each).by_group
+        ends = found.set_index("group")[["value", "ci_low", "ci_high"]]
         one, other = (
-            Interval(*found.loc[name, ["value", "ci_low", "ci_high"]].to_numpy(float))
+            Interval(*ends.loc[name].to_numpy(float))
             for name in self.changed["group"].iloc[[ahead, behind]]
         )
         low, high = difference_of(one, other)

@@ -14,7 +14,6 @@ from fairdash._wording import (
     change,
     count,
     fitting,
-    four_fifths,
     interval,
     number,
     percent,
@@ -199,22 +198,17 @@ def by_measure(ramp: Ramp) -> None:
     with controls(4):
         measure = pick_measure()
         pick_gap(labelled=True)
-    gap = selection().gap or "difference"
     try:
-        table = ramp.report.by_measure(measure, gap)
+        table = ramp.report.by_measure(measure)
+        apart = ramp.report.apart(measure, selection().gap or "difference")
     except ValueError as error:
         st.caption(str(error))
         return
-    *groups, apart = table["group"]
-    table["group"] = [*map(ramp.label, groups), apart]
+    table["group"] = [*map(ramp.label, table["group"])]
     show_table(table.rename(columns=_BEFORE_AFTER))
+    st.caption(apart)
     said = f"{MEASURE_NAMES[measure]} on {ramp.rows} rows, on average over draws. "
     st.caption(f"{said}{_OF_DRAWS}")
-    if gap == "ratio":
-        last = table.iloc[-1]
-        before = four_fifths(last["before"], last["before_high"])
-        after = four_fifths(last["after"], last["after_high"])
-        st.caption(f"By the four-fifths rule: before {before}, after {after}.")
 
 
 def changed_by_group(ramp: Ramp) -> None:
