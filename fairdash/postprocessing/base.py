@@ -102,7 +102,9 @@ class Report(NamedTuple):
             for when, h in (("before", self.rows.before), ("after", self.h))
         }
 
-    def _expected(self, measure: str, h: Array, confidence: float = 0.95) -> Expected:
+    def _expected(
+        self, measure: str, h: NDArray[Any], confidence: float = 0.95
+    ) -> Expected:
         rows = self.rows
         found = expected_measure(
             measure,
