@@ -145,8 +145,10 @@ async def load(url, run, options, pids):
     spent = sum(map(processor_seconds, pids))
     options.ready.set()
     loaded = []
-    crafting = asyncio.to_thread(upload, url, options.seconds, loaded)
-    await asyncio.gather(*sessions, *([crafting] if options.crafted else []))
+    if options.crafted:
+        crafting = asyncio.to_thread(upload, url, options.seconds, loaded)
+        sessions.append(asyncio.create_task(crafting))
+    await asyncio.gather(*sessions)
     if options.crafted:
         print(f"{len(loaded)} crafted tables loaded meanwhile")
     return waits, sum(map(processor_seconds, pids)) - spent

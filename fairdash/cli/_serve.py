@@ -28,7 +28,7 @@ from fairdash.jobs import (
 from fairdash.store import Store, home_folder, keep_days, open_store, trouble
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-SWITCH = 0.0005  # seconds a session computes before another may: a tenth of Python's
+SWITCH = 0.0001  # seconds until another session may compute, where Python says 0.005
 Log = Annotated[
     Literal["text", "json"],
     typer.Option("--log", envvar="FAIRDASH_LOG", help="Lines of text, or of JSON."),
