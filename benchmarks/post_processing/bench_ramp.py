@@ -9,7 +9,8 @@ as soon as rates are within 0.0005 of the target, looked at after every epoch at
 cost. Scores are true probabilities of synthetic people in two groups, and the same
 piled up at both ends, as those of an overconfident network are.
 
-    OMP_NUM_THREADS=1 python benchmarks/post_processing/bench_ramp.py [--rows 45222 1000000]
+    OMP_NUM_THREADS=1 python benchmarks/post_processing/bench_ramp.py \
+        [--rows 45222 1000000]
 """
 
 import argparse

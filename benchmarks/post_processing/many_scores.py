@@ -5,8 +5,8 @@ and upper halves of Adult's columns that 1 to 99 % of the rows have, the most ev
 Each is predicted by a logistic regression on the columns that it is not made of, by two
 folds, so that every score is of a model that did not see the row. Groups are sex.
 
-    FAIRDASH_DATA=FOLDER OMP_NUM_THREADS=1 python benchmarks/post_processing/many_scores.py \
-        [--out attributes.parquet]
+    FAIRDASH_DATA=FOLDER OMP_NUM_THREADS=1 \
+        python benchmarks/post_processing/many_scores.py [--out attributes.parquet]
 """
 
 import argparse

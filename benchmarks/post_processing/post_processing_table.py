@@ -5,7 +5,8 @@ dropped with probability one half). Base models learn on 60 % of the rows, thres
 20 % that they have not seen, figures are of the remaining 20 %; mean and standard
 deviation over seeds.
 
-    OMP_NUM_THREADS=1 python benchmarks/post_processing/post_processing_table.py DATA [--seeds 5]
+    OMP_NUM_THREADS=1 python benchmarks/post_processing/post_processing_table.py \
+        DATA [--seeds 5]
 
 DATA is a folder with adult.parquet and credit_default.parquet.
 """
