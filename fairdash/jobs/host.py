@@ -15,7 +15,7 @@ from fairdash.jobs._engine import ENGINE, Lease, take
 from fairdash.jobs._watch import log_to_stderr
 from fairdash.store import trouble
 
-POLITE = 10  # niceness of an engine and its workers: pages on this machine go first
+POLITE = 5  # niceness of an engine and its workers: pages on this machine go first
 PRELOADED = [
     "distributed",
     "torch._dynamo",  # torch's optimisers load it on first use, for two seconds

@@ -212,7 +212,9 @@ def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
         return known if isinstance(known, str) else value_label(column.max())
     cut = Cut(sign=sign, value=value)
     if low < high:
-        st.session_state[handle] = min(max(float(value), low), high)
+        at = min(max(float(value), low), high)
+        if st.session_state.get(handle) != at:  # or a press in flight would be undone
+            st.session_state[handle] = at
 
         def moved() -> None:
             st.session_state[field] = float(f"{st.session_state[handle]:.6g}")
