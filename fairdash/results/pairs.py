@@ -28,6 +28,7 @@ def predicted(rows: Rows, key: str, measure: str) -> Any:
     return rows.scores(key) if measure in SCORE_MEASURES else rows.predictions(key)
 
 
+@lru_cache(maxsize=64)  # a page asks the same again at every move
 def measured_locally(
     trial: Tested, measure: str, reference: str | None
 ) -> LocalMeasure:

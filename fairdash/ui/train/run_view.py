@@ -32,12 +32,8 @@ from fairdash.ui.widgets.blocks import (
     verdict,
 )
 from fairdash.ui.widgets.frame import exists, open_page
-from fairdash.ui.widgets.pick_measure import (
-    compare_measure,
-)
-from fairdash.ui.widgets.pick_models import (
-    offer_missing_seeds,
-)
+from fairdash.ui.widgets.pick_measure import compare_measure
+from fairdash.ui.widgets.pick_models import offer_missing_seeds
 from fairdash.ui.widgets.runs import (
     PROPOSED,
     finish_audit,
