@@ -5,6 +5,7 @@ import fcntl
 import glob
 import os
 import sqlite3
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -202,6 +203,10 @@ class Database:
             database.touch(mode=0o600)  # SQLite gives its other files the same mode
             for path in database.parent.glob(f"{glob.escape(database.name)}*"):
                 _keep_private(path)
+            if not database.stat().st_size:
+                # Of two that turn a new file to this journal at once, one fails.
+                with self._alone(), closing(sqlite3.connect(database)) as connection:
+                    connection.execute("PRAGMA journal_mode=WAL")
         self.is_sqlite = is_sqlite
         if is_sqlite:
             options = {"timeout": BUSY_SECONDS}
@@ -341,11 +346,16 @@ class Database:
                 f"this one knows {NEWEST}). Install that version, or name another home "
                 "folder."
             )
+        with self._alone():
+            if self._version() != NEWEST:
+                self._upgrade()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
         lock = os.open(self.home / "migrate.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if self._version() != NEWEST:
-                self._upgrade()
+            yield
         finally:
             os.close(lock)
 
@@ -403,11 +413,13 @@ def server(address: sa.URL) -> sa.Engine:
 def _keep_private(path: Path) -> None:
     """Take a file or a folder from all but its owner: tables hold people.
 
-    What belongs to somebody else stays as it is; its owner decides.
+    What belongs to somebody else stays as it is; its owner decides. A journal may be
+    gone by now: another process that opened the database has finished with it.
     """
-    mode = 0o700 if path.is_dir() else 0o600
-    if path.stat().st_mode & 0o077 and path.stat().st_uid == os.getuid():
-        path.chmod(mode)
+    with suppress(FileNotFoundError):
+        found = path.stat()
+        if found.st_mode & 0o077 and found.st_uid == os.getuid():
+            path.chmod(0o700 if stat.S_ISDIR(found.st_mode) else 0o600)
 
 
 def _set_pragmas(connection: Any, _record: object) -> None:
