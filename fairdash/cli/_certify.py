@@ -22,7 +22,7 @@ from fairdash.audits import (
     from_levels,
     from_matrix,
 )
-from fairdash.cli._options import File, Home, refusing
+from fairdash.cli._options import Auxiliary, Constraint, File, Home, refusing
 from fairdash.datasets import read_table
 from fairdash.methods.noisy_groups import (
     estimate_from_counts,
@@ -68,18 +68,8 @@ def certify(
         float | None,
         typer.Option(help="Assumed share of wrong groups, the same for all, instead."),
     ] = None,
-    auxiliary: Annotated[
-        Path | None,
-        typer.Option(
-            help="Counts of a sample by true and recorded group, as `fairdash noise` "
-            "writes them, instead.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    constraint: Annotated[
-        str, typer.Option(help="As of the methods for noisy groups.")
-    ] = "true_positive_rate_parity",
+    auxiliary: Auxiliary = None,
+    constraint: Constraint = "true_positive_rate_parity",
     slack: Annotated[float, typer.Option(help="By how much a rate may be worse.")] = 0,
     score: Annotated[
         str,

@@ -16,7 +16,15 @@ from fairdash.audits import (
     search_spec,
     simulated,
 )
-from fairdash.cli._options import Home, Out, check_out, opened, write
+from fairdash.cli._options import (
+    Auxiliary,
+    Constraint,
+    Home,
+    Out,
+    check_out,
+    opened,
+    write,
+)
 from fairdash.cli._run import follow
 from fairdash.jobs import attach, keep_data, keep_table, queue
 from fairdash.sweep import SweepSpec
@@ -53,18 +61,8 @@ def choose_under_noise(
             "table's groups are the recorded ones."
         ),
     ] = None,
-    auxiliary: Annotated[
-        Path | None,
-        typer.Option(
-            help="Counts of a sample by true and recorded group, as `fairdash noise` "
-            "writes them, instead.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    constraint: Annotated[
-        str, typer.Option(help="As of the methods for noisy groups.")
-    ] = "true_positive_rate_parity",
+    auxiliary: Auxiliary = None,
+    constraint: Constraint = "true_positive_rate_parity",
     slack: Annotated[float, typer.Option(help="By how much a rate may be worse.")] = (
         0.05
     ),

@@ -26,6 +26,16 @@ Model = Annotated[
     str | None, typer.Option(help="Id or label of the model, if not the main one.")
 ]
 Seed = Annotated[int | None, typer.Option(help="Default: the first.")]
+Auxiliary = Annotated[
+    Path | None,
+    typer.Option(
+        help="Counts of a sample by true and recorded group, as `fairdash noise` "
+        "writes them, instead.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
+Constraint = Annotated[str, typer.Option(help="As of the methods for noisy groups.")]
 
 
 @contextmanager
