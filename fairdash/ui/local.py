@@ -229,9 +229,9 @@ def by_measure(
         table, dataset.group_names, roles.sensitive_feature, selection().gap
     )
     with left:
-        show_table(shown)
-        looked_at = table["measure"] == MEASURE_NAMES[measure]
-        st.caption(plain(table.loc[looked_at, "sentence"].item()))
+        show_table(shown.drop(columns="In words"))
+        said = zip(table["measure"], table["sentence"], strict=True)
+        st.caption("  \n".join(f"**{name}**: {plain(words)}" for name, words in said))
     if measure != "calibration" and not results.is_own(model):
         return
     with right:

@@ -15,7 +15,6 @@ from fairdash.store import UserStore
 from fairdash.ui.selection import choose, entry, selection, with_entry
 from fairdash.ui.widgets.state import store
 
-_LABEL = 26  # pixels that the label of a widget takes above its box
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 MOST_MB = 200
 TABLE_FILES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
@@ -33,14 +32,17 @@ def verdict(text: str) -> None:
 
 def controls(columns: int = 4) -> DeltaGenerator:
     """Return the control bar, a grid for at most four controls."""
-    return st.grid(columns=columns, min_column_width=150, gap=("xsmall", "medium"))
+    return st.grid(
+        columns=columns,
+        min_column_width=150,
+        gap=("xsmall", "medium"),
+        vertical_alignment="bottom",  # a button has no label above it
+    )
 
 
 def more(label: str = "More", *, icon: str = ":material/tune:") -> DeltaGenerator:
     """Return a popover for the remaining controls, in line with those of the bar."""
-    with st.container(gap=None):
-        st.space(_LABEL)
-        return st.popover(label, icon=icon, width="stretch")
+    return st.popover(label, icon=icon, width="stretch")
 
 
 def form_beside(key: str, *, answered: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
