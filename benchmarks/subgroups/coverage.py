@@ -9,7 +9,7 @@ validated*: models are trained on four fifths of the rows, for every fold anew, 
 row is judged by the model that did not see it; the truth is the mean over these five
 models of their values over the population, and beside it the mean over all tables that
 could have been drawn (the method's own gap, which varies less than one table's models).
-First the intervals of the pair that a verdict names among more than two groups.
+First the intervals of the pair and of the subgroup that a verdict names.
 """
 
 import argparse
@@ -166,7 +166,8 @@ def named_pairs(groups: int, draws: int, random_state: int = 0) -> dict[str, flo
     Groups of 60 rows are alike, so the gap is 0. The pair is the widest over all rows
     (of `fairdash.audit`), inside the worst of four subgroups, and, between two such
     tables, over all rows of the first: there the interval is of its change. Each at
-    95% for the pair alone, and as pages have it.
+    95% for the pair alone, and as pages have it. Of two groups there is one pair, and
+    the subgroup alone is named for its gap.
     """
     rng = np.random.default_rng(random_state)
     names = [f"g{k}" for k in range(groups)]
@@ -242,7 +243,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1000)
     draws = parser.parse_args().draws
 
-    pairs = {groups: named_pairs(groups, draws) for groups in (3, 4, 5)}
+    pairs = {groups: named_pairs(groups, draws) for groups in (2, 3, 4, 5)}
     print(pd.DataFrame(pairs).round(1).to_string(), flush=True)
 
     def show(name: str, table: pd.DataFrame) -> None:

@@ -51,6 +51,10 @@ PAIR_WORDS = (
     "The verdict's intervals are of the pairs it names, and hold for all pairs of "
     "groups in all subgroups at once."
 )
+PLACE_WORDS = (
+    "The verdict's interval holds for all {n} subgroups at once, each one drawn for "
+    "its own."
+)
 _MOST_ROWS = 40
 _LABEL = 20  # characters on a card
 _MOST_KEPT = 16  # figures of a result
@@ -80,7 +84,7 @@ class LocalResult:
     overall : dict of str to float
         The measure over all rows by group, mean over seeds; empty if not asked for.
     named : fairdash.results.pairs.NamedPair or None
-        Interval of a pair that the verdict names among more than two groups.
+        Interval of a pair that the verdict names, over all rows or in a subgroup.
     """
 
     label: str
@@ -111,6 +115,16 @@ class LocalResult:
     def row(self) -> "pd.Series[Any]":
         """The metrics of the model looked at."""
         return self.models[self.models["label"] == self.label].iloc[0]
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether there are more than two groups, and so several pairs of them."""
+        return sum(str(name).startswith(self.names.value) for name in self.own) > 2
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether the largest gap in a subgroup is more than chance alone shows."""
+        return bool(self.own[self.names.gap].max() > self.chance)
 
     @property
     def n_seeds(self) -> int:
@@ -191,7 +205,7 @@ class LocalResult:
         if self.n_seeds > 1:
             rows = f"mean of {self.n_seeds} seeds, {rows}"
         whole = self._overall(outcome, favourable, named)
-        if not worst[gap] > self.chance:
+        if not self.beyond_chance:
             return (
                 f"No gap in a subgroup exceeds what chance alone shows: the largest, "
                 f"{self._size(worst[gap])}, is not above the "
@@ -249,7 +263,7 @@ class LocalResult:
             return f" Over all rows groups are {self._size(gap)} apart ({ends})."
         one, other = pair
         signed = copysign(gap, self.overall[one] - self.overall[other])
-        if self.named is not None:
+        if self.named is not None and self.has_pairs:
             first, second = pair if signed > 0 else pair[::-1]
             low, high = self.named.ends(first, second)
             ends = gap_ends(self.measure, 1, low, high)
@@ -314,9 +328,14 @@ class LocalResult:
         text = f"{what}{held} by subgroup{part} on {rows}, {seeds}95% {kind}. "
         text += f"Dashed: {whole}."
         told = FOLDS_WORDS if self.crossed else ""
-        if self.named is not None:
-            text += f" {PAIR_WORDS}"
-        return " ".join(filter(None, [text, told, floor_words(self.label), self.note]))
+        held_for, estimable = "", self.own["estimable"].sum()
+        if self.named is not None and self.has_pairs:
+            held_for = PAIR_WORDS
+        elif self.named is not None and estimable > 1 and self.beyond_chance:
+            held_for = PLACE_WORDS.format(n=estimable)
+        return " ".join(
+            filter(None, [text, held_for, told, floor_words(self.label), self.note])
+        )
 
     def kpis(self, k: int) -> list[Kpi]:
         """Return Worst-k-DI, global DI, what chance shows, subgroups estimable."""

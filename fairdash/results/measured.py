@@ -61,15 +61,13 @@ def local_by_measure(
     """
     models = beside_trained(models)
     plain = measure == "selection_rate" and reference is None
-    named = None
     compared = on_shared_seeds(models)
     main = compared.models[-1]
     sure = _overall_sure(store, main, dataset_id, measure, reference)
     known = _values(store, main, dataset_id, measure).dropna()
     overall = {str(group): float(value) for group, value in known.items()}
-    if len(store.dataset(dataset_id).group_names) > 2:
-        everyone = tuple(tested(store, main, dataset_id, subgroups))
-        named = NamedPair(everyone, measure, reference)
+    everyone = tuple(tested(store, main, dataset_id, subgroups))
+    named = NamedPair(everyone, measure, reference)
     all_rows = on_all_rows(main)
     crossed = all_rows and main.seeds != {ALL_ROWS}
     if plain and not any(map(is_own, models)):

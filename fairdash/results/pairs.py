@@ -46,7 +46,7 @@ def measured_locally(
 
 
 class NamedPair(NamedTuple):
-    """The interval of a pair of more than two groups that a sentence names.
+    """The interval of a pair of groups that a sentence names.
 
     It holds for all pairs at once, in all estimable subgroups where it is inside one:
     the pair and the subgroup are named for their gap.

@@ -403,12 +403,19 @@ def test_sampling_weights_count_in_base_rates_and_calibration(inline):
 
 @pytest.mark.parametrize("reference", [None, "here"])
 @pytest.mark.parametrize("measure", ["selection_rate", "true_positive_rate"])
-def test_of_three_groups_the_pair_named_has_an_interval_for_all(
-    inline, measure, reference
+@pytest.mark.parametrize(
+    ("shares", "held"),
+    [
+        ((0.5, 0.4, 0.1), "hold for all pairs of groups in all subgroups"),
+        ((0.5, 0.5, 0.0), "verdict's interval holds for all 2 subgroups at once"),
+    ],
+)
+def test_the_pair_and_the_subgroup_named_have_an_interval_for_all(
+    inline, measure, reference, shares, held
 ):
     frame = people(1200)
     rng = np.random.default_rng(1)
-    frame["origin"] = rng.choice(["here", "there", "beyond"], 1200, p=[0.5, 0.4, 0.1])
+    frame["origin"] = rng.choice(["here", "there", "beyond"], 1200, p=shares)
     lower = frame["origin"].map({"here": 1.0, "there": 0.6, "beyond": 0.4})
     frame["p"] = (rng.random(1200) + 2 * (frame["hired"] == "yes")) / 3 * lower
     score = ScoreColumn(column="p", kind="probability")
@@ -420,10 +427,13 @@ def test_of_three_groups_the_pair_named_has_an_interval_for_all(
         frame = frame[frame["hired"] == "yes"]
     asked = SUBGROUPS, measure, reference
     found = local_by_measure(ui.store(), [own], data, *asked)
-    said = found.verdict(["beyond", "here", "there"], "hired = yes", feature="origin")
-    assert "hold for all pairs of groups" in found.caption()
+    groups = sorted(frame["origin"].unique())
+    said = found.verdict(groups, "hired = yes", feature="origin")
+    assert held in found.caption()
+    unsaid = replace(found, chance=1.0).caption()  # then no subgroup is named
+    assert (held in unsaid) == (len(groups) > 2)
     worst = found.own.nlargest(1, found.names.gap).iloc[0]["subgroup"]
-    pairs = 3 if reference is None else 2
+    pairs = 3 if reference is None and len(groups) == 3 else len(groups) - 1
     for rows, places in ((frame[frame["branch"] == worst], 2), (frame, 1)):
         counts = (rows["p"] > 0.5).groupby(rows["origin"]).agg(["sum", "size"])
         rate = counts["sum"] / counts["size"]
