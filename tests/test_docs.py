@@ -117,6 +117,12 @@ def test_texts_keep_to_the_glossary(path):
         assert found is None, f"write {instead} in: {near}"
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_scripts_that_are_to_be_run_are_there(path):
+    named = set(re.findall(r"\bpython ([\w/]+\.py)", path.read_text()))
+    assert all((ROOT / name).exists() for name in named - {"script.py"}), named
+
+
 def blocks(path, *kinds):
     """Return the fenced blocks of a page whose language is one of these."""
     parsed = MarkdownIt().parse(path.read_text())

@@ -1,7 +1,7 @@
 """Training on Adult under noisy groups, beside a dense projected-gradient loop.
 
-    cd benchmarks/noisy_groups
-    FAIRDASH_DATA=FOLDER OMP_NUM_THREADS=2 python bench_noisy_groups.py
+    FAIRDASH_DATA=FOLDER OMP_NUM_THREADS=2 \
+        python benchmarks/noisy_groups/bench_noisy_groups.py
 
 Full batches of the 29,305 training rows with 120 features, equal opportunity, radius
 .1. The loop is what the paper's Algorithm 2 asks for, written plainly: every row, a

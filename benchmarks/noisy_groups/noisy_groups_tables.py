@@ -1,6 +1,6 @@
 """Adult and Credit under noisy groups, beside the published tables.
 
-    cd benchmarks; export FAIRDASH_DATA=FOLDER
+    export FAIRDASH_DATA=FOLDER; cd benchmarks/noisy_groups
     python noisy_groups_tables.py run --data adult --splits 10 --out adult.jsonl
     python noisy_groups_tables.py table adult.jsonl credit.jsonl
     python noisy_groups_tables.py reach
