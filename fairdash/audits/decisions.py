@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 
 from fairdash._validation import check_one_of
 from fairdash._wording import count, number
+from fairdash.audits.verdict import audit_verdict, worst_sentence
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import FOLDS, Subgroups
 from fairdash.metrics import (
@@ -45,17 +46,18 @@ class Audit:
         measure, then the table of `fairdash.metrics.measure_by_group`.
     gaps : DataFrame
         measure, then the table of `fairdash.metrics.measure_gaps`, clear (whether the
-        interval excludes 0) and sentence. Of more than two groups the intervals of a
-        measure hold for all pairs at once (Bonferroni), so any of them may be named.
+        interval excludes 0), clear_at_once (whether one that holds for all measures
+        does) and sentence. Of more than two groups the intervals of a measure hold for
+        all pairs at once (Bonferroni), so any of them may be named.
     local : DataFrame or None
         measure, then the table of `fairdash.metrics.local_measure`, then chance: what
         the largest gap of a model that is fair in every subgroup stays below in 95 % of
-        cases.
+        cases; chance_at_once, for all measures.
     calibration : DataFrame or None
         See `fairdash.metrics.calibration_curve`; of scores with outcomes.
     verdict : str
-        One or two sentences: the largest gap of the first measure that has a clear one,
-        and the subgroup where a gap exceeds chance most.
+        The largest gap of the first measure, over all rows and inside subgroups, and
+        by which others one is clear for all measures at once: see `audit_verdict`.
     """
 
     n: int
@@ -129,9 +131,9 @@ def audit(
     subgroups : array-like, Subgroups or list of column names, optional
         Label of every row, missing for none, or how ``frame`` makes them.
     measures : sequence of str, optional
-        Of `fairdash.metrics.MEASURES`, by default all that can be computed; or the
-        cost of errors that you weigh, "error_cost 3:1" for one false positive as bad as
-        three false negatives.
+        Of `fairdash.metrics.MEASURES`, by default all that can be computed, the first
+        of which the verdict is about; or the cost of errors that you weigh,
+        "error_cost 3:1" for one false positive as bad as three false negatives.
     sample_weight : array-like, (n_rows,), or name of a column, optional
     folds : array-like, (n_rows,), or name of a column, optional
         Which of several models scored a row, see `cross_validated_scores`: an AUC
@@ -195,17 +197,27 @@ def audit(
         for m in chosen
     ]
     compared: dict[str, Any] = {"reference": reference, "favourable": favourable}
-    compared["confidence"] = for_all_pairs(
-        confidence, by_group[0]["group"].nunique(), held=reference is not None
+    once, every = (
+        for_all_pairs(
+            confidence,
+            by_group[0]["group"].nunique(),
+            held=reference is not None,
+            times=times,
+        )
+        for times in (1, len(chosen))
     )
-    gaps = pd.concat(
-        [
-            measure_gaps(m, y, predicted[m], **compared, **asked).assign(measure=m)
-            for m in chosen
-        ],
-        ignore_index=True,
-    )
-    gaps["clear"] = (gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)
+
+    def gaps_of(m: str) -> pd.DataFrame:
+        """Return a measure's gaps; clear ones once more, held for all measures."""
+        found = measure_gaps(m, y, predicted[m], confidence=once, **compared, **asked)
+        clear = wide = _clear(found)
+        if clear.any():
+            wide = _clear(
+                measure_gaps(m, y, predicted[m], confidence=every, **compared, **asked)
+            )
+        return found.assign(measure=m, clear=clear, clear_at_once=wide)
+
+    gaps = pd.concat([gaps_of(m) for m in chosen], ignore_index=True)
     gaps["sentence"] = [
         gap_sentence(
             row["measure"],
@@ -218,18 +230,22 @@ def audit(
         )
         for row in gaps.to_dict("records")
     ]
-    local = None
+    local, worst = None, ""
     if subgroups is not None:
         labels, min_size = given.subgroups(subgroups, min_size)
         inside = {"subgroups": labels, "min_size": min_size, **asked}
+        found = [LocalMeasure.of(m, y, predicted[m], **inside) for m in chosen]
         local = pd.concat(
             [
-                _local(m, y, predicted[m], confidence, inside).assign(measure=m)
-                for m in chosen
+                _local(one, confidence, len(chosen)).assign(measure=m)
+                for m, one in zip(chosen, found, strict=True)
             ],
             ignore_index=True,
         )
         local = _first("measure", local)
+        worst = worst_sentence(
+            chosen[0], found[0], confidence=confidence, favourable=favourable, **words
+        )
     curve = None
     if raw is not None and y is not None:
         curve = calibration_curve(
@@ -241,7 +257,7 @@ def audit(
         _first("measure", gaps),
         local,
         curve,
-        _verdict(gaps, local),
+        audit_verdict(gaps, local, worst),
     )
 
 
@@ -396,37 +412,18 @@ def _for_measure(
     return (scores - low) / max(high - low, np.finfo(float).tiny)
 
 
-def _local(
-    measure: str, y: Any, predicted: Any, confidence: float, inside: dict[str, Any]
-) -> pd.DataFrame:
-    found = LocalMeasure.of(measure, y, predicted, **inside)
-    floor = found.noise_floor().quantile if found.estimable.any() else np.nan
-    return found.table(confidence=confidence).assign(chance=floor)
+def _clear(gaps: pd.DataFrame) -> "pd.Series[bool]":
+    return (gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)
+
+
+def _local(found: LocalMeasure, confidence: float, n_measures: int) -> pd.DataFrame:
+    ends = [np.nan, np.nan]
+    if found.estimable.any():
+        samples = found.noise_floor().samples
+        ends = list(np.quantile(samples, [0.95, 1 - 0.05 / n_measures]))
+    table = found.table(confidence=confidence)
+    return table.assign(chance=ends[0], chance_at_once=ends[1])
 
 
 def _first(name: str, table: pd.DataFrame) -> pd.DataFrame:
     return table[[name, *table.columns.drop(name)]]
-
-
-def _verdict(gaps: pd.DataFrame, local: pd.DataFrame | None) -> str:
-    clear = gaps[gaps["clear"]]
-    if len(clear):
-        asked_first = clear[clear["measure"] == clear["measure"].iloc[0]]
-        largest = int(asked_first["difference"].abs().argmax())
-        first = str(asked_first["sentence"].iloc[largest])
-    else:
-        first = "No gap between groups is clear: every interval reaches 0."
-        known = gaps[gaps["measure"] == gaps["measure"].iloc[0]]
-        known = known.dropna(subset="difference")
-        if len(known):
-            widest = known.iloc[int(known["difference"].abs().argmax())]
-            first += f" The widest: {widest['sentence']}"
-    if local is None or not local["estimable"].any():
-        return first
-    beyond = local[local["gap"] > local["chance"]]
-    if beyond.empty:
-        return f"{first} No gap inside a subgroup exceeds what chance alone shows."
-    worst = beyond.iloc[(beyond["gap"] - beyond["chance"]).argmax()]
-    name = MEASURE_NAMES[worst["measure"]]
-    inside = f"{name} differs most, against chance, in {worst['subgroup']}: by"
-    return f"{first} {inside} {worst['gap']:.2f}."

@@ -435,7 +435,8 @@ def gap_names(measure: str) -> GapNames:
 
 def in_text(name: str) -> str:
     """Return a measure's name inside a sentence: "false positive rate", "AUC"."""
-    return name if name.isupper() else name[0].lower() + name[1:]
+    proper = name.isupper() or name.startswith("Brier")
+    return name if proper else name[0].lower() + name[1:]
 
 
 @lru_cache(maxsize=5000)

@@ -1,6 +1,7 @@
 """`fairdash.audit`: any model, by any measure, with sentences that name who."""
 
 import os
+import re
 from pathlib import Path
 
 import fairlearn.metrics as fairlearn
@@ -12,16 +13,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import fairdash
+from fairdash._wording import listing
 from fairdash.audits import audit, cross_validated_scores
 from fairdash.methods import FairLogLoss
 from fairdash.metrics import (
+    MEASURE_NAMES,
     MEASURES,
     SCORE_MEASURES,
     LocalMeasure,
+    gap_ends,
     gap_sentence,
     local_measure,
     measure_by_group,
     measure_gaps,
+    newcombe_interval,
 )
 
 DATA = os.environ.get("FAIRDASH_DATA")
@@ -70,6 +75,9 @@ def test_every_measure_is_that_of_fairlearn_by_names_of_columns():
     pd.testing.assert_frame_equal(own[expected.columns], expected)
     floor = LocalMeasure.of("brier", frame["y"], frame["p"], **asked).noise_floor()
     assert (own["chance"] == floor.quantile).all()
+    at_once = np.quantile(floor.samples, 1 - 0.05 / len(MEASURES))
+    assert (own["chance_at_once"] == at_once).all()
+    assert at_once > floor.quantile
 
 
 def test_gaps_are_signed_and_named_as_one_would_say_it():
@@ -99,6 +107,59 @@ def test_without_a_gap_the_verdict_claims_none():
     assert found.verdict.startswith("No gap between groups is clear")
     assert "The widest: b are predicted positive 0 points" in found.verdict
     assert found.gaps["sentence"].str.contains("−").all()
+
+
+def test_of_groups_alike_few_verdicts_claim_a_gap_whatever_the_measures():
+    """By the first measure 5%, by any other for all six 5%; uncorrected one in five."""
+    rng, group = np.random.default_rng(0), np.repeat(["a", "b"], 150)
+    first, others, uncorrected = [], [], []
+    for _ in range(100):
+        y, pred = (rng.random((2, 300)) < 0.5).astype(int)
+        found = fairdash.audit(y, pred, sensitive_features=group)
+        first.append(not found.verdict.startswith("No gap between groups is clear by"))
+        others.append("Clear for all 6 measures at once:" in found.verdict)
+        uncorrected.append(found.gaps["clear"].any())
+    assert np.mean(first) <= 0.08
+    assert np.mean(others) <= 0.05
+    assert np.mean(uncorrected) > 0.12
+
+
+def test_the_verdict_is_of_the_measure_asked_first_then_of_all_at_once():
+    """Women are decided positive less often, in part n only those with the outcome."""
+    n = np.arange(400)
+    frame = pd.concat(
+        [
+            pd.DataFrame({"sex": sex, "part": part, "y": n % 2, "d": n % 8 < many})
+            for sex, part, many in (
+                ("women", "n", 4),
+                ("men", "n", 4),
+                ("women", "s", 2),
+                ("men", "s", 6),
+            )
+        ],
+        ignore_index=True,
+    ).astype({"d": int})
+    wrong = (frame["sex"] == "women") & (frame["part"] == "n")
+    frame.loc[wrong, "d"] = (n % 8 < 7).astype(int) & frame.loc[wrong, "y"]
+    asked = {"sensitive_features": "sex", "frame": frame, "subgroups": ["part"]}
+    found = fairdash.audit("y", "d", **asked)
+    counts = frame[frame["part"] == "s"].groupby("sex")["d"].agg(["sum", "size"])
+    low, high = newcombe_interval(
+        *counts.loc["men"], *counts.loc["women"], confidence=0.975
+    )
+    ends = gap_ends("selection_rate", 1, float(low), float(high))
+    assert (
+        "The widest gap inside a subgroup, beyond chance: in part s, women are "
+        f"predicted positive 50 points less often than men ({ends})." in found.verdict
+    )
+    (told,) = re.findall(r"Clear for all 6 measures at once: (.*?)\.", found.verdict)
+    sure = found.gaps.set_index("measure")["clear_at_once"]
+    names = [MEASURE_NAMES[one].lower() for one in sure[sure].index[1:]]
+    assert told == listing(names)
+    assert "precision" in names
+    turned = fairdash.audit("y", "d", measures=["precision"], **asked)
+    assert turned.verdict.startswith("Among rows predicted positive, outcome 1 is")
+    assert "at once" not in turned.verdict
 
 
 def test_a_score_with_a_threshold_needs_no_probability():
