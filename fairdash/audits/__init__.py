@@ -112,6 +112,7 @@ from fairdash.audits.subgroups import (
     FoundSubgroups,
     Guarantee,
     as_subgroups,
+    certified_model,
     find_subgroups,
     guarantee,
     offered,

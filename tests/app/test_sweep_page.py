@@ -583,6 +583,9 @@ def test_a_guarantee_may_be_about_subgroups_found_on_validation_rows(visit, run_
     limits = {"demographic_parity_difference": 0.9, "worst_1_di": 0.9}
     told = guarantee(sweep, limits, thresholds="by_group", inside=chosen.value)
     assert told.words in words(page)
+    files = [one.proto.label for one in page.get("download_button")]
+    taken = "Model with these thresholds (ZIP)" in files
+    assert taken == (not told.choice.model.plain)
     n_seen, n_test = (len(sweep.first_rows(p).where) for p in ("validation", "test"))
     assert f"Found on the {n_seen} validation rows of seed 0" in words(page)
     assert f"Tested on the {n_test} test rows of that seed" in words(page)

@@ -7,8 +7,10 @@ import pytest
 
 from fairdash.audits import (
     Condition,
+    certified_model,
     find_subgroups,
     guarantee,
+    load,
     offered,
     rows_inside,
     search_for_guarantee,
@@ -127,3 +129,20 @@ def test_thresholds_of_groups_are_said_with_the_setting(sweep):
     label = sweep.result.labels[told.place]
     assert last["Setting"] == f"{label}, threshold {at:.3f}"
     assert guarantee(sweep, limits).place is None
+
+
+@pytest.mark.parametrize("thresholds", ["shared", "by_group"])
+def test_the_model_taken_away_decides_as_was_certified(sweep, thresholds, tmp_path):
+    told = guarantee(sweep, LIMITS, thresholds=thresholds)
+    store, data = sweep.store, sweep.run.dataset_id
+    dataset, path = store.dataset(data), tmp_path / "model.zip"
+    test = split(dataset, sweep.first_seed).test
+    frame = store.table(store.dataset_record(data).table_sha256)
+    cuts = (0.6, 0.4) if thresholds == "by_group" else (0.55, 0.55)
+    for model in (told.choice.model, replace(told.choice.model, thresholds=cuts)):
+        path.write_bytes(certified_model(sweep, model).to_bytes())
+        decided = load(path).predict(frame.iloc[dataset.row_number[test]])
+        scores = scores_of(sweep, model.place, test)
+        assert decided.tolist() == model.decide(scores, dataset.group[test]).tolist()
+    plain = certified_model(sweep, replace(model, thresholds=(0.5, 0.5)))
+    assert plain.thresholds is None

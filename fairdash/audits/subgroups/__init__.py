@@ -5,6 +5,7 @@ from fairdash.audits.subgroups.facts import FoundSubgroups, refinements, search_
 from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
 from fairdash.audits.subgroups.guarantee import (
     Guarantee,
+    certified_model,
     guarantee,
     offered,
     rows_inside,

@@ -12,7 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import number, percent
+from fairdash.audits.models import read_model, rows_of
+from fairdash.audits.portable import PortableModel
 from fairdash.audits.subgroups.facts import FoundSubgroups, searched
+from fairdash.postprocessing import Rule
+from fairdash.postprocessing import Thresholds as Rules
 from fairdash.results import (
     Inside,
     StoredSweep,
@@ -24,6 +28,7 @@ from fairdash.results import (
 from fairdash.sweep import (
     Candidate,
     CertifiedChoice,
+    SweepSpec,
     Thresholds,
     choose_certified,
     decides,
@@ -96,6 +101,36 @@ def guarantee(
     if choice.model is not None:
         chosen = _both_parts(sweep, choice.model, rows)
     return Guarantee(choice, words, chosen, _told(sweep, choice.tested))
+
+
+def certified_model(sweep: StoredSweep, model: Candidate) -> PortableModel:
+    """Return the model of a guarantee to take away, deciding by its thresholds.
+
+    It is that of the first seed, which was tested; P(1) of it is 1 where the score is
+    above the threshold of the row's group, else 0.
+
+    Raises
+    ------
+    ValueError
+        If an earlier version kept no more than the model's scores.
+    """
+    store, spec = sweep.store, SweepSpec.of_run(sweep.run.spec)
+    dataset = store.dataset(sweep.run.dataset_id)
+    key = sweep.result.keys(model.place)[sweep.first_seed]
+    (trial,) = [one for one in sweep.trials_at(model.place) if one.key == key]
+    found = read_model(store, trial, rows_of(dataset, trial, spec))
+    if model.plain:
+        return PortableModel.of(found, trial)
+    # scores were compared as they are kept, in single precision: the ends of what is
+    # rounded to the threshold
+    cuts = np.asarray(model.thresholds, np.float32)
+    above = (cuts.astype(float) + np.nextafter(cuts, np.float32(2))) / 2
+    rules = {
+        name: Rule.steps([(2 * float(cut) - 1, 1.0)])
+        for name, cut in zip(dataset.group_names, above, strict=True)
+    }
+    method = thresholds_words(_by_group(sweep, model))
+    return PortableModel.of(found, trial, Rules(rules, method, "probability"))
 
 
 def search_for_guarantee(sweep: StoredSweep) -> FoundSubgroups:

@@ -5,10 +5,16 @@ from collections.abc import Mapping
 import streamlit as st
 
 from fairdash._wording import count, plain
-from fairdash.audits import Guarantee, guarantee, offered, search_for_guarantee
+from fairdash.audits import (
+    Guarantee,
+    certified_model,
+    guarantee,
+    offered,
+    search_for_guarantee,
+)
 from fairdash.results import StoredSweep, both_parts
 from fairdash.ui.selection import bound, selection
-from fairdash.ui.widgets.blocks import problem, show_table
+from fairdash.ui.widgets.blocks import download, problem, show_table
 
 _INSIDE = {"named": "Named", "found": "Found by a search"}
 _CUTS = {"fixed": "0.5", "shared": "One for all", "by_group": "One per group"}
@@ -88,12 +94,23 @@ def _pick_found(sweep: StoredSweep) -> tuple[str, ...]:
 
 def _draw(sweep: StoredSweep, told: Guarantee) -> None:
     """Draw what both parts say of the chosen model."""
-    place, named = told.place, selection().inside != "found"
-    assert place is not None
-    if told.choice.model.plain and named:
+    model, named = told.choice.model, selection().inside != "found"
+    place = model.place
+    if model.plain and named:
         st.markdown(both_parts(sweep.result, place))
         return
     st.markdown(f"**{plain(sweep.result.labels[place])}**")
     show_table(told.chosen)
-    if not told.choice.model.plain:
-        st.caption("Elsewhere on these pages this setting decides at 0.5.")
+    if model.plain:
+        return
+    download(
+        "Model with these thresholds (ZIP)",
+        lambda: certified_model(sweep, model).to_bytes(),
+        "fairdash-certified-model.zip",
+        icon=":material/deployed_code:",
+        type="secondary",
+        width="content",
+        help="It decides as was certified: `fairdash.load` and `fairdash predict` "
+        "apply model and thresholds to the table's own columns.",
+    )
+    st.caption("Elsewhere on these pages this setting decides at 0.5.")
