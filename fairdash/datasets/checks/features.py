@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash.datasets._alike import Alike, mark_values
 from fairdash.datasets._columns import (
     UNNAMED,
     as_kind,
@@ -42,7 +43,6 @@ NUMBERED = re.compile(r"column \d+")  # of a file without a header
 MANY_MISSING = 0.2
 MANY_VALUES = 0.2
 NEARLY_UNIQUE = 0.95
-FINGERPRINT_ROWS = 1000
 
 
 def value_findings(used: UsedRows, roles: Roles) -> Iterator[Problem]:
@@ -298,16 +298,12 @@ def _constant(column: "pd.Series[Any]") -> Problem | None:
 
 
 def _copies(table: pd.DataFrame, names: list[str]) -> Iterator[Problem]:
-    """Yield features that equal an earlier one, compared in full if the start does."""
-    first: dict[int, list[str]] = {}
+    """Yield features that equal an earlier one."""
+    alike = Alike(table, mark_values)
     for name in names:
-        head = table[name].iloc[:FINGERPRINT_ROWS]
-        mark = int(pd.util.hash_pandas_object(head, index=False).sum())
-        same = next(
-            (x for x in first.get(mark, []) if table[x].equals(table[name])), None
-        )
-        first.setdefault(mark, []).append(name)
-        if same is not None:
+        same = alike.first(name)
+        alike.keep(name)
+        if same is not None and table[same].equals(table[name]):
             yield Problem(
                 "note",
                 "copied column",

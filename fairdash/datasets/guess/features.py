@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash.datasets._alike import Alike, mark_split, mark_values
 from fairdash.datasets._columns import (
-    PROBED_ROWS,
     count_values,
     infer_kind,
     is_nested,
@@ -60,6 +60,7 @@ def guess_features(
     about = concept(frame[sensitive])
     features: list[str] = []
     left_out: dict[str, str] = {}
+    same, coded = Alike(frame, mark_values), Alike(frame, mark_split)
     names = [str(name) for name in frame.columns]
     text = [name for name in names if not is_number(frame[name])]
     # words before codes: of two codings of one fact the readable one stays
@@ -75,7 +76,7 @@ def guess_features(
         ):
             reason = f"another coding of {sensitive}"
         if not reason:
-            reason = _by_copy(frame, column, features)
+            reason = _by_copy(column, frame, same, coded)
         present = column if known.all() else column[known]
         if not reason and len(y) and (gives := outcome_leak(present, y)):
             reason = f"may give the outcome away: {gives}"
@@ -83,6 +84,10 @@ def guess_features(
             left_out[name] = reason
         else:
             features.append(name)
+            same.keep(name)
+            mixed = pd.api.types.is_object_dtype(column)  # 1 and "1" have one label
+            if mixed or count_values(column, MOST_RENAMED) <= MOST_RENAMED:
+                coded.keep(name)
     kept = set(features)
     return [name for name in names if name in kept], left_out
 
@@ -188,30 +193,16 @@ def _by_kind(column: "pd.Series[Any]") -> str:
     return f"{KINDS[kind]}: {why}" if kind in KINDS else ""
 
 
-def _by_copy(frame: pd.DataFrame, column: "pd.Series[Any]", features: list[str]) -> str:
+def _by_copy(
+    column: "pd.Series[Any]", frame: pd.DataFrame, same: Alike, coded: Alike
+) -> str:
     """Return why a column says nothing new beside the features so far."""
+    name = str(column.name)
+    if (first := same.first(name)) and column.equals(frame[first]):
+        return f"copy of {first}"
     few = count_values(column, MOST_RENAMED) <= MOST_RENAMED
-    for feature in features:
-        earlier = frame[feature]
-        start = column.head(PROBED_ROWS), earlier.head(PROBED_ROWS)
-        if start[0].equals(start[1]) and column.equals(earlier):
-            return f"copy of {feature}"
-        if few and _is_renaming(*start) and _is_renaming(column, earlier):
-            return f"another coding of {feature}"
-    return ""
-
-
-def _is_renaming(column: "pd.Series[Any]", other: "pd.Series[Any]") -> bool:
-    """Tell whether each value of one column goes with one of the other and back."""
-    if (column.isna() != other.isna()).any():
-        return False
-    codes, labels = label_codes(column)
-    other_codes, other_labels = label_codes(other)
-    if len(labels) != len(other_labels):
-        return False
-    present = codes >= 0
-    pairs = np.unique(codes[present] * len(other_labels) + other_codes[present])
-    return len(pairs) == len(labels)
+    first = coded.first(name) if few else None
+    return f"another coding of {first}" if first else ""
 
 
 def _is_function_of(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
