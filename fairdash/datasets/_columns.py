@@ -1,7 +1,7 @@
 """What a column holds: its labels, its kind with the reason, other kinds."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
@@ -292,6 +292,11 @@ def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
     if pd.api.types.is_datetime64_any_dtype(column):
         return column
     return _fitted(column, _per_value(column, _best_dates), "a date", "category")
+
+
+def are_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell which texts `as_kind` reads as numbers."""
+    return _numbers(pd.Series([*texts], dtype=object)).notna().to_numpy()
 
 
 def date_parts(column: "pd.Series[Any]") -> pd.DataFrame:

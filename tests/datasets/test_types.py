@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.datasets import COLUMN_KINDS, as_kind, date_parts, infer_kind
+from fairdash.datasets._columns import are_numbers
 
 RNG = np.random.default_rng(0)
 COLUMNS = {
@@ -62,6 +63,21 @@ def test_every_column_fits_the_kind_it_is_said_to_be(name):
 def test_numbers_lose_separators_and_percent_signs():
     written = column(["1,234.5", "1 234", "-12.5 %", None, "7"])
     assert as_kind(written, "number").tolist()[:3] == [1234.5, 1234.0, -12.5]
+
+
+def test_texts_are_numbers_together_as_each_by_itself():
+    texts = ["18446744073709551615", "-1", "abc", "nan", "", "inf", "1,234", "1,23"]
+    texts += ["12 %", " 5", "0x10", "1e400", "true", "9" * 40, "1_000", "."]
+
+    def alone(text):
+        try:
+            return as_kind(column([text]), "number").notna().all()
+        except ValueError:
+            return False
+
+    assert are_numbers(texts).tolist() == [alone(text) for text in texts]
+    assert are_numbers(texts).sum() == 8
+    assert are_numbers([]).tolist() == []
 
 
 def test_a_group_of_two_digits_is_no_thousand():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairdash.datasets._alike import Alike, mark_values
 from fairdash.datasets._columns import (
     UNNAMED,
-    as_kind,
+    are_numbers,
     count_codes,
     count_labels,
     count_values,
@@ -189,7 +189,7 @@ def _numbers_as_text(
     """Yield columns of numbers that some cells of text made a column of text."""
     if pd.api.types.is_bool_dtype(column):
         return
-    fits = np.array([_is_number(text) for text in plain], dtype=bool)
+    fits = are_numbers(plain)
     if fits.sum() < FEWEST_NUMBERS:
         return
     counts = count_codes(codes, len(labels))
@@ -213,14 +213,6 @@ def _numbers_as_text(
         else "Read it as numbers; otherwise each value is a level.",
         Remedy(kind="convert", column=name, to="number", values=texts),
     )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        as_kind(pd.Series([text]), "number")
-    except ValueError:
-        return False
-    return True
 
 
 def feature_findings(
