@@ -71,6 +71,11 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{share:z.{digits}%}".replace("-", MINUS)
 
 
+def p_value(p: float) -> str:
+    """Return ``p`` as 0.071, and what three decimals cannot show as <0.001."""
+    return "<0.001" if p < 0.001 else number(p)
+
+
 def count(n: int) -> str:
     """Return ``n`` as 6,167."""
     return f"{n:,}"

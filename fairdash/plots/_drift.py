@@ -33,7 +33,12 @@ _ROW, _AROUND = 34, 104  # pixels of a subgroup, and above and below all
 
 
 def plot_drift(
-    table: pd.DataFrame, *, measure: str, tables: Sequence[str], against: str
+    table: pd.DataFrame,
+    *,
+    measure: str,
+    tables: Sequence[str],
+    against: str,
+    kind: str = "Newcombe intervals",
 ) -> Picture:
     """Draw one mark per model and table, and each method's front on two tables.
 
@@ -44,7 +49,8 @@ def plot_drift(
     selection_rate is drawn), ``measure`` (of `MEASURES`), and both with _low and _high,
     and the change of each from the reference, _change_low and _change_high. The
     reference is the first of ``tables``; ``against`` is the table in detail, and marks
-    of others are small. With n_seeds, all are means over seeds.
+    of others are small. With n_seeds, all are means over seeds. ``kind`` names the
+    intervals of the measure.
     """
     y = "accuracy" if table["accuracy"].notna().all() else "selection_rate"
     few = table["label"].nunique() <= _JOINED
@@ -109,6 +115,7 @@ def plot_drift(
         _caption(
             tables,
             against,
+            kind,
             few=few,
             fronts=any("dash" in d.get("line", {}) for d in data),
             n_seeds=int(table["n_seeds"].max()) if "n_seeds" in table else 0,
@@ -241,11 +248,17 @@ def _status(rows: pd.DataFrame, label: str, name: str) -> str:
 
 
 def _caption(
-    tables: Sequence[str], against: str, *, few: bool, fronts: bool, n_seeds: int
+    tables: Sequence[str],
+    against: str,
+    kind: str,
+    *,
+    few: bool,
+    fronts: bool,
+    n_seeds: int,
 ) -> str:
     words = [f"Open: {tables[0]}. Filled: {against}."]
     words += ["Small: the other tables."] if len(tables) > 2 else []
-    kinds = "Wilson of accuracy, Newcombe of gaps"
+    kinds = f"Wilson of accuracy, of gaps {kind}"
     if n_seeds:
         kinds = f"Student's, over the means of {plural(n_seeds, 'seed')}"
     words += [f"95% intervals: {kinds}{'' if few else ', in the table'}."]

@@ -17,7 +17,7 @@ from fairdash.audits import (
     drift_over_seeds,
 )
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
-from fairdash.metrics import MEASURE_NAMES
+from fairdash.metrics import INTERVAL_KINDS, MEASURE_NAMES
 from fairdash.results import Setting, by_interest
 from fairdash.ui.selection import bound, choose, entry, selection, with_entry
 from fairdash.ui.widgets.blocks import (
@@ -74,7 +74,6 @@ the range of training rows.
 """
 
 
-_DIFFERENCES = "Changes above are of differences: these alone are sums over subgroups."
 _OFFERED = MEASURE_LABELS | {
     f"{measure}_gap": name
     for measure, name in MEASURE_NAMES.items()
@@ -313,6 +312,7 @@ def show_points(
             measure=found.measure,
             tables=[table.name for table in found.tables],
             against=found.table.name,
+            kind=INTERVAL_KINDS[found.rate],
         ),
         caption=". ".join([*found.excluded, *without]),
         how=_FRONTS,
@@ -358,7 +358,7 @@ def show_shifts(found: DriftResult) -> None:
     pick_gap()
     if selection().gap == "ratio":
         show_table(found.table_of_ratios())
-        st.caption(f"{RATIO_INTERVALS}. {_DIFFERENCES}")
+        st.caption(f"{RATIO_INTERVALS}. {found.ratio_caption()}")
     else:
         show_table(found.table_of_tables())
     table_download(

@@ -13,6 +13,7 @@ from fairdash._wording import percent
 from fairdash.audits import drift, drift_over_seeds, drift_tables, exported
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
+    INTERVAL_KINDS,
     MEASURES,
     RATES,
     SCORE_MEASURES,
@@ -164,6 +165,26 @@ def test_without_an_outcome_rates_and_shifts_remain(compare):
     assert next(kpi.label for kpi in found.kpis()) == "Selection rate"
     with pytest.raises(ValueError, match="need the outcome, column 'hired'"):
         compare(drifted().drop(columns="hired"), measure="equalized_odds_difference")
+
+
+def test_tables_for_readers_have_units_no_minus_zero_and_no_p_of_0(compare):
+    found = compare(drifted())
+    drivers = found.drivers.assign(rates=-0.0001, share_before=0.25)
+    shown = replace(found, drivers=drivers).driver_table()
+    assert np.signbit(shown["By its gap (pt)"]).sum() == 0
+    assert shown["Share before (%)"].tolist() == [25.0] * len(shown)
+    p = [1e-9, 0.0714, *np.ones(len(found.shifts) - 2)]
+    shifts = found.shifts.assign(p_adjusted=p)
+    ps = replace(found, shifts=shifts).shift_table()["Adjusted p"].tolist()
+    assert ps[:2] == ["<0.001", "0.071"]
+
+
+def test_an_end_near_0_is_not_rounded_to_the_other_side(compare):
+    found = compare(drifted(), measure="error_cost 1:1")
+    whole = found.whole.assign(ci_low=-0.00042, ci_high=0.0974, change=0.0484)
+    changes = found.changes.assign(ci_low=-1.0, ci_high=1.0)
+    said = replace(found, whole=whole, changes=changes).verdict()
+    assert "over all rows +0.048 (−0.0004 to 0.0974)" in said
 
 
 def test_equalized_odds_look_at_the_rate_that_is_apart_more(compare):
@@ -438,7 +459,9 @@ def test_gaps_of_any_measure_are_compared(store, dataset, compare, measure):
     assert found.drivers.empty == (measure not in RATES)
     assert found.driver_table().empty == found.drivers.empty
     assert found.rate_words() in found.gap_caption()
+    assert f"95% {INTERVAL_KINDS[measure]}. Right" in found.gap_caption()
     ratios = found.table_of_ratios()
+    assert ("no ratio" in found.ratio_caption()) == (measure == "calibration")
     if measure == "calibration":
         assert (ratios["Four fifths"] == "undefined").all()
     else:

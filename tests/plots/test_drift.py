@@ -142,3 +142,9 @@ def test_gaps_stand_beside_their_change_and_rows_without_one_say_why():
     assert note.text == "not estimable: 11 rows in new"
     assert "young: +20.0 pt (+10.0 pt to +30.0 pt)" in picture.alt
     assert picture.figure.layout.xaxis.title.text == "gap, men − women"
+
+
+def test_the_caption_names_the_kind_of_interval():
+    assert "of accuracy, of gaps Newcombe intervals." in drawn(points()).caption
+    kind = "normal intervals"
+    assert f"of gaps {kind}." in drawn(points(), kind=kind).caption

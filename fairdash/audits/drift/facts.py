@@ -14,6 +14,7 @@ from fairdash._wording import (
     interval,
     listing,
     number,
+    p_value,
     percent,
     plural,
     points,
@@ -21,8 +22,10 @@ from fairdash._wording import (
 from fairdash.audits.certificates import STATUS_WORDS
 from fairdash.audits.drift.tables import DriftTable
 from fairdash.metrics import (
+    INTERVAL_KINDS,
     MEASURE_NAMES,
     Interval,
+    gap_ends,
     gap_words,
     in_points,
     whole_points,
@@ -168,7 +171,7 @@ class DriftResult:
             f"From {self.reference.name} to {self.table.name} no gap between "
             f"{self.low} and {self.high} changes by more than chance would show: over "
             f"all rows {self._size(whole['change'], signed=True)} "
-            f"({self._end(whole['ci_low'])} to {self._end(whole['ci_high'])}), "
+            f"({gap_ends(self.rate, 1, whole['ci_low'], whole['ci_high'])}), "
             f"{inside if n else 'and no subgroup is estimable on both'}."
         )
 
@@ -194,7 +197,7 @@ class DriftResult:
         return (
             f"{where}, by {self.label}, {words}; on {self.reference.name} {before}: "
             f"the gap {how} by {self._size(row['change'])} "
-            f"({self._end(ends[0])} to {self._end(ends[1])})."
+            f"({gap_ends(self.rate, 1, *ends)})."
         )
 
     def _size(self, value: float, *, signed: bool = False) -> str:
@@ -202,9 +205,6 @@ class DriftResult:
         if signed:
             return points(value) if in_points(self.rate) else change(value)
         return whole_points(value) if in_points(self.rate) else number(abs(value))
-
-    def _end(self, value: float) -> str:
-        return _points(value) if in_points(self.rate) else change(value)
 
     def _accuracy_verdict(self) -> str:
         found = self.accuracy_change()
@@ -307,8 +307,8 @@ class DriftResult:
         return (
             f"Gap in {self.rate_words()}: {self.high} less {self.low}, "
             f"{self.label}. Open: {self.reference.name}; filled: {self.table.name}, "
-            f"95% Newcombe intervals. Right: the change of two independent tables, "
-            f"simultaneous 95% intervals over {plural(n, 'subgroup')}{pairs}."
+            f"95% {INTERVAL_KINDS[self.rate]}. Right: the change of two independent "
+            f"tables, simultaneous 95% intervals over {plural(n, 'subgroup')}{pairs}."
         )
 
     def rate_words(self) -> str:
@@ -348,16 +348,14 @@ class DriftResult:
             "ci_high": "High",
             "rates": "By its gap (pt)",
             "composition": "By its size (pt)",
-            "share_before": "Share before",
-            "share_after": "Share now",
+            "share_before": "Share before (%)",
+            "share_after": "Share now (%)",
         }
         if self.drivers.empty:
             return pd.DataFrame(columns=list(names.values()))
         table = self.drivers[list(names)].copy()
-        for name in ("contribution", "ci_low", "ci_high", "rates", "composition"):
-            table[name] *= 100
-        for name in ("share_before", "share_after"):
-            table[name] *= 100
+        parts = table.columns[1:]
+        table[parts] = (100 * table[parts]).round(1) + 0.0  # 0.0 makes -0.0 a 0
         return table.rename(columns=names)
 
     def shift_headline(self) -> str:
@@ -386,6 +384,7 @@ class DriftResult:
         table = self.shifts[list(names)].copy()
         for name in ("unseen", "missing_before", "missing_after"):
             table[name] = (100 * table[name]).round(2)
+        table["p_adjusted"] = table["p_adjusted"].map(p_value)
         return table.rename(columns=names)
 
     def table_of_tables(self) -> pd.DataFrame:
@@ -406,6 +405,13 @@ class DriftResult:
             }
         )
         return table.reset_index(drop=True)
+
+    def ratio_caption(self) -> str:
+        """Say what ratios stand beside, or why there is none."""
+        none = "Calibration has signs, so no ratio of it is defined. "
+        return (none if self.rate == "calibration" else "") + (
+            "Changes above are of differences: these alone are sums over subgroups."
+        )
 
     def table_of_ratios(self) -> pd.DataFrame:
         """Return the ratio of the groups on every table, of the model in detail."""

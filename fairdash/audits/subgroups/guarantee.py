@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._wording import number, percent
+from fairdash._wording import number, p_value, percent
 from fairdash.audits.models import read_model, rows_of
 from fairdash.audits.portable import PortableModel
 from fairdash.audits.subgroups.facts import FoundSubgroups, searched
@@ -234,7 +234,7 @@ def _told(sweep: StoredSweep, tested: pd.DataFrame) -> pd.DataFrame:
                 for setting, cut in zip(settings, cuts, strict=True)
             ],
             "Accuracy, validation": tested["accuracy"],
-            "p": tested["p_value"],
+            "p": tested["p_value"].map(p_value),
             "Certified": tested["certified"].map({True: "yes", False: "no"}),
         }
     )

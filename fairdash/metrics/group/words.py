@@ -195,12 +195,12 @@ def gap_ends(measure: str, difference: float, low: float, high: float) -> str:
     if math.isnan(low) or math.isnan(high):
         return "no interval"
     ends = (low, high) if difference > 0 else (-high, -low)
-    if not in_points(measure):
-        return " to ".join(f"{end:z.3f}".replace("-", MINUS) for end in ends)
+    scale, usual = (100, 0) if in_points(measure) else (1, 3)
     # a rounded end must not say that an interval reaches 0, or does not, wrongly
-    near = min((abs(100 * end) for end in ends if end), default=1.0)
-    digits = next((n for n in (0, 1, 2) if near >= 0.5 / 10**n), 0)
-    shown = (f"{100 * end:z.{digits}f}" for end in ends)
+    near = min((abs(scale * end) for end in ends if end), default=1.0)
+    more = (n for n in range(usual, usual + 3) if near >= 0.5 / 10**n)
+    digits = next(more, usual)
+    shown = (f"{scale * end:z.{digits}f}" for end in ends)
     return " to ".join(end.replace("-", MINUS) for end in shown)
 
 
