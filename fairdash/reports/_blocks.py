@@ -91,7 +91,8 @@ def _masked(cells: pd.DataFrame, hidden: list[str]) -> pd.DataFrame:
 
 
 MOST_ROWS = 200  # of a table, so that a report stays small
-_COUNTS = ("Rows", "Seeds", "Test rows", "Settings")  # begin the names of counts
+# begin the names of counts; expected ones have a decimal
+_COUNTS = ("Rows", "Seeds", "Test rows", "Settings", "To 1", "To 0", "Changed")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
@@ -50,6 +51,7 @@ from fairdash.results import (
     runtime,
     score_name,
     trained_as,
+    trained_elsewhere,
 )
 from fairdash.store import Store
 from fairdash.sweep import PARITY, RESULTS_VERSION, SweepSpec, python_script
@@ -186,10 +188,12 @@ def reproduce(found: Found) -> Sequence[Block]:
     seeds = sorted({trial.seed for trial in found.snapshot.trials})
     trained = trained_as(found.store, run.id)
     seconds = runtime(run)
+    took = f", took {duration(seconds)}" if seconds else ""
+    if trained_elsewhere(found.store, run.id):
+        took = ", from a bundle of models trained elsewhere"
     facts = {
         "Run": f"{run.id}, {run.name}, {run.status}",
-        "Started": date(run.created)
-        + (f", took {duration(seconds)}" if seconds else ""),
+        "Started": f"{date(run.created)}{took}",
         "Models": f"{found.snapshot.count('finished')} finished of "
         f"{len(found.snapshot.trials)}",
         "Seeds": ", ".join(map(str, seeds)),
@@ -243,6 +247,7 @@ def audited(found: FoundData) -> Sequence[Block]:
             blocks.append(Figure(picture, rows))
         local = local_by_measure(found.store, [model], data, found.subgroups, looked_at)
         local, hidden = without_small_groups(local, groups, found.least)
+        local = replace(local, named=None)  # no verdict stands here
         words = suppressed_words(hidden, found.least)
         if len(hidden) == len(local.own):
             blocks.append(Words(words))

@@ -116,6 +116,7 @@ from fairdash.results.training import (
     runtime,
     seconds_left,
     series,
+    trained_elsewhere,
     usual_seconds,
     weights,
     why_failed,

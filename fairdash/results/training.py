@@ -214,12 +214,21 @@ def _row(store: Store, run: RunRecord) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=2000)
+def trained_elsewhere(store: Store, run_id: str) -> bool:
+    """Tell whether the models of a finished run came with a bundle, without a time."""
+    trials = store.snapshot(run_id, curves=False).trials
+    return not any(trial.seconds for trial in trials)
+
+
 def _note(store: Store, run: RunRecord, going: Snapshot | None) -> str:
     if run.status == "failed":
         return (run.error or "").strip().rsplit("\n", 1)[-1]
     if going is not None:
         left = seconds_left(store, going)
         return time_left(left) if left is not None else "waiting"
+    if run.status == "finished" and trained_elsewhere(store, run.id):
+        return "trained elsewhere"
     seconds = runtime(run)
     text = duration(seconds) if seconds is not None else ""
     return f"after {text}" if run.status == "cancelled" and text else text

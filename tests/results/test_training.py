@@ -4,8 +4,8 @@ import pytest
 from toys import ROLES, people_csv
 
 from fairdash import ui
-from fairdash.jobs import submit
-from fairdash.results import main_trials, seconds_left
+from fairdash.jobs import finished_file, submit, unpack_runs
+from fairdash.results import main_trials, run_table, seconds_left
 from fairdash.sweep import SweepSpec, expand
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
@@ -74,3 +74,11 @@ def test_a_model_counts_by_the_work_it_is(begin):
     # when a is done b is left: b / a of the time so far
     assert after_plain * after_road == pytest.approx(10 * 10)
     assert after_plain > 4 * 10  # a model of ROAD is more work than a plain one
+
+
+def test_models_of_a_bundle_have_no_time_of_training_here(inline):
+    unpack_runs(ui.store(), finished_file("hiring"))
+    submit(ui.store(), specification([PLAIN]))
+    notes = run_table(ui.store(), ui.store().runs()).set_index("Run")["Note"]
+    assert [note.startswith("trained elsewhere · ") for note in notes] == [False, True]
+    assert notes.iloc[0].endswith(" s")
