@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from fairdash import plots, results, ui
-from fairdash.datasets import readable_checks
+from fairdash.datasets import readable_checks, takes_long
 from fairdash.ui import data
 
 HOW = """
@@ -36,7 +36,9 @@ with left, st.container(border=True, gap="xsmall"):
     st.header("Roles", anchor=False)
     try:
         frame = data.prepared_table(table.digest, roles)
-        roles, subgroups, sizes = data.roles_form(frame, roles, subgroups, table.key)
+        roles, subgroups, sizes = data.roles_form(
+            frame, roles, subgroups, table.digest, table.key
+        )
         edited = data.keep_edits(table, roles, subgroups)
         fitting = data.edited_dataset(table, roles)
         rates = data.edited_rates(fitting, subgroups)
@@ -135,8 +137,8 @@ with view.export():
     if dataset is not None:
         ui.table_download("Base rates (CSV)", rates.cells, "fairdash-base-rates.csv")
 
-# every value is looked at to describe columns: of many rows, once somebody asks
-lazy = len(table.frame) > ui.LARGE
+# every value is looked at to describe columns: of a large table, once somebody asks
+lazy = len(table.frame) > ui.LARGE or takes_long(table.frame)
 first, second, third, scores, fourth = st.tabs(
     [f"Checks ({len(checks)})", "Preview", "Columns", "Scores", "Rows needed"],
     on_change="rerun" if lazy else "ignore",
@@ -146,7 +148,8 @@ with first:
     data.check_panel(table, roles, subgroups, checks)
 with second:
     data.reread(table)
-    data.preview(table, roles)
+    if second.open or not lazy:
+        data.preview(table, roles)
 if third.open or not lazy:
     with third:
         data.column_editor(table, roles, subgroups)

@@ -1,5 +1,6 @@
 """Tables in: read, say what columns mean, encode, split, make subgroups."""
 
+from fairdash.datasets._child import Watch
 from fairdash.datasets._columns import (
     COLUMN_KINDS,
     as_kind,
@@ -21,6 +22,7 @@ from fairdash.datasets._dataset import (
     subsample,
     training_rows,
 )
+from fairdash.datasets._describe import MOST_CELLS, describe_apart, takes_long
 from fairdash.datasets._encode import Encoded, Encoder, NumberEncoding, encode
 from fairdash.datasets._named import SAMPLES, Sample, fetch, fetch_table, load_sample
 from fairdash.datasets._problems import MOST_GROUPS
@@ -72,7 +74,7 @@ from fairdash.datasets.guess.roles import (
     rank_roles,
 )
 from fairdash.datasets.guess.words import guess_meaning
-from fairdash.datasets.reading.apart import Watch, convert_apart, is_large
+from fairdash.datasets.reading.apart import convert_apart, is_large
 from fairdash.datasets.reading.format import (
     DECIMALS,
     DELIMITERS,

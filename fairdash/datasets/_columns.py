@@ -194,6 +194,8 @@ def is_unnamed(name: str) -> bool:
 
 def _all_different(column: "pd.Series[Any]") -> "pd.Series[Any] | None":
     """Return the values of text or whole numbers of which none comes twice, or None."""
+    if len(column) < FEWEST_NUMBERED:
+        return None
     if not column.head(PROBED_ROWS).dropna().is_unique:
         return None  # at little cost, for most columns of large tables
     present = column.dropna()

@@ -95,8 +95,10 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     yield from _group_errors(frame, roles, used)
     yield from _subgroup_errors(frame[used], roles)
     y = outcomes(frame[roles.target], roles.positive)[used]
+    everyone = bool(used.all())
     for name in roles.features:
-        yield from _feature_errors(frame.loc[used, name], y, roles)
+        feature = frame[name] if everyone else frame.loc[used, name]
+        yield from _feature_errors(feature, y, roles)
 
 
 def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:

@@ -6,8 +6,7 @@ import subprocess
 import pandas as pd
 import pytest
 
-from fairdash.datasets import TableFormat, convert_apart, is_large, load_table
-from fairdash.datasets.reading import apart
+from fairdash.datasets import TableFormat, _child, convert_apart, is_large, load_table
 from fairdash.datasets.reading.read import convert_table
 from fairdash.datasets.reading.source import SeveralTablesError
 
@@ -62,7 +61,7 @@ def test_what_the_watch_raises_ends_the_process_and_leaves_nothing(
         started.append(start(*arguments, **options))
         return started[-1]
 
-    monkeypatch.setattr(apart.subprocess, "Popen", keep)
+    monkeypatch.setattr(_child.subprocess, "Popen", keep)
 
     def stop(_: float) -> None:
         raise Stopped

@@ -44,20 +44,21 @@ class RoleGuess:
     """Guessed roles, and what else outcome and sensitive feature could be.
 
     ``roles`` are with the first of each: the column chosen; then come at most two
-    runners-up, with reasons.
+    runners-up, with reasons. ``left_out`` says of columns why they are no features.
     """
 
     roles: Roles
     outcomes: tuple[Candidate, ...]
     sensitive: tuple[Candidate, ...]
+    left_out: dict[str, str]
 
 
 def rank_roles(frame: pd.DataFrame) -> RoleGuess:
     """Guess the roles of a table, with the runners-up."""
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     outcomes, sensitive = rank_columns(frame)
-    roles = guess_rest(frame, outcomes[0].column, sensitive[0].column)
-    return RoleGuess(roles, outcomes, sensitive)
+    roles, left_out = _rest(frame, outcomes[0].column, sensitive[0].column)
+    return RoleGuess(roles, outcomes, sensitive, left_out)
 
 
 def guess_roles(frame: pd.DataFrame) -> Roles:
@@ -90,8 +91,14 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
     Raises ValueError if no column is left as a feature.
     """
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
+    return _rest(frame, target, sensitive)[0]
+
+
+def _rest(
+    frame: pd.DataFrame, target: str, sensitive: str
+) -> tuple[Roles, dict[str, str]]:
     positive = guess_positive(frame[target])
-    features, _ = guess_features(frame, target, positive, sensitive)
+    features, left_out = guess_features(frame, target, positive, sensitive)
     if not features:
         raise ValueError(
             "No column is left to predict from: all others identify rows, are constant "
@@ -105,7 +112,7 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
     name, meaning = guess_meaning(target, positive)
     scores = guess_scores(frame, (target, sensitive, *features))
     groups, cuts = guess_groups(frame[sensitive], second=bool(scores))
-    return Roles(
+    roles = Roles(
         target=target,
         positive=positive,
         sensitive_feature=sensitive,
@@ -119,6 +126,7 @@ def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
         positive_is=meaning,
         guessed=True,
     )
+    return roles, left_out
 
 
 def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:

@@ -4,17 +4,12 @@ The process runs `serve`, told by standard input what to read and answering in J
 """
 
 import json
-import resource
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+from fairdash.datasets._child import MOST_MEMORY, MOST_SECONDS, Watch, ask, limit
 from fairdash.datasets.reading.format import TableFormat
 from fairdash.datasets.reading.read import TableFile, convert_table
 from fairdash.datasets.reading.source import GZIP, ZIP, SeveralTablesError
@@ -22,11 +17,6 @@ from fairdash.datasets.reading.source import GZIP, ZIP, SeveralTablesError
 LARGE = 16 << 20  # bytes; below, a process takes longer to start than to read them
 LARGE_PACKED = 1 << 20  # the same of packed files
 PACKED = (GZIP, ZIP, b"PAR1")
-MOST_MEMORY = 4 << 30  # bytes beyond what the process has before it reads
-MOST_SECONDS = 900  # of computing
-_LOOK = 0.2  # seconds between two looks at the process
-
-Watch = Callable[[float], None]
 
 
 def is_large(content: bytes) -> bool:
@@ -75,12 +65,13 @@ def convert_apart(
             "form": form,
             "limits": [most_memory, most_seconds],
         }
-        answer = _ask(task, watch)
-    if answer is None:
+        said = ask(__name__, json.dumps(task).encode(), watch)
+    if said is None:
         raise ValueError(
             f"{name} was not read: that takes more than {most_seconds:,} seconds or "
             f"{most_memory / 2**30:.1f} GiB. Keep the columns and rows that are needed."
         )
+    answer = json.loads(said)
     if "names" in answer:
         raise SeveralTablesError(answer["found"], answer["names"])
     if "error" in answer:
@@ -89,39 +80,10 @@ def convert_apart(
     return TableFile(table_format=found, **answer)
 
 
-def _ask(task: dict[str, Any], watch: Watch) -> dict[str, Any] | None:
-    """Return what the process answers, None if it was ended before."""
-    began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, "-c", f"from {__name__} import serve; serve()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    sent: bytes | None = json.dumps(task).encode()
-    with process:
-        try:
-            while True:
-                with suppress(subprocess.TimeoutExpired):
-                    answer, _ = process.communicate(sent, timeout=_LOOK)
-                    break
-                sent = None  # it has it
-                watch(time.monotonic() - began)
-        finally:
-            process.kill()
-    return json.loads(answer) if answer else None
-
-
 def serve() -> None:
     """Read what standard input asks for, and answer."""
     task = json.load(sys.stdin)
-    memory, seconds = task["limits"]
-    with suppress(OSError):  # where there is no /proc, memory is not limited
-        with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + memory,) * 2)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit(*task["limits"])
     form = task["form"] and TableFormat(**task["form"])
     try:
         found = convert_table(

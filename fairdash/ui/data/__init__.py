@@ -1,5 +1,6 @@
 """The Data page: a table comes in, its columns get their roles."""
 
+from fairdash.ui.data.computed import prepared_table
 from fairdash.ui.data.draft import (
     delete_button,
     discard_edits,
@@ -8,7 +9,6 @@ from fairdash.ui.data.draft import (
     edited_rates,
     guess_notice,
     keep_edits,
-    prepared_table,
     promised,
     ratios_of_rates,
     source_words,

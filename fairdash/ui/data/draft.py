@@ -15,10 +15,7 @@ from fairdash.datasets import (
     Subgroups,
     apply_remedy,
     check_subgroups,
-    check_table,
-    guess_rest,
     join_checks,
-    left_out_reasons,
     prepare,
     undo_remedy,
 )
@@ -26,7 +23,13 @@ from fairdash.metrics import BaseRates
 from fairdash.plots import Picture, plot_ratios
 from fairdash.results import base_rate_ratios, base_rates, promised_subgroups
 from fairdash.store import Draft
-from fairdash.ui.data.table import OpenTable, guess_of
+from fairdash.ui.data.computed import (
+    checks_of,
+    guess_of,
+    guessed_rest,
+    prepared_table,
+)
+from fairdash.ui.data.table import OpenTable
 from fairdash.ui.selection import selection
 from fairdash.ui.widgets.blocks import confirm_deletion, problem
 from fairdash.ui.widgets.frame import open_page
@@ -40,7 +43,6 @@ _WORDS = {
     "guessed",
     "scores",
 }  # no check is about these
-_GUESSED = {"target", "positive", "sensitive_feature", "preparation", "types"}
 _PAGE = "pages/1_Data.py"
 _LISTED = 5
 
@@ -98,7 +100,7 @@ def _runner_up(table: OpenTable, roles: Roles, candidate: Candidate, kept: str) 
     ):
         pair = (column, kept) if is_outcome else (kept, column)
         try:
-            changed = guess_rest(store().table(table.digest), *pair)
+            changed = guessed_rest(table.digest, *pair)
         except ValueError as error:
             problem(f"{column} was not chosen", error)
         else:
@@ -136,28 +138,25 @@ def _change_checked(table: OpenTable, roles: Roles, subgroups: Subgroups) -> Non
     change_roles(table, roles, subgroups.model_copy(update=columns))
 
 
-def prepared_table(digest: str, roles: Roles) -> pd.DataFrame:
-    """Return a table after the changes its roles ask for.
-
-    Raises ValueError if a change does not fit the table.
-    """
-    if not roles.preparation and not roles.types:
-        return store().table(digest)
-    steps = roles.model_dump_json(include={"preparation", "types"})
-    return _prepared(digest, steps, roles).copy(deep=False)
-
-
-@st.cache_resource(max_entries=_TABLES, show_spinner=False)
-def _prepared(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
-    return prepare(store().table(digest), _roles)
-
-
 def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
     """Return the data set of edited roles, not yet kept.
 
     Raises ValueError if the roles do not fit the table.
     """
+    text = roles.model_dump_json(warnings=False)
+    if refused := _refusal(table.digest, text, table.name, roles):
+        raise ValueError(refused)
     return store().draft_dataset(table.digest, roles, table.name)
+
+
+@st.cache_resource(max_entries=_TABLES, show_spinner=False)
+def _refusal(digest: str, roles: str, name: str, _roles: Roles) -> str:
+    """Return why roles do not fit a table, "" where they do."""
+    try:
+        store().draft_dataset(digest, _roles, name)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 @st.cache_resource(
@@ -212,43 +211,15 @@ def edited_checks(
     within = subgroups if dataset is None else Subgroups()
     # roles that could only be guessed in part may not pass validation again
     text = roles.model_dump_json(warnings=False, exclude=_WORDS)
-    found = _checks(table.digest, text, roles.columns(), within, roles)
+    found = checks_of(table.digest, text, roles.columns(), within, roles)
     if dataset is None:
         return found.copy(deep=False)
     return join_checks(found, _subgroup_checks(dataset, subgroups))
 
 
-@st.cache_resource(max_entries=_TABLES, show_spinner="Checking…")
-def _checks(
-    digest: str,
-    roles: str,
-    columns: tuple[str, ...],
-    subgroups: Subgroups,
-    _roles: Roles,
-) -> pd.DataFrame:
-    return check_table(store().table(digest), _roles, subgroups)
-
-
 @st.cache_resource(max_entries=_TABLES, show_spinner="Checking…", hash_funcs=BY_KEY)
 def _subgroup_checks(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
     return check_subgroups(dataset, subgroups)
-
-
-def unused_columns(digest: str, roles: Roles) -> dict[str, str]:
-    """Return why each column without a role is excluded."""
-    text = roles.model_dump_json(include=_GUESSED)
-    used = {roles.target, *roles.sensitive_columns(), *roles.features}
-    used |= {score.column for score in roles.scores}
-    reasons = _reasons(digest, text, roles) | roles.left_out
-    return {name: why for name, why in reasons.items() if name not in used}
-
-
-@st.cache_resource(max_entries=_TABLES, show_spinner=False)
-def _reasons(digest: str, roles: str, _roles: Roles) -> dict[str, str]:
-    """Return why each column would be excluded, whatever was chosen."""
-    free: dict[str, Any] = {"features": (), "crossed_with": (), "left_out": {}}
-    frame = prepared_table(digest, _roles)
-    return left_out_reasons(frame, _roles.model_copy(update=free))
 
 
 def delete_button(table: OpenTable) -> None:

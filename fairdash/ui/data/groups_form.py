@@ -21,7 +21,7 @@ from fairdash.ui.selection import bound
 from fairdash.ui.widgets.blocks import show_table
 
 _MOST_GROUPS = 30
-_FEW_VALUES = 8
+FEW_VALUES = 8
 _REST = "All others"
 _MISSING: dict[Literal["exclude", "group"], str] = {
     "exclude": "Exclude",
@@ -37,21 +37,19 @@ def pick_groups(
     """Draw the groups of a column and return them: values by name, or cut points."""
     same = str(column.name) == roles.sensitive_feature
     known, cuts = (roles.groups, roles.sensitive_cuts) if same else guess_groups(column)
-    few = count_values(column, _FEW_VALUES) <= _FEW_VALUES
+    few = count_values(column, FEW_VALUES) <= FEW_VALUES
     if pd.api.types.is_numeric_dtype(column) and not few:
         return None, pick_cuts(f"Cut {column.name} at", cuts, f"{key} cuts")
     return _pick_values(common_labels(column)[:_MOST_GROUPS], known, key), ()
 
 
 def pick_crossing(
-    frame: pd.DataFrame, roles: Roles, sensitive: str, others: list[str], key: str
+    few: list[str], roles: Roles, key: str
 ) -> tuple[tuple[str, ...], Literal["exclude", "group"]]:
-    """Draw further sensitive columns, and what happens to missing values."""
-    few = [
-        name
-        for name in others
-        if name != sensitive and count_values(frame[name], _FEW_VALUES) <= _FEW_VALUES
-    ]
+    """Draw further sensitive columns, and what happens to missing values.
+
+    ``few`` are the columns of few values that have no role yet.
+    """
     crossed = st.multiselect(
         "Crossed with",
         few,

@@ -12,18 +12,16 @@ from fairdash.datasets import (
     Roles,
     Subgroups,
     applied_remedies,
-    column_facts,
     column_table,
     edited_roles,
     prepare,
     readable_checks,
 )
+from fairdash.ui.data.computed import facts_of, prepared_table, unused_columns
 from fairdash.ui.data.draft import (
     apply_remedies,
     change_roles,
-    prepared_table,
     take_back,
-    unused_columns,
 )
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.widgets.blocks import problem
@@ -169,15 +167,8 @@ def column_editor(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
 
 def _column_table(digest: str, roles: Roles) -> pd.DataFrame:
     """Return the columns with their roles; ValueError if a change does not fit."""
-    steps = roles.model_dump_json(include={"preparation", "types"})
-    return column_table(
-        _facts(digest, steps, roles), roles, unused_columns(digest, roles)
-    )
-
-
-@st.cache_resource(max_entries=4, show_spinner="Looking at columns…")
-def _facts(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
-    return column_facts(prepared_table(digest, _roles), _roles)
+    reasons = unused_columns(digest, roles)
+    return column_table(facts_of(digest, roles), roles, reasons)
 
 
 def preview(table: OpenTable, roles: Roles) -> None:

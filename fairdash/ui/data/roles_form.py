@@ -21,13 +21,18 @@ from fairdash.datasets import (
     choose_features,
     common_labels,
     count_values,
-    features_after,
     guess_meaning,
     guess_positive,
     guess_score,
 )
 from fairdash.plots import plot_cut
-from fairdash.ui.data.groups_form import pick_bins, pick_crossing, pick_groups
+from fairdash.ui.data.computed import few_valued, proposed_features
+from fairdash.ui.data.groups_form import (
+    FEW_VALUES,
+    pick_bins,
+    pick_crossing,
+    pick_groups,
+)
 from fairdash.ui.widgets.blocks import figure
 
 _KINDS: dict[ScoreKind, str] = {
@@ -243,12 +248,13 @@ class Choice(NamedTuple):
 
 
 def roles_form(
-    frame: pd.DataFrame, roles: Roles, subgroups: Subgroups, key: str
+    frame: pd.DataFrame, roles: Roles, subgroups: Subgroups, digest: str, key: str
 ) -> Choice:
     """Draw the roles of a prepared table, filled in, and return the choice.
 
-    Another ``key`` fills the form in anew. Raises ValueError if the choice makes no
-    roles, such as one column in two parts.
+    ``digest`` is that of the table as it was read. Another ``key`` fills the form in
+    anew. Raises ValueError if the choice makes no roles, such as one column in two
+    parts.
     """
     columns = [str(column) for column in frame.columns]
     target = st.selectbox(
@@ -278,7 +284,9 @@ def roles_form(
     fix = st.container()
     with st.grid(columns=2, min_column_width=110, gap="xsmall"):
         with st.popover("Groups", width="stretch"):
-            crossed, without = pick_crossing(frame, roles, sensitive, others, key)
+            few = few_valued(digest, roles, FEW_VALUES)
+            offered_too = [c for c in few if c not in (target, sensitive)]
+            crossed, without = pick_crossing(offered_too, roles, key)
         with st.popover("Subgroups", width="stretch"), st.container(width=400):
             chosen_subgroups = pick_bins(frame, described, subgroups, key)
             sizes = st.container()
@@ -311,13 +319,7 @@ def roles_form(
         with st.popover("Features", width="stretch"):
             free = [c for c in free if c not in scored and c != weight]
             offered = set(free)
-            proposed = features_after(
-                frame,
-                roles,
-                target=target,
-                positive=positive,
-                sensitive_columns=taken,
-            )
+            proposed = proposed_features(digest, roles, target, positive, taken)
             features = st.multiselect(
                 "Columns the model sees",
                 free,

@@ -15,15 +15,14 @@ from fairdash.datasets import (
     PUBLIC,
     SAMPLES,
     PublicTable,
-    RoleGuess,
     Roles,
     Subgroups,
     Variant,
     fetch_table,
-    rank_roles,
 )
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import Draft
+from fairdash.ui.data.computed import guess_of
 from fairdash.ui.selection import selection
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page
@@ -100,15 +99,6 @@ def _with_draft(
         place=place,
         version=draft.version,
     )
-
-
-@st.cache_resource(max_entries=8, show_spinner="Guessing roles…")
-def guess_of(digest: str) -> RoleGuess | None:
-    """Return the guess for a table with its runners-up, None where there is none."""
-    try:
-        return rank_roles(store().table(digest))
-    except ValueError:
-        return None
 
 
 def sample_cards() -> None:

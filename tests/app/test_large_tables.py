@@ -1,12 +1,17 @@
-"""The choice of how many rows to train on, offered for large data."""
+"""Large tables: rows to train on are chosen; what is said is computed once, apart."""
+
+from functools import partial
 
 import pytest
-from reading import button, words
+from reading import button, figures, words
+from toys import people, people_csv
 
 from fairdash import ui
+from fairdash.datasets import _describe, left_out_reasons, prepare
 from fairdash.results import expected_cost, usual_seconds
 from fairdash.sweep import QUICK, MethodGrid, grid_spec
 from fairdash.ui import start_training
+from fairdash.ui.data import computed
 from fairdash.ui.widgets.runs import source, training_spec
 
 TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
@@ -144,3 +149,74 @@ def test_columns_of_large_data_are_described_once_somebody_asks(
     assert not page.exception
     assert asked == [1]
     assert [tab.label for tab in page.tabs][1:3] == ["Preview", "Columns"]
+
+
+def name_of(describe):
+    return (describe.func if isinstance(describe, partial) else describe).__name__
+
+
+@pytest.fixture
+def apart(monkeypatch):
+    """Take every table for a wide one; return the names of what is computed apart."""
+    asked = []
+
+    def describe_apart(path, describe, *arguments, roles=None):
+        asked.append(name_of(describe))
+        (table,) = ui.store().tables()
+        assert path == ui.store().table_path(table.sha256)
+        frame = ui.store().table(table.sha256)
+        return describe(prepare(frame, roles) if roles else frame, *arguments)
+
+    monkeypatch.setattr(_describe, "LONG", 0)
+    monkeypatch.setattr(computed, "describe_apart", describe_apart)
+    return asked
+
+
+def upload(page, content=None):
+    page.file_uploader[0].upload("a.csv", content or people_csv(), "text/csv")
+    return page.run()
+
+
+def test_a_wide_table_is_described_apart_and_once(visit, apart):
+    page = upload(visit("Data"))
+    assert not page.exception
+    assert apart == ["rank_roles", "check_table"]  # tabs that are closed ask nothing
+    assert figures(page) == 1
+    page.run()
+    assert apart == ["rank_roles", "check_table"]
+    outcome = next(s for s in page.selectbox if s.label == "Outcome (y)")
+    outcome.set_value("skill").run()
+    assert not page.exception
+    assert apart[2:] == ["features_after", "check_table"]
+    page.run()
+    assert len(apart) == 4
+
+
+def test_roles_that_do_not_fit_are_tried_once(visit, monkeypatch):
+    page = upload(visit("Data"), b"a,b,c\n" + b"1,1,1\n" * 30)
+    assert page.error[0].proto.title == "a cannot be used with these roles"
+    tried = []
+    monkeypatch.setattr(ui.store()._tables, "draft_dataset", tried.append)
+    monkeypatch.setattr(ui.store(), "draft_dataset", tried.append)
+    page.run()
+    assert not page.exception
+    assert page.error[0].proto.title == "a cannot be used with these roles"
+    assert tried == []
+
+
+def test_reasons_of_a_guess_are_those_of_its_roles(visit):
+    table = people()
+    table["branch again"], table["day"] = table["branch"], "2024-01-01"
+    page = visit("Data")
+    page.file_uploader[0].upload(
+        "a.csv", table.to_csv(index=False).encode(), "text/csv"
+    )
+    page.run()
+    (record,) = ui.store().datasets()
+    assert record.roles.guessed
+    known = computed.unused_columns(record.table_sha256, record.roles)
+    assert known == left_out_reasons(table, record.roles)
+    assert known == {
+        "branch again": "copy of branch",
+        "day": "one value in all rows",
+    }

@@ -1,0 +1,111 @@
+"""A guess, checks and facts from a process of their own are those computed here."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairdash.datasets import (
+    Remedy,
+    Roles,
+    _describe,
+    check_table,
+    column_facts,
+    convert_table,
+    describe_apart,
+    features_after,
+    guess_rest,
+    left_out_reasons,
+    load_table,
+    prepare,
+    rank_roles,
+    takes_long,
+)
+
+
+def mixed(n=300):
+    """Return columns of every kind, with gaps, copies, spellings and rare levels."""
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "D")
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["female", "male"], n),
+            "age": rng.integers(18, 80, n),
+            "score": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            "day": days.strftime("%Y-%m-%d"),
+            "town": rng.choice(["Rome", "rome", "Bonn", "?"], n),
+            "paid": np.where(rng.random(n) < 0.1, "none", rng.integers(0, 99, n)),
+            "insured": rng.random(n) < 0.5,
+            "hired": rng.choice(["yes", "no"], n),
+        }
+    )
+    frame["town again"] = frame["town"]
+    return frame
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables") / "table.parquet"
+    convert_table(mixed().to_csv(index=False).encode(), path, name="people.csv")
+    return path
+
+
+ROLES = Roles(
+    target="hired",
+    positive="yes",
+    sensitive_feature="sex",
+    features=("age", "score", "town", "paid"),
+    preparation=(Remedy(kind="missing", column="town", values=("?",)),),
+    types={"day": "date"},
+)
+AFTER = {"target": "insured", "positive": "1", "sensitive_columns": ("sex",)}
+
+
+@pytest.mark.parametrize(
+    ("describe", "roles"),
+    [
+        (rank_roles, None),
+        (partial(guess_rest, target="hired", sensitive="sex"), None),
+        (partial(check_table, roles=ROLES), None),
+        (partial(column_facts, roles=ROLES), ROLES),
+        (partial(left_out_reasons, roles=ROLES), ROLES),
+        (partial(features_after, roles=ROLES, **AFTER), ROLES),
+    ],
+)
+def test_what_is_said_apart_is_what_is_said_here(path, describe, roles):
+    table = load_table(path, compact=True)
+    here = describe(table if roles is None else prepare(table, roles))
+    apart = describe_apart(path, describe, roles=roles)
+    assert repr(apart) == repr(here)
+    if isinstance(here, pd.DataFrame):
+        pd.testing.assert_frame_equal(apart, here, check_exact=True)
+        assert apart.to_dict() == here.to_dict()
+    else:
+        assert apart == here
+
+
+def test_what_is_wrong_is_said_in_the_same_words(tmp_path):
+    path = tmp_path / "table.parquet"
+    convert_table(b"x,y,z\n" + b"1,1,1\n" * 30, path, name="constant.csv")
+    with pytest.raises(ValueError, match="No column can be the outcome") as apart:
+        describe_apart(path, rank_roles)
+    with pytest.raises(ValueError) as here:
+        rank_roles(load_table(path))
+    assert str(apart.value) == str(here.value)
+
+
+def test_a_process_that_came_to_its_limits_is_said(path, monkeypatch):
+    monkeypatch.setattr(_describe, "ask", lambda *_: None)
+    with pytest.raises(ValueError, match=r"more than 900 seconds or 4 GiB"):
+        describe_apart(path, rank_roles)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "long"),
+    [(50_000, 15, False), (1, 2_000, True), (20_000, 303, True), (10**6, 15, True)],
+)
+def test_wide_and_long_tables_are_described_apart(n_rows, n_columns, long):
+    assert takes_long(pd.DataFrame(index=range(n_rows), columns=range(n_columns))) is (
+        long
+    )
