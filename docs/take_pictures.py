@@ -54,7 +54,10 @@ def serve(home: str) -> tuple[subprocess.Popen[bytes], str]:
 
 
 def shoot(page: Page, name: str) -> None:
-    """Let figures settle and save what is on the screen."""
+    """Let the page and its figures settle and save what is on the screen."""
+    page.mouse.move(1, 1)
+    page.wait_for_timeout(500)
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
     page.wait_for_timeout(2500)
     page.screenshot(path=PICTURES / f"{name}.png")
 
