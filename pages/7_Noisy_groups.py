@@ -59,13 +59,16 @@ def show_noisy_groups():
         return
     with halves[0]:
         noisy_groups.show_noise(chosen.rows, chosen.noise)
+    trainable = view.data and not (chosen.model and chosen.model.upload)
+    with halves[1]:
+        noisy_groups.show_bounds(chosen.rows, chosen.noise)
         noisy_groups.show_scores(chosen, view.data)
-    if view.data and not (chosen.model and chosen.model.upload):
-        with halves[1]:
+        if trainable:
             noisy_groups.show_training(
                 view.data, view.run, chosen.question, chosen.noise
             )
             noisy_groups.show_study(view.data, chosen.question)
+    if trainable:
         noisy_groups.show_choice(view.data, chosen.question, chosen.noise)
 
 

@@ -38,6 +38,7 @@ STATUS_WORDS = {
     "accepts none": "accepts no one",
     "not told from chance": "is not told from chance",
 }
+_NONE_WRONG = 0.0005  # would be shown as 0.0%
 _KNOWING = "Knowing how often each group is behind each recorded one, P(G | Ĝ)"
 STEP = 0.001  # between two radii of a curve
 START, FARTHEST = 0.1, 0.6  # radii where nothing is known of the noise
@@ -210,6 +211,8 @@ class Certificate:
             beyond = f" beyond {percent(tolerated)} of a group recorded wrongly"
             if np.isnan(tolerated):
                 beyond = ", even with every group recorded right"
+            elif tolerated < _NONE_WRONG:
+                beyond = ", unless nearly every row's group is recorded right"
         return (
             f"{self.label}: not guaranteed{beyond}. {far}, the {self._worst_of(label)} "
             f"can be {worst} points worse than that of all {rows}{mean}; {allowed} are "

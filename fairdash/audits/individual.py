@@ -276,7 +276,9 @@ def individual_kpis(audit: "pd.Series[float]") -> list[Kpi]:
         Kpi(
             "Gap RMS",
             number(audit["gap_rms"]),
-            f"largest {number(audit['gap_max'])}",
+            f"largest {number(audit['gap_max'])}"
+            if np.isfinite(audit["gap_max"])
+            else "a group has no row of an outcome",
             help="How far groups are apart in the true positive rates of the two "
             "outcomes: root of the mean square, and the larger one.",
         ),

@@ -259,7 +259,7 @@ def local_finding(
         what = "Worst local gaps" if seen else "Mean of each seed's worst gap"
         return f"{what}: {after} and {before}, the intervals overlap"
     if float(worst[gap]) <= chance:
-        return f"The largest gap, {widest}, is what chance alone shows"
+        return f"The largest gap, {widest}, is within what chance shows"
     return fitting(
         f"The gap is largest in {worst['subgroup']}: {widest}",
         f"Largest gap: {worst['subgroup']}, {widest}",
@@ -348,10 +348,10 @@ def _layout(rows: Spec, top: float, names: GapNames, *, upright: bool) -> Spec:
 
 
 def _group_names(groups: tuple[str, ...], feature: str) -> Spec:
-    """Name the groups in their colours, under the counts and the axis titles."""
+    """Name the groups beside their colours, under the counts and the axis titles."""
     colours = group_colours(groups).items()
     named = [
-        f'<span style="color:{colour}">{group_label(feature, name)}</span>'
+        f'{group_label(feature, name)} <span style="color:{colour}">■</span>'
         for name, colour in colours
     ]
     place: Spec = {"xref": "paper", "x": 1, "xanchor": "right", "align": "right"}

@@ -206,7 +206,7 @@ def _of_one(row: Spec, changes: pd.DataFrame | None, chance: float) -> str:
     if np.isnan(worst):
         return "No subgroup is estimable: choose wider ones or a smaller size"
     if worst <= chance:
-        return f"The largest gap, {number(worst)}, is what chance alone shows"
+        return f"The largest gap, {number(worst)}, is within what chance shows"
     return f"The largest gap, {number(worst)}, is above what chance shows"
 
 

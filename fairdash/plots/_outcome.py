@@ -121,7 +121,7 @@ def _apart(table: pd.DataFrame) -> list[Spec]:
 
 def _calibration_headline(apart: list[Spec], n_bins: int) -> str:
     if not apart:
-        return "At every score the groups' intervals overlap: it means about the same"
+        return "At every score the groups' intervals overlap: no gap is clear"
     first = max(apart, key=lambda one: one["more"]["rate"] - one["less"]["rate"])
     more, less = first["more"], first["less"]
     rates = f"{percent(more['rate'], 0)} and {percent(less['rate'], 0)}"
@@ -253,18 +253,30 @@ def plot_base_rates(
 
 
 def _widest(table: pd.DataFrame) -> Spec | None:
-    """Return the subgroup whose rates are furthest apart: its name, min and max."""
-    rates = table[table["estimable"]].groupby("subgroup", sort=False)["rate"]
-    ends = records(rates.agg(["min", "max"]).reset_index())
-    if not ends:
+    """Return the subgroup whose rates are furthest apart: its name, min and max.
+
+    And whether the intervals of all its groups overlap.
+    """
+    ends = table[table["estimable"]].groupby("subgroup", sort=False)
+    found = records(
+        ends.agg(
+            min=("rate", "min"),
+            max=("rate", "max"),
+            low=("ci_low", "max"),
+            high=("ci_high", "min"),
+        ).reset_index()
+    )
+    if not found:
         return None
-    return max(ends, key=lambda row: float(row["max"] - row["min"]))
+    widest = max(found, key=lambda row: float(row["max"] - row["min"]))
+    return widest | {"overlap": bool(widest["low"] <= widest["high"])}
 
 
 def _rates_headline(widest: Spec | None) -> str:
     if widest is None:
         return "No subgroup has enough rows of every group"
     apart = f"{percent(widest['min'], 0)} to {percent(widest['max'], 0)}"
+    apart += ", intervals overlap" if widest["overlap"] else ""
     return fitting(
         f"Base rates are furthest apart in {widest['subgroup']}: {apart}",
         f"Base rates, {widest['subgroup']}: {apart}",

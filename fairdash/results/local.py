@@ -124,7 +124,8 @@ class LocalResult:
     @property
     def beyond_chance(self) -> bool:
         """Whether the largest gap in a subgroup is more than chance alone shows."""
-        return bool(self.own[self.names.gap].max() > self.chance)
+        known = self.own.loc[self.own["estimable"], self.names.gap]
+        return bool(known.max() > self.chance)
 
     @property
     def n_seeds(self) -> int:
@@ -206,11 +207,13 @@ class LocalResult:
             rows = f"mean of {self.n_seeds} seeds, {rows}"
         whole = self._overall(outcome, favourable, named)
         if not self.beyond_chance:
+            size: Callable[[float], str] = self._size
+            if in_points(self.measure) and size(worst[gap]) == size(self.chance):
+                size = _tenths
             return (
                 f"No gap in a subgroup exceeds what chance alone shows: the largest, "
-                f"{self._size(worst[gap])}, is not above the "
-                f"{self._size(self.chance)} that a fair model stays below in 95% of "
-                f"cases ({rows}).{whole}"
+                f"{size(worst[gap])}, is not above the {size(self.chance)} that a fair "
+                f"model stays below in 95% of cases ({rows}).{whole}"
             )
         values = {name: float(worst[f"{self.names.value}{name}"]) for name in groups}
         ordered = sorted(groups, key=values.__getitem__)
@@ -415,6 +418,10 @@ def local_result(
         changes,
         compared.note(),
     )
+
+
+def _tenths(gap: float) -> str:
+    return f"{number(100 * gap, 1)} points"
 
 
 def gap_names(measure: str) -> GapNames:

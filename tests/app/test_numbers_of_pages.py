@@ -121,7 +121,7 @@ def test_a_sweep_shows_one_set_of_numbers(visit, inline, train_once, n_groups):
         local = visit("Local fairness", run=run, models=known[setting["label"]].id)
         chance = numbers(local)["Worst-1-DI by chance"]
         assert f"{drawn_inside['chance']:.3f}" == chance
-        alike = "chance alone" in drawn_inside["finding"]
+        alike = "within what chance" in drawn_inside["finding"]
         assert alike == ("exceeds what chance" in words(local))
 
 

@@ -281,7 +281,7 @@ SEED = st.fixed_dictionaries(
     st.sampled_from([0.05, 0.2, float("nan")]),
     st.sampled_from([None, 0.95]),
     st.sampled_from(["", "accepts all", "not told from chance"]),
-    st.sampled_from([None, float("nan"), 0.02, 0.31]),
+    st.sampled_from([None, float("nan"), 0.0, 0.02, 0.31]),
 )
 def test_the_answer_says_what_holds_on_every_split(
     seeds, reach, sure, status, tolerated
@@ -298,8 +298,9 @@ def test_the_answer_says_what_holds_on_every_split(
         assert words.startswith("m: guaranteed.") == holds
         assert words.startswith("m: not guaranteed") != holds
         asked = {0.02: "beyond 2.0% of", 0.31: "up to 31.0%" if holds else "beyond 31"}
+        asked[0.0] = "unless nearly every row's group is recorded right"
         assert (asked.get(tolerated, "beyond") in words) == (
-            tolerated == 0.31 or (tolerated == 0.02 and not holds)
+            tolerated == 0.31 or (tolerated in (0.0, 0.02) and not holds)
         )
         assert ("even with every group" in words) == (
             not holds and tolerated is not None and np.isnan(tolerated)

@@ -20,6 +20,7 @@ from fairdash.audits import (
     counterparts_headline,
     fair_radius_yardstick,
     flip_values,
+    individual_kpis,
     individual_verdict,
     pair_counts,
     yardstick_caption,
@@ -226,3 +227,16 @@ def test_people_without_a_value_in_a_flipped_column_are_a_group(rows):
 def test_rows_that_share_no_pair_id_are_counted_as_alone():
     table = pd.DataFrame({"pair": [1, 1, 2, 3, 3, None]})
     assert pair_counts(table, "pair") == (2, 2)
+
+
+def test_a_gap_that_is_undefined_says_why():
+    names = ("consistency", "consistency_low", "consistency_high", "moved", "ctf")
+    row = pd.Series({"n_seeds": 1.0, **dict.fromkeys(names, 0.5)})
+    for largest, note in (
+        (0.25, "largest 0.250"),
+        (np.nan, "a group has no row of an"),
+    ):
+        told = individual_kpis(
+            row.combine_first(pd.Series({"gap_max": largest, "gap_rms": largest}))
+        )
+        assert told[-1].note.startswith(note)

@@ -103,8 +103,8 @@ def test_row_counts_stand_beside_in_the_colours_of_the_groups(
     assert figure.layout.xaxis.domain[1] < figure.layout.xaxis2.domain[0]
     named = figure.layout.annotations[-1]
     assert named.text == (
-        '<span style="color:#000001">Caucasian</span><br>'
-        '<span style="color:#000002">Other</span>'
+        'Caucasian <span style="color:#000001">■</span><br>'
+        'Other <span style="color:#000002">■</span>'
     )
     assert figure.layout.margin.b > -named.yshift
 

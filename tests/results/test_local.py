@@ -236,11 +236,14 @@ def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
     assert "test rows" in words
     assert ("mean of 3 seeds" in words) == (found.n_seeds == 3)
     largest = known["local_di"].max()
-    points = [int(n) for n in re.findall(r"(\d+) points?\b", words)]
+    points = [float(n) for n in re.findall(r"(\d+(?:\.\d)?) points?\b", words)]
     if largest <= found.chance:
         assert words.startswith("No gap in a subgroup exceeds what chance alone shows")
         assert points[0] == pytest.approx(100 * largest, abs=0.51)
         assert points[1] == pytest.approx(100 * found.chance, abs=0.51)
+        tenths = [100 * largest, 100 * found.chance]
+        if points[0] == points[1]:  # then a decimal tells them apart, if one can
+            assert points[:2] == pytest.approx(tenths, abs=0.051)
         whole = 100 * found.row["demographic_parity_difference"]
         sure = whole > 10 and (found.n_seeds == 1 or found.overall_sure)
         assert len(points) == 2 + sure

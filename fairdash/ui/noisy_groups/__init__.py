@@ -2,6 +2,7 @@
 
 from fairdash.ui.noisy_groups.blocks import (
     noisy_facts,
+    show_bounds,
     show_certificates,
     show_choice,
     show_noise,

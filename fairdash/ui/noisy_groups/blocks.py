@@ -129,15 +129,20 @@ def noisy_facts(rows: NoisyRows, n_models: int) -> tuple[str, str, str]:
 
 
 def show_noise(rows: NoisyRows, noise: Noise) -> None:
-    """Draw who is mistaken for whom, and the bounds that follow."""
+    """Draw who is mistaken for whom."""
     shares = noise.shares
     if shares is not None:
         shares = shares.rename(index=rows.label, columns=rows.label)
         picture = plots.plot_confusion(shares)
         figure(picture, how=_HOW_CONFUSION, key="confusion")
+
+
+def show_bounds(rows: NoisyRows, noise: Noise) -> None:
+    """Draw how much of a group may be wrong, from who is mistaken for whom."""
     if noise.bounds is None:
         heading("How much of a group may be wrong", _HOW_CROSSED)
-        if shares is not None:
+        if noise.shares is not None:
+            shares = noise.shares.rename(index=rows.label, columns=rows.label)
             st.dataframe(nearest_table(shares), hide_index=True)
         return
     heading("How much of a group may be wrong", _HOW_BOUNDS)
