@@ -25,6 +25,7 @@ from fairdash.methods import Network
 from fairdash.metrics import FairMetric, FreeRange, wilson_interval, worst_case
 
 Codes = NDArray[np.int64]
+_DIGITS = 6  # of a fraction that a reader is shown
 
 
 class Change(NamedTuple):
@@ -35,17 +36,28 @@ class Change(NamedTuple):
     after: Any
 
     def labels(self) -> tuple[str, str]:
-        """Return both values as a reader knows them."""
-        one, other = (
-            "(missing)" if pd.isna(value) else value_label(value)
-            for value in (self.before, self.after)
-        )
-        return one, other
+        """Return both values as a reader knows them, fractions with six digits.
+
+        With all they have where six do not tell the two apart.
+        """
+        full = _label(self.before), _label(self.after)
+        short = _label(self.before, _DIGITS), _label(self.after, _DIGITS)
+        return full if short[0] == short[1] else short
 
     def __str__(self) -> str:
         """Return such as "branch: office → works"."""
         one, other = self.labels()
         return f"{self.column}: {one} → {other}"
+
+
+def _label(value: Any, digits: int | None = None) -> str:
+    if pd.isna(value):
+        return "(missing)"
+    label = value_label(value)
+    fraction = isinstance(value, float) and not value.is_integer()
+    if digits is None or not fraction or abs(value) >= 10 ** (digits - 1):
+        return label
+    return np.format_float_positional(value, digits, fractional=False, trim="-")
 
 
 class Classifier(Protocol):

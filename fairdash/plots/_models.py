@@ -158,7 +158,7 @@ def plot_overview(
         data.append(spec | {"y": numbers(row["accuracy"]), "error_y": bars})
     layout: Spec = {
         "xaxis": value_axis(
-            "Worst-1-DI (← fairer)", ".2f", showgrid=True, rangemode="tozero"
+            "Worst-1-DI (← fairer)", "~g", showgrid=True, rangemode="tozero"
         ),
         "yaxis": {"title": "accuracy", "tickformat": ".1~%", "nticks": 6},
     }

@@ -71,7 +71,7 @@ def plot_trade_off(table: pd.DataFrame, *, rows: str) -> Picture:
             mark = _points(one, colour, symbol, 11, intervals=True)
             data.append({**mark, "name": label, "text": [label]})
     layout: Spec = {
-        "xaxis": value_axis("DI (← fairer)", ".2f", showgrid=True, rangemode="tozero"),
+        "xaxis": value_axis("DI (← fairer)", "~g", showgrid=True, rangemode="tozero"),
         "yaxis": {"title": "expected accuracy", "tickformat": ".1%", "nticks": 6},
     }
     setting = records(chosen)[0]

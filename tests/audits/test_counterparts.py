@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from fairdash.audits import (
     AuditedModel,
     AuditRows,
+    Change,
     audit_counterparts,
     columns_by_effect,
     counterpart_of,
@@ -291,3 +292,18 @@ def test_columns_stand_by_how_far_they_alone_move_a_person(model_of, dataset):
         effects = [moved(name) for name in columns_by_effect(model, place)]
         assert effects == sorted(effects, reverse=True)
         assert effects[0] > effects[-1]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "labels"),
+    [
+        (27.18961693693791, 27.1905550974942, ("27.1896", "27.1906")),
+        (27.189616, 27.189617, ("27.189616", "27.189617")),
+        (85.5, 85.0, ("85.5", "85")),
+        (1234567.25, 12.0, ("1234567.25", "12")),
+        (0.000123456789, float("nan"), ("0.000123457", "(missing)")),
+        ("office", "works", ("office", "works")),
+    ],
+)
+def test_a_fraction_is_as_long_as_tells_it_apart(before, after, labels):
+    assert Change("bmi", before, after).labels() == labels

@@ -28,7 +28,7 @@ function preview(group, { gamma, rate, tolerance }, centred) {
 }
 
 const percent = (share) => `${(100 * share).toFixed(1)}%`
-const signed = (x) => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2)
+const signed = (x) => (x < -0.005 ? "−" : "+") + Math.abs(x).toFixed(2)
 const escaped = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 
 // scores often pile up at an end: such bars are cut, else the others would vanish
@@ -70,7 +70,7 @@ function panel(group, colour, [t, share], gamma, hardt, top, width, peak) {
     `<path d="M${staircase(hardt).map(([s, p]) => `${x(s).toFixed(1)},${y(p).toFixed(1)}`).join("L")}" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="2 4"/>`
   const words = `starts at ${signed(t)}, ${percent(share)} decided 1`
   return `
-    <text x="${LEFT}" y="${top - 8}"><tspan font-weight="600" style="fill:${colour}">${escaped(group.name)}</tspan>
+    <text x="${LEFT}" y="${top - 8}"><tspan style="fill:${colour}">■</tspan> <tspan font-weight="600">${escaped(group.name)}</tspan>
       <tspan dx="6" class="faint">${words}</tspan></text>
     <line x1="${LEFT}" x2="${width - RIGHT}" y1="${base}" y2="${base}" stroke="currentColor" stroke-opacity=".3"/>
     <path d="${all}" fill="${colour}" fill-opacity=".28"/><path d="${positive}" fill="${colour}"/>
