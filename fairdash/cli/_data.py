@@ -67,6 +67,10 @@ def read_roles(path: Path) -> Roles:
         raise ValueError(f"{path} is not valid YAML.") from error
 
 
+def _roles_of(frame: pd.DataFrame, file: Path, roles: Path | None) -> Roles:
+    return guess_roles(frame, file.name) if roles is None else read_roles(roles)
+
+
 @data.command()
 def add(
     file: File, roles: RolesFile = None, sheet: Sheet = None, home: Home = None
@@ -77,7 +81,7 @@ def add(
     """
     with opened(home, file) as store:
         table = store.add_table(file, file.name, sheet=sheet)
-        known = guess_roles(store.table(table)) if roles is None else read_roles(roles)
+        known = _roles_of(store.table(table), file, roles)
         title = file.name.split(".")[0].replace("_", " ")
         key = store.add_dataset(table, known, title)
         record = store.dataset_record(key)
@@ -124,7 +128,7 @@ def check(file: File, roles: RolesFile = None, sheet: Sheet = None) -> None:
     """
     with refusing(file):
         frame = read_table(file, sheet=sheet, compact=True)
-        known = guess_roles(frame) if roles is None else read_roles(roles)
+        known = _roles_of(frame, file, roles)
         typer.echo(f"{file.name}: {len(frame)} rows, {frame.shape[1]} columns")
         typer.echo(f"outcome {known.target!r}, positive value {known.positive!r}")
         typer.echo(f"sensitive feature {known.sensitive_feature!r}")

@@ -17,7 +17,7 @@ SCREEN_ROWS = 20_000
 UNNAMED = re.compile(r"unnamed: \d+|")  # how a column without a name is called
 FEWEST_NUMBERED = 20  # rows; fewer may differ by chance
 NUMBERING_WORDS = {"id", "index", "key", "number", "nr", "no"}
-ROW_WORDS = {"index", "rownames", "rowname", "rownumber", "rowid"}
+ROW_WORDS = {"index", "row", "rownames", "rowname", "rownumber", "rowid"}
 ColumnKind = Literal["number", "category", "yes_no", "date", "text", "id"]
 COLUMN_KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 YES = frozenset({"1", "yes", "y", "true", "t", "ja", "oui", "si", "sí"})
@@ -188,8 +188,9 @@ def is_row_number(column: "pd.Series[Any]") -> bool:
 
 def is_unnamed(name: str) -> bool:
     """Tell whether a file gives a column no name, or only that of its rows."""
-    known = words(name) & ROW_WORDS
-    return bool(known or UNNAMED.fullmatch(name.strip().lower()))
+    said = {word for word in words(name) if not word.isdigit()}
+    numbers = bool(said) and said <= ROW_WORDS
+    return numbers or UNNAMED.fullmatch(name.strip().lower()) is not None
 
 
 def _all_different(column: "pd.Series[Any]") -> "pd.Series[Any] | None":

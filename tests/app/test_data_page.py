@@ -40,6 +40,14 @@ def test_an_upload_shows_guessed_roles_and_base_rates(visit):
     assert figures(page) == 1
 
 
+def test_the_name_of_the_file_counts_for_the_outcome(visit):
+    table = people()
+    table.insert(0, "passed", np.tile(["yes", "no", "no"], 200))
+    page = upload(visit("Data"), table.to_csv(index=False).encode(), "passed.csv")
+    chosen = next(s for s in page.selectbox if s.label == "Outcome (y)")
+    assert chosen.value == "passed"
+
+
 def test_a_guess_is_no_finding_until_it_is_confirmed(visit):
     table = people()
     table.insert(0, "passed", np.tile(["yes", "no", "no"], 200))

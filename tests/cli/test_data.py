@@ -149,6 +149,14 @@ def test_a_table_is_put_into_the_app_without_an_upload(home, tmp_path):
     assert "Traceback" not in refused.output
 
 
+def test_the_name_of_the_file_counts_for_the_outcome(tmp_path):
+    table = people().assign(passed=["no", "yes"] * 300)[["passed", *people().columns]]
+    for name, outcome in (("people.csv", "hired"), ("passed.csv", "passed")):
+        table.to_csv(tmp_path / name, index=False)
+        done = CliRunner().invoke(app, ["data", "check", str(tmp_path / name)])
+        assert f"outcome '{outcome}'" in done.stdout, done.output
+
+
 def test_what_is_kept_is_listed_and_removed(tmp_path):
     home = tmp_path / "home"
     assert "nothing is kept" in call("list", "--home", home).output

@@ -374,6 +374,10 @@ def test_a_guess_names_the_runners_up_and_why():
         (["smoking", "family_history_cvd", "sex", "cvd_risk"], 3, 2),
         (["income-per-year", "hours-per-week", "race", "workclass"], 0, 2),
         (["mnthborn", "sens", "decision", "status_code"], 2, 1),
+        (["custody", "sex", "prior_offences", "drug_class"], 0, 1),
+        (["Gender", "Personal Loan", "Online", "CreditCard"], 1, 0),
+        (["klausur_bestanden", "geschlecht", "note_vorher", "grade"], 0, 1),
+        (["sexe", "impaye", "anciennete", "stage"], 1, 0),
     ],
 )
 def test_names_are_read_by_stems_of_several_languages(names, outcome, sensitive):
@@ -384,13 +388,34 @@ def test_names_are_read_by_stems_of_several_languages(names, outcome, sensitive)
     assert roles.sensitive_feature == names[sensitive]
 
 
+def test_the_name_of_the_file_speaks_for_a_column():
+    table = pd.DataFrame(
+        np.random.default_rng(3).integers(0, 2, (300, 4)),
+        columns=["sex", "zelten", "moz", "brin"],
+    )
+    assert guess_roles(table, "Zelten_2019.xlsx").target == "zelten"
+    assert guess_roles(table, "data.csv").target == "brin"
+    assert guess_roles(table).target == "brin"
+    short = "a word of three letters is in many a name"
+    assert guess_roles(table, "mozart.csv").target == "brin", short
+
+
+def test_an_index_of_something_may_be_the_outcome():
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame(rng.integers(0, 2, (300, 2)), columns=["sex", "lunch"])
+    table["Performance Index"] = rng.integers(10, 100, 300)
+    assert guess_roles(table).target == "Performance Index"
+    table["index"] = rng.integers(10, 100, 300)
+    assert "index" not in {c.column for c in rank_roles(table).outcomes}
+
+
 def test_of_names_that_say_nothing_what_goes_with_the_others_is_the_outcome():
     rng = np.random.default_rng(7)
     parts = rng.normal(size=(500, 4))
     table = pd.DataFrame(parts, columns=["u1", "u2", "u3", "u4"])
     table.insert(2, "moz", parts.sum(axis=1))
-    table.insert(3, "sex", rng.integers(0, 2, 500))
     table.insert(0, "age", rng.integers(18, 80, 500))
+    table["sex"] = rng.integers(0, 2, 500)
     assert guess_roles(table).target == "moz"
     table["moz"] = rng.permutation(table["moz"])
     assert guess_roles(table).target != "moz"

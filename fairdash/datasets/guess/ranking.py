@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from fairdash.datasets.guess.words import (
     CONTEXT_WORDS,
     DESCRIPTION_WORDS,
     OUTCOME_WORDS,
+    name_words,
     says,
     sensitive_strength,
     strength,
@@ -35,6 +37,7 @@ MOST_NAMED_CLASSES = 40  # the same of a column with a name such as "target"
 RUNNERS_UP = 2
 CERTAIN = 10.0  # strength of a name that says nothing else
 STRONG = 8.0  # strength of a name that is an outcome wherever it stands
+STEM = 5  # letters of a word that a file is named after
 RARE = 0.02  # share of rows of the second value
 RANKED_ROWS, COMPARED = 1_000, 300  # rows and columns that associations are read from
 NUMBERED = re.compile(r"(?P<stem>.*?[A-Za-z_.])[_.]?(?P<number>\d{1,4})")
@@ -43,18 +46,19 @@ TRANSFORMS = {"l", "ln", "log", "z", "c", "d", "s", "sq", "sqrt", "lag", "std", 
 # what speaks for a column as outcome and against it, in log-odds, as fitted by
 # benchmarks/data/bench_guess.py --fit
 OUTCOME_WEIGHTS = {
-    "its name": 4.61,  # times the strength of the name, between 0 and 1
-    "two values": 1.46,  # of a column whose name says outcome
-    "the last column": 1.08,
-    "the last column, with two values": 0.84,
-    "the first column": 2.06,
-    "the second column": 0.56,
-    "goes with the other columns": 1.52,  # times three mean rank correlations
-    "describes the case": -1.83,
-    "where, when or how it was recorded": -1.99,
-    "the same, but says outcome": 0.94,
-    "describes the person": -1.86,
-    "comes again in a later year": -1.69,
+    "its name": 4.76,  # times the strength of the name, between 0 and 1
+    "two values": 1.51,  # of a column whose name says outcome
+    "the last column": 1.27,
+    "the last column, with two values": 0.63,
+    "the first column": 2.19,
+    "the second column": 0.55,
+    "goes with the other columns": 1.65,  # times three mean rank correlations
+    "describes the case": -1.70,
+    "where, when or how it was recorded": -2.30,
+    "the same, but says outcome": 0.95,
+    "describes the person": -1.96,
+    "comes again in a later year": -1.74,
+    "the file is named after it": 2.04,
 }
 
 
@@ -115,7 +119,7 @@ class Column:
 
 
 def rank_columns(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame, file_name: str = ""
 ) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
     """Rank the columns of a table as outcomes and as sensitive features.
 
@@ -123,9 +127,9 @@ def rank_columns(
     (`white`, `female`) is no outcome, nor are places, dates, treatments, earlier
     measurements and sets of dummies (``y98``, ``type1`` to ``type3``, regions); row
     numbers, constants and dates are nothing. Two values, a place at either end of the
-    table and association with the other columns count for an outcome, with
-    `OUTCOME_WEIGHTS`, few and common values for a sensitive feature. Both are chosen
-    together, so that they are not codings of one fact.
+    table, association with the other columns and a file named after it (``churn.csv``)
+    count for an outcome, with `OUTCOME_WEIGHTS`, few and common values for a sensitive
+    feature. Both are chosen together, so that they are not codings of one fact.
 
     The pair that is proposed comes first, then the next best of each. Raises ValueError
     if no column can be the outcome, or no other the sensitive feature.
@@ -133,7 +137,9 @@ def rank_columns(
     columns = list(candidate_columns(frame))
     outcomes = _ranked(
         _as_outcome(column, found)
-        for column, found in zip(columns, outcome_evidence(columns), strict=True)
+        for column, found in zip(
+            columns, outcome_evidence(columns, file_name), strict=True
+        )
     )
     if not outcomes:
         raise ValueError(
@@ -219,13 +225,14 @@ def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
         )
     associations = _associations(sample, found)
     names = {column.name for column in found}
+    known = {name.lower() for name in names if len(name) >= 4}
     dummies = _dummy_sets(sample, found)
     for one, association in zip(found, associations, strict=True):
         yield replace(
             one,
             association=association,
             dummy=one.name in dummies,
-            derived=_is_derived(one.name, names),
+            derived=_is_derived(one.name, known),
             earlier=_is_earlier(one.name, names),
             numbered=_is_numbered(one.name, names),
         )
@@ -289,11 +296,10 @@ def _zero_one(sample: pd.DataFrame, column: Column) -> NDArray[np.float64] | Non
 
 
 def _is_derived(name: str, names: set[str]) -> bool:
-    """Tell whether a name is that of another column with something added."""
+    """Tell whether a name is one of ``names``, in lower case, with something added."""
     low = name.lower()
-    for other in names:
-        known = other.lower()
-        if len(known) < 4 or known == low or known not in low:
+    for known in names:
+        if known not in low or known == low:
             continue
         before = low.removesuffix(known).rstrip("_.")
         if low.startswith(known) or (low.endswith(known) and before in TRANSFORMS):
@@ -322,8 +328,11 @@ def _is_numbered(name: str, names: set[str]) -> bool:
     return twin is not None and bool({f"{name[:-1]}{twin}", name[:-1]} & names)
 
 
-def outcome_evidence(columns: Sequence[Column]) -> Iterator[dict[str, float]]:
+def outcome_evidence(
+    columns: Sequence[Column], file_name: str = ""
+) -> Iterator[dict[str, float]]:
     """Yield what there is of each of `OUTCOME_WEIGHTS` in the columns of a table."""
+    file = re.sub(r"[^a-z]", "", Path(file_name).stem.lower())
     names = [strength(column.name, OUTCOME_WORDS) for column in columns]
     described = [says(column.name, DESCRIPTION_WORDS) for column in columns]
     silent = not any(names) and not any(described)
@@ -343,8 +352,16 @@ def outcome_evidence(columns: Sequence[Column]) -> Iterator[dict[str, float]]:
             "the same, but says outcome": context and named >= STRONG,
             "describes the person": column.sensitive >= 5,
             "comes again in a later year": column.earlier,
+            "the file is named after it": _share_in(file, column.name),
         }
         yield {name: float(amount) for name, amount in found.items()}
+
+
+def _share_in(file: str, name: str) -> float:
+    """Return how much of a name the words are that the name of a file holds."""
+    *said, whole, _ = name_words(name)
+    told = [word for word in said if len(word) >= 4 and word[:STEM] in file]
+    return len("".join(told)) / max(1, len(whole))
 
 
 def may_be_outcome(column: Column) -> bool:

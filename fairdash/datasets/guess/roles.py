@@ -53,15 +53,18 @@ class RoleGuess:
     left_out: dict[str, str]
 
 
-def rank_roles(frame: pd.DataFrame) -> RoleGuess:
-    """Guess the roles of a table, with the runners-up."""
+def rank_roles(frame: pd.DataFrame, file_name: str = "") -> RoleGuess:
+    """Guess the roles of a table, with the runners-up.
+
+    The name of its file says more: ``churn.csv`` is about a column such as "Churned".
+    """
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
-    outcomes, sensitive = rank_columns(frame)
+    outcomes, sensitive = rank_columns(frame, file_name)
     roles, left_out = _rest(frame, outcomes[0].column, sensitive[0].column)
     return RoleGuess(roles, outcomes, sensitive, left_out)
 
 
-def guess_roles(frame: pd.DataFrame) -> Roles:
+def guess_roles(frame: pd.DataFrame, file_name: str = "") -> Roles:
     """Guess outcome, sensitive feature, features and subgroup columns.
 
     Every column is scored as outcome and as sensitive feature, see `rank_columns`; an
@@ -82,7 +85,7 @@ def guess_roles(frame: pd.DataFrame) -> Roles:
         If no column can be the outcome, or no second one the sensitive feature, or none
         is left as a feature.
     """
-    return rank_roles(frame).roles
+    return rank_roles(frame, file_name).roles
 
 
 def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:

@@ -67,8 +67,9 @@ def _prepared(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
 @st.cache_resource(max_entries=8, show_spinner="Guessing roles…")
 def guess_of(digest: str) -> RoleGuess | None:
     """Return the guess for a table with its runners-up, None where there is none."""
+    names = {table.sha256: table.name for table in store().tables()}
     try:
-        return _described(digest, None, rank_roles)
+        return _described(digest, None, rank_roles, names.get(digest, ""))
     except ValueError:
         return None
 
