@@ -32,7 +32,7 @@ from fairdash.ui.sweep.controls import (
     go_to_place,
     labels,
 )
-from fairdash.ui.widgets.blocks import figure, more, table_below
+from fairdash.ui.widgets.blocks import figure, heading, more, table_below
 from fairdash.ui.widgets.pick_measure import (
     gaps_on,
 )
@@ -191,12 +191,15 @@ def draw_along_tau(sweep: StoredSweep, state: Controls) -> None:
             "by tau",
             *asked,
         )
-        figure(
-            by_tau,
-            caption=f"{model}, test rows; means ± 1 sd by λ.",
-            how=_BY_TAU_HOW,
-            key=f"{sweep.run.id} by tau",
-        )
+        if by_tau.table.empty:  # axes alone say nothing
+            heading(by_tau.headline, _BY_TAU_HOW)
+        else:
+            figure(
+                by_tau,
+                caption=f"{model}, test rows; means ± 1 sd by λ.",
+                how=_BY_TAU_HOW,
+                key=f"{sweep.run.id} by tau",
+            )
 
     def ratio() -> plots.Picture | None:
         found = sweep.ratio_by_tau(method, others)
