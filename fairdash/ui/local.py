@@ -225,13 +225,13 @@ def by_measure(
     shown = results.readable_measures(
         table, dataset.group_names, roles.sensitive_feature, selection().gap
     )
-    show_table(shown.drop(columns="In words"))
     left, right = st.container(), st.container()
     if measure == "calibration" or results.is_own(model):
         left, right = st.columns([1.15, 1], gap="medium")
     with left:
-        said = zip(table["measure"], table["sentence"], strict=True)
-        st.caption("  \n".join(f"**{name}**: {plain(words)}" for name, words in said))
+        show_table(shown.drop(columns="In words"))
+    said = zip(table["measure"], table["sentence"], strict=True)
+    st.caption("  \n".join(f"**{name}**: {plain(words)}" for name, words in said))
     if measure != "calibration" and not results.is_own(model):
         return
     with right:
