@@ -5,11 +5,11 @@ it and opens sessions by websocket, as a browser does, without drawing anything.
 them move λ and τ on Sweep, half k on Local fairness, each every few seconds; they say
 what they have kept of long messages, as a browser does. With --training
 a worker a core trains a sweep of ROAD meanwhile, with --crafted one more session
-loads a file that was made to take long, again and again. With several --processes each
-number is measured in turn, on the same store.
+loads a file that was made to take long, again and again, one of `bench_tables`. With
+several --processes each number is measured in turn, on the same store.
 
     python benchmarks/server/bench_load.py [--sessions 20] [--seconds 60] [--every 2]
-        [--training] [--crafted] [--processes 1 2]
+        [--training] [--crafted [constant]] [--processes 1 2]
 """
 
 import argparse
@@ -29,6 +29,7 @@ import psutil
 import websockets
 from bench_release import processor_seconds
 from bench_sliders import build, serve
+from bench_tables import TABLES
 from playwright.sync_api import sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -110,8 +111,8 @@ async def read(url, page, run, options, start, waits):
             await asyncio.sleep(max(0.0, options.every - waits[page][-1]))
 
 
-def upload(url, seconds, loaded):
-    """Load new tables of as many columns as are read, in Chromium, until the end."""
+def upload(url, seconds, frame, loaded):
+    """Load new tables that differ in a cell, in Chromium, until the end."""
     end = time.perf_counter() + seconds
     with sync_playwright() as drive:
         browser = drive.chromium.launch(
@@ -121,12 +122,10 @@ def upload(url, seconds, loaded):
             page = browser.new_page()
             page.goto(f"{url}/Data")
             name = f"crafted{len(loaded)}"
-            row = ",".join([str(len(loaded))] * 2_000)
-            lines = "\n".join([",".join(["x"] * 2_000), row])
-            file = {"name": f"{name}.csv", "mimeType": "text/csv"}
-            page.locator("input[type=file]").first.set_input_files(
-                {**file, "buffer": lines.encode()}
-            )
+            frame.iloc[0, 0] = str(len(loaded))
+            lines = frame.to_csv(index=False).encode()
+            file = {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": lines}
+            page.locator("input[type=file]").first.set_input_files(file)
             last = page.get_by_role("tab", name="Rows needed")
             last.wait_for(timeout=1000 * PATIENCE)
             loaded.append(name)
@@ -146,7 +145,8 @@ async def load(url, run, options, pids):
     options.ready.set()
     loaded = []
     if options.crafted:
-        crafting = asyncio.to_thread(upload, url, options.seconds, loaded)
+        frame = TABLES[options.crafted][1]()
+        crafting = asyncio.to_thread(upload, url, options.seconds, frame, loaded)
         sessions.append(asyncio.create_task(crafting))
     await asyncio.gather(*sessions)
     if options.crafted:
@@ -178,7 +178,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--every", type=float, default=2)
     parser.add_argument("--training", action="store_true")
-    parser.add_argument("--crafted", action="store_true")
+    parser.add_argument("--crafted", nargs="?", const="constant", choices=TABLES)
     parser.add_argument("--processes", type=int, nargs="+", default=[1])
     parser.add_argument("--warm", type=float, default=60, help="seconds to open pages")
     options = parser.parse_args()
@@ -212,7 +212,7 @@ def measure(home, run, options, processes):
     print(
         f"{options.rows:,} rows, 201 models, {options.sessions} sessions, a release "
         f"every {options.every:g} s{', training' * options.training}"
-        f"{', crafted tables' * options.crafted}, "
+        f"{f', {options.crafted} tables' if options.crafted else ''}, "
         f"processes {processes}, load {os.getloadavg()[0]:.1f}"
     )
     print(f"releases a second: {n / options.seconds:.1f}")
