@@ -265,6 +265,11 @@ def ago(moment: float, now: float | None = None) -> str:
     return "yesterday" if days == 1 else f"{days} days ago"
 
 
+def utc(seconds: float) -> str:
+    """Return when ``seconds`` since 1970 were, wherever it is read."""
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
+
+
 def clock_time(seconds: float) -> str:
     """Return when ``seconds`` since 1970 were, on the clock of this machine."""
     return time.strftime("%d %b %H:%M", time.localtime(seconds))

@@ -11,6 +11,7 @@ from fairdash._validation import check_one_of, value_label, value_labels
 from fairdash._wording import UNDEFINED, number
 from fairdash.audits import (
     DRIFT_MEASURES,
+    SEARCH_WARNING,
     Flips,
     audit,
     audit_run,
@@ -140,6 +141,7 @@ def subgroups(
     for one in found:
         typer.echo(f"{one.label}: {one.headline()}")
         typer.echo(one.ranked().to_string(index=False, float_format="%.3f"))
+    typer.echo(SEARCH_WARNING)
 
 
 def drift_of_run(

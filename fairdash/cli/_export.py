@@ -32,7 +32,7 @@ from fairdash.postprocessing import (
     cross,
     fill_missing,
 )
-from fairdash.reports import SECTIONS, SMALLEST_GROUP, notebook, report
+from fairdash.reports import SECTIONS, SMALLEST_GROUP, Words, notebook, report
 
 BATCH_ROWS = 65_536
 
@@ -110,6 +110,10 @@ def write_report(
             thresholds=certify_thresholds,
             inside=() if certify_inside == ["found"] else certify_inside,
         )
+        for one in made.sections:
+            if one.name == "guaranteed":
+                said = [b.text for b in one.blocks if isinstance(b, Words)]
+                typer.echo(" ".join(said))
         if snapshot:
             html, address = made.to_html(), f"Train?run={run_id}"
             key = store.keep_report(html, title=made.title, run=run_id, address=address)

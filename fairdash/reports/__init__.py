@@ -1,5 +1,6 @@
 """What is taken away of a run: a report, and what reproduces it elsewhere."""
 
+from fairdash.reports._blocks import Words
 from fairdash.reports._facts import portable_spec
 from fairdash.reports._paper import ABSENT as NO_PDF
 from fairdash.reports._paper import printer, to_pdf

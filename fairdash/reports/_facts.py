@@ -3,14 +3,13 @@
 import platform
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
 
 from fairdash import __version__, plots
-from fairdash._wording import count, duration, listing, number, plural
+from fairdash._wording import count, duration, listing, number, plural, utc
 from fairdash.datasets import split
 from fairdash.methods import CATALOG
 from fairdash.metrics import MEASURE_NAMES
@@ -193,7 +192,7 @@ def reproduce(found: Found) -> Sequence[Block]:
         took = ", from a bundle of models trained elsewhere"
     facts = {
         "Run": f"{run.id}, {run.name}, {run.status}",
-        "Started": f"{date(run.created)}{took}",
+        "Started": f"{utc(run.created)}{took}",
         "Models": f"{found.snapshot.count('finished')} finished of "
         f"{len(found.snapshot.trials)}",
         "Seeds": ", ".join(map(str, seeds)),
@@ -211,11 +210,6 @@ def reproduce(found: Found) -> Sequence[Block]:
         Code("config.yaml", spec.to_yaml()),
         Code("script.py", python_script(spec)),
     ]
-
-
-def date(seconds: float) -> str:
-    """Return when ``seconds`` since 1970 were, wherever a report is read."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def audited(found: FoundData) -> Sequence[Block]:

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from fairdash import __version__, plots
 from fairdash._validation import check_whole
-from fairdash._wording import Kpi, count, listing, number, plain, plural
+from fairdash._wording import Kpi, count, listing, number, plain, plural, utc
 from fairdash.audits import Audit
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.plots import Picture, as_json, palette, plotly_script
@@ -338,7 +338,7 @@ def report(
         if (blocks := make(found)) or name in comments
     )
     facts = (*found.local.facts(found.dataset.name, found.subgroups), label)
-    when = _facts.date(run.finished or run.created)
+    when = utc(run.finished or run.created)
     if _only_data(sections):
         title, facts = title or found.dataset.name, (found.dataset.name,)
     results = {

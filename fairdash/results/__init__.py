@@ -96,6 +96,7 @@ from fairdash.results.rows import (
     tested,
     trained_on,
 )
+from fairdash.results.searched import remember_search, searched_words
 from fairdash.results.sweeps import (
     StoredSweep,
     both_parts,

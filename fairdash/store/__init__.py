@@ -11,6 +11,7 @@ from fairdash.store._records import (
     TrialRecord,
 )
 from fairdash.store._reports import KeptReport
+from fairdash.store._searches import SearchRecord
 from fairdash.store._store import Kept, Store, home_folder, open_store
 from fairdash.store._users import (
     SHARED,

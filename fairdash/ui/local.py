@@ -7,7 +7,12 @@ import streamlit as st
 
 from fairdash import plots, results
 from fairdash._wording import group_label, listing, plain
-from fairdash.audits import FoundSubgroups, as_subgroups, search_model
+from fairdash.audits import (
+    SEARCH_WARNING,
+    FoundSubgroups,
+    as_subgroups,
+    search_model,
+)
 from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.jobs import submit
 from fairdash.metrics import MEASURE_NAMES, MEASURE_SYMBOLS
@@ -127,6 +132,7 @@ def find_section(
     if selection().searched is None:
         once = " Every row counts once." if dataset.roles.sample_weight else ""
         st.caption(f"Search all features for people nobody named; takes seconds.{once}")
+        st.caption(SEARCH_WARNING)
         st.button(
             "Find subgroups",
             icon=":material/search:",

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fairdash._wording import listing, utc
 from fairdash.audits import (
     Condition,
     certified_model,
@@ -16,10 +17,11 @@ from fairdash.audits import (
     search_for_guarantee,
     search_model,
 )
-from fairdash.datasets import split
-from fairdash.jobs import finished_file, unpack_runs
-from fairdash.results import StoredSweep, known_models_of
+from fairdash.datasets import Subgroups, split
+from fairdash.jobs import finished_file, queue, unpack_runs
+from fairdash.results import StoredSweep, known_models_of, rows_of, searched_words
 from fairdash.store import open_store
+from fairdash.sweep import SweepSpec, choose_certified
 
 LIMITS = {"demographic_parity_difference": 0.15, "worst_1_di": 0.4}
 
@@ -146,3 +148,73 @@ def test_the_model_taken_away_decides_as_was_certified(sweep, thresholds, tmp_pa
         assert decided.tolist() == model.decide(scores, dataset.group[test]).tolist()
     plain = certified_model(sweep, replace(model, thresholds=(0.5, 0.5)))
     assert plain.thresholds is None
+
+
+def asked(store, run, **limits):
+    limits = limits or LIMITS
+    sweep = StoredSweep.of(store, store.snapshot(run))
+    told = guarantee(sweep, limits, thresholds="shared")
+    assert told.place is not None
+    direct = choose_certified(
+        sweep.certification_table(limits, thresholds="shared"), limits=limits
+    )
+    assert direct.note == told.choice.note
+    assert told.words.endswith(told.choice.note)
+    return told.choice.note
+
+
+def named_inside(run, columns):
+    spec = SweepSpec.of_run(run.spec)
+    return spec.model_copy(update={"subgroups": Subgroups(columns=columns)})
+
+
+def test_a_search_of_test_rows_is_said_beside_guarantees(tmp_path):
+    store = open_store(tmp_path)
+    (run,), _ = unpack_runs(store, finished_file("loans"))
+    record = store.run(run)
+    data, (model, *_) = record.dataset_id, known_models_of(store, [run])
+    sweep = StoredSweep.of(store, store.snapshot(run))
+    search_for_guarantee(sweep)  # of validation rows
+    assert asked(store, run) == ""
+    assert sweep.n_searches() == 0
+    found = search_model(store, model, data, "selection_rate")
+    assert sweep.n_searches() == 1
+    n = len(sweep.first_rows("test").where)
+    (known,) = store.searches(store.dataset_record(data).table_sha256)
+    assert list(known.found) == list(found.table["subgroup"])
+    before = f"All {n:,} test rows were searched for subgroups on {utc(known.created)}"
+    mine = listing(sweep.subgroups.columns)
+    said = asked(store, run)
+    assert said.startswith(
+        f"{before}, so this guarantee holds for the subgroups chosen"
+        f" before that, of {mine}, "
+    )
+    assert asked(store, run, demographic_parity_difference=0.2) == ""
+    # a subgroup that the search listed, named for a run of the same rows
+    columns = (found.table["conditions"][0][0].column,)
+    spec = named_inside(record, columns)
+    later = queue(store, spec, name="Later")
+    rows = rows_of(store, data, sweep.first_seed, spec.subgroups)
+    words = searched_words(rows, data, columns, spec.subgroups)
+    assert words.startswith(f"{before}, before the subgroups of {columns[0]} were ")
+    assert "this guarantee is void. What a search of validation rows finds" in words
+    # one more search, with another measure: the first still came before
+    search_model(store, model, data, "true_positive_rate")
+    assert sweep.n_searches() == 2
+    assert searched_words(rows, data, columns, spec.subgroups) == words
+    assert searched_words(rows, data, ("nothing searched",), None) == ""
+    # of another seed's test rows a part was searched
+    other = rows_of(store, data, sweep.first_seed + 7, spec.subgroups)
+    seen = np.isin(other.where, rows.where).sum()
+    part = f"{seen:,} of the {len(other.where):,} test rows were searched"
+    assert searched_words(other, data, columns, spec.subgroups).startswith(part)
+    # what a reader picks of validation rows' list is chosen now; all of it is not
+    one, *_ = offered(search_for_guarantee(sweep))
+    lax = {"demographic_parity_difference": 0.9, "worst_1_di": 0.9}
+    assert guarantee(sweep, lax, inside=()).choice.note == ""
+    assert "is void" in guarantee(sweep, lax, inside=[one]).words
+    store.ask_cancel(later)
+    store.close()
+    again = open_store(tmp_path)
+    assert asked(again, run) == said
+    again.close()

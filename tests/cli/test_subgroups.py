@@ -5,7 +5,7 @@ import pytest
 from toys import ROLES, people_csv
 from typer.testing import CliRunner
 
-from fairdash.audits import find_subgroups
+from fairdash.audits import SEARCH_WARNING, find_subgroups
 from fairdash.cli import app
 from fairdash.datasets import split
 from fairdash.jobs import submit
@@ -49,6 +49,7 @@ def test_it_lists_what_the_function_finds_of_the_stored_model(run, tmp_path):
     assert rows["Subgroup"].tolist() == expected["subgroup"].tolist()
     assert rows["Gap"].tolist() == pytest.approx(expected["gap"].tolist())
     assert expected["subgroup"][0] in done.stdout
+    assert SEARCH_WARNING in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,12 @@
 """Search of subgroups: conditions, counts, statistic, search, chance, list."""
 
 from fairdash.audits.subgroups.counts import Condition, as_subgroups
-from fairdash.audits.subgroups.facts import FoundSubgroups, refinements, search_model
+from fairdash.audits.subgroups.facts import (
+    SEARCH_WARNING,
+    FoundSubgroups,
+    refinements,
+    search_model,
+)
 from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
 from fairdash.audits.subgroups.guarantee import (
     Guarantee,

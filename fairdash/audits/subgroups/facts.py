@@ -1,5 +1,6 @@
 """What a search of subgroups found of a stored model, in words and as a table."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -20,11 +21,21 @@ from fairdash.metrics import (
     gap_sentence,
     measure_by_group,
 )
-from fairdash.results import Setting, Tested, on_all_rows, rows_of, tested
+from fairdash.results import (
+    Setting,
+    Tested,
+    on_all_rows,
+    remember_search,
+    rows_of,
+    tested,
+)
 from fairdash.store import Store
 
 ALPHA = 0.05
 Part = Literal["test", "validation"]
+SEARCH_WARNING = (
+    "A guarantee tested on the rows searched holds for subgroups chosen before."
+)
 _LISTED = 8
 _IN_TREE = 5  # of those listed
 
@@ -43,6 +54,7 @@ class FoundSubgroups:
     n_rows: int
     table: pd.DataFrame
     tree: pd.DataFrame
+    columns: Sequence[str]
     part: Part = "test"
 
     @property
@@ -194,6 +206,9 @@ def search_model(
     All features are searched and the columns that describe subgroups, the sensitive
     one excepted.
 
+    The store remembers that these rows were searched: see
+    `fairdash.results.searched_words`.
+
     Raises ValueError if the measure is none of a rate, or no column can be searched.
     """
     if measure not in SEARCHED_MEASURES:
@@ -203,7 +218,20 @@ def search_model(
         raise ValueError(f"{name} is not searched; choose a rate: {names}.")
     seed = None if on_all_rows(model) else model.trials[0].seed
     first = tested(store, model, dataset_id, Subgroups())[0]
-    return searched(first, model.label, seed, measure, min_size)
+    found = searched(first, model.label, seed, measure, min_size)
+    remember_search(
+        first.rows,
+        dataset_id,
+        measure=measure,
+        columns=found.columns,
+        found={
+            str(name): [one.column for one in conditions]
+            for name, conditions in zip(
+                found.table["subgroup"], found.table["conditions"], strict=True
+            )
+        },
+    )
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -237,7 +265,9 @@ def searched(
         random_state=0,
     )
     tree = refinements(table, **audited)
-    return FoundSubgroups(label, measure, seed, len(rows.where), table, tree, part)
+    looked_at = [name for name in searched if name not in table.attrs["skipped"]]
+    n = len(rows.where)
+    return FoundSubgroups(label, measure, seed, n, table, tree, looked_at, part)
 
 
 def _p(value: float) -> str:

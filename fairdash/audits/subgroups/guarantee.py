@@ -44,7 +44,8 @@ class Guarantee:
     place : int or None
         Of the chosen setting.
     words : str
-        What is certified, or what it would take.
+        What is certified, or what it would take, and what searches of the rows tested
+        leave of it.
     chosen : DataFrame
         Of the chosen model with its thresholds what validation and test rows say;
         empty without one.
@@ -84,11 +85,17 @@ def guarantee(
         ``worst_1_di`` is to hold; empty for those `offered`. By default it is to hold
         in those the sweep was measured under.
     """
-    rows = None
+    rows, picked = None, set[str]()
     if inside is not None:
         found = search_for_guarantee(sweep)
-        rows = rows_inside(sweep, found, inside or offered(found))
+        names = inside or offered(found)
+        rows = rows_inside(sweep, found, names)
+        if set(names) != set(offered(found)):  # by a reader, who may know of a search
+            mine = found.table[found.table["subgroup"].isin(list(names))]
+            picked = {one.column for each in mine["conditions"] for one in each}
     table = sweep.certification_table(limits, thresholds=thresholds, inside=rows)
+    if picked and "worst_1_di" in limits:
+        table.attrs["note"] = sweep.searched_words(sorted(picked), chosen_now=True)
     choice = choose_certified(table, limits=limits, confidence=confidence)
     words = certified_words(
         choice,
@@ -97,6 +104,7 @@ def guarantee(
         thresholds=_by_group(sweep, choice.model),
         inside=None if rows is None else list(rows),
     )
+    words = f"{words} {choice.note}".strip()
     chosen = pd.DataFrame()
     if choice.model is not None:
         chosen = _both_parts(sweep, choice.model, rows)

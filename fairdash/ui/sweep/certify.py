@@ -43,6 +43,7 @@ def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
         told = sweep.once(
             lambda: guarantee(sweep, testable, **how),
             "guarantee",
+            sweep.n_searches(),
             *testable.items(),
             *how.values(),
         )
@@ -64,8 +65,8 @@ def _pick_inside() -> None:
     st.segmented_control(
         "Subgroups in which the gap is limited",
         required=True,
-        help="Named are those of the run; the guarantee is void if they were found on "
-        "its test rows, as those of Local fairness are.",
+        help="Named are those of the run. If its test rows were searched before, as on "
+        "Local fairness, it is said what that leaves of the guarantee.",
         **bound("inside", "named", named=_INSIDE),
     )
 
@@ -105,7 +106,7 @@ def _draw(sweep: StoredSweep, told: Guarantee) -> None:
         return
     download(
         "Model with these thresholds (ZIP)",
-        lambda: certified_model(sweep, model).to_bytes(),
+        lambda: certified_model(sweep, model).to_bytes(f"{told.words}\n"),
         "fairdash-certified-model.zip",
         icon=":material/deployed_code:",
         type="secondary",
