@@ -9,6 +9,7 @@ import socket
 import ssl
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
@@ -132,6 +133,10 @@ def test_workers_give_way_to_pages(store, ask):
     here = psutil.Process().nice()
     asked = {min(here + POLITE, 19)}
     assert {psutil.Process(pid).nice() for pid in workers(store.home)} == asked
+    for pid in workers(store.home):
+        with contextlib.suppress(OSError):  # only where Linux weighs sessions
+            weight = Path(f"/proc/{pid}/autogroup").read_text().split()[-1]
+            assert int(weight) == POLITE
 
 
 def test_two_sweeps_that_share_trials_train_them_once(store, ask):
