@@ -54,8 +54,8 @@ class FoundSubgroups:
     n_rows: int
     table: pd.DataFrame
     tree: pd.DataFrame
-    columns: Sequence[str]
     part: Part = "test"
+    columns: Sequence[str] = ()  # that were searched
 
     @property
     def beyond(self) -> pd.DataFrame:
@@ -267,7 +267,7 @@ def searched(
     tree = refinements(table, **audited)
     looked_at = [name for name in searched if name not in table.attrs["skipped"]]
     n = len(rows.where)
-    return FoundSubgroups(label, measure, seed, n, table, tree, looked_at, part)
+    return FoundSubgroups(label, measure, seed, n, table, tree, part, looked_at)
 
 
 def _p(value: float) -> str:
