@@ -79,6 +79,8 @@ checks = data.edited_checks(table, roles, subgroups, dataset)
 
 if brought:
     data.open_scores(*brought)
+with question:
+    data.no_guess_notice(table)
 if dataset is None:
     with right:
         ui.problem(f"{table.name} cannot be used with these roles", refused)

@@ -1,5 +1,6 @@
 import io
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from reading import button, drawn, figures, labels, numbers, widget, words
 from toys import people, people_csv
 
 from fairdash import ui
+from fairdash.ui.data import computed
 from fairdash.ui.data import review as check_forms
 
 
@@ -46,6 +48,28 @@ def test_the_name_of_the_file_counts_for_the_outcome(visit):
     page = upload(visit("Data"), table.to_csv(index=False).encode(), "passed.csv")
     chosen = next(s for s in page.selectbox if s.label == "Outcome (y)")
     assert chosen.value == "passed"
+
+
+def test_the_same_file_under_two_names_is_guessed_by_each(monkeypatch):
+    table = people()
+    table.insert(0, "passed", np.tile(["yes", "no", "no"], 200))
+    kept = SimpleNamespace(table=lambda _: table)
+    monkeypatch.setattr(computed, "store", lambda: kept)
+    outcomes = []
+    for name in ("people.csv", "passed.csv"):
+        kept.tables = lambda name=name: [SimpleNamespace(sha256="twice", name=name)]
+        outcomes.append(computed.guess_of("twice").outcomes[0].column)
+    assert outcomes == ["hired", "passed"]
+
+
+def test_a_table_without_a_guess_says_why_and_what_to_do(visit):
+    table = people()[["hired", "origin"]]
+    content = table.assign(again=table["hired"]).to_csv(index=False).encode()
+    page = upload(visit("Data"), content)
+    assert not page.exception
+    (said,) = (box.value for box in page.warning if "No guess" in box.value)
+    assert "by hand" in said
+    assert "No column is left to predict from" in said
 
 
 def test_a_guess_is_no_finding_until_it_is_confirmed(visit):

@@ -315,6 +315,17 @@ def test_what_a_person_chose_survives_another_role(people):
     assert new == ("person", "sex", "age", "job")
 
 
+def test_roles_without_features_took_none_from_the_model(people):
+    """Nothing could be guessed: the first columns chosen bring their features."""
+    none = Roles.model_construct(
+        target="granted", positive="1", sensitive_feature="person", features=()
+    )
+    new = features_after(
+        people, none, target="granted", positive="yes", sensitive_columns=("sex",)
+    )
+    assert new == ("age", "income", "job")
+
+
 def labour(n=400):
     """A survey as economists publish it: dummies, logarithms, regions, row numbers."""
     rng = np.random.default_rng(3)

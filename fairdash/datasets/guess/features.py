@@ -104,7 +104,8 @@ def features_after(
 
     They are those that `guess_features` finds for the new roles, with what a person
     added to and took from those it found for the old ones. So a column that is outcome
-    or sensitive no more is a feature again, unless there is a reason against it.
+    or sensitive no more is a feature again, unless there is a reason against it. Where
+    there were none, as in a table without a guess, nobody took any.
 
     ``frame`` is prepared and ``roles`` are those before the change; the other
     arguments, as in `Roles`, after it. In the order of the table; ``roles.features``
@@ -119,7 +120,7 @@ def features_after(
     )
     new, _ = guess_features(frame, target, positive, sensitive_columns[0])
     added = set(roles.features) - set(old)
-    removed = set(old) - set(roles.features) - earlier
+    removed = set(old) - set(roles.features) - earlier if roles.features else set()
     chosen = (set(new) | added) - removed - taken
     return tuple(name for name in map(str, frame.columns) if name in chosen)
 

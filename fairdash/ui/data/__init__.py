@@ -9,6 +9,7 @@ from fairdash.ui.data.draft import (
     edited_rates,
     guess_notice,
     keep_edits,
+    no_guess_notice,
     promised,
     ratios_of_rates,
     source_words,

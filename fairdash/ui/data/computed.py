@@ -64,14 +64,18 @@ def _prepared(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
     return prepare(store().table(digest), _roles)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Guessing roles…")
-def guess_of(digest: str) -> RoleGuess | None:
-    """Return the guess for a table with its runners-up, None where there is none."""
+def guess_of(digest: str) -> RoleGuess | str:
+    """Return the guess for a table with its runners-up, or why there is none."""
     names = {table.sha256: table.name for table in store().tables()}
+    return _guess(digest, names.get(digest, ""))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Guessing roles…")
+def _guess(digest: str, file_name: str) -> RoleGuess | str:
     try:
-        return _described(digest, None, rank_roles, names.get(digest, ""))
-    except ValueError:
-        return None
+        return _described(digest, None, rank_roles, file_name)
+    except ValueError as error:
+        return str(error)
 
 
 def guessed_rest(digest: str, target: str, sensitive: str) -> Roles:
@@ -101,9 +105,13 @@ def _facts(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
     return _described(digest, _roles, column_facts, _roles)
 
 
+def _guessed(roles: Roles) -> str:
+    return roles.model_dump_json(include=_GUESSED)
+
+
 def unused_columns(digest: str, roles: Roles) -> dict[str, str]:
     """Return why each column without a role is excluded."""
-    text = roles.model_dump_json(include=_GUESSED)
+    text = _guessed(roles)
     used = {roles.target, *roles.sensitive_columns(), *roles.features}
     used |= {score.column for score in roles.scores}
     reasons = _reasons(digest, text, roles) | roles.left_out
@@ -114,8 +122,11 @@ def unused_columns(digest: str, roles: Roles) -> dict[str, str]:
 def _reasons(digest: str, roles: str, _roles: Roles) -> dict[str, str]:
     """Return why each column would be excluded, whatever was chosen."""
     free: dict[str, Any] = {"features": (), "crossed_with": (), "left_out": {}}
-    guess = guess_of(digest) if _roles.guessed else None
-    if guess is not None and guess.roles.model_dump_json(include=_GUESSED) == roles:
+    guess = guess_of(digest) if _roles.guessed else ""
+    if (
+        isinstance(guess, RoleGuess)
+        and guess.roles.model_dump_json(include=_GUESSED) == roles
+    ):
         names = map(str, store().table(digest))
         return {name: guess.left_out.get(name, "") for name in names}
     return _described(digest, _roles, left_out_reasons, _roles.model_copy(update=free))

@@ -11,6 +11,7 @@ from fairdash.datasets import (
     Candidate,
     Dataset,
     Remedy,
+    RoleGuess,
     Roles,
     Subgroups,
     apply_remedy,
@@ -62,6 +63,13 @@ def change_roles(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
     st.rerun()
 
 
+def no_guess_notice(table: OpenTable) -> None:
+    """Say why nothing could be guessed of an upload, and what to do."""
+    if not (table.is_dataset or table.kept_roles.guessed):
+        why = guess_of(table.digest)
+        st.warning(plain(f"No guess: choose outcome and groups by hand. {why}"))
+
+
 def guess_notice(table: OpenTable, roles: Roles) -> bool:
     """Say that roles are guessed, offer the runners-up, return whether they still are.
 
@@ -71,6 +79,7 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
     if not roles.guessed or (table.is_dataset and store().runs(table.place)):
         return False
     guess = guess_of(table.digest)
+    known = isinstance(guess, RoleGuess)
     with st.container(border=True, gap="xsmall"):
         st.markdown(
             f"**Guessed** from names and values: outcome **{plain(roles.outcome())}**, "
@@ -80,9 +89,9 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
             if st.button("Looks right", icon=":material/check:", type="primary"):
                 sure = roles.model_copy(update={"guessed": False})
                 change_roles(table, sure, table.subgroups)
-            for candidate in guess.outcomes if guess else ():
+            for candidate in guess.outcomes if known else ():
                 _runner_up(table, roles, candidate, roles.sensitive_feature)
-            for candidate in guess.sensitive if guess else ():
+            for candidate in guess.sensitive if known else ():
                 _runner_up(table, roles, candidate, roles.target)
     return True
 

@@ -15,6 +15,7 @@ from fairdash.datasets import (
     PUBLIC,
     SAMPLES,
     PublicTable,
+    RoleGuess,
     Roles,
     Subgroups,
     Variant,
@@ -155,16 +156,13 @@ def ways_to_a_table(page: str) -> dict[str, Callable[[], None]]:
 
 
 def first_roles(digest: str) -> Roles:
-    """Return guessed roles, or some roles to correct when none could be guessed."""
+    """Return guessed roles, or some without features when none could be guessed."""
     guess = guess_of(digest)
-    if guess is not None:
+    if isinstance(guess, RoleGuess):
         return guess.roles
-    names = (str(column) for column in store().table(digest).columns)
-    first, *features, target = names
-    choice: dict[str, Any] = {"target": target, "positive": "1"}
-    return Roles.model_construct(
-        **choice, sensitive_feature=first, features=tuple(features)
-    )
+    first, *_, last = map(str, store().table(digest).columns)
+    choice: dict[str, Any] = {"target": last, "positive": "1"}
+    return Roles.model_construct(**choice, sensitive_feature=first, features=())
 
 
 def title_of(file: str) -> str:

@@ -1,6 +1,7 @@
 """Upload a table, and read it differently where it was misunderstood."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
@@ -271,8 +272,7 @@ def _check_columns(digest: str) -> None:
 
 def _open(digest: str, name: str) -> None:
     roles = first_roles(digest)
-    try:
-        data = store().add_dataset(digest, roles, name)
-    except ValueError:
-        open_page(_PAGE, table=digest)  # the form shows what is wrong with the guess
-    open_page(_PAGE, data=data)
+    if roles.guessed:
+        with suppress(ValueError):  # the form shows what is wrong with the guess
+            open_page(_PAGE, data=store().add_dataset(digest, roles, name))
+    open_page(_PAGE, table=digest)

@@ -12,10 +12,10 @@ const cutInside = (words, most) => words.length > most
 function legend(names, colours, left, width, top) {
   let x = left, y = top
   const items = names.map((name, i) => {
-    const wide = 5.6 * name.length + 14
+    const wide = 5.6 * name.length + 26
     if (x > left && x + wide > width) { x = left; y += LINE }
     x += wide
-    return text(x - wide, y, escaped(name), `style="fill:${colours[i]}"`)
+    return text(x - wide, y, `<tspan style="fill:${colours[i]}">●</tspan> ${escaped(name)}`)
   })
   return [items.join(""), y - top + LINE]
 }
