@@ -79,7 +79,6 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
     if not roles.guessed or (table.is_dataset and store().runs(table.place)):
         return False
     guess = guess_of(table.digest)
-    known = isinstance(guess, RoleGuess)
     with st.container(border=True, gap="xsmall"):
         st.markdown(
             f"**Guessed** from names and values: outcome **{plain(roles.outcome())}**, "
@@ -89,10 +88,11 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
             if st.button("Looks right", icon=":material/check:", type="primary"):
                 sure = roles.model_copy(update={"guessed": False})
                 change_roles(table, sure, table.subgroups)
-            for candidate in guess.outcomes if known else ():
-                _runner_up(table, roles, candidate, roles.sensitive_feature)
-            for candidate in guess.sensitive if known else ():
-                _runner_up(table, roles, candidate, roles.target)
+            if isinstance(guess, RoleGuess):
+                for candidate in guess.outcomes:
+                    _runner_up(table, roles, candidate, roles.sensitive_feature)
+                for candidate in guess.sensitive:
+                    _runner_up(table, roles, candidate, roles.target)
     return True
 
 
