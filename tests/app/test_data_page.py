@@ -70,6 +70,8 @@ def test_a_table_without_a_guess_says_why_and_what_to_do(visit):
     (said,) = (box.value for box in page.warning if "No guess" in box.value)
     assert "by hand" in said
     assert "No column is left to predict from" in said
+    assert not numbers(page)
+    assert not figures(page)
 
 
 def test_a_guess_is_no_finding_until_it_is_confirmed(visit):

@@ -123,10 +123,7 @@ def _reasons(digest: str, roles: str, _roles: Roles) -> dict[str, str]:
     """Return why each column would be excluded, whatever was chosen."""
     free: dict[str, Any] = {"features": (), "crossed_with": (), "left_out": {}}
     guess = guess_of(digest) if _roles.guessed else ""
-    if (
-        isinstance(guess, RoleGuess)
-        and guess.roles.model_dump_json(include=_GUESSED) == roles
-    ):
+    if isinstance(guess, RoleGuess) and _guessed(guess.roles) == roles:
         names = map(str, store().table(digest))
         return {name: guess.left_out.get(name, "") for name in names}
     return _described(digest, _roles, left_out_reasons, _roles.model_copy(update=free))
