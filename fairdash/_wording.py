@@ -12,6 +12,7 @@ from typing import Any
 MINUS = "−"
 UNDEFINED = "–"
 FOUR_FIFTHS = 0.8
+NO_SUBGROUPS = "All rows"  # the one subgroup where no column makes any
 NO_WIDTH = "\u2060"
 _CODE = r"(?<!`)(`[\w .,:=%()+/-]+`)(?!`)"  # that holds nothing to be read otherwise
 _DAY = 86_400
@@ -79,6 +80,12 @@ def p_value(p: float) -> str:
 def count(n: int) -> str:
     """Return ``n`` as 6,167."""
     return f"{n:,}"
+
+
+def amount(value: float) -> str:
+    """Return a value of a column, at least four digits of it: 36,000, 0.1234."""
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return text.replace("-", MINUS)
 
 
 def plural(n: int, noun: str) -> str:

@@ -23,7 +23,14 @@ from fairdash.datasets._dataset import (
     training_rows,
 )
 from fairdash.datasets._describe import MOST_CELLS, describe_apart, takes_long
-from fairdash.datasets._encode import Encoded, Encoder, NumberEncoding, encode
+from fairdash.datasets._encode import (
+    MISSING,
+    OTHER,
+    Encoded,
+    Encoder,
+    NumberEncoding,
+    encode,
+)
 from fairdash.datasets._named import SAMPLES, Sample, fetch, fetch_table, load_sample
 from fairdash.datasets._problems import MOST_GROUPS
 from fairdash.datasets._public import PUBLIC, PublicTable, Variant
@@ -66,6 +73,8 @@ from fairdash.datasets.guess.features import features_after, left_out_reasons
 from fairdash.datasets.guess.ranking import Candidate
 from fairdash.datasets.guess.roles import (
     RoleGuess,
+    chosen_of,
+    groups_of,
     guess_groups,
     guess_positive,
     guess_rest,

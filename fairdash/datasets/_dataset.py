@@ -82,6 +82,15 @@ class Dataset:
         """Return the sampling weights of some rows, None without."""
         return None if self.sample_weight is None else self.sample_weight[rows]
 
+    def check_features(self) -> None:
+        """Raise ValueError if no column is a feature: then nothing can be trained."""
+        if not self.roles.features:
+            raise ValueError(
+                f"No column of {self.name!r} is a feature, so there is nothing to "
+                "train a model from. Choose features; rates and audits of scores need "
+                "none."
+            )
+
     @cached_property
     def binned(self) -> tuple[str, ...]:
         """Columns that are cut in bins when nothing else is said: see `has_bins`."""

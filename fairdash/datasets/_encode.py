@@ -197,9 +197,10 @@ def encode(
     the training rows are dropped and listed in
     ``encoder.dropped``.
 
-    ``rows`` are the training rows.
+    ``rows`` are the training rows. Raises ValueError if no column is a feature.
     """
     check_one_of("scaling", scaling, ("standard", "minmax"))
+    dataset.check_features()
     columns: list[NumberEncoding | CategoryEncoding] = []
     centres, spreads = [], []
     for name in dataset.roles.features:

@@ -103,7 +103,7 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
 
 def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:
     """Return the remedy that a feature has; other roles need a choice."""
-    if column not in roles.features or len(roles.features) < 2:
+    if column not in roles.features:
         return None
     return Remedy(kind="leave_out", column=column, reason=reason)
 

@@ -202,6 +202,9 @@ class Roles(BaseModel):
         Further sensitive columns; their values cross the groups, as in race and sex.
     sensitive_missing : {"exclude", "group"}
         Whether rows without a sensitive value are excluded or a group of their own.
+    features : tuple of str
+        Columns that models see. Without any, rates and existing scores can be audited
+        and nothing trained.
     subgroup_columns : tuple of str
         Columns that describe subgroups; they may be features as well.
     scores : tuple of ScoreColumn
@@ -267,8 +270,6 @@ class Roles(BaseModel):
         if self.target in self.sensitive_columns():
             message = f"{self.target!r} cannot be outcome and sensitive feature at once"
             raise ValueError(f"{message}; choose two columns.")
-        if not self.features:
-            raise ValueError("`features` is empty; choose at least one column.")
         if not isinstance(self.positive, Cut) and not self.positive:
             raise ValueError("`positive` is empty; choose at least one value.")
         taken = {self.target: "outcome"}
@@ -351,9 +352,13 @@ class Roles(BaseModel):
             return f"{self.target} = {self.positive}"
         return f"{self.target} = {' or '.join(self.positive)}"
 
+    def spoken_outcome(self) -> str:
+        """Return what sentences call 1, in quotes: its typed name, else `outcome`."""
+        return self.positive_name or self.outcome()
+
     def positive_words(self) -> str:
         """Return the outcome 1 in words: "recidivated: the unfavourable outcome"."""
-        name = self.positive_name or self.outcome()
+        name = self.spoken_outcome()
         return f"{name}: the {self.positive_is} outcome" if self.positive_is else name
 
     def identity(self) -> dict[str, Any]:

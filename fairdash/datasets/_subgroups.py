@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fairdash._validation import check_positive
-from fairdash._wording import is_bare
+from fairdash._wording import NO_SUBGROUPS, is_bare
 from fairdash.datasets._columns import (
     count_codes,
     is_age,
@@ -29,7 +29,6 @@ MOST_BINS = 7.2
 CHOICES_OF_BINS = (12, 8, 5, 3)
 Edges = Literal["customary", "paper"]
 NICE_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5)
-EVERYBODY = "All rows"
 FEW_VALUES = 8
 TABLE_1_WIDTHS = (5, 10, 15, 20)
 
@@ -340,7 +339,7 @@ class Subgroups(BaseModel):
 def _names(cells: NDArray[np.int64], labels: list[list[str]]) -> list[str]:
     """Name cells of crossed columns; the last column varies fastest."""
     if not labels:
-        return [EVERYBODY] * len(cells)
+        return [NO_SUBGROUPS] * len(cells)
     positions = np.unravel_index(cells, [max(len(column), 1) for column in labels])
     parts = [
         [column[i] for i in position]

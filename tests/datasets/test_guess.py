@@ -9,10 +9,13 @@ from fairdash.datasets import (
     SAMPLES,
     Cut,
     Roles,
+    chosen_of,
     features_after,
+    groups_of,
     guess_groups,
     guess_meaning,
     guess_positive,
+    guess_rest,
     guess_roles,
     left_out_reasons,
     make_dataset,
@@ -87,6 +90,14 @@ def test_a_copy_of_a_column_is_no_feature(clinic):
     assert guess_roles(copied).features == guess_roles(clinic).features
 
 
+def test_a_sampling_weight_is_no_feature_and_what_people_weigh_is_one(clinic):
+    drawn = np.random.default_rng(3).uniform(50, 90, len(clinic)).round(1)
+    weighed = clinic.assign(person_weight=drawn, weight=drawn[::-1])
+    guess = rank_roles(weighed)
+    assert guess.left_out["person_weight"] == "a sampling weight"
+    assert "weight" in guess.roles.features
+
+
 def test_nested_columns_are_passed_over(clinic):
     nested = clinic.assign(history=[["a"]] * len(clinic))
     assert guess_roles(nested) == guess_roles(clinic)
@@ -101,6 +112,13 @@ def test_rare_groups_are_put_together(clinic):
     assert roles.groups == {"a": ("a",), "b": ("b",), "All others": ()}
 
 
+@pytest.mark.parametrize("others, name", [(["c"], "c"), (["c", "d"], "All others")])
+def test_a_rest_of_one_value_has_its_name(others, name):
+    column = pd.Series(["a", "b"] * 150 + others * 20)
+    groups, _ = guess_groups(column)
+    assert groups == {"a": ("a",), "b": ("b",), name: ()}
+
+
 def test_coded_groups_are_named_after_their_column(clinic):
     coded = clinic.assign(gender=(clinic["gender"] == "m").astype(int))
     assert guess_roles(coded).groups == {"gender 0": ("0",), "gender 1": ("1",)}
@@ -112,12 +130,38 @@ def test_coded_groups_are_named_after_their_column(clinic):
         (["name", "split"], "No column can be the outcome"),
         (["test_score", "pressure"], "none can be the sensitive feature"),
         (["gender", "name"], "also the only one to compare groups by"),
-        (["outcome", "gender", "name"], "No column is left to predict from"),
     ],
 )
 def test_tables_without_roles_raise(clinic, columns, message):
     with pytest.raises(ValueError, match=message):
         guess_roles(clinic[columns])
+
+
+@pytest.mark.parametrize(
+    "names, outcome, scores",
+    [
+        (["sex", "approved", "predicted"], "approved", ["predicted"]),
+        (["y_true", "y_score", "y_pred", "sex"], "y_true", ["y_score", "y_pred"]),
+        (["entity_id", "score", "label_value", "sex"], "label_value", ["score"]),
+        (["y", "yhat", "prob_1", "sex"], "y", ["yhat", "prob_1"]),
+        (["label", "model_decision", "model", "sex"], "label", ["model_decision"]),
+        (["sex", "approved"], "approved", []),
+        (["sex", "score", "passed"], "passed", []),
+    ],
+)
+def test_a_table_of_decisions_alone_is_one_to_audit(names, outcome, scores):
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.integers(0, 2, (300, len(names))), columns=names)
+    frame["sex"] = np.where(frame["sex"] == 1, "F", "M")
+    if "entity_id" in names:
+        frame["entity_id"] = np.arange(300)
+    guess = rank_roles(frame)
+    assert (guess.roles.target, guess.roles.sensitive_feature) == (outcome, "sex")
+    assert [score.column for score in guess.roles.scores] == scores
+    plain = {"passed": ("score",), "model": ("model",)}
+    assert guess.roles.features == next((plain[n] for n in names if n in plain), ())
+    offered = {candidate.column for candidate in (*guess.outcomes, *guess.sensitive)}
+    assert offered.isdisjoint(scores)
 
 
 def test_columns_without_a_name_are_known_by_their_values(clinic):
@@ -354,12 +398,37 @@ def test_a_dummy_of_people_is_sensitive_and_a_wage_is_cut_at_its_median():
     guess = rank_roles(table)
     roles = guess.roles
     assert roles.target == "wage"
-    assert roles.positive == Cut(value=table["wage"].median())
+    above = table["wage"] > roles.positive.value
+    assert abs(above.mean() - (table["wage"] > table["wage"].median()).mean()) <= 0.01
+    assert len(f"{roles.positive.value:g}") <= 5
     assert roles.sensitive_feature in ("female", "nonwhite")
     named = {c.column for c in (*guess.outcomes, *guess.sensitive)}
     assert not named & {"y96", "y98", "northcen", "south", "Unnamed: 0"}
     assert not {"Unnamed: 0", "lwage"} & set(roles.features)
     make_dataset(table, roles, name="Wages")
+
+
+@pytest.mark.parametrize(
+    "values, cut",
+    [
+        (np.linspace(12.345678, 16.543219, 999), Cut(value=14.44)),
+        (np.arange(1_000_001, 1_000_010), Cut(value=1_000_005)),
+        ([3.14159] * 90 + [2.0] * 9 + [1.0], Cut(sign=">=", value=3.1)),
+        ([0.123456] * 60 + [9.0] * 5 + [0.0] * 35, Cut(value=0.1235)),
+    ],
+)
+def test_a_cut_has_the_digits_that_put_few_rows_elsewhere(values, cut):
+    column = pd.Series([*values, np.nan])
+    assert guess_positive(column) == cut
+    assert 0 < cut.holds(column).mean() < 1
+
+
+def test_subgroups_are_guessed_by_one_column_of_each_attribute(clinic):
+    rng = np.random.default_rng(6)
+    sets = {f"race_{name}": rng.integers(0, 2, 300) for name in ("white", "black")}
+    roles = guess_rest(clinic.assign(**sets), "outcome", "gender")
+    assert roles.features[-2:] == ("race_white", "race_black")
+    assert roles.subgroup_columns == ("age", "race_white")
 
 
 def test_a_guess_names_the_runners_up_and_why():
@@ -474,3 +543,25 @@ def test_of_a_model_that_exists_the_second_ethnicity_is_a_group_too():
     assert guess_groups(race)[0] == {"White": ("White",), "Not White": ()}
     named = {"White": ("White",), "Asian": ("Asian",), "All others": ()}
     assert guess_groups(race, second=True)[0] == named
+
+
+@pytest.mark.parametrize(
+    ("chosen", "apart", "groups"),
+    [
+        ((), False, None),
+        (("a",), False, {"a": ("a",), "Not a": ()}),
+        (("b", "a"), False, {"b or a": ("b", "a"), "All others": ()}),
+        (("b", "a"), True, {"b": ("b",), "a": ("a",), "All others": ()}),
+    ],
+)
+def test_groups_say_which_values_were_chosen(chosen, apart, groups):
+    assert groups_of(chosen, "abcd", apart=apart) == groups
+    assert chosen_of(groups) == (chosen, apart)
+
+
+def test_groups_that_no_choice_of_values_makes():
+    last = {"a": ("a",), "b": ("b",), "c": ("c",), "d": ()}
+    assert groups_of(("a", "b", "c"), "abcd", apart=True) == last
+    assert groups_of(("a", "b", "c", "d"), "abcd") is None
+    assert chosen_of({"a": ("a",), "b": ("b",)}) is None
+    assert chosen_of({"a": ("a", "c"), "b": ("b",), "others": ()}) is None

@@ -11,6 +11,8 @@ from fairdash.datasets import (
     Roles,
     applied_remedies,
     apply_remedy,
+    check_table,
+    encode,
     make_dataset,
     prepare,
     set_type,
@@ -248,10 +250,16 @@ def test_a_change_of_a_column_that_is_gone_says_so(people, roles):
         prepare(people.drop(columns="job"), changed)
 
 
-def test_the_last_feature_cannot_be_left_out(roles):
+def test_without_its_last_feature_a_table_is_audited_and_not_trained(people, roles):
     one = roles.model_copy(update={"features": ("age",)})
-    with pytest.raises(ValueError, match="`features` is empty; choose at least one"):
-        apply_remedy(one, Remedy(kind="leave_out", column="age"))
+    none = apply_remedy(one, Remedy(kind="leave_out", column="age"))
+    assert undo_remedy(none, *applied_remedies(none)).features == ("age",)
+    found = check_table(people, none).set_index("check")
+    assert "no model can be trained" in found.loc["no features", "message"]
+    dataset = make_dataset(people, none, name="People")
+    assert dataset.n_rows == len(people)
+    with pytest.raises(ValueError, match="No column of 'People' is a feature"):
+        encode(dataset, np.arange(10))
 
 
 @pytest.mark.parametrize(

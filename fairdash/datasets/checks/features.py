@@ -220,6 +220,17 @@ def feature_findings(
 ) -> Iterator[Problem]:
     """Yield what is doubtful about the features of the rows used."""
     yield from _copies(used.table, names)
+    if not roles.features:
+        yield Problem(
+            "note",
+            "no features",
+            "",
+            len(used.table),
+            (),
+            "No column is a feature, so no model can be trained.",
+            "Rates and scores of a model can be audited as they are. To train one, "
+            "tick its features under Columns.",
+        )
     for name in names:
         column = used.table[name]
         if pd.api.types.is_datetime64_any_dtype(column):
@@ -253,7 +264,7 @@ def _gives_away(
             "Remove it if it is known only after the outcome or made from it.",
             _leave_out(name, "may give the outcome away"),
         )
-    if is_score(name):
+    if is_score(name, (roles.target,)):
         yield _about(
             "model score",
             column,

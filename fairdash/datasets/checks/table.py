@@ -44,8 +44,8 @@ def check_table(
         ``column``, ``rows`` (how many are concerned), ``example_rows`` (their numbers,
         from 1 with the first row below the header), ``message``, ``remedy`` (in words)
         and ``action`` (the `Remedy` to pass to `apply_remedy`, or None where only a
-        person can decide). Empty if there is nothing to say. Never raises for what the
-        table holds.
+        person can decide). Empty if there is nothing to say, and while no outcome is
+        chosen (""). Never raises for what the table holds.
 
     Notes
     -----
@@ -55,7 +55,7 @@ def check_table(
     """
     if subgroups is None:
         subgroups = Subgroups(columns=roles.subgroup_columns)
-    return _listed(_find(frame, roles, subgroups))
+    return _listed(_find(frame, roles, subgroups) if roles.target else ())
 
 
 def check_subgroups(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:

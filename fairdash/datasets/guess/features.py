@@ -32,6 +32,9 @@ BOOKKEEPING = {
     "split", "fold", "sample", "train", "test", "set", "complete", "fnlwgt",
     "start", "end", "event",
 }  # fmt: skip
+# a weight of these is how many people a row stands for, not what somebody weighs
+WEIGHTS = {"weight", "weights", "wt", "wgt"}
+WEIGHED = {"person", "household", "sample", "sampling", "survey", "final"}
 # values of a column that says to which part of the data a row belongs
 PARTS = {
     "train", "training", "test", "testing", "validation", "valid", "val", "dev",
@@ -105,7 +108,8 @@ def features_after(
     They are those that `guess_features` finds for the new roles, with what a person
     added to and took from those it found for the old ones. So a column that is outcome
     or sensitive no more is a feature again, unless there is a reason against it. Where
-    there were none, as in a table without a guess, nobody took any.
+    there were none, as in a table without a guess, nobody took any; such a table has
+    no outcome before either, "".
 
     ``frame`` is prepared and ``roles`` are those before the change; the other
     arguments, as in `Roles`, after it. In the order of the table; ``roles.features``
@@ -115,10 +119,11 @@ def features_after(
     taken = {target, *sensitive_columns}
     if target == roles.target and taken == earlier:
         return roles.features
-    old, _ = guess_features(
-        frame, roles.target, roles.positive, roles.sensitive_feature
-    )
     new, _ = guess_features(frame, target, positive, sensitive_columns[0])
+    old = list[str]()
+    if roles.target:
+        before = roles.target, roles.positive, roles.sensitive_feature
+        old, _ = guess_features(frame, *before)
     added = set(roles.features) - set(old)
     removed = set(old) - set(roles.features) - earlier if roles.features else set()
     chosen = (set(new) | added) - removed - taken
@@ -176,7 +181,9 @@ def _by_name(column: "pd.Series[Any]", target: str) -> str:
     outcome = {word for word in words(target) if not word.isdigit()} - VAGUE_WORDS
     if why := bookkeeping(column):
         return why
-    if is_score(name):
+    if named & WEIGHTS and named & WEIGHED and named <= WEIGHTS | WEIGHED:
+        return "a sampling weight"
+    if is_score(name, (target,)):
         return "output of another model"
     if named & outcome and (named & TIME_WORDS or count_values(column, 2) == 2):
         return "another coding of the outcome"

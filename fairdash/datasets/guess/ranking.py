@@ -101,6 +101,8 @@ class Column:
         An earlier measurement of a column that comes again with a later year.
     numbered : bool
         One of several persons or items: ``gender1`` beside ``gender2`` or ``gender``.
+    output : bool
+        Of another model, by its name and those beside it.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Column:
     association: float = 0.0
     earlier: bool = False
     numbered: bool = False
+    output: bool = False
 
 
 def rank_columns(
@@ -235,6 +238,7 @@ def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
             derived=_is_derived(one.name, known),
             earlier=_is_earlier(one.name, names),
             numbered=_is_numbered(one.name, names),
+            output=is_score(one.name, names),
         )
 
 
@@ -366,7 +370,7 @@ def _share_in(file: str, name: str) -> float:
 
 def may_be_outcome(column: Column) -> bool:
     """Tell whether a column can be an outcome at all: no score, dummy or long text."""
-    if is_score(column.name):
+    if column.output:
         return False
     stem = column.name.rpartition("_")[0] if column.dummy else column.name
     named = strength(stem or column.name, OUTCOME_WORDS)
@@ -387,7 +391,7 @@ def _as_outcome(column: Column, evidence: dict[str, float]) -> Candidate | None:
 def _as_sensitive(column: Column) -> Candidate | None:
     """Return a column's score as sensitive feature, or None where it cannot be one."""
     aged = column.attribute == "age" and column.number
-    if column.n_values > MOST_GROUPS and not aged:
+    if column.output or (column.n_values > MOST_GROUPS and not aged):
         return None
     if column.dummy and column.sensitive < 5:
         return None

@@ -1,7 +1,7 @@
 """A first guess of what columns mean, for the analyst to correct."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,9 @@ NEGATIVE = {"0", "no", "none", "never", "n", "false", "negative", "nein", "non"}
 MAJORITY_ETHNICITY = {"white", "caucasian", "cauc"}
 MOST_GROUPS = 5
 MANY_VALUES = 20
+_OTHERS = "All others"
 FEWEST_GROUP_ROWS = 100
+MOVED = 0.01  # share of rows that a rounded median may put on its other side
 _MOST_GUESSED = 3
 
 
@@ -82,17 +84,13 @@ def guess_roles(frame: pd.DataFrame, file_name: str = "") -> Roles:
     Raises
     ------
     ValueError
-        If no column can be the outcome, or no second one the sensitive feature, or none
-        is left as a feature.
+        If no column can be the outcome, or no second one the sensitive feature.
     """
     return rank_roles(frame, file_name).roles
 
 
 def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
-    """Guess all but the outcome and the sensitive feature, which are known.
-
-    Raises ValueError if no column is left as a feature.
-    """
+    """Guess all but the outcome and the sensitive feature, which are known."""
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     return _rest(frame, target, sensitive)[0]
 
@@ -102,11 +100,6 @@ def _rest(
 ) -> tuple[Roles, dict[str, str]]:
     positive = guess_positive(frame[target])
     features, left_out = guess_features(frame, target, positive, sensitive)
-    if not features:
-        raise ValueError(
-            "No column is left to predict from: all others identify rows, are constant "
-            "or give the outcome away. Choose the features by hand."
-        )
     filters = [
         str(name)
         for name in frame.columns
@@ -135,9 +128,9 @@ def _rest(
 def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     """Propose what counts as 1 in an outcome.
 
-    Of two values the one that says yes, else the last. Of more numbers those above the
-    median; of more words the one that says yes, else all but the one that says no, else
-    the commonest.
+    Of two values the one that says yes, else the last. Of more numbers those above
+    the median, rounded where that moves few rows; of more words the one that says yes,
+    else all but the one that says no, else the commonest.
     """
     if count_values(column, 2) <= 2:
         _, labels = label_codes(column)
@@ -145,13 +138,24 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     if is_number(column):
         median = float(column.median())
         above = bool((column > median).any())
-        return Cut(sign=">" if above else ">=", value=median)
+        return _rounded(Cut(sign=">" if above else ">=", value=median), column)
     labels = common_labels(column)
     best = min(labels, key=_yes_rank)
     if _yes_rank(best) < len(POSITIVE):
         return (best,)
     rest = tuple(label for label in labels if label.strip().lower() not in NEGATIVE)
     return rest if len(rest) < len(labels) <= MOST_CLASSES else (labels[0],)
+
+
+def _rounded(cut: Cut, column: "pd.Series[Any]") -> Cut:
+    """Return a cut in as few digits as put no more than 1 % of rows elsewhere."""
+    share = float(cut.holds(column).mean())
+    for digits in range(2, 16):
+        near = cut.model_copy(update={"value": float(f"{cut.value:.{digits}g}")})
+        changed = float(near.holds(column).mean())
+        if 0 < changed < 1 and abs(changed - share) <= MOVED:
+            return near
+    return cut
 
 
 def _yes_rank(label: str) -> int:
@@ -173,10 +177,11 @@ def guess_groups(
         As in `Roles`: of ethnicity a value such as "White" or "Caucasian" and all
         others; rare values of other columns put together.
     cuts : tuple of float
-        The median of a number of more than 20 values, which makes two groups.
+        The median, rounded likewise, of a number of more than 20 values: two groups.
     """
     if is_number(column) and count_values(column, MANY_VALUES) > MANY_VALUES:
-        return None, (float(column.median()),)
+        median = Cut(sign=">=", value=float(column.median()))
+        return None, (_rounded(median, column).value,)
     codes, labels = label_codes(column)
     if len(labels) == 2:
         bare = all(map(is_bare, labels))
@@ -186,25 +191,70 @@ def guess_groups(
     for label in labels:
         if label.lower() in MAJORITY_ETHNICITY:
             if not second:
-                return {label: (label,), f"Not {label}": ()}, ()
+                return groups_of([label], labels), ()
             other = next(labels[i] for i in order if labels[i] != label)
-            return {label: (label,), other: (other,), "All others": ()}, ()
+            return groups_of([label, other], labels, apart=True), ()
     large = [i for i in order[:MOST_GROUPS] if counts[i] >= FEWEST_GROUP_ROWS]
     if len(large) == len(labels):
         return None, ()
     alone = [labels[i] for i in (large or order[:1])[: MOST_GROUPS - 1]]
-    return {**{label: (label,) for label in alone}, "All others": ()}, ()
+    return groups_of(alone, labels, apart=True), ()
+
+
+def groups_of(
+    chosen: Sequence[str], labels: Collection[str], *, apart: bool = False
+) -> dict[str, tuple[str, ...]] | None:
+    """Return the groups of chosen values, and of all other ``labels`` together.
+
+    The values chosen are one group, or ``apart`` a group each; a rest of one value has
+    its name. None, which makes a group of every value, where all or none are chosen.
+    """
+    if not chosen or len(chosen) == len(labels):
+        return None
+    if apart:
+        rest = [label for label in labels if label not in chosen]
+        together = rest[0] if len(rest) == 1 else _OTHERS
+        return {**{value: (value,) for value in chosen}, together: ()}
+    if len(chosen) == 1:
+        return {chosen[0]: (chosen[0],), f"Not {chosen[0]}": ()}
+    return {" or ".join(chosen): tuple(chosen), _OTHERS: ()}
+
+
+def chosen_of(
+    groups: Mapping[str, tuple[str, ...]] | None,
+) -> tuple[tuple[str, ...], bool] | None:
+    """Return what `groups_of` makes groups of: values chosen, and whether apart.
+
+    None where it cannot make them: without all others, or with several values in one of
+    several groups.
+    """
+    if groups is None:
+        return (), False
+    named = [values for values in groups.values() if values]
+    if len(named) == len(groups):
+        return None
+    if len(named) == 1:
+        return named[0], False
+    if any(len(values) > 1 for values in named):
+        return None
+    return tuple(values[0] for values in named), True
 
 
 def _guess_subgroup_columns(
     frame: pd.DataFrame, features: list[str]
 ) -> tuple[str, ...]:
-    """Return age and then sex or ethnicity; without any, a category of few values."""
+    """Return age, then one column of sex and one of ethnicity.
+
+    Without any, a category of few values.
+    """
     ages = [name for name in features if is_age(name) and is_number(frame[name])]
     few = [n for n in features if count_values(frame[n], MOST_GROUPS) <= MOST_GROUPS]
-    people = [name for name in few if concept(frame[name]) is not None]
+    people: dict[str, str] = {}
+    for name in few:
+        if (about := concept(frame[name])) is not None:
+            people.setdefault(about, name)
     others = [name for name in few if not is_number(frame[name])]
-    found = (*ages[:1], *people)
+    found = (*ages[:1], *people.values())
     return found or tuple(sorted(others, key=lambda n: -frame[n].nunique())[:1])
 
 
@@ -236,7 +286,7 @@ def guess_scores(
     """Return the columns whose names say that they are scores of a model."""
     found: list[ScoreColumn] = []
     for name in frame.columns:
-        if str(name) in taken or not is_score(str(name)):
+        if str(name) in taken or not is_score(str(name), taken):
             continue
         score = guess_score(frame[name])
         copies = (frame[one.column].equals(frame[name]) for one in found)
