@@ -13,6 +13,7 @@ from fairdash._wording import alike_words, in_points, number, percent
 from fairdash.audits.noise import Known, Labels, Noise, Places, Radius
 from fairdash.datasets import Dataset, split
 from fairdash.methods.noisy_groups import (
+    RATE_NAMES,
     soft_certificate,
     tv_certificate,
     tv_curve,
@@ -27,11 +28,6 @@ RATES = {
     "false_positive_rate_parity": "false positive rate",
     "equalized_odds": "true or false positive rate",
     "demographic_parity": "rate of positive predictions",
-}
-RATE_NAMES = {
-    "tpr": "true positive rate",
-    "fpr": "false positive rate",
-    "positive_rate": "rate of positive predictions",
 }
 STATUS_WORDS = {
     "accepts all": "accepts everyone",

@@ -12,7 +12,14 @@ from fairdash.methods.adversarial.zhang import (
     Unconstrained,
     WideNetwork,
 )
-from fairdash.methods.catalog import CATALOG, FAMILIES, family_of
+from fairdash.methods.catalog import (
+    CATALOG,
+    FAMILIES,
+    FAMILY_WORDS,
+    by_family,
+    family_of,
+    family_title,
+)
 from fairdash.methods.classical.linear import (
     CovarianceConstraint,
     Logistic,

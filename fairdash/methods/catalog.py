@@ -4,6 +4,8 @@ Forms, the command line, sweeps, the documentation's table and the estimator che
 made from these entries. A new method is one file, with its entry, and one line here.
 """
 
+from collections.abc import Iterable
+
 from fairdash.methods.adversarial import fad, road, zhang
 from fairdash.methods.classical import linear, plain, reductions, rule_list
 from fairdash.methods.individual import glif, sensei
@@ -49,6 +51,15 @@ FAMILIES = {
         glif.METHOD,
     ),
 }
+#: What each family does, in a sentence.
+FAMILY_WORDS = {
+    "No correction": "What the others are held to.",
+    "In training": "The model learns to be fair.",
+    "After training": "Its decisions are corrected, see also Post-process.",
+    "Certified for wrong groups": "What holds even if groups are recorded wrongly.",
+    "For people who are alike": "Whoever is alike is scored alike.",
+}
+_FIRST = "In training"
 CATALOG = {method.key: method for methods in FAMILIES.values() for method in methods}
 
 
@@ -59,4 +70,17 @@ def family_of(key: str) -> str:
         for family, methods in FAMILIES.items()
         if any(method.key == key for method in methods)
     )
-    return next(named, "In training")
+    return next(named, _FIRST)
+
+
+def by_family(keys: Iterable[str]) -> dict[str, list[str]]:
+    """Return methods by family, in the order given; only families that have some."""
+    found: dict[str, list[str]] = {family: [] for family in FAMILIES}
+    for key in keys:
+        found[family_of(key)].append(key)
+    return {family: some for family, some in found.items() if some}
+
+
+def family_title(family: str) -> str:
+    """Return the name of a family on screen; of one it says that it comes first."""
+    return f"{family} · start here" if family == _FIRST else family

@@ -130,7 +130,8 @@ def test_samples_make_a_list_fair_where_all_rows_alone_do_not():
     assert robust.objective_ >= plain.objective_
 
 
-def test_rules_in_the_words_of_the_table_decide_as_the_list_does():
+@pytest.mark.parametrize("job", ["a=b", "c (d)"])
+def test_rules_in_the_words_of_the_table_decide_as_the_list_does(job):
     rng = np.random.default_rng(3)
     n = 400
     frame = pd.DataFrame(
@@ -140,7 +141,7 @@ def test_rules_in_the_words_of_the_table_decide_as_the_list_does():
             "sex": rng.choice(["F", "M"], n),
         }
     )
-    good = (frame["in=come"] > 3.2e4) ^ (frame["job (kind)"] == "a=b")
+    good = (frame["in=come"] > 3.2e4) ^ (frame["job (kind)"] == job)
     frame["y"] = (good ^ (rng.random(n) < 0.05)).astype(int)
     frame.loc[:30, "in=come"] = np.nan
     features = ("in=come", "job (kind)")
@@ -152,6 +153,7 @@ def test_rules_in_the_words_of_the_table_decide_as_the_list_does():
     )
     words = rule_words(model.network_, encoded.encoder)
     assert words[-1] == "else"
+    assert any(word.endswith(f" {job}") for word in words)
     assert len(words) == len(model.rules_) + 1 > 2
     decided, free = np.zeros(n, int), np.ones(n, bool)
     for text, decision in zip(words, model.network_.decisions, strict=True):

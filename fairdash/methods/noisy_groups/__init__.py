@@ -22,6 +22,7 @@ from fairdash.methods.noisy_groups.certificate import (
     tv_curve,
     violations,
 )
+from fairdash.methods.noisy_groups.inputs import RATE_NAMES
 from fairdash.methods.noisy_groups.noise import (
     crossed_bounds,
     largest_noise,

@@ -11,6 +11,11 @@ from fairdash._validation import encode_groups, value_label
 
 Float = NDArray[np.float64]
 Labels = NDArray[np.int64]
+RATE_NAMES = {
+    "tpr": "true positive rate",
+    "fpr": "false positive rate",
+    "positive_rate": "rate of positive predictions",
+}
 SLACK_OF_SUMS = 1e-6  # by how much a sum of probabilities may miss 1
 
 
@@ -45,8 +50,8 @@ class Side(NamedTuple):
             empty = value_label(groups[int(n.argmin())])
             message = (
                 f"Group {empty} has no rows with outcome {self.outcomes[0]}, so its "
-                f"{self.rate} is not defined; exclude the group or join it with "
-                "another."
+                f"{RATE_NAMES[self.rate]} is not defined; exclude the group or join it "
+                "with another."
             )
             raise ValueError(message)
 

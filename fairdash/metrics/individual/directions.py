@@ -100,10 +100,12 @@ def group_directions(
     span, sizes, _ = np.linalg.svd(solver.coef_.T, full_matrices=False)
     span = span[:, sizes > _TINY * max(sizes[0], _TINY)]
     if np.linalg.norm(left - left @ span @ span.T) <= 1e-6 * np.linalg.norm(left):
+        # scikit-learn's checks ask for "1 feature(s)"
         raise ValueError(
             f"The directions that predict {len(groups)} groups span all that the "
-            f"{left.shape[1]} feature(s) left vary in, so that any two people would "
-            "be alike. Merge groups, or choose columns that should not count instead."
+            f"{left.shape[1]} feature(s) left vary in, so that any two people "
+            "would be alike. Merge groups, or choose columns that should not count "
+            "instead."
         )
     shown = [value_label(group) for group in groups]
     labels = shown if len(solver.coef_) > 1 else [shown[1]]
