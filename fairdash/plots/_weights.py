@@ -229,7 +229,8 @@ def plot_traits(
         _traits(table),
         _describe_traits(table),
         table,
-        f"{plural(n_rows, 'row')} with the largest r, 95% Wilson intervals.",
+        f"{plural(n_rows, 'row')} with the largest r; 95% Wilson intervals hold for "
+        "all values at once.",
     )
 
 

@@ -114,8 +114,9 @@ class TopRows:
 
 
 def weighted_models(models: Sequence[Setting]) -> list[Setting]:
-    """Return the models whose method gives weights."""
-    return [model for model in models if CATALOG[model.method].gives_weights]
+    """Return the models whose method gives weights; scores that came alone do not."""
+    giving = {name for name, method in CATALOG.items() if method.gives_weights}
+    return [model for model in models if model.method in giving]
 
 
 def instead_words(chosen: str | None, models: Sequence[Setting], shown: Setting) -> str:
@@ -124,7 +125,7 @@ def instead_words(chosen: str | None, models: Sequence[Setting], shown: Setting)
     ``chosen`` is the `Setting.id` in the selection.
     """
     for model in models:
-        if model.id == chosen and not CATALOG[model.method].gives_weights:
+        if model.id == chosen and not weighted_models([model]):
             return f"{model.label} gives rows no weights; these are {shown.label}'s. "
     return ""
 
@@ -256,6 +257,7 @@ def find_top_rows(
     scores = rows.scores(weighted.trial.key)[at]
     facts = {"r": ratio[at], "y": rows.y[at], "P(ŷ = 1)": scores}
     front = pd.DataFrame(facts, index=listed.index)
+    listed = listed.rename(columns={name: f"{name} (column)" for name in facts})
     return TopRows(traits(frame, top), front.join(listed), len(top))
 
 

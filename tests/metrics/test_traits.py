@@ -30,12 +30,23 @@ def test_a_trait_is_a_share_among_the_top_against_all():
     sex = table.loc["sex"]
     assert (sex["trait"], sex["share_all"], sex["share_top"]) == ("sex Female", 0.5, 1)
     assert sex["lift"] == 2
-    low, high = wilson_interval(5, 5)
+    n_values = 2 + 4 + 4 + 2 + 3  # sex, quarters of age and income, member, region
+    low, high = wilson_interval(5, 5, confidence=1 - 0.05 / n_values)
     assert (sex["ci_low"], sex["ci_high"]) == (low, high)
     assert table.loc["age", "trait"] == "age 20–32"
     assert table.loc["member", "trait"] == "member 1"
     gain = table["share_top"] - table["share_all"]
     assert gain.is_monotonic_decreasing
+
+
+def test_of_rows_drawn_at_random_few_have_a_trait_beyond_its_interval():
+    rng = np.random.default_rng(2)
+    claimed = 0
+    for _ in range(100):
+        columns = {f"c{i}": rng.choice(list("abcd"), 1000) for i in range(8)}
+        table = traits(pd.DataFrame(columns), rng.choice(1000, 100, replace=False))
+        claimed += (table["ci_low"] > table["share_all"]).any()
+    assert claimed <= 6
 
 
 def test_ranges_of_whole_numbers_do_not_overlap_and_cover_all_rows():

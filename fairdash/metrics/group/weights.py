@@ -198,6 +198,9 @@ def traits(
     ----------
     top : array-like of int
         Positions of the rows looked at.
+    confidence : float, default=0.95
+        With which the intervals of ``share_top`` hold for all values of all columns at
+        once (Wilson, Bonferroni): those returned are chosen for their gain.
 
     Returns
     -------
@@ -208,12 +211,14 @@ def traits(
     rows = np.asarray(top, dtype=np.int64)
     if len(rows) == 0:
         raise ValueError("`top` must name at least one row.")
+    labels = {name: _levels(frame[name]) for name in frame.columns}
+    n_values = sum(label.nunique() for label in labels.values())
+    each = 1 - (1 - confidence) / n_values
     found = []
-    for name in frame.columns:
-        label = _levels(frame[name])
+    for name, label in labels.items():
         everywhere = label.value_counts(normalize=True)
         among = label.iloc[rows].value_counts().reindex(everywhere.index, fill_value=0)
-        low, high = wilson_interval(among, len(rows), confidence=confidence)
+        low, high = wilson_interval(among, len(rows), confidence=each)
         table = pd.DataFrame(
             {
                 "column": str(name),
