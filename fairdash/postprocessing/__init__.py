@@ -48,6 +48,7 @@ from fairdash.postprocessing.outcome import (
     changed_decisions,
     expected_local_di,
     expected_outcome,
+    widest_changes,
 )
 from fairdash.postprocessing.ramp import (
     Impossibility,

@@ -230,7 +230,7 @@ class PostProcessor(BaseEstimator, ABC):
         rules = self._rules(rows)
         self.groups_, self.score_range_ = rows.group_values, rows.score_range
         self.rules_ = dict(zip(rows.names, rules, strict=True))
-        rates = self._rates(rows)
+        rates = np.clip(self._rates(rows), 0, 1).tolist()  # sums may round beyond
         self.expected_rates_ = dict(zip(rows.group_values, rates, strict=True))
         return self
 

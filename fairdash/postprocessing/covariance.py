@@ -178,7 +178,7 @@ class CovarianceRamp(BaseEstimator):
             for key, start in zip(keys, starts, strict=True)
         }
         self.expected_rates_ = {
-            key: float(scores.mean_h(start, self.gamma))
+            key: float(np.clip(scores.mean_h(start, self.gamma), 0, 1))
             for key, scores, start in zip(keys, cells.by_cell, starts, strict=True)
             if scores.total
         }

@@ -16,6 +16,7 @@ from fairdash._validation import (
     encode_groups,
     value_label,
 )
+from fairdash._wording import listing
 from fairdash.metrics import binary_vector, row_weights
 
 Array = NDArray[np.float64]
@@ -84,8 +85,9 @@ def read_margins(column: "pd.Series[Any]", kind: ScoreType | None = None) -> Arr
     ``kind`` says what they are instead. Raises ValueError when a value is missing, no
     number, or outside [-1, 1].
     """
-    values = pd.to_numeric(column, errors="coerce")
-    wrong = ~values.between(-1, 1).to_numpy()
+    numbers = pd.to_numeric(column, errors="coerce")
+    scores: Array = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    wrong = ~((scores >= -1) & (scores <= 1))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
@@ -94,7 +96,6 @@ def read_margins(column: "pd.Series[Any]", kind: ScoreType | None = None) -> Arr
             f"{as_written(column.iloc[row])}. Choose another column, or correct or "
             "exclude these rows."
         )
-    scores = values.to_numpy(dtype=np.float64)
     return as_margins(scores, kind or guess_score_type(scores))
 
 
@@ -155,12 +156,11 @@ def fit_groups(
     check_distinct("sensitive_features", names)
     heavy = np.ones(len(margins), bool) if weight is None else weight > 0
     sizes = np.bincount(codes[heavy], minlength=len(names))
-    small = {name: int(n) for name, n in zip(names, sizes, strict=True) if n < 2}
+    small = [f"{name} ({n})" for name, n in zip(names, sizes, strict=True) if n < 2]
     if small:
         raise ValueError(
-            f"`sensitive_features` has groups of fewer than two rows: {small}; no rate "
-            "can be learned from these. Merge them with another group or exclude "
-            "them."
+            f"There are groups of fewer than two rows: {listing(small)}; no rate can "
+            "be learned from these. Merge them with another group or exclude them."
         )
     return FittedGroups(tuple(groups.tolist()), names, codes)
 

@@ -200,10 +200,10 @@ def split_scores(
     if outcome is not None:
         column = frame[outcome]
         labels = sorted(map(str, column.dropna().unique()))
-        if len(labels) != 2 or column.isna().any():
+        if len(labels) != 2:
             raise ValueError(
-                f"{outcome!r} must hold two values and none missing to be an outcome; "
-                f"it holds {labels[:5]}, missing in {int(column.isna().sum())} rows."
+                f"{outcome!r} must hold two values to be an outcome; it holds "
+                f"{labels[:5]}."
             )
         good = str(column.max()) if positive is None else positive
         if good not in labels:

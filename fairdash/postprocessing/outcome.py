@@ -187,6 +187,25 @@ def changed_decisions(
     return _sums(h, sensitive_features, reference=reference).changed()
 
 
+def widest_changes(changed: pd.DataFrame, most: int = 3) -> pd.DataFrame:
+    """Return a table of `changed_decisions` of at most ``most`` rows.
+
+    Of more groups those with most changes stay, as they stand, and the last row is of
+    all others together: their numbers in sum, rates by rows, ``group`` "" and
+    ``n_groups``, how many they are.
+    """
+    table = changed.assign(n_groups=1)
+    if len(table) <= most:
+        return table
+    kept = table.index.isin(table.nlargest(most - 1, "changed").index)
+    rest = table[~kept]
+    last = rest.drop(columns="group").sum().to_frame().T.assign(group="")
+    for name in ("rate_before", "rate"):
+        last[name] = np.average(rest[name], weights=rest["n"])
+    last["spread"] = np.hypot.reduce(rest["spread"])  # groups are drawn independently
+    return pd.concat([table[kept], last.astype(table.dtypes)], ignore_index=True)
+
+
 @dataclass(frozen=True, eq=False)
 class LocalRates:
     """Rows by subgroup and group, sorted once for any number of decisions."""

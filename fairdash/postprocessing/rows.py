@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash._validation import as_written
+from fairdash._validation import as_written, value_label
 from fairdash.datasets import MOST_GROUPS
 from fairdash.metrics import divide
 from fairdash.postprocessing.inputs import (
@@ -217,16 +217,21 @@ class TableScores(NamedTuple):
         ``positive`` is the value of the outcome that counts as 1, ``kind`` what the
         scores are; None reads it from their range.
 
-        Raises ValueError when a score is missing, no number, or outside [-1, 1], or
-        there are more groups than can be compared.
+        Raises ValueError when a score is missing, no number, or outside [-1, 1], an
+        outcome is missing, or there are more groups than can be compared.
         """
         y = None
         if outcome:
+            if n := int(table[outcome].isna().sum()):
+                raise ValueError(
+                    f"The outcome, column {outcome!r}, has no value in {n:,} rows; "
+                    "exclude these rows, or give no outcome."
+                )
             y = np.asarray(table[outcome].astype(str) == positive, dtype=np.int8)
         labels = cross(*(fill_missing(table[name]) for name in groups))
         _check_few(pd.unique(labels))
-        kind = kind or guess_score_type(table[score])
-        return cls(read_margins(table[score], kind), labels, y, kind)
+        margins = read_margins(table[score], kind)
+        return cls(margins, labels, y, kind or guess_score_type(table[score]))
 
 
 def _check_few(groups: Sized) -> None:
@@ -307,7 +312,8 @@ class SplitScores:
         own = None if weight is None else as_weights(weight[calibration], learned)
         read = fit_groups(labels[calibration], learned, own)
         ordered = tuple(names or read.names)
-        codes = pd.Index(ordered).get_indexer(pd.Index(found).astype(str))[levels]
+        known = pd.Index([value_label(group) for group in found])
+        codes = pd.Index(ordered).get_indexer(known)[levels]
         unseen = np.flatnonzero(codes[test] < 0)
         if len(unseen):
             raise ValueError(

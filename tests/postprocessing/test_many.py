@@ -8,6 +8,7 @@ from fairdash.postprocessing import (
     HardtThreshold,
     RampThreshold,
     SplitScores,
+    TableScores,
     compare_scores,
     expected_outcome,
     scores_with_outcomes,
@@ -27,6 +28,35 @@ def table():
     columns["decided"] = 2 * (columns["p_Young"] > 0.5) - 1
     columns["flat"] = 0.25
     return pd.DataFrame(columns)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (["x", "0.5"], "must hold probabilities or margins.*first row 1 with"),
+        (pd.array([0.5, None], dtype="Float64"), "first row 2 with"),
+    ],
+)
+def test_a_score_that_cannot_be_read_is_named_with_its_row(column, words):
+    frame = pd.DataFrame({"s": column, "g": ["a", "b"]})
+    with pytest.raises(ValueError, match=words):
+        TableScores.read(frame, "s", ["g"])
+
+
+@pytest.mark.parametrize("groups", [(1, 2), (1.0, 2.0), (False, True), (0.5, "b")])
+def test_groups_of_any_type_are_parted_alike(groups):
+    rng = np.random.default_rng(3)
+    place = rng.integers(0, 2, 400)
+    labels = np.array(groups, object if "b" in groups else None)[place]
+    split = SplitScores.of(rng.uniform(-1, 1, 400), labels)
+    assert split.calibration.codes.tolist() == place[split.calibration_rows].tolist()
+    assert split.test.codes.tolist() == place[split.test_rows].tolist()
+
+
+def test_a_missing_outcome_is_no_outcome_0():
+    frame = pd.DataFrame({"s": [0.2, 0.5], "g": ["a", "b"], "y": [None, "1"]})
+    with pytest.raises(ValueError, match="column 'y', has no value in 1 rows"):
+        TableScores.read(frame, "s", ["g"], "y", "1")
 
 
 def test_every_column_is_corrected_as_on_its_own(table):

@@ -150,3 +150,14 @@ def test_the_impossibility_bound_of_a_feature_that_tells_the_group():
     assert impossibility_bound([0.3, 0.3], [1, 0]).bound == 0
     with pytest.raises(ValueError, match="for decisions"):
         impossibility_bound([0.3, 0.3], [0.5, 0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_rules_that_decide_all_alike_are_read_back(rate, seed):
+    rng = np.random.default_rng(seed)
+    scores, group = rng.uniform(size=300), rng.choice(["a", "b"], 300)
+    ramp = RampThreshold(target_rate=rate, score_type="probability")
+    ramp.fit(scores, sensitive_features=group, sample_weight=rng.random(300))
+    again = Thresholds.from_json(ramp.thresholds().to_json())
+    assert again.expected_rates == pytest.approx({"a": rate, "b": rate})
