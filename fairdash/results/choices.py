@@ -24,7 +24,7 @@ from fairdash.results.models import (
     trained_as,
     trials_of,
 )
-from fairdash.results.pairs import predicted
+from fairdash.results.pairs import asked_of
 from fairdash.results.rows import own_beside, rows_of
 from fairdash.results.sweeps import StoredSweep, has_axes, sweep_grid
 from fairdash.store import Snapshot, Store
@@ -238,13 +238,7 @@ def _with_gaps(sweep: StoredSweep, measures: Mapping[str, str]) -> StoredSweep:
 
 def _apart(sweep: StoredSweep, key: str, seed: int, part: _Part, measure: str) -> float:
     rows = rows_of(sweep.store, sweep.run.dataset_id, seed, Subgroups(), part)
-    values = measure_by_group(
-        measure,
-        rows.y,
-        predicted(rows, key, measure),
-        sensitive_features=rows.groups["sensitive_features"],
-        sample_weight=rows.sample_weight,
-    )["value"]
+    values = measure_by_group(**asked_of(rows, key, measure))["value"]
     return float(values.max(skipna=False) - values.min(skipna=False))
 
 
@@ -280,7 +274,8 @@ def sweep_verdict(sweep: StoredSweep, limit: float) -> str:
     It is chosen on validation rows, where none keeps the limit the one with the
     least DI; numbers are of test rows.
     """
-    return sweep.once(lambda: _limit_verdict(sweep, limit), "verdict", limit)
+    said = sweep.store.dataset(sweep.run.dataset_id).roles.spoken_outcome()
+    return sweep.once(lambda: _limit_verdict(sweep, limit), "verdict", limit, said)
 
 
 def _limit_verdict(sweep: StoredSweep, limit: float) -> str:

@@ -12,6 +12,7 @@ from fairdash.methods import CATALOG
 from fairdash.results.choices import shown_settings, verdict_words
 from fairdash.results.evaluation import (
     DI_HELP,
+    MOST_SEEDS,
     chance_kpi,
     chance_worst,
     metrics_by_setting,
@@ -70,13 +71,15 @@ class Outcome:
                 entry["metric"]: entry for entry in self.changes.to_dict("records")
             }
         items = []
+        idle = self.row["constant"] > MOST_SEEDS  # what it narrows is no gain
         for name, label, style, delta, better in _METRICS:
             ends = interval(self.row[f"{name}_low"], self.row[f"{name}_high"], style)
             chip, good = "", None
             difference = paired[name]["difference"] if name in paired else math.nan
             if math.isfinite(difference):
                 chip = delta(difference)
-                if paired[name]["low"] > 0 or paired[name]["high"] < 0:
+                clear = paired[name]["low"] > 0 or paired[name]["high"] < 0
+                if clear and not (idle and better < 0):
                     good = difference * better > 0
             note, value = ends or "not estimable", style(self.row[name])
             about = DI_HELP if label == "DI" else None

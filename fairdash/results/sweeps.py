@@ -411,7 +411,8 @@ def _card(row: "pd.Series[Any]", metric: str, label: str, style: Any) -> Kpi:
     mean = row[f"{metric}_change"]
     if not np.isnan(mean):
         delta = points(mean) if share else change(mean)
-        if row[f"{metric}_clear"]:
+        idle = row["constant"] and not share  # what it narrows is no gain
+        if row[f"{metric}_clear"] and not idle:
             good = bool((mean > 0) == share)
     note = spread_words(row[f"{metric}_sd"], share=share)
     return Kpi(label, style(row[metric]), note, delta=delta, good=good)

@@ -11,6 +11,7 @@ from fairdash.metrics import seed_interval
 from fairdash.sweep._front import decides, hypervolume, pareto_front
 from fairdash.sweep._grids import QUICK
 from fairdash.sweep._result import PARITY, WORST
+from fairdash.sweep._seeds import first_folds
 from fairdash.sweep._spec import BASELINE, TAU, WEIGHT, MethodGrid, SweepSpec
 
 GIVEN_UP = (0.0, 0.01, 0.02, 0.05, 0.1)  # of accuracy on validation rows
@@ -127,6 +128,7 @@ def compare_values(
     ValueError
         When the unconstrained model is missing on a seed, or the choice has one value.
     """
+    rows = first_folds(rows)
     mine = rows[rows["method"] == method]
     options = {one.name: one.options for one in CATALOG[method].params}[param]
     values = [value for value in options if (mine[param] == value).any()]

@@ -192,3 +192,12 @@ def _check(table: pd.DataFrame, limits: Mapping[str, float], confidence: float) 
     if (table["n"] < 1).any():
         rows = table.index[table["n"] < 1].tolist()
         raise ValueError(f"`n` must be at least 1; rows {rows[:5]} have none.")
+    overall = table["subgroup"] == OVERALL
+    for name, cells in zip(_LIMITS, (table[overall], table[~overall]), strict=True):
+        if name in limits and set(cells["model"]) != set(table["model"]):
+            where = "over all rows" if name == _LIMITS[0] else "inside subgroups"
+            raise ValueError(
+                f"A limit on {name!r} is tested {where}, and of some model the "
+                "table has no such rows: drop the limit, or choose wider subgroups, or "
+                "a smaller size from which one is estimable."
+            )

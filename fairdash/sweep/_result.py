@@ -7,12 +7,12 @@ rows of `run_sweep`; nothing is read from disk.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from fairdash._wording import listing, plural
 from fairdash.methods import CATALOG
@@ -24,8 +24,8 @@ from fairdash.sweep._front import (
     select,
     within,
 )
-from fairdash.sweep._plan import FOLD
 from fairdash.sweep._seeds import (
+    first_folds,
     mean_over_seeds,
     param_columns,
     rows_on_shared_seeds,
@@ -44,7 +44,7 @@ from fairdash.sweep._spec import (
 PARITY, WORST = "demographic_parity_difference", "worst_1_di"
 AXES = (WORST, "accuracy")  # of a front, if no others are asked for
 QUARTERS = 4  # of the axis of fairness weights
-FEW_SEEDS = 3  # below which no change is called clear
+SURE = 0.95  # of an interval that a clear change excludes 0 from
 Judge = Literal["validation", "test"]
 
 
@@ -71,8 +71,7 @@ class SweepResult:
     @classmethod
     def of(cls, rows: pd.DataFrame) -> Self:
         """Return the result of a sweep that left these rows."""
-        if FOLD in rows:
-            rows = rows[rows[FOLD].isna()].drop(columns=FOLD)
+        rows = first_folds(rows)
         shared = rows_on_shared_seeds(rows)
         return cls(shared, mean_over_seeds(shared), len(rows) - len(shared))
 
@@ -380,8 +379,8 @@ class SweepResult:
         DataFrame
             For accuracy, DI and Worst-1-DI: the mean on test rows, its spread over
             seeds ``_sd``, the mean paired ``_change`` from the unconstrained model over
-            the seeds both have (NaN without one) and whether that is ``_clear``: more
-            than twice its standard error, over at least three seeds. ``within`` and
+            the seeds both have (NaN without one) and whether that is ``_clear``:
+            Student's 95 % interval over these seeds excludes 0. ``within`` and
             ``within_test``: whether DI keeps the limit on validation and test rows.
             ``validation``: DI on validation rows. ``constant``: whether it does not
             decide; then it keeps no limit.
@@ -394,9 +393,9 @@ class SweepResult:
             name = f"test_{metric}"
             table |= {metric: of_method[name], f"{metric}_sd": of_method[f"{name}_sd"]}
             change = changes[name].reindex(of_method.index)
-            error = change["sem"].where(change["count"] >= FEW_SEEDS, inf)
+            half = stdtrit(change["count"] - 1, (1 + SURE) / 2) * change["sem"]
             table[f"{metric}_change"] = change["mean"]
-            table[f"{metric}_clear"] = change["mean"].abs() > 2 * error
+            table[f"{metric}_clear"] = change["mean"].abs() > half
         for part, column in zip(PARTS, ("within", "within_test"), strict=True):
             keeps = within(of_method, {f"{part}{PARITY}": limit})
             table[column] = keeps & able & decides(of_method, part.removesuffix("_"))

@@ -6,6 +6,7 @@ from scipy.stats import norm, spearmanr
 
 from fairdash.metrics import summarise_seeds
 from fairdash.sweep._front import PARTS, check_columns, decides
+from fairdash.sweep._plan import FOLD
 
 FEW_SETTINGS = 5  # below which nothing is said about validation against test
 _NOT_PARAMS = ("key", "method", "seed", "initialisation", "seconds")
@@ -20,8 +21,16 @@ def param_columns(rows: pd.DataFrame) -> list[str]:
     ]
 
 
+def first_folds(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the models of a seed's first fold, by which alone settings are compared.
+
+    Further folds of ``cross_validate`` have other test rows.
+    """
+    return rows[rows[FOLD].isna()].drop(columns=FOLD) if FOLD in rows else rows
+
+
 def mean_over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
-    """Average every setting of a method over its seeds.
+    """Average every setting of a method over its seeds, in the first fold of each.
 
     Initialisations on the same split are averaged first, so a spread is always that
     over splits.
@@ -32,6 +41,7 @@ def mean_over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
         One row per setting: method, its parameters, ``n_seeds`` and for every metric
         its mean, ``_sd`` and ``_seeds``: see `fairdash.metrics.summarise_seeds`.
     """
+    rows = first_folds(rows)
     by = ["method", *param_columns(rows)]
     known = rows.drop(columns="initialisation", errors="ignore")
     if known.duplicated([*by, "seed"]).any():
@@ -74,6 +84,7 @@ def variance_components(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
         ``n_initialisations``.
     """
     check_columns(rows, [metric])
+    rows = first_folds(rows)
     by = ["method", *param_columns(rows)]
     setting = rows.groupby(by, sort=False, dropna=False).ngroup()
     cells = rows.groupby([setting, rows["seed"]])[metric].agg(["mean", "var", "count"])
@@ -92,16 +103,23 @@ def variance_components(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def rank_agreement(rows: pd.DataFrame, metric: str) -> tuple[float, float, float]:
-    """Return how validation rows rank the settings of a sweep beside test rows.
+    r"""Return how validation rows rank the settings of a sweep beside test rows.
 
     Returns
     -------
     correlation, low, high : float
         Spearman's rank correlation between the metric on validation and on test rows
-        over the settings of one seed, averaged over seeds, with a 95 % interval
-        (Fisher's transformation, with the settings of one seed as n). NaN below five
-        settings. Models that do not decide are excluded.
+        over the settings of one seed, averaged over seeds, with a 95 % interval:
+        Fisher's transformation, of variance :math:`1.06 / (n - 3)`, with the settings
+        of one seed as n. NaN below five settings. Models that do not decide are
+        excluded.
+
+    References
+    ----------
+    E. C. Fieller, H. O. Hartley and E. S. Pearson (1957), Tests for rank correlation
+    coefficients I. Biometrika 44, 470-481.
     """
+    rows = first_folds(rows)
     rows = rows[decides(rows, "validation") & decides(rows, "test")]
     found = []
     for _, of_seed in rows.groupby("seed"):
@@ -112,5 +130,5 @@ def rank_agreement(rows: pd.DataFrame, metric: str) -> tuple[float, float, float
         return float("nan"), float("nan"), float("nan")
     mean, n = np.mean(found, axis=0)
     centre, half = np.arctanh(np.clip(mean, -0.999, 0.999)), norm.ppf(0.975)
-    ends = np.tanh(centre + np.array([-half, half]) * 1.06 / np.sqrt(n - 3))
+    ends = np.tanh(centre + np.array([-half, half]) * np.sqrt(1.06 / (n - 3)))
     return float(mean), float(ends[0]), float(ends[1])

@@ -265,8 +265,10 @@ class SweepSpec(_Frozen):
 
         So the same models have the same keys, however they were asked for.
 
-        Raises ValueError when it is too small for a row of each outcome in each group.
+        Raises ValueError when it is too small for a row of each outcome in each group,
+        or when the data have no features.
         """
+        dataset.check_features()
         if self.train_rows is None:
             return self
         least = 2 * len(dataset.group_names)

@@ -88,6 +88,22 @@ def test_rows_of_an_earlier_version_are_marked_from_their_scores(
     pd.testing.assert_frame_equal(then[now.columns], now)
 
 
+def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
+    rows = []
+    for method, value, idle in (("unconstrained", 0.8, 0.0), ("road", 0.1, 1.0)):
+        found = {
+            f"{part}_{name}": value
+            for part in ("validation", "test")
+            for name in ("accuracy", PARITY, "worst_1_di")
+        }
+        found |= {"validation_constant": idle, "test_constant": idle}
+        known = {"method": method, "fairness_weight": 1.0, **found}
+        rows += [{**known, "key": f"{method}{s}", "seed": s} for s in range(3)]
+    sweep = StoredSweep(None, None, SweepResult.of(pd.DataFrame(rows)), {})
+    (cards,) = sweep.cards("road", 0.5).values()
+    assert [card.good for card in cards[:3]] == [False, None, None]
+
+
 def test_a_card_says_on_which_rows_the_limit_is_kept(store, run_id):
     sweep = sweep_grid(store, run_id)
     means = sweep.result.means

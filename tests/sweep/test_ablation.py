@@ -16,7 +16,10 @@ from fairdash.sweep import (
     compare_values,
     expand,
     hypervolume,
+    mean_over_seeds,
     pareto_front,
+    rank_agreement,
+    variance_components,
     with_ablation,
 )
 
@@ -104,6 +107,21 @@ def test_marks_are_those_chosen_on_validation_rows_and_drawn_on_test_rows(rows):
     by_value = rows[idle].groupby("normalisation").size()
     known = table.drop_duplicates("value").set_index("value")["n_idle"]
     assert known.to_dict() == {value: by_value.get(value, 0) for value in VALUES}
+
+
+def test_further_folds_have_other_rows_and_are_not_compared(rows):
+    turned = {name: 1 - rows[name] for name in rows if "accuracy" in name}
+    folds = [rows.assign(fold=np.nan), rows.assign(fold=1.0, **turned)]
+    crossed = pd.concat(folds, ignore_index=True)
+    pd.testing.assert_frame_equal(mean_over_seeds(crossed), mean_over_seeds(rows))
+    apart = [variance_components(one, "test_accuracy") for one in (rows, crossed)]
+    pd.testing.assert_frame_equal(*apart)
+    one, both = (
+        compare_values(table, "road", "normalisation") for table in (rows, crossed)
+    )
+    pd.testing.assert_frame_equal(both, one)
+    one, both = (rank_agreement(table, "accuracy") for table in (rows, crossed))
+    assert both == pytest.approx(one, nan_ok=True)
 
 
 def test_one_seed_has_no_interval_and_a_missing_baseline_is_named(rows):

@@ -98,6 +98,18 @@ def test_every_subgroup_must_keep_its_limit():
     assert choose_certified(both, limits={"worst_1_di": 0.5}).model == 0
 
 
+def test_a_limit_inside_subgroups_is_not_certified_by_all_rows_alone():
+    fair = counts([(0.4, 0.4)], 20_000, np.random.default_rng(5))
+    both = LIMIT | {"worst_1_di": 0.1}
+    with pytest.raises(ValueError, match="'worst_1_di' is tested inside"):
+        choose_certified(fair, limits=both)
+    inside = pd.concat([fair, fair.assign(subgroup="young")])
+    assert choose_certified(inside, limits=both).model == 0
+    with pytest.raises(ValueError, match="is tested over all"):
+        choose_certified(fair.assign(subgroup="young"), limits=both)
+    assert choose_certified(fair[:0], limits=both).model is None
+
+
 def test_what_does_not_fit_is_refused():
     table = counts([(0.4, 0.4)], 50, np.random.default_rng(0))
     for wrong, message in (

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
+from scipy.stats import spearmanr, ttest_1samp
 
 from fairdash.sweep import (
     PARITY,
@@ -164,6 +164,20 @@ def test_numbers_hold_the_paired_change_from_the_unconstrained_model(sweep):
     assert sweep.numbers("unconstrained", 0.1)["accuracy_change"].isna().all()
 
 
+def test_a_change_is_clear_where_students_interval_over_seeds_excludes_0(sweep):
+    place = sweep.place("road", {"fairness_weight": 4.0, "tau": 0.1})
+    plain = sweep.rows[sweep.rows["method"] == "unconstrained"].set_index("seed")
+    mine = sweep.place_of_row == place
+    seeds = sweep.rows["seed"][mine]
+    for apart in ([0.01, 0.03, 0.05], [0.02, 0.03, 0.04]):
+        rows = sweep.rows.copy()
+        before = plain.loc[seeds, "test_worst_1_di"].to_numpy()
+        rows.loc[mine, "test_worst_1_di"] = before + apart
+        interval = ttest_1samp(apart, 0).confidence_interval()
+        found = SweepResult.of(rows).numbers("road", 0.1)
+        assert found.loc[place, "worst_1_di_clear"] == (interval.low > 0)
+
+
 def test_changes_are_paired_on_the_seeds_both_have(sweep):
     plain = sweep.rows["method"] == "unconstrained"
     fewer = SweepResult.of(
@@ -271,6 +285,10 @@ def test_agreement_is_the_rank_correlation_of_the_two_parts(sweep):
     ]
     assert mean == pytest.approx(np.mean(by_seed))
     assert 0 < low < mean < high <= 1
+    # Fieller, Hartley and Pearson (1957): 1.06 / (n - 3) is a variance
+    n, z = len(sweep.rows) / 3, np.arctanh(np.minimum(mean, 0.999))
+    ends = np.tanh(z + np.array([-1, 1]) * 1.959964 * np.sqrt(1.06 / (n - 3)))
+    assert [low, high] == pytest.approx(ends.tolist(), rel=1e-6)
     noise = np.random.default_rng(1).random(len(sweep.rows))
     apart = SweepResult.of(sweep.rows.assign(validation_worst_1_di=noise))
     _, low, high = rank_agreement(apart.rows, "worst_1_di")
