@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from fairdash._validation import check_one_of
-from fairdash._wording import count, number
+from fairdash._wording import number, plural
 from fairdash.audits.verdict import audit_verdict, worst_sentence
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import FOLDS, Subgroups
@@ -57,7 +57,10 @@ class Audit:
         See `fairdash.metrics.calibration_curve`; of scores with outcomes.
     verdict : str
         The largest gap of the first measure, over all rows and inside subgroups, and
-        by which others one is clear for all measures at once: see `audit_verdict`.
+        by which others one is clear for all measures at once: see `audit_verdict`; of
+        decisions that are all the same, that these say nothing.
+    confidence : float
+        Of all intervals; chance is 95 % whatever it is.
     """
 
     n: int
@@ -66,6 +69,12 @@ class Audit:
     local: pd.DataFrame | None
     calibration: pd.DataFrame | None
     verdict: str
+    confidence: float
+
+    @property
+    def rows(self) -> str:
+        """How many rows there are, and what the intervals are: "600 rows, 95% ..."."""
+        return f"{plural(self.n, 'row')}, {100 * self.confidence:g}% intervals"
 
     @property
     def table(self) -> pd.DataFrame:
@@ -83,7 +92,7 @@ class Audit:
     def __str__(self) -> str:
         """Return verdict and table as text."""
         shown = self.table.map(number).to_string()
-        return f"{self.verdict}\n\n{shown}\n{count(self.n)} rows, 95% intervals"
+        return f"{self.verdict}\n\n{shown}\n{self.rows}"
 
 
 def audit(
@@ -122,8 +131,8 @@ def audit(
         Instead of ``scores``: it scores the rows of ``frame``, and its last class is
         outcome 1. Such as a scikit-learn pipeline, or `fairdash.load` of an ONNX file.
     threshold : float, optional
-        Scores from it on are positive decisions. Without it those above 1/2, which
-        takes probabilities.
+        Scores from it on are positive decisions. Without it those above 1/2, of
+        probabilities alone.
     sensitive_features : array-like of shape (n_rows,), name of a column, or several
         The columns of a list of names are crossed.
     frame : DataFrame, optional
@@ -152,7 +161,8 @@ def audit(
     ------
     ValueError
         If no decisions, scores or model with its table are given, a name is no column,
-        lengths differ, scores are not finite, or a measure needs what is not given.
+        lengths differ, scores are not finite or without a threshold no probabilities,
+        or a measure needs what is not given.
 
     Examples
     --------
@@ -170,66 +180,40 @@ def audit(
     if model is not None:
         if frame is None or scores is not None:
             raise ValueError("Give a `model` with its table, `frame`, and no `scores`.")
-        read = getattr(model, "feature_names_in_", list(frame))
-        scores = positive_scores(model, frame[list(read)])
-    y = None if y_true is None else given.values("y_true", y_true)
+        scores = positive_scores(model, given.columns_of(model))
+    y, weight = given.values("y_true", y_true), given.values("weight", sample_weight)
     raw = None if scores is None else _numbers(given.values("scores", scores))
-    weight = None if sample_weight is None else given.values("weight", sample_weight)
     if y_pred is not None:
         pred = given.values("y_pred", y_pred)
     elif raw is not None:
-        pred = decisions_of(raw, threshold).astype(np.int8)
+        pred = _decided(raw, threshold)
     else:
         raise ValueError("Give decisions as `y_pred`, `scores` or a `model`.")
-    groups = given.groups(sensitive_features)
-    check_consistent_length(
-        pred, groups, *(v for v in (y, raw, weight) if v is not None)
-    )
-    fold = None if folds is None else given.values("folds", folds)
-    asked: dict[str, Any] = {"sensitive_features": groups, "sample_weight": weight}
-    asked["folds"] = fold
+    groups, fold = given.groups(sensitive_features), given.values("folds", folds)
+    check_consistent_length(pred, groups, y, raw, weight, fold)
+    asked: dict[str, Any] = {
+        "sensitive_features": groups,
+        "sample_weight": weight,
+        "folds": fold,
+    }
     spread: dict[str, Any] = {"confidence": confidence}
     chosen = _measures(measures, y, raw)
     predicted = {m: _for_measure(m, pred, raw, y, weight) for m in chosen}
-    words = {"decided": decided, "outcome": outcome}
+    words: dict[str, Any] = {"decided": decided, "outcome": outcome}
     by_group = [
         measure_by_group(m, y, predicted[m], **asked, **spread).assign(measure=m)
         for m in chosen
     ]
-    compared: dict[str, Any] = {"reference": reference, "favourable": favourable}
-    once, every = (
-        for_all_pairs(
-            confidence,
-            by_group[0]["group"].nunique(),
-            held=reference is not None,
-            times=times,
-        )
+    held, n_groups = reference is not None, by_group[0]["group"].nunique()
+    levels = [
+        for_all_pairs(confidence, n_groups, held=held, times=times)
         for times in (1, len(chosen))
-    )
-
-    def gaps_of(m: str) -> pd.DataFrame:
-        """Return a measure's gaps; clear ones once more, held for all measures."""
-        found = measure_gaps(m, y, predicted[m], confidence=once, **compared, **asked)
-        clear = wide = _clear(found)
-        if clear.any():
-            wide = _clear(
-                measure_gaps(m, y, predicted[m], confidence=every, **compared, **asked)
-            )
-        return found.assign(measure=m, clear=clear, clear_at_once=wide)
-
-    gaps = pd.concat([gaps_of(m) for m in chosen], ignore_index=True)
-    gaps["sentence"] = [
-        gap_sentence(
-            row["measure"],
-            row["group"],
-            row["reference"],
-            row["difference"],
-            row["ci_low"],
-            row["ci_high"],
-            **words,
-        )
-        for row in gaps.to_dict("records")
     ]
+    compared: dict[str, Any] = {"reference": reference, "favourable": favourable}
+    gaps = pd.concat(
+        [_gaps(m, y, predicted[m], levels, words, **compared, **asked) for m in chosen],
+        ignore_index=True,
+    )
     local, worst = None, ""
     if subgroups is not None:
         labels, min_size = given.subgroups(subgroups, min_size)
@@ -251,13 +235,18 @@ def audit(
         curve = calibration_curve(
             y, raw, sensitive_features=groups, sample_weight=weight, **spread
         )
+    verdict = audit_verdict(gaps, local, worst)
+    if len(pd.unique(pd.Series(pred))) == 1:
+        alike = "All rows get the same decision, so gaps in decisions say nothing."
+        verdict = f"{alike} {verdict}" if chosen[0] in SCORE_MEASURES else alike
     return Audit(
         len(pred),
         _first("measure", pd.concat(by_group, ignore_index=True)),
         _first("measure", gaps),
         local,
         curve,
-        audit_verdict(gaps, local, worst),
+        verdict,
+        confidence,
     )
 
 
@@ -319,13 +308,6 @@ def _taken(call: Any, groups: NDArray[Any]) -> dict[str, Any]:
     return {"sensitive_features": groups} if takes else {}
 
 
-def decisions_of(
-    scores: NDArray[np.float64], threshold: float | None = None
-) -> NDArray[np.bool_]:
-    """Return which scores are positive decisions: above 1/2, or from a threshold on."""
-    return scores > 0.5 if threshold is None else scores >= threshold
-
-
 class _Given:
     """Arrays, or names of columns of a table."""
 
@@ -333,9 +315,11 @@ class _Given:
         self.frame = frame
 
     def values(self, role: str, given: Any) -> Any:
-        """Return what is given, the column if it is a name."""
+        """Return what is given, the column if it is a name, None for nothing."""
+        if given is None or isinstance(given, pd.Categorical):
+            return given
         if not isinstance(given, str):
-            return given if isinstance(given, pd.Categorical) else np.asarray(given)
+            return np.asarray(given)
         if self.frame is None:
             raise ValueError(
                 f"`{role}` names column {given!r}; give its table, `frame`."
@@ -345,11 +329,28 @@ class _Given:
 
     def groups(self, given: Any) -> Any:
         """Return the groups, crossed if several columns are named."""
-        names = [] if self.frame is None else list(self.frame)
-        if isinstance(given, list | tuple) and all(name in names for name in given):
-            columns = [self.values("sensitive_features", name) for name in given]
-            return cross(*columns) if len(columns) > 1 else columns[0]
-        return self.values("sensitive_features", given)
+        if not self._names(given):
+            return self.values("sensitive_features", given)
+        columns = [self.values("sensitive_features", name) for name in given]
+        return cross(*columns) if len(columns) > 1 else columns[0]
+
+    def _names(self, given: Any) -> bool:
+        """Tell names of columns from the values of all rows."""
+        if self.frame is None or not isinstance(given, list | tuple) or not given:
+            return False
+        known = {name for name in self.frame if isinstance(name, str)}
+        return known.issuperset(given) and len(given) != len(self.frame)
+
+    def columns_of(self, model: TableModel) -> pd.DataFrame:
+        """Return the columns that a model reads; all if it does not say which."""
+        assert self.frame is not None
+        read = list(getattr(model, "feature_names_in_", self.frame))
+        absent = [name for name in read if name not in self.frame]
+        if absent:
+            raise ValueError(
+                f"`model` reads a column '{absent[0]}', which `frame` does not have."
+            )
+        return self.frame[read]
 
     def subgroups(self, given: Any, min_size: int) -> tuple[Any, int]:
         """Return the labels of subgroups and the size of the smallest estimable one."""
@@ -364,6 +365,20 @@ class _Given:
                 raise ValueError("`subgroups` name columns; give their table, `frame`.")
             return given.label(self.frame), given.min_size
         return self.values("subgroups", given), min_size
+
+
+def _decided(scores: NDArray[np.float64], threshold: float | None) -> NDArray[np.int8]:
+    """Return decisions: 1 above 1/2 of a probability, or from a threshold on."""
+    if threshold is not None:
+        return (scores >= threshold).astype(np.int8)
+    beyond = np.flatnonzero((scores < 0) | (scores > 1))
+    if len(beyond):
+        raise ValueError(
+            f"`scores` are no probabilities: {len(beyond):,} rows are not from 0 to 1, "
+            f"the first is {scores[beyond[0]]:g} in row {beyond[0]}. Say from where on "
+            "a decision is positive: `threshold`."
+        )
+    return (scores > 0.5).astype(np.int8)
 
 
 def _numbers(values: Any) -> NDArray[np.float64]:
@@ -410,6 +425,34 @@ def _for_measure(
         return as_probabilities(y, scores, weight)
     low, high = scores.min(), scores.max()
     return (scores - low) / max(high - low, np.finfo(float).tiny)
+
+
+def _gaps(
+    measure: str,
+    y: Any,
+    predicted: Any,
+    levels: Sequence[float],
+    words: dict[str, Any],
+    **asked: Any,
+) -> pd.DataFrame:
+    """Return the gaps of a measure, which are clear, and each as a sentence.
+
+    ``levels`` are the confidence for all pairs of groups, and for all measures too: of
+    the latter no more than what is clear is told.
+    """
+    found = measure_gaps(measure, y, predicted, confidence=levels[0], **asked)
+    clear = at_once = _clear(found)
+    if clear.any():
+        wider = measure_gaps(measure, y, predicted, confidence=levels[1], **asked)
+        at_once = _clear(wider)
+    told = ["group", "reference", "difference", "ci_low", "ci_high"]
+    sentences = [
+        gap_sentence(measure, *row, **words)
+        for row in found[told].itertuples(index=False)
+    ]
+    return found.assign(
+        measure=measure, clear=clear, clear_at_once=at_once, sentence=sentences
+    )
 
 
 def _clear(gaps: pd.DataFrame) -> "pd.Series[bool]":

@@ -265,8 +265,7 @@ def cross_validate(
     write(pd.concat([one.cells for one in results], ignore_index=True), out)
     for one in results:
         said = one.verdict(
-            dataset.group_names,
-            dataset.roles.outcome(),
+            dataset.roles.spoken_outcome(),
             favourable=favourable,
             feature=dataset.roles.sensitive_feature,
         )

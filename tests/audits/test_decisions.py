@@ -109,6 +109,18 @@ def test_without_a_gap_the_verdict_claims_none():
     assert found.gaps["sentence"].str.contains("−").all()
 
 
+def test_decisions_that_are_all_the_same_are_never_called_fair():
+    frame = rows()
+    asked = {"sensitive_features": "group", "frame": frame}
+    same = fairdash.audit("y", np.ones(len(frame), int), **asked)
+    said = "All rows get the same decision, so gaps in decisions say nothing."
+    assert same.verdict == said
+    scored = fairdash.audit(
+        "y", scores="p", threshold=2.0, measures=["auc", "accuracy"], **asked
+    )
+    assert scored.verdict.startswith(f"{said} No gap between groups is clear by AUC")
+
+
 def test_of_groups_alike_few_verdicts_claim_a_gap_whatever_the_measures():
     """By the first measure 5%, by any other for all six 5%; uncorrected one in five."""
     rng, group = np.random.default_rng(0), np.repeat(["a", "b"], 150)
@@ -190,6 +202,15 @@ def test_a_score_with_a_threshold_needs_no_probability():
     assert curve.loc[("g1", "7"), "rate"] == frame["y"][inside].mean()
 
 
+class Reader:
+    """A model of a column that the table lacks."""
+
+    feature_names_in_ = np.array(["height"])
+
+    def predict_proba(self, X):
+        return np.full((len(X), 2), 0.5)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -200,6 +221,9 @@ def test_a_score_with_a_threshold_needs_no_probability():
         ({"measures": ["auc"]}, "AUC needs `scores`"),
         ({"y_pred": [0, 1]}, "inconsistent numbers of samples"),
         ({"subgroups": ["part", "sex"]}, "`subgroups` must be one of"),
+        ({"y_pred": None, "scores": [0.5, 7.0] * 750}, "no probabilities: 750 rows"),
+        ({"sensitive_features": []}, "inconsistent numbers of samples"),
+        ({"model": Reader()}, "reads a column 'height', which `frame` does not have"),
     ],
 )
 def test_what_cannot_be_audited_is_an_error(change, words):
@@ -216,6 +240,25 @@ def test_several_columns_are_crossed():
     )
     assert "g0 × north" in set(found.by_group["group"])
     assert found.by_group["group"].nunique() == 6
+
+
+@pytest.mark.parametrize("columns", [[0, 1], ["a", "b"]])
+def test_groups_of_rows_are_no_names_of_columns(columns):
+    group = np.tile(columns, 300)
+    pred = np.repeat([0, 1], [250, 350])
+    frame = pd.DataFrame(np.ones((600, 2)), columns=columns)
+    asked = {"frame": frame, "measures": ["selection_rate"]}
+    found = fairdash.audit(None, pred, sensitive_features=group.tolist(), **asked)
+    alone = fairdash.audit(None, pred, sensitive_features=group)
+    assert found.verdict == alone.verdict
+
+
+def test_intervals_are_told_with_the_confidence_asked_for():
+    frame = rows()
+    asked = {"scores": "p", "sensitive_features": "group", "frame": frame}
+    found = fairdash.audit("y", confidence=0.8, **asked)
+    assert str(found).endswith("1,500 rows, 80% intervals")
+    assert "1,500 rows, 80% intervals" in fairdash.show(found).page
 
 
 @pytest.mark.skipif(DATA is None, reason="real tables are not here")
