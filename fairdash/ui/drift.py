@@ -47,6 +47,8 @@ from fairdash.ui.widgets.state import BY_KEY, store
 _ROLE = "drift"
 _WHOLE = ""
 _TURN = "drift uploads taken away"
+_OTHER = "drift other table"
+_ASKED = "drift other table asked for"
 _FRONTS = """
 One mark per model and table. **Open** marks are the reference, held-out rows of the
 table the models were trained on; **filled** ones the other table. Down and to the right
@@ -112,7 +114,14 @@ def pick_drift(
             **bound("across", _first_measure(), named=_OFFERED),
         )
         measure = gaps_on([measure]).get(measure, measure)
-        with more("Other table", icon=":material/table_view:"):
+        if st.session_state.pop(_ASKED, False):
+            st.session_state[_OTHER] = True  # opens it
+        with more(
+            "Other table",
+            icon=":material/table_view:",
+            key=_OTHER,
+            on_change="rerun",
+        ):
             table = _pick_table(dataset_id)
             parts = _pick_parts(dataset, table)
         options = more("Subgroups")
@@ -132,17 +141,18 @@ def _first_measure() -> str:
 
 
 def ask_for_table(dataset_id: str) -> None:
-    """Say what is missing and how to get it, with the field for a file."""
+    """Say what is missing and how to get it."""
     sample = _sample_of(dataset_id)
+    remedies = {"Choose the other table": _open_other}
+    if sample is not None:
+        remedies = {"Open the drifted sample": lambda: _open_sample(sample)} | remedies
     empty(
         "No other table yet",
         "The models were tested on rows of the table they were trained on. Upload rows "
         "of another time or place under “Other table”, with the same columns (the "
         "outcome may be absent), or divide this table there by a column such as a year "
         "or a region.",
-        {"Open the drifted sample": lambda: _open_sample(sample)}
-        if sample is not None
-        else {},
+        remedies,
     )
 
 
@@ -153,10 +163,10 @@ def other_table(digest: str) -> tuple[str, pd.DataFrame]:
 
 
 def forget_table() -> None:
-    """Go back to before another table, or parts, were chosen."""
+    """Go back to before another table, or parts, were chosen, to choose again."""
     _take_away()
     choose(parts=None)
-    st.rerun()
+    _open_other()
 
 
 def _pick_table(dataset_id: str) -> str | None:
@@ -210,6 +220,12 @@ def _sample_of(dataset_id: str) -> Sample | None:
     return next(found, None)
 
 
+def _open_other() -> None:
+    """Open the controls of the other table, as a click on them does."""
+    st.session_state[_ASKED] = True
+    st.rerun()
+
+
 def _open_sample(sample: Sample) -> None:
     _keep_sample(sample)
     st.rerun()
@@ -235,7 +251,8 @@ def compare(
     Raises ValueErrors as `fairdash.audits.drift`.
     """
     ordered = by_interest(store(), models, run)
-    return _compared(question, ordered, data, selection().against)
+    said = store().dataset(data).roles.spoken_outcome()
+    return _compared(question, ordered, data, selection().against, said)
 
 
 def means(
@@ -264,8 +281,13 @@ def _over_seeds(
     hash_funcs=BY_KEY,
 )
 def _compared(
-    question: Question, models: Sequence[Setting], data: str, against: str | None
+    question: Question,
+    models: Sequence[Setting],
+    data: str,
+    against: str | None,
+    said: str,
 ) -> DriftResult:
+    """Return the comparison; its sentences call the outcome what it is called now."""
     asked = _asked(question) | {"seed": question.seed, "against": against}
     return drift(store(), models, data, **asked)
 

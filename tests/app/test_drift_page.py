@@ -48,6 +48,10 @@ def test_without_another_table_it_says_what_is_missing(visit, run_id):
     assert not page.exception
     assert "No other table yet" in words(page)
     assert "Open the drifted sample" not in labels(page)  # there is none of this table
+    assert not page.session_state["drift other table"]
+    button(page, "Choose the other table").click().run()
+    assert not page.exception
+    assert page.session_state["drift other table"], "its controls are open"
 
 
 def test_an_uploaded_table_is_compared_and_kept_over_a_reload(
@@ -94,6 +98,7 @@ def test_a_table_with_a_missing_column_is_refused_by_name_with_a_way_out(visit, 
         button(shown, "Choose another table").click().run()
         assert not shown.exception
         assert "No other table yet" in words(shown)
+        assert shown.session_state["drift other table"], "its controls are open"
 
 
 def test_without_an_outcome_the_page_shows_rates(visit, run_id):

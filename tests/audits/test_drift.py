@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,14 @@ from scipy.stats import ttest_1samp
 from toys import ROLES, people
 
 from fairdash._wording import percent
-from fairdash.audits import drift, drift_over_seeds, drift_tables, exported
+from fairdash.audits import (
+    DRIFT_MEASURES,
+    drift,
+    drift_over_seeds,
+    drift_tables,
+    exported,
+)
+from fairdash.audits.drift import study
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
     INTERVAL_KINDS,
@@ -26,6 +34,7 @@ from fairdash.results import known_models
 
 BRANCH = Subgroups(columns=("branch",), min_size=20)
 DI = "demographic_parity_difference"
+MEANS = ("accuracy", "selection_rate", *DRIFT_MEASURES)
 
 
 @pytest.fixture
@@ -194,6 +203,15 @@ def test_equalized_odds_look_at_the_rate_that_is_apart_more(compare):
     assert abs(found.whole["gap_after"].item()) == pytest.approx(value)
     low, high = (own[f"equalized_odds_difference_{e}"].item() for e in ("low", "high"))
     assert low <= value <= high
+    # intervals hold for both rates, of which the wider gap was taken
+    alone = compare(drifted(), measure=found.rate)
+    for table in ("whole", "changes", "drivers"):
+        one, both = (getattr(told, table).dropna() for told in (alone, found))
+        assert len(one) == len(both) > 0
+        assert (both["ci_low"] < one["ci_low"]).all()
+        assert (both["ci_high"] > one["ci_high"]).all()
+    assert "and both rates." in found.gap_caption()
+    assert "both rates" not in alone.gap_caption()
 
 
 def test_a_verdict_without_estimable_subgroups_says_so(compare):
@@ -254,6 +272,8 @@ def test_a_model_that_does_not_decide_on_a_table_is_marked_and_said(compare, rul
     said = words.get(rule, "is not told from chance") + " on new"
     assert found.verdict().startswith(f"{found.label} {said}: gaps between groups say")
     assert found.gap_headline() == f"It {said}"
+    nowhere = replace(found, points=found.points.assign(status=rule))
+    assert nowhere.idle == said.replace("new", "People, test rows and new")
     assert not found.gaps_comparable
     assert found.driver_headline() == "The gap over all rows cannot be compared"
     assert [kpi.good for kpi in found.kpis() if kpi.label == "DI"] == [None]
@@ -473,3 +493,41 @@ def test_gaps_of_any_measure_are_compared(store, dataset, compare, measure):
     assert "nan" not in found.verdict()
     with pytest.raises(ValueError, match="the outcome, column 'hired', in every table"):
         compare(frame.drop(columns="hired"), measure=measure)
+
+
+def test_bins_of_parts_are_those_of_the_whole_table_on_every_seed(
+    store, dataset, models
+):
+    model = exported(store, store.runs()[0].id)
+    bins = Subgroups(columns=("skill",)).label(dataset.frame)
+    for seed in range(3):
+        tables = drift_tables(dataset, seed, model, BRANCH, parts="skill")
+        rows = bins.iloc[split(dataset, seed).test].value_counts(sort=False)
+        rows = rows[rows > 0]
+        assert [table.name for table in tables] == rows.index.tolist()
+        assert [table.n for table in tables] == rows.tolist()
+
+
+def test_a_part_that_a_seed_lacks_is_averaged_over_none(store, models, monkeypatch):
+    ends = {f"{one}{end}": 0.0 for one in MEANS for end in ("", "_low", "_high")}
+    row = {"label": "Forest", "status": "", "front": True, **ends}
+
+    def held(*asked):
+        seed = asked[6]
+        names = ["2019", "2020", "2021"][seed:]
+        points = pd.DataFrame([{**row, "table": name} for name in names])
+        points[["accuracy", DI]] = 0.5 + 0.1 * seed
+        return SimpleNamespace(points=points)
+
+    monkeypatch.setattr(study, "_hold", held)
+    main = SimpleNamespace(seeds=(0, 1))
+    asked = {"main": main, "subgroups": BRANCH, "parts": "year"}
+    found = drift_over_seeds(store, models, "", **asked)
+    assert found["table"].tolist() == ["2020", "2021"]
+    assert (found["n_seeds"] == 2).all()
+    assert found["accuracy"].tolist() == pytest.approx([0.55, 0.55])
+    assert found["accuracy_change_low"].tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match="No part of the table has test rows on every"):
+        drift_over_seeds(
+            store, models, "", **asked | {"main": SimpleNamespace(seeds=(0, 3))}
+        )

@@ -113,6 +113,25 @@ def test_the_interval_of_a_change_covers_it_in_about_95_of_100_cases():
     assert 0.93 <= covered / 1_500 <= 0.972
 
 
+def test_of_two_rates_the_one_apart_more_claims_no_change_too_often():
+    """By 1,500 draws; without both counted it were nine of 100."""
+    rng = np.random.default_rng(1)
+    n, none, claimed = np.array([300, 300]), np.zeros(2), 0
+    for _ in range(1_500):
+        rates = [
+            [
+                GapCells("t", ("g",), ("a", "b"), np.stack([n, none]), k)
+                for k in (np.stack([rng.binomial(n, 0.5), none]) for _ in range(2))
+            ]
+            for _ in range(2)
+        ]
+        before, after = max(rates, key=lambda tables: np.ptp(tables[1].by_group))
+        asked = {"min_size": 1, "n_rates": 2}
+        row = gap_changes(before, after, before.pair(), **asked).iloc[0]
+        claimed += row["ci_low"] > 0 or row["ci_high"] < 0
+    assert claimed / 1_500 <= 0.065
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000))
 def test_contributions_sum_to_the_change_of_the_gap_over_all_rows(seed):

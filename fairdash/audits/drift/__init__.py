@@ -1,17 +1,8 @@
 """Drift: models trained on one table, held to others."""
 
 from fairdash.audits.drift.facts import MEASURE_LABELS, DriftResult
-from fairdash.audits.drift.gaps import (
-    GapCells,
-    column_shifts,
-    gap_changes,
-    gap_drivers,
-    unseen_rows,
-)
-from fairdash.audits.drift.study import (
-    DRIFT_MEASURES,
-    drift,
-    drift_over_seeds,
-    table_points,
-)
+from fairdash.audits.drift.gaps import GapCells, gap_changes, gap_drivers
+from fairdash.audits.drift.points import DRIFT_MEASURES, table_points
+from fairdash.audits.drift.shifts import column_shifts, unseen_rows
+from fairdash.audits.drift.study import drift, drift_over_seeds
 from fairdash.audits.drift.tables import DriftTable, columns_of_parts, drift_tables

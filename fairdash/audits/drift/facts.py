@@ -33,11 +33,12 @@ from fairdash.metrics import (
 from fairdash.results import in_text, not_estimable
 
 _CARD = 20  # characters
+_ODDS = "equalized_odds_difference"
 
 MEASURE_LABELS = {
     "demographic_parity_difference": "DI",
     "worst_1_di": "Worst-1-DI",
-    "equalized_odds_difference": "Equalized odds",
+    _ODDS: "Equalized odds",
 }
 RATE_WORDS = {
     "selection_rate": "selection rates",
@@ -123,11 +124,12 @@ class DriftResult:
     @property
     def idle(self) -> str:
         """Where the model does not decide: then its gaps say nothing of it."""
-        said = [
-            f"{STATUS_WORDS[status]} on {self.tables[place].name}"
-            for place in (0, self.against)
-            if (status := str(self._point(place)["status"]))
-        ]
+        where: dict[str, list[str]] = {}
+        for place in (0, self.against):
+            if status := str(self._point(place)["status"]):
+                names = where.setdefault(STATUS_WORDS[status], [])
+                names.append(self.tables[place].name)
+        said = [f"{words} on {listing(names)}" for words, names in where.items()]
         return listing(said) if said else ""
 
     @property
@@ -304,6 +306,7 @@ class DriftResult:
             )
         several = len(self.reference.groups.categories) > 2
         pairs = " and all pairs of groups" if several else ""
+        pairs += " and both rates" if self.measure == _ODDS else ""
         return (
             f"Gap in {self.rate_words()}: {self.high} less {self.low}, "
             f"{self.label}. Open: {self.reference.name}; filled: {self.table.name}, "

@@ -11,50 +11,38 @@ from numpy.typing import NDArray
 from fairdash._validation import check_one_of
 from fairdash._wording import spoken_group
 from fairdash.audits.drift.facts import DriftResult
-from fairdash.audits.drift.gaps import (
-    GapCells,
-    column_shifts,
-    gap_changes,
-    gap_drivers,
-    unseen_rows,
+from fairdash.audits.drift.gaps import GapCells, gap_changes, gap_drivers
+from fairdash.audits.drift.points import (
+    DRIFT_MEASURES,
+    gap_points,
+    points_column,
+    points_columns,
+    points_on_tables,
+    predicted_of,
 )
+from fairdash.audits.drift.shifts import column_shifts, unseen_rows
 from fairdash.audits.drift.tables import DriftTable, drift_tables
 from fairdash.audits.models import read_model, rows_of
 from fairdash.audits.portable import PortableModel
 from fairdash.datasets import Dataset, Subgroups, split
-from fairdash.methods import CATALOG
 from fairdash.metrics import (
     COST,
     MEASURE_NAMES,
     MEASURES,
     RATES,
-    SCORE_MEASURES,
-    Interval,
     LocalMeasure,
     decision_status,
-    difference_of,
-    divide,
     error_costs,
     evaluate,
-    gap_interval,
     ratio_interval,
     seed_interval,
-    wilson_interval,
 )
 from fairdash.results import Setting
 from fairdash.store import Store
 from fairdash.sweep import SweepSpec, pareto_front
 
-DRIFT_MEASURES = (
-    "demographic_parity_difference",
-    "worst_1_di",
-    "equalized_odds_difference",
-)
 MOST_MODELS = 60
-_OF_OUTCOME = (
-    "accuracy", "accuracy_low", "accuracy_high", "balanced_accuracy", "auc", "log_loss",
-    "equalized_odds_difference", "equal_opportunity_difference",
-)  # fmt: skip
+_ODDS = ("true_positive_rate", "false_positive_rate")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,58 +52,6 @@ class _Scored:
     setting: Setting
     key: str
     model: PortableModel
-
-
-def table_points(
-    table: DriftTable, scores: NDArray[np.float64], *, min_size: int = 50
-) -> pd.DataFrame:
-    """Return quality and fairness of models on a table.
-
-    ``scores``, (n_models, n_rows), are P(y = 1); a row is decided 1 above one half.
-
-    Returns
-    -------
-    DataFrame, one row per model: the columns of `fairdash.metrics.evaluate`,
-    equalized_odds_difference_low and _high (`fairdash.metrics.gap_interval` of the
-    largest of all true and false positive rates' differences), selection_rate with
-    _low and _high (Wilson), status (`fairdash.metrics.decision_status`). What needs an
-    outcome is NaN where the table has none; then none is not told from chance.
-    """
-    known = table.y is not None
-    y = table.y if table.y is not None else np.zeros(table.n, np.int8)
-    found = evaluate(
-        y,
-        scores,
-        sensitive_features=table.groups,
-        subgroups=table.subgroups,
-        min_size=min_size,
-        sample_weight=table.weight,
-    )
-    decided = (scores > 0.5).astype(np.int8)
-    status = decision_status(y, decided, sample_weight=table.weight)
-    found["status"] = status["status"]
-    weight = np.ones(table.n) if table.weight is None else table.weight
-    total, positive = weight.sum(), decided @ weight
-    found["selection_rate"] = positive / total
-    worth = total / (weight @ weight)  # Kish's rows of a unit
-    low, high = wilson_interval(positive * worth, np.full(len(found), total * worth))
-    found["selection_rate_low"], found["selection_rate_high"] = low, high
-    n_groups = len(table.groups.categories)
-    cell = y.astype(np.int64) * n_groups + table.groups.codes
-
-    def by_cell(values: NDArray[Any]) -> NDArray[np.float64]:
-        sums = np.bincount(cell, weights=values, minlength=2 * n_groups)
-        return sums.astype(np.float64).reshape(2, n_groups)
-
-    n = by_cell(weight)
-    each = np.nan_to_num(divide(n, by_cell(weight**2)))
-    k = np.stack([by_cell(weight * row) * each for row in decided])
-    low, high = gap_interval(k, np.broadcast_to(n * each, k.shape), axes=2)
-    found["equalized_odds_difference_low"] = low if known else np.nan
-    found["equalized_odds_difference_high"] = high if known else np.nan
-    if not known:
-        found[list(_OF_OUTCOME)] = np.nan
-    return found
 
 
 def drift(
@@ -141,8 +77,9 @@ def drift(
     measure : {"demographic_parity_difference", "worst_1_di", \
 "equalized_odds_difference"} or str
         The gaps compared are of selection rates; for equalized odds of true or of
-        false positive rates, of which the gap on the new table is the wider. Or any
-        measure of `fairdash.metrics.measure_by_group`: its gaps.
+        false positive rates, of which the gap on the new table is the wider, with
+        intervals that hold for both. Or any measure of
+        `fairdash.metrics.measure_by_group`: its gaps.
     seed : int, optional
         By default the first of ``main``.
     other, parts
@@ -165,27 +102,34 @@ def drift(
     decided = [(of_table[0] > 0.5).astype(np.int8) for of_table in scores]
     rate = _rate(measure, tables[place], decided[place])
     before, after = (
-        GapCells.of(tables[i], _predicted(scores[i][0], rate), rate) for i in (0, place)
+        GapCells.of(tables[i], predicted_of(scores[i][0], rate), rate)
+        for i in (0, place)
     )
     pair = before.pair()
+    at_once = {"n_rates": len(_ODDS) if measure == DRIFT_MEASURES[2] else 1}
     training = dataset.frame.iloc[split(dataset, held.seed).train]
+    features = dataset.roles.features
     # what divides the tables differs between them by design
-    columns = tuple(name for name in dataset.roles.features if name != parts)
+    columns = tuple(name for name in features if name != parts) or features
     frames = tables[0].frame, tables[place].frame
     return DriftResult(
         label=main.label,
-        measure=_column(measure),
+        measure=points_column(measure),
         rate=rate,
-        outcome=dataset.roles.outcome(),
+        outcome=dataset.roles.spoken_outcome(),
         low=spoken_group(dataset.roles.sensitive_feature, before.groups[pair[0]]),
         high=spoken_group(dataset.roles.sensitive_feature, before.groups[pair[1]]),
         seed=held.seed,
         tables=tuple(tables),
         against=place,
         points=held.points,
-        whole=gap_changes(before.whole(), after.whole(), pair, min_size=1),
-        changes=gap_changes(before, after, pair, min_size=subgroups.min_size),
-        drivers=gap_drivers(before, after, pair) if rate in RATES else pd.DataFrame(),
+        whole=gap_changes(before.whole(), after.whole(), pair, min_size=1, **at_once),
+        changes=gap_changes(
+            before, after, pair, min_size=subgroups.min_size, **at_once
+        ),
+        drivers=gap_drivers(before, after, pair, **at_once)
+        if rate in RATES
+        else pd.DataFrame(),
         shifts=column_shifts(*frames, training, columns=columns),
         unseen=unseen_rows(frames[1], training, columns=columns),
         chance=tuple(
@@ -196,7 +140,7 @@ def drift(
             ratio_interval(
                 rate,
                 table.y,
-                _predicted(of_table[0], rate),
+                predicted_of(of_table[0], rate),
                 sensitive_features=table.groups,
                 sample_weight=table.weight,
             )
@@ -225,11 +169,11 @@ def drift_over_seeds(
     Returns
     -------
     DataFrame
-        As `DriftResult.points`, one row per table and model that has all these seeds,
-        averaged over those on which it decides there (``n_seeds``; of none, its status
-        is told). Ends, also of
-        changes from the reference, are of Student's intervals over seeds, NaN for one:
-        they say nothing of other rows than these. ``front``: on most seeds.
+        As `DriftResult.points`, one row per table that all these seeds have and model
+        that has all of them, averaged over those on which it decides there
+        (``n_seeds``; of none, its status is told). Ends, also of changes from the
+        first table, are of Student's intervals over seeds, NaN for one: they say
+        nothing of other rows than these. ``front``: on most seeds.
     """
     by_seed = [
         _hold(
@@ -238,9 +182,14 @@ def drift_over_seeds(
         for seed in main.seeds
     ]
     rows = pd.concat(by_seed, ignore_index=True)
-    n_seeds = rows.groupby("label")["seed"].transform("nunique")
-    rows = rows[n_seeds == len(by_seed)]  # means over other seeds are not compared
-    told = ["accuracy", "selection_rate", *_columns(measure)]
+    for name in ("table", "label"):  # means over other seeds are not compared
+        n_seeds = rows.groupby(name)["seed"].transform("nunique")
+        rows = rows[n_seeds == len(by_seed)]
+    if rows.empty:
+        raise ValueError(
+            "No part of the table has test rows on every seed; choose another column."
+        )
+    told = ["accuracy", "selection_rate", *points_columns(measure)]
     # test rows differ from seed to seed, and so has their table its own size
     first = rows[rows["table"] == rows["table"].iloc[0]].set_index(["label", "seed"])
     found = []
@@ -324,7 +273,14 @@ def _hold(
         for table in tables
     ]
     front = _on_front(store, dataset, scored, seed, measure, subgroups)
-    points = _points(tables, scored, scores, front, measure, subgroups.min_size)
+    points = points_on_tables(
+        tables,
+        [one.setting for one in scored],
+        scores,
+        front,
+        measure,
+        subgroups.min_size,
+    )
     return _Held(dataset, seed, tables, scores, points, tuple(excluded))
 
 
@@ -366,103 +322,17 @@ def _on_front(
         min_size=subgroups.min_size,
         sample_weight=weight,
     )
-    gaps = _gaps(dataset.y[rows], dataset.groups[rows], scores, measure, weight)
+    gaps = gap_points(dataset.y[rows], dataset.groups[rows], scores, measure, weight)
     found = found.join(gaps).add_prefix("validation_")
     decided = (scores > 0.5).astype(np.int8)
     status = decision_status(dataset.y[rows], decided, sample_weight=weight)["status"]
     found["validation_constant"] = (status != "").to_numpy()
-    axes = f"validation_{_column(measure)}", "validation_accuracy"
+    axes = f"validation_{points_column(measure)}", "validation_accuracy"
     methods = np.array([one.setting.method for one in scored])
     flags = np.zeros(len(scored), bool)
     for method in set(methods.tolist()):
         flags[pareto_front(found[methods == method], axes=axes).index] = True
     return flags
-
-
-def _points(
-    tables: Sequence[DriftTable],
-    scored: Sequence[_Scored],
-    scores: Sequence[NDArray[np.float64]],
-    front: NDArray[np.bool_],
-    measure: str,
-    min_size: int,
-) -> pd.DataFrame:
-    found: list[pd.DataFrame] = []
-    for table, of_table in zip(tables, scores, strict=True):
-        points = table_points(table, of_table, min_size=min_size)
-        gaps = _gaps(table.y, table.groups, of_table, measure, table.weight)
-        points = points.join(gaps)
-        known: dict[str, Any] = {
-            "table": table.name,
-            "label": [one.setting.label for one in scored],
-            "method": [CATALOG[one.setting.method].label for one in scored],
-            "colour_role": [CATALOG[one.setting.method].colour_role for one in scored],
-            "main": [place == 0 for place in range(len(scored))],
-            "front": front & (points["status"] == "").to_numpy(),
-        }
-        changes = _changes(points, found[0] if found else points, _columns(measure))
-        found.append(pd.concat([pd.DataFrame(known), points, changes], axis=1))
-    return pd.concat(found, ignore_index=True)
-
-
-def _column(measure: str) -> str:
-    """Return the column of points that a measure is across the figure."""
-    if measure in DRIFT_MEASURES:
-        return measure
-    return f"{measure.partition(' ')[0]}_gap"
-
-
-def _columns(measure: str) -> list[str]:
-    return list(dict.fromkeys((*DRIFT_MEASURES, _column(measure))))
-
-
-def _predicted(scores: NDArray[Any], measure: str) -> NDArray[Any]:
-    """Return what a measure is computed from: scores, or decisions."""
-    return scores if measure in SCORE_MEASURES else (scores > 0.5).astype(np.int8)
-
-
-def _gaps(
-    y: NDArray[np.int8] | None,
-    groups: "pd.Categorical[str]",
-    scores: NDArray[Any],
-    measure: str,
-    weight: NDArray[np.float64] | None,
-) -> pd.DataFrame:
-    """Return the gap of a measure over all rows with its ends, a row per model."""
-    name = _column(measure)
-    if measure in DRIFT_MEASURES:
-        return pd.DataFrame(index=range(len(scores)))
-    found = [
-        LocalMeasure.of(
-            measure,
-            y,
-            _predicted(one, measure),
-            sensitive_features=groups,
-            subgroups=np.zeros(len(one)),
-            min_size=1,
-            sample_weight=weight,
-        ).overall()
-        for one in scores
-    ]
-    columns = [name, f"{name}_low", f"{name}_high"]
-    return pd.DataFrame([list(map(float, one)) for one in found], columns=columns)
-
-
-def _changes(
-    points: pd.DataFrame, reference: pd.DataFrame, measures: Sequence[str]
-) -> pd.DataFrame:
-    """Return intervals of changes between independent tables (Zou and Donner 2008)."""
-    columns: dict[str, NDArray[np.float64]] = {}
-    for name in ("accuracy", *measures):
-        one, other = (
-            Interval(
-                *(rows[f"{name}{end}"].to_numpy() for end in ("", "_low", "_high"))
-            )
-            for rows in (points, reference)
-        )
-        low, high = difference_of(one, other)
-        columns |= {f"{name}_change_low": low, f"{name}_change_high": high}
-    return pd.DataFrame(columns)
 
 
 def _rate(measure: str, table: DriftTable, decided: NDArray[np.int8]) -> str:
@@ -471,13 +341,12 @@ def _rate(measure: str, table: DriftTable, decided: NDArray[np.int8]) -> str:
         return measure
     if measure != DRIFT_MEASURES[2]:
         return "selection_rate"
-    rates = ("true_positive_rate", "false_positive_rate")
     apart = []
-    for rate in rates:
+    for rate in _ODDS:
         by_group = GapCells.of(table, decided, rate).by_group
         by_group = by_group[np.isfinite(by_group)]
         apart.append(float(np.ptp(by_group)) if len(by_group) else 0.0)
-    return rates[int(np.argmax(apart))]
+    return _ODDS[int(np.argmax(apart))]
 
 
 def _floor(table: DriftTable, decided: NDArray[np.int8], min_size: int) -> float:

@@ -118,8 +118,8 @@ def drift_tables(
         Names the columns that are missing, values that are new in the outcome, or the
         reason why no row or no second table is left; and what to change.
     """
-    name = dataset.name
-    test = _of_dataset(dataset, split(dataset, seed).test)
+    name, where = dataset.name, split(dataset, seed).test
+    test = _of_dataset(dataset, where)
     if other is not None:
         new = _read(dataset, model, *other, apart=parts)
         found = [test, *(_parts(new, parts, f"{new.name}, ") if parts else [new])]
@@ -135,7 +135,10 @@ def drift_tables(
         rest = _read(dataset, model, name, whole[outside], apart=parts)
         found = [test, *_parts(rest, parts)]
     else:
-        found = _parts(test, parts)
+        # bins of the whole table, so that seeds have the same parts
+        _column(dataset.frame, parts, name)
+        bins = Subgroups(columns=(parts,)).label(dataset.frame)
+        found = _parts(test, parts, labels=bins.iloc[where])
         if len(found) < 2:
             raise ValueError(
                 f"Column {parts!r} has one value in the test rows; choose a column "
@@ -251,11 +254,21 @@ def _column(frame: pd.DataFrame, column: str, name: str) -> "pd.Series[Any]":
     return frame[column]
 
 
-def _parts(rows: _Rows, column: str, before: str = "") -> list[_Rows]:
-    """Return the parts of a table by the values or bins of a column, in order."""
+def _parts(
+    rows: _Rows,
+    column: str,
+    before: str = "",
+    labels: "pd.Series[Any] | None" = None,
+) -> list[_Rows]:
+    """Return the parts of a table by the values or bins of a column, in order.
+
+    ``labels`` are those of the rows, if their bins are of another table.
+    """
     _column(rows.frame, column, rows.name)
-    labels = Subgroups(columns=(column,)).label(rows.frame).cat
-    codes, names = labels.codes.to_numpy(), labels.categories
+    if labels is None:
+        labels = Subgroups(columns=(column,)).label(rows.frame)
+    known = labels.cat.remove_unused_categories().cat
+    codes, names = known.codes.to_numpy(), known.categories
     if len(names) > MOST_PARTS:
         raise ValueError(
             f"Column {column!r} of {rows.name} has {len(names):,} values; parts need "
@@ -265,7 +278,6 @@ def _parts(rows: _Rows, column: str, before: str = "") -> list[_Rows]:
         # the name of a number has that of its column already
         rows.at(f"{before}{column} {name.removeprefix(f'{column} ')}", codes == code)
         for code, name in enumerate(names)
-        if (codes == code).any()
     ]
 
 
