@@ -52,6 +52,17 @@ _BROKEN = (
 Arrays = dict[str, NDArray[Any]]
 
 
+class _Search(BaseModel):
+    """A search of rows of the table; a member of the file tells which."""
+
+    model_config = ConfigDict(extra="forbid")
+    created: float
+    measure: str
+    columns: list[str]
+    found: dict[str, list[str]]
+    named: list[dict[str, Any]]
+
+
 class _Run(BaseModel):
     """A run in a file: what was asked for, of which table, and its models."""
 
@@ -64,6 +75,7 @@ class _Run(BaseModel):
     table_name: str = ""
     subgroups: Subgroups | None = None  # as pages show the data set
     scores: dict[str, list[str]] = {}  # added to it: files by digest
+    searches: dict[str, _Search] = {}  # of rows that guarantees are tested on
 
 
 class _Facts(BaseModel):
@@ -101,8 +113,8 @@ def pack_runs(
     """Write runs that are over as one file, for `unpack_runs` in another home folder.
 
     It holds what was asked for, tables (of a sample none), scores that were added to
-    them, models, their scores, weights r and curves, each with its sha256, and nothing
-    that can run code.
+    them, searches for subgroups in their rows, models, their scores, weights r and
+    curves, each with its sha256, and nothing that can run code.
 
     Parameters
     ----------
@@ -148,6 +160,11 @@ def pack_runs(
                 for part, content in files.items():
                     if f"{digest}-{part}" not in digests:
                         put(f"{digest}-{part}", content)
+            searches = {one.id: one for one in store.searches(table)}
+            for key in searches:
+                if f"search-{key}" not in digests:
+                    looked = store.searched_rows(table, key, record.n_rows)
+                    put(f"search-{key}", np.packbits(looked).tobytes())
             for trial in done:
                 if trial.key not in digests:
                     artifact = store.artifact(trial.key)
@@ -169,6 +186,10 @@ def pack_runs(
                     table_name=record.table_name,
                     subgroups=record.subgroups,
                     scores={digest: list(files) for digest, files in added.items()},
+                    searches={
+                        key: _Search.model_validate(one, from_attributes=True)
+                        for key, one in searches.items()
+                    },
                 )
             )
         buffer = io.BytesIO()
@@ -250,6 +271,8 @@ def _put(
             },
         )
         dataset = store.dataset(dataset_id)
+        looked_at = store.dataset_record(dataset_id)
+        searches = _searches(bundle, packed, looked_at.n_rows)
         trials = expand(spec, dataset.key)
         keys = [trial.key for trial in trials]
         if facts.version != RESULTS_VERSION or packed.keys != keys:
@@ -259,13 +282,13 @@ def _put(
                 "it from its configuration."
             )
         for run in store.runs():
-            same = run.name, run.dataset_id, run.spec, run.status
-            if same == (packed.name, dataset_id, packed.spec, "finished"):
-                return run.id
-            if run.id == packed.id:
-                if run.dataset_id == dataset_id:
-                    return run.id
+            if run.id == packed.id and run.dataset_id != dataset_id:
                 raise ValueError(f"The run {packed.id} here is on other data.")
+            same = run.name, run.dataset_id, run.spec, run.status
+            asked = packed.name, dataset_id, packed.spec, "finished"
+            if same == asked or run.id == packed.id:
+                _keep_searches(store, looked_at.table_sha256, searches)
+                return run.id
         done = [trial for trial in trials if trial.key not in packed.failed]
         results = _results(bundle, spec, dataset, done)
     except (ValueError, *_BROKEN):
@@ -276,8 +299,7 @@ def _put(
         keep(store, result, spec.train_rows)
     run_id = queue(store, spec, name=packed.name, run_id=packed.id)
     if packed.subgroups is not None and dataset_id not in known:
-        data = spec.data
-        table_id = store.dataset_record(dataset_id).table_sha256
+        data, table_id = spec.data, looked_at.table_sha256
         store.add_dataset(table_id, data.roles, data.name, packed.subgroups)
     for key, error in packed.failed.items():
         store.fail_trial(run_id, key, error=error)
@@ -285,7 +307,29 @@ def _put(
         keys = [trial.key for trial in stack.trials]
         record(store, run_id, measure(store, dataset, stack, keys, spec))
     end(store, run_id)
+    _keep_searches(store, looked_at.table_sha256, searches)
     return run_id
+
+
+def _searches(
+    bundle: ZipFile, packed: _Run, n_rows: int
+) -> list[tuple[_Search, NDArray[np.bool_]]]:
+    """Return searches with the rows they looked at; ValueError where these differ."""
+    found = []
+    for key, one in packed.searches.items():
+        bits = np.frombuffer(bundle.read(f"search-{key}"), np.uint8)
+        if len(bits) != len(np.packbits(np.zeros(n_rows, bool))):
+            raise ValueError(f"The search {key[:12]} does not fit the rows.")
+        found.append((one, np.unpackbits(bits, count=n_rows).astype(bool)))
+    return found
+
+
+def _keep_searches(
+    store: Store, table: str, searches: Sequence[tuple[_Search, NDArray[np.bool_]]]
+) -> None:
+    for one, rows in searches:
+        known = one.model_dump(exclude={"named"})
+        store.log_search(table, rows, **known, named=one.named.copy)
 
 
 def _dataset_id(

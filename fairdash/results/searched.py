@@ -40,7 +40,7 @@ def remember_search(
         measure=measure,
         columns=columns,
         found=found,
-        named=_named(store, record.table_sha256),
+        named=lambda: _named(store, record.table_sha256),
     )
 
 

@@ -3,7 +3,7 @@
 import io
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -58,25 +58,31 @@ class SearchStore:
         measure: str,
         columns: Sequence[str],
         found: Mapping[str, Sequence[str]],
-        named: Sequence[Mapping[str, Any]],
+        named: Callable[[], Sequence[Mapping[str, Any]]],
+        created: float | None = None,
     ) -> None:
         """Keep a search; of one that is made again the first stays.
 
         ``rows``, (n_rows,), tells which rows of the table were searched; the others are
-        as in `SearchRecord`.
+        as in `SearchRecord`, ``named`` asked of a new search alone, ``created`` now
+        unless it was made before, elsewhere.
         """
         buffer = io.BytesIO()
         np.save(buffer, np.packbits(rows), allow_pickle=False)
         asked = json.dumps([measure, list(columns), found]).encode()
         key = sha256(asked + buffer.getvalue()).hexdigest()[:16]
+        folder = self._home / table / key
+        if self._files.exists(folder):
+            return
         by_words = {name: list(mine) for name, mine in found.items()}
-        told = list(columns), by_words, [*map(dict, named)]
-        facts = asdict(SearchRecord(key, time.time(), measure, *told))
+        told = list(columns), by_words, [*map(dict, named())]
+        created = time.time() if created is None else created
+        facts = asdict(SearchRecord(key, created, measure, *told))
         files: dict[str, bytes | Path] = {
             _FACTS: json.dumps(facts).encode(),
             _ROWS: buffer.getvalue(),
         }
-        self._files.write(self._home / table / key, files)
+        self._files.write(folder, files)
 
     def searches(self, table: str) -> list[SearchRecord]:
         """Return the searches of rows of a table, the first one first."""

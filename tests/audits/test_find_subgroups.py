@@ -225,3 +225,29 @@ def test_columns_without_a_condition_are_told_with_the_reason():
     wide["level"] = wide["level"].where(wide.index > 4000, -1).astype(str)
     table = find((decided, sex, wide))
     assert table["subgroup"].tolist() == ["level -1"]
+
+
+@pytest.mark.parametrize("value", [0, 1])
+@pytest.mark.parametrize("how", [{}, {"beyond_overall": True}, {"confirm": True}])
+def test_where_all_are_decided_alike_no_gap_is_beyond_chance(value, how):
+    rng = np.random.default_rng(12)
+    group = rng.choice(["a", "b"], 400)
+    frame = pd.DataFrame({"x": rng.normal(size=400)})
+    asked = {"sensitive_features": group, "frame": frame, "random_state": 0, **how}
+    found = find_subgroups(np.full(400, value), **asked)
+    assert (found["gap"] == 0).all()
+    assert (found["p_adjusted"] == 1).all()
+    assert (found["ci_low"] <= 0).all()
+    assert (found["ci_high"] >= 0).all()
+
+
+def test_a_half_without_a_subgroup_of_enough_rows_is_refused():
+    rng = np.random.default_rng(12)
+    place = np.where(np.arange(400) < 50, "harbour", None)
+    asked = {"frame": pd.DataFrame({"place": place}), "confirm": True}
+    asked |= {"sensitive_features": rng.choice(["a", "b"], 400), "n_permutations": 9}
+    y_pred = rng.integers(0, 2, 400)
+    halves = [np.random.default_rng(seed).permutation(400) < 200 for seed in range(9)]
+    few = next(i for i, half in enumerate(halves) if half[:50].sum() < 25)
+    with pytest.raises(ValueError, match="No subgroup has 25 of the 200 rows"):
+        find_subgroups(y_pred, random_state=few, **asked)

@@ -1,6 +1,8 @@
 """A guarantee inside found subgroups: searched and tested on rows apart."""
 
 from dataclasses import replace
+from io import BytesIO
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -160,6 +162,10 @@ def asked(store, run, **limits):
     )
     assert direct.note == told.choice.note
     assert told.words.endswith(told.choice.note)
+    with ZipFile(BytesIO(told.to_bytes(sweep))) as file:  # for who takes it away
+        readme = file.read("README.md").decode()
+    assert readme.startswith(told.words.removesuffix(told.choice.note))
+    assert readme.endswith(f"{told.choice.note}\n")
     return told.choice.note
 
 
@@ -168,7 +174,7 @@ def named_inside(run, columns):
     return spec.model_copy(update={"subgroups": Subgroups(columns=columns)})
 
 
-def test_a_search_of_test_rows_is_said_beside_guarantees(tmp_path):
+def test_a_search_of_test_rows_is_said_beside_guarantees(tmp_path, monkeypatch):
     store = open_store(tmp_path)
     (run,), _ = unpack_runs(store, finished_file("loans"))
     record = store.run(run)
@@ -180,6 +186,9 @@ def test_a_search_of_test_rows_is_said_beside_guarantees(tmp_path):
     found = search_model(store, model, data, "selection_rate")
     assert sweep.n_searches() == 1
     n = len(sweep.first_rows("test").where)
+    with monkeypatch.context() as patch:  # asked again, it reads no run of the table
+        patch.setattr(store, "datasets", None)
+        search_model(store, model, data, "selection_rate")
     (known,) = store.searches(store.dataset_record(data).table_sha256)
     assert list(known.found) == list(found.table["subgroup"])
     before = f"All {n:,} test rows were searched for subgroups on {utc(known.created)}"

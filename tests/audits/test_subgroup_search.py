@@ -55,7 +55,8 @@ def plain_z(value, group, inside, n_groups, *, beyond, critical=None):
         (pa, na, va), (pb, nb, vb) = (shrunk(inside & (group == s)) for s in (a, b))
         joint = (pa * na + pb * nb) / (na + nb)
         variance = max(va + vb, joint * (1 - joint) * (1 / na + 1 / nb))
-        gap = pb - pa
+        alike = len(np.unique(value[inside & np.isin(group, (a, b))])) < 2
+        gap = 0.0 if alike else pb - pa
         if beyond:
             (pa, _, va), (pb, _, vb) = (shrunk(~inside & (group == s)) for s in (a, b))
             inner, gap, variance = gap, gap - (pb - pa), variance + va + vb

@@ -24,6 +24,7 @@ from fairdash.jobs import (
     unpack_runs,
 )
 from fairdash.reports import report
+from fairdash.results import remember_search, rows_of, searched_words
 from fairdash.store import open_store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec, expand
 
@@ -185,6 +186,40 @@ def test_scores_that_were_added_move_with_the_rows_and_give_the_same_numbers(
     with pytest.raises(ValueError, match="Other scores 'Vendor' were added here"):
         unpack_runs(other, file)
     store.delete_scores(data)
+
+
+def test_searches_of_test_rows_move_along_and_a_guarantee_says_the_same(
+    swept, stores, tmp_path
+):
+    store, run, first = swept
+    other, third = stores
+    data = store.run(run).dataset_id
+    table = store.dataset_record(data).table_sha256
+    unpack_runs(other, first)
+    ages = Subgroups(columns=("age",))
+    rows = [rows_of(home, data, 0, ages) for home in (store, other)]
+    found = {"age 20–29": ["age"]}
+    remember_search(rows[0], data, measure="auc", columns=["age"], found=found)
+    (known,) = store.searches(table)
+
+    def words():
+        return [searched_words(one, data, ["age"], None) for one in rows]
+
+    assert words()[0] != words()[1] == ""
+    for whole in (False, True):  # the run is there already, but not this search
+        file = tmp_path / f"{whole}.zip"
+        pack_runs(store, [run], file, rows=whole)
+        unpack_runs(other, file)
+        assert other.searches(table) == [known]
+        assert words()[0] == words()[1] != ""
+    assert unpack_runs(third, file).runs == [run]
+    assert third.searches(table) == [known]
+    assert third.check() == []
+    cut = {f"search-{known.id}": b"1"}
+    empty = open_store(tmp_path / "empty")
+    refused(empty, rewritten(file, tmp_path / "cut.zip", **cut))
+    assert empty.searches(table) == []
+    empty.close()
 
 
 def test_the_shell_moves_runs_and_what_pages_show(swept, tmp_path):

@@ -34,7 +34,7 @@ def test_a_data_set_goes_with_its_runs_and_with_its_last_table(store, table):
 def test_searches_go_with_their_table(store, table):
     dataset_id = store.add_dataset(table, ROLES, "People")
     rows = np.arange(100) % 3 == 0
-    facts = {"measure": "selection_rate", "columns": ["age"], "named": []}
+    facts = {"measure": "selection_rate", "columns": ["age"], "named": list}
     for _ in range(2):
         store.log_search(table, rows, found={"age under 30": ["age"]}, **facts)
     (one,) = store.searches(table)

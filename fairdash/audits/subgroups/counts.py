@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._wording import listing
+from fairdash._wording import NO_SUBGROUPS, listing
 from fairdash.datasets import Subgroups, is_number, is_whole, label_codes, quantile_cuts
 
 MOST_LEVELS = 8  # of a column; rarer ones are in no condition of their own
@@ -119,7 +119,7 @@ def search_columns(
 
 def describe(conditions: Sequence[Condition]) -> str:
     """Return "age under 25, site Port and income 30,000–40,000"."""
-    return listing(map(str, conditions)) if conditions else "All rows"
+    return listing(map(str, conditions)) if conditions else NO_SUBGROUPS
 
 
 def as_subgroups(conditions: Sequence[Condition], start: Subgroups) -> Subgroups:

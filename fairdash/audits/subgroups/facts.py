@@ -34,7 +34,8 @@ from fairdash.store import Store
 ALPHA = 0.05
 Part = Literal["test", "validation"]
 SEARCH_WARNING = (
-    "A guarantee tested on the rows searched holds for subgroups chosen before."
+    "A guarantee that is tested on the rows searched here holds only for subgroups "
+    "chosen before the search, not for those it finds."
 )
 _LISTED = 8
 _IN_TREE = 5  # of those listed

@@ -185,6 +185,11 @@ def _searched(rows: Rows, how: _How, rng: np.random.Generator) -> pd.DataFrame:
     """Search all rows, and test against the largest of all subgroups."""
     limits = Limits(how.depth, how.min_size, how.beyond)
     found = search(rows, limits, most=_LOOKED_AT)
+    if not len(found.score):
+        raise ValueError(
+            f"No subgroup has {how.min_size:,} of the {len(rows):,} rows searched; "
+            "choose a smaller `min_size`."
+        )
     chance = permute(
         rows,
         found,

@@ -65,6 +65,11 @@ class Guarantee:
         model: Candidate | None = self.choice.model
         return None if model is None else model.place
 
+    def to_bytes(self, sweep: StoredSweep) -> bytes:
+        """Return the file of the `certified_model`, what is certified in its README."""
+        model = certified_model(sweep, self.choice.model)
+        return model.to_bytes(f"{self.words}\n")
+
 
 def guarantee(
     sweep: StoredSweep,

@@ -14,7 +14,8 @@ Agresti and Caffo, :math:`\tilde p_a = (k_a + 1) / (n_a + 2)`, and
 with the joint rate :math:`\bar p = (k_a + k_b + 2) / (n_a + n_b + 4)`. The first
 variance alone is too small where a rate of few rows is 0 or 1, the second where a group
 of very few rows differs from many: with the larger one a subgroup of few rows is no
-more often extreme by chance than a large one, so that they compare. Beyond the overall
+more often extreme by chance than a large one, so that they compare. Where no row of
+the pair is positive, or all are, the difference counts as 0. Beyond the overall
 gap, :math:`\tilde p_a` of the rows outside the subgroup is taken off each rate, and its
 variance added; a gap that is smaller inside than outside counts as 0.
 
@@ -57,6 +58,9 @@ def pairs(counts: Float, total: Float | None = None) -> Iterator[Pair]:
         other, more, _ = _shrunk(rest)
     for a, b in combinations(range(len(rate)), 2):
         gap = rate[b] - rate[a]
+        # shrunk rates of groups without a positive row, or without another, are apart
+        # by nothing but their sizes
+        gap *= ((counts[a] + counts[b]) > 0).all(axis=0)
         both = size[a] + size[b]
         joint = rate[a] * size[a]
         joint += rate[b] * size[b]
