@@ -135,13 +135,15 @@ class Yardstick:
 
     ``nearest`` is the median distance of a person to the nearest other row of the
     table, ``random`` that of two people drawn at random, and ``within`` the share of
-    people with another row within the radius.
+    people with another row within the radius. Of a table larger than `MOST_POOL` the
+    other rows are ``drawn``, so many; 0 where they are all.
     """
 
     nearest: float
     random: float
     within: float
     n: int
+    drawn: int = 0
 
 
 def fair_radius_yardstick(
@@ -162,6 +164,7 @@ def fair_radius_yardstick(
         random=float(np.median(apart)),
         within=float((nearest <= radius).mean()),
         n=len(X),
+        drawn=len(pool) if len(pool) < len(rows.dataset.frame) else 0,
     )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fairdash._validation import value_labels
 from fairdash._wording import (
     Kpi,
+    count,
     in_points,
     interval,
     listing,
@@ -339,16 +340,21 @@ def nobody_alike(share_found: float, radius: float) -> str:
     if not share_found < 1:
         return ""
     none = percent(1 - share_found)
-    return f" For {none} of them no row of table values lies within ε = {radius:g}."
+    return (
+        f" For {none} of them no row of table values was found within ε = {radius:g}."
+    )
 
 
 def yardstick_caption(yardstick: Yardstick, radius: float) -> str:
     """Say what a fair radius amounts to among real people."""
+    others, such = "other row", "row"
+    if yardstick.drawn:
+        others, such = f"of {count(yardstick.drawn)} rows drawn", "of these"
     return (
-        f"Squared fair distance of a person to the nearest other row: median "
+        f"Squared fair distance of a person to the nearest {others}: median "
         f"{number(yardstick.nearest, 2)}; of two people at random: "
         f"{number(yardstick.random, 2)}. {percent(yardstick.within)} of "
-        f"{plural(yardstick.n, 'test row')} have another row within ε = {radius:g}."
+        f"{plural(yardstick.n, 'test row')} have another {such} within ε = {radius:g}."
     )
 
 
@@ -372,6 +378,8 @@ def certificate_kpis(found: Sequence[Certified]) -> list[Kpi]:
             f"unfair: above {threshold:g}{of_seeds}"
             if unfair
             else f"not shown above {threshold:g}",
+            help="The loss at the worst counterpart found over the loss of the person, "
+            "on average: the one-sided 95% lower bound of that mean.",
         ),
         Kpi(
             "DIF, at least",
@@ -379,6 +387,9 @@ def certificate_kpis(found: Sequence[Certified]) -> list[Kpi]:
             f"± {number(float(np.std(values, ddof=1)), 2)} over seeds"
             if len(found) > 1
             else f"up to {number(_limit(found), 2)} with sampling",
+            help="Mean squared change of logits between people and their counterparts, "
+            "at a squared fair distance of at most ε on average. The search may miss "
+            "larger changes, so it is a bound from below.",
         ),
         Kpi(
             "DIF certificate",
@@ -392,7 +403,9 @@ def certificate_kpis(found: Sequence[Certified]) -> list[Kpi]:
         Kpi(
             "First layer",
             number(float(np.mean([one.sensitivity for one in found])), 2),
-            "0 ignores what is free",
+            "0: free moves change nothing",
+            help="‖A'W₁‖: how far the first layer of the network tells people apart "
+            "who differ in sensitive directions alone. At 0 it cannot.",
         ),
     ]
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from fairdash.audits.table_search import TableColumn, in_table, table_columns
 from fairdash.brought import TableModel, model_columns, positive_scores
 from fairdash.datasets import (
+    MISSING,
+    OTHER,
     Dataset,
     Encoder,
     NumberEncoding,
@@ -410,7 +412,8 @@ def rule_words(rules: RuleList, encoder: Encoder) -> list[str]:
             side = "above" if above else "at most"
             what = f"is {side} {value:,.6g}{' or missing' if filled else ''}"
         else:
-            level = column.names()[k].removeprefix(f"{column.column}=").strip("()")
-            what = f"{'is' if above else 'is not'} {level}"
+            level = column.names()[k].removeprefix(f"{column.column}=")
+            named = {OTHER: "other", MISSING: "missing"}.get(level, level)
+            what = f"{'is' if above else 'is not'} {named}"
         words.append(f"{'else if' if words else 'if'} {column.column} {what}")
     return [*words, "else" if words else "always"]

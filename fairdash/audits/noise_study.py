@@ -157,9 +157,9 @@ def study_table(
         method, label, colour_role, level, n_seeds, and largest violations on the
         ``true`` and ``noisy`` groups of the test rows, of the robust constraint that
         DRO (over 20 draws) and Soft trained for (``own``), of any groups within the
-        noise in total variation (``worst``), their ``error``, each with ``_sd``, and
-        ``decide``, how many of the seeds' models decide. Under equalized
-        odds ``tpr`` and ``fpr`` have the part of each rate in ``true``. The
+        noise in total variation (``worst``), their ``error``, each with ``_sd`` (NaN
+        of one seed), and ``decide``, how many of the seeds' models decide. Under
+        equalized odds ``tpr`` and ``fpr`` have the part of each rate in ``true``. The
         unconstrained model has one row at every level.
     """
     levels = study_levels(dataset)
@@ -178,7 +178,7 @@ def study_table(
     table = pd.DataFrame(rows, columns=["method", "level", *measures, "able"])
     grouped_all = table.groupby(["method", "level"], sort=False)
     grouped = grouped_all[measures]
-    spread = grouped.std().fillna(0.0).add_suffix("_sd")
+    spread = grouped.std().add_suffix("_sd")
     result = grouped.mean().join(spread).join(grouped.size().rename("n_seeds"))
     result = result.join(grouped_all["able"].sum().rename("decide")).reset_index()
     result.insert(1, "label", [CATALOG[key].label for key in result["method"]])
@@ -257,7 +257,7 @@ class Choices:
         (how many there were), ``chosen`` (the rates kept, by seed), ``promised`` (the
         rule's violation on validation rows), and of the test rows ``error`` and the
         largest violations of `fairdash.audits.Certificate`, averaged over seeds, with
-        ``_sd``; ``kept`` and ``status`` as of its ``row``.
+        ``_sd`` (NaN of one); ``kept`` and ``status`` as of its ``row``.
     by_seed : DataFrame
         The same by seed: method, rule, seed, promised, error, violations.
     """
@@ -374,7 +374,7 @@ def choose_settings(
     by_seed = pd.DataFrame(rows, columns=columns)
     grouped = by_seed.groupby(["method", "rule"], sort=False)
     table = grouped[measured].mean()
-    table = table.join(grouped[measured].std().fillna(0.0).add_suffix("_sd"))
+    table = table.join(grouped[measured].std().add_suffix("_sd"))
     table["settings"] = grouped["settings"].first()
     table["chosen"] = grouped["chosen"].agg(lambda kept: "; ".join(dict.fromkeys(kept)))
     table["kept"] = grouped["ball"].max() <= 0

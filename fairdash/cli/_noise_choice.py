@@ -102,8 +102,6 @@ def choose_under_noise(
         found = choose_settings(store, dataset, snapshot.trials, noise, question)
     write(found.by_seed, out)
     table = found.table.assign(status=found.table["status"].replace("", np.nan))
-    if len(given.seeds) == 1:  # no spread
-        table[["error_sd", "true_sd"]] = np.nan
     shown = table[list(SHOWN)].dropna(axis=1, how="all").rename(columns=SHOWN)
     typer.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
     typer.echo(f"\n{found.verdict()}\nrun {snapshot.run.id}: {snapshot.run.status}")

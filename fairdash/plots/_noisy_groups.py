@@ -304,7 +304,9 @@ def plot_noise_study(table: pd.DataFrame, only: Collection[str] = ()) -> Picture
                     line={"color": colour, "width": 2},
                     marker={"color": colour, "symbol": symbol, "size": 9},
                     error_y=whiskers(
-                        part[f"{column}_sd"], colour=fade(colour, 0.55), thickness=2
+                        part[f"{column}_sd"].fillna(0.0),
+                        colour=fade(colour, 0.55),
+                        thickness=2,
                     ),
                     hovertemplate="%{y:.3f} at %{customdata:.0%}"
                     f"<extra>{label}</extra>",

@@ -1,6 +1,7 @@
 """What is said of audits is computed: sentences are read and held against numbers."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ from fairdash.audits import (
     pair_counts,
     yardstick_caption,
 )
+from fairdash.audits import models as audited_models
 from fairdash.datasets import Roles, make_dataset
 from fairdash.metrics import (
     DIFCertificate,
@@ -120,7 +122,8 @@ def certified(rng):
 def test_a_certificate_is_void_exactly_when_that_of_a_seed_is(seed):
     rng = np.random.default_rng(seed)
     seeds = [certified(rng) for _ in range(1 + seed % 3)]
-    ratio, _, bound, _ = certificate_kpis(seeds)
+    ratio, _, bound, _ = cards = certificate_kpis(seeds)
+    assert all(card.help for card in cards)
     over = [c.certificate.bound >= c.certificate.diameter for c in seeds]
     assert (bound.value == "void") == any(over)
     mean = np.mean([c.certificate.bound for c in seeds])
@@ -169,6 +172,20 @@ def test_the_yardstick_is_measured_between_real_rows(rows, radius):
     assert found.random == pytest.approx(np.nanmedian(apart), rel=0.1)
     said = yardstick_caption(found, radius)
     assert f"{found.within:.1%} of {rows.n} test rows have another row within" in said
+
+
+def test_of_a_large_table_the_yardstick_says_how_many_rows_it_looked_at(
+    rows, monkeypatch
+):
+    monkeypatch.setattr(audited_models, "MOST_POOL", 30)
+    drawn = replace(rows)
+    metric = ignore_columns(["years"], rows.encoder.feature_names)
+    asked = {"places": np.arange(rows.n), "radius": 0.3}
+    whole, some = (fair_radius_yardstick(r, metric, **asked) for r in (rows, drawn))
+    assert some.within <= whole.within
+    said = yardstick_caption(some, 0.3)
+    assert "to the nearest of 30 rows drawn: median" in said
+    assert f"{rows.n} test rows have another of these within" in said
 
 
 def test_few_people_near_one_another_are_said_to_be_few():

@@ -71,6 +71,7 @@ def test_what_every_rule_keeps_is_printed_with_its_test_figures(known, config):
         for value in numbers:
             assert f" {value:.3f}" in line
     assert "±" not in done.stdout  # one seed
+    assert found.table[["error_sd", "true_sd"]].isna().all(axis=None)
     rules = {"noisy", "own", "ball"} | ({"true"} if known == "--simulated" else set())
     assert set(found.table["rule"]) == rules
     assert found.verdict() in done.stdout.replace("\n", " ")
