@@ -9,7 +9,8 @@ validated*: models are trained on four fifths of the rows, for every fold anew, 
 row is judged by the model that did not see it; the truth is the mean over these five
 models of their values over the population, and beside it the mean over all tables that
 could have been drawn (the method's own gap, which varies less than one table's models).
-First the intervals of the pair and of the subgroup that a verdict names.
+First the intervals of the pair and of the subgroup that a verdict names, and how often
+at most it names a gap as sure where all subgroups are fair.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
@@ -32,6 +34,7 @@ from fairdash.metrics import (
     for_all_pairs,
     measure_by_group,
     measure_gaps,
+    newcombe_interval,
 )
 
 FOLDS = 5
@@ -217,6 +220,33 @@ def named_pairs(groups: int, draws: int, random_state: int = 0) -> dict[str, flo
     return {name: 100 * float(np.mean(flags)) for name, flags in held.items()}
 
 
+def sure_gaps(confidence: float, fewest: float) -> float:
+    """Return how often at most a gap of fair subgroups is named as sure, in percent.
+
+    The chance of one Newcombe interval above or below 0, over all tables of two
+    groups with one rate, times the number of subgroups: the largest over 2, 6, 12 and
+    40 subgroups of even and uneven groups, and eight rates. With ``fewest`` expected
+    rows of both values in the smaller group.
+    """
+    sizes = ((5, 45), (10, 90), (20, 180), (30, 270), (50, 450), (100, 900))
+    worst = 0.0
+    for few, many in (*sizes, (30, 30), (60, 60), (25, 100), (10, 400)):
+        k, other = (
+            grid.ravel() for grid in np.meshgrid(range(few + 1), range(many + 1))
+        )
+        pooled = (k + other) / (few + many)
+        enough = np.minimum(pooled, 1 - pooled) * few >= fewest
+        for times in (2, 6, 12, 40):
+            low, high = newcombe_interval(
+                k, few, other, many, confidence=1 - (1 - confidence) / times
+            )
+            named = ((low > 0) | (high < 0)) & enough
+            for rate in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 0.95):
+                chance = binom.pmf(k, few, rate) * binom.pmf(other, many, rate)
+                worst = max(worst, times * float(chance[named].sum()))
+    return 100 * worst
+
+
 def _holds(table: pd.DataFrame, truth: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = table["ci_low"].to_numpy(), table["ci_high"].to_numpy()
     held = ((low <= truth) & (truth <= high)).astype(float)
@@ -245,6 +275,9 @@ def main() -> None:
 
     pairs = {groups: named_pairs(groups, draws) for groups in (2, 3, 4, 5)}
     print(pd.DataFrame(pairs).round(1).to_string(), flush=True)
+    for confidence, fewest in ((0.95, 0), (0.95, 5), (0.975, 5)):
+        named = sure_gaps(confidence, fewest)
+        print(f"sure at {confidence:.1%}, {fewest} expected: {named:.1f}% at most")
 
     def show(name: str, table: pd.DataFrame) -> None:
         print(f"\n{name}\n{table.round(1).T.to_string()}", flush=True)

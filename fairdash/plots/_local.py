@@ -5,6 +5,7 @@ import pandas as pd
 
 from fairdash._wording import (
     FOUR_FIFTHS,
+    NO_SUBGROUPS,
     GapNames,
     between,
     count,
@@ -43,7 +44,6 @@ from fairdash.plots._theme import (
 
 MOST_MODELS = 4
 LOCAL_DI = GapNames()
-ALL = "All rows"
 _SPLIT = (0.76, 0.83)  # where local DI ends and the counts begin
 _BELOW, _LINE = 44, 16  # pixels to the names of groups, and of one of them
 _STEP = "\u2003\u2003"  # a level of the tree
@@ -204,7 +204,7 @@ def plot_ratios(
             *not_estimable(table, places),
         ],
     }
-    inside = table[table["estimable"] & (table["subgroup"] != ALL)]
+    inside = table[table["estimable"] & (table["subgroup"] != NO_SUBGROUPS)]
     below = int((inside["ratio"] < FOUR_FIFTHS).sum())
     sure = int((inside["ratio_high"] < FOUR_FIFTHS).sum())
     headline = (
@@ -260,6 +260,8 @@ def local_finding(
         return f"{what}: {after} and {before}, the intervals overlap"
     if float(worst[gap]) <= chance:
         return f"The largest gap, {widest}, is within what chance shows"
+    if worst["subgroup"] == NO_SUBGROUPS:
+        return f"The overall gap is {widest}"
     return fitting(
         f"The gap is largest in {worst['subgroup']}: {widest}",
         f"Largest gap: {worst['subgroup']}, {widest}",

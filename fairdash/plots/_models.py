@@ -121,16 +121,20 @@ def _describe(table: pd.DataFrame) -> str:
 
 
 def plot_overview(
-    table: pd.DataFrame, *, title: str, chance: float = float("nan")
+    table: pd.DataFrame,
+    *,
+    title: str,
+    label: str | None = None,
+    chance: float = float("nan"),
 ) -> Picture:
     """Small figure for Home: accuracy against Worst-1-DI, one mark per model.
 
-    The figure has one trace per model; of more than `MOST_NAMED` the first and those
-    that no other beats in both, the others in one trace of grey dots. ``table`` is as
-    for `plot_comparison`, ``title`` what the result is of.
+    The figure has one trace per model; of more than `MOST_NAMED` the first, that of
+    ``label`` and those that no other beats in both, the others in one trace of grey
+    dots. ``table`` is as for `plot_comparison`, ``title`` what the result is of.
     """
     data: list[Spec] = []
-    named = _named(table)
+    named = _named(table) | (table["label"] == label).to_numpy()
     grey = table[~named]
     if len(grey):
         data.append(

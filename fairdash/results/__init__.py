@@ -71,7 +71,9 @@ from fairdash.results.rates import (
     base_rate_kpis,
     base_rate_ratios,
     base_rates,
+    first_measure,
     plan_verdict,
+    promised_of_scores,
     promised_subgroups,
     readable_plan,
 )

@@ -1,9 +1,8 @@
 """Subgroups of models: their gaps, and who is worse off where."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
-from math import copysign, isclose, nan
+from functools import cached_property, lru_cache
 from typing import Any
 
 import pandas as pd
@@ -11,25 +10,19 @@ import pandas as pd
 from fairdash._wording import (
     GapNames,
     Kpi,
-    alike_words,
     change,
+    count,
     floor_words,
     interval,
     number,
     plural,
-    spoken_group,
 )
 from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.metrics import (
     INTERVAL_KINDS,
     MEASURE_NAMES,
     MEASURE_SYMBOLS,
-    better_when,
-    gap_ends,
-    gap_words,
-    in_points,
     mean_local_di,
-    whole_points,
 )
 from fairdash.results.evaluation import (
     DI_HELP,
@@ -41,6 +34,7 @@ from fairdash.results.evaluation import (
 )
 from fairdash.results.models import Setting, on_shared_seeds
 from fairdash.results.rows import Kept, Tested, tested
+from fairdash.results.verdict import Pair, Verdict
 from fairdash.store import Store
 
 FOLDS_WORDS = (
@@ -56,6 +50,8 @@ PLACE_WORDS = (
     "its own."
 )
 _MOST_ROWS = 40
+_SURE = 0.975
+_FEWEST_EXPECTED = 5  # rows of each value in each group
 _LABEL = 20  # characters on a card
 _MOST_KEPT = 16  # figures of a result
 _ENDS = ("", "_low", "_high")  # of the columns of a metric
@@ -181,124 +177,76 @@ class LocalResult:
         table = table.sort_values(told.gap, ascending=False)[list(names)]
         return table.rename(columns=names)
 
+    def listed(self, groups: Sequence[str]) -> tuple[pd.DataFrame, dict[str, str], str]:
+        """Return the table of `ranked` as it fits a page of several groups.
+
+        Rows by group are one column of text. With it come short names of columns, and
+        the sentence that says what stands below these.
+        """
+        table = self.ranked(groups)
+        by_group = [f"Rows {name}" for name in groups]
+        rows = table[by_group].to_numpy()
+        said = [" / ".join(map(count, row)) for row in rows]
+        table.insert(list(table).index(by_group[0]), "Rows by group", said)
+        table = table.drop(columns=by_group)
+        if self.own["estimable"].all():
+            table = table.drop(columns="Not estimable")
+        symbol = self.names.symbol
+        words = f"Under each group its {symbol}; rows by group: {' / '.join(groups)}."
+        return table, {f"{symbol} {name}": name for name in groups}, words
+
     def verdict(
-        self,
-        groups: Sequence[str],
-        outcome: str,
-        *,
-        favourable: bool = True,
-        feature: str = "",
+        self, outcome: str, *, favourable: bool = True, feature: str = ""
     ) -> str:
         """Say who is worse off, where, by how much and how surely; then over all rows.
 
         ``outcome`` is what is predicted, such as "approved = yes", and ``favourable``
         whether that is good for the person; ``feature`` the column of the groups.
         """
-        gap, named = self.names.gap, partial(spoken_group, feature)
-        if self.row["constant"] > MOST_SEEDS:
-            return alike_words(self.label)
-        known = self.own[self.own["estimable"]]
-        if known.empty:
-            return "No subgroup is estimable: choose wider ones or a smaller size."
-        worst = known.nlargest(1, gap).iloc[0]
-        rows = "all rows" if self.rows == "row" else f"{self.rows}s"
-        rows += ", cross-validated" if self.crossed else ""
-        if self.n_seeds > 1:
-            rows = f"mean of {self.n_seeds} seeds, {rows}"
-        whole = self._overall(outcome, favourable, named)
-        if not self.beyond_chance:
-            size: Callable[[float], str] = self._size
-            if in_points(self.measure) and size(worst[gap]) == size(self.chance):
-                size = _tenths
-            return (
-                f"No gap in a subgroup exceeds what chance alone shows: the largest, "
-                f"{size(worst[gap])}, is not above the {size(self.chance)} that a fair "
-                f"model stays below in 95% of cases ({rows}).{whole}"
-            )
-        values = {name: float(worst[f"{self.names.value}{name}"]) for name in groups}
-        ordered = sorted(groups, key=values.__getitem__)
+        return Verdict(self, outcome, favourable, feature).text()
+
+    @cached_property
+    def surest(self) -> Pair | None:
+        """The groups of a subgroup whose gap is surest, if one is surely not 0.
+
+        The largest gap may be within the reach of chance, as that of a small subgroup
+        often is, and the gap of a larger one still be sure: the interval that holds for
+        all pairs in all subgroups at 97.5 % is above 0, and five rows of both values
+        are expected in both groups. Of fair subgroups one is then named in at most 4 %
+        of tables. Of measures with other intervals and of weighted rows none is named.
+        """
+        if self.named is None or self.named.weighted:
+            return None
+        if not INTERVAL_KINDS[self.measure].startswith("Newcombe"):
+            return None
+        sure = []
+        for _, row in self.own[self.own["estimable"]].iterrows():
+            pair = self.furthest_inside(row)
+            groups = pair.lower, pair.higher
+            n = row[[f"n_{name}" for name in groups]].to_numpy(float)
+            rates = row[[f"{self.names.value}{name}" for name in groups]]
+            rate = float(n @ rates.to_numpy(float) / n.sum())
+            place = {"subgroup": pair.place, "confidence": _SURE}
+            low, _ = self.named.ends(pair.higher, pair.lower, **place)
+            if low > 0 and min(rate, 1 - rate) * n.min() >= _FEWEST_EXPECTED:
+                sure.append((low, pair))
+        return max(sure)[1] if sure else None
+
+    def furthest_inside(self, row: "pd.Series[Any]") -> Pair:
+        """Return the groups furthest apart in a subgroup, or from the reference."""
+        start = self.names.value
+        columns = [str(name) for name in row.index if str(name).startswith(start)]
+        values = {name.removeprefix(start): float(row[name]) for name in columns}
+        ordered = sorted(values, key=values.__getitem__)
         if self.reference is not None:
             base = values[self.reference]
-            far = max(groups, key=lambda name: abs(values[name] - base))
+            far = max(values, key=lambda name: abs(values[name] - base))
             ordered = sorted((far, self.reference), key=values.__getitem__)
         lower, higher = ordered[0], ordered[-1]
-        apart = values[higher] - values[lower]
-        if apart < worst["ci_low"]:
-            return (
-                f"In {worst['subgroup']} groups are {self._size(worst[gap])} apart "
-                f"by {self.label}, but seeds disagree on who is ahead ({rows}).{whole}"
-            )
-        less = better_when(self.measure, favourable=favourable) == "high"
-        low, high = worst["ci_low"], worst["ci_high"]
+        place, low, high = str(row["subgroup"]), row["ci_low"], row["ci_high"]
         if self.named is not None:
-            low, high = self.named.ends(higher, lower, str(worst["subgroup"]))
-        if self.measure != "selection_rate":
-            one, other = (lower, higher) if less else (higher, lower)
-            apart = values[one] - values[other]
-            words = self._words(named(one), named(other), apart, outcome)
-            ends = gap_ends(self.measure, 1, low, high)
-            place = f"In {worst['subgroup']}, by {self.label}"
-            return f"{place}, {words} ({ends}; {rows}).{whole}"
-        ends = f"{100 * low:.0f} to {100 * high:.0f}"
-        if self.named is not None:
-            ends = gap_ends(self.measure, 1, low, high)
-        often, one, other = ("less", lower, higher) if less else ("more", higher, lower)
-        return (
-            f"In {worst['subgroup']}, {self.label} predicts “{outcome}” "
-            f"{whole_points(apart)} {often} often for {named(one)} than for "
-            f"{named(other)} "
-            f"({ends}; {rows}).{whole}"
-        )
-
-    def _overall(
-        self, outcome: str, favourable: bool, named: Callable[[str], str]
-    ) -> str:
-        """Say how far which groups are apart over all rows, where that is sure."""
-        name = self.names.overall
-        gap, low, high = (
-            self.row.get(name + end, nan) for end in ("", "_low", "_high")
-        )
-        if not low > 0 or (self.n_seeds > 1 and not self.overall_sure):
-            return ""
-        ends = gap_ends(self.measure, 1, low, high)
-        pair = self._furthest_apart(gap, favourable)
-        if pair is None:
-            return f" Over all rows groups are {self._size(gap)} apart ({ends})."
-        one, other = pair
-        signed = copysign(gap, self.overall[one] - self.overall[other])
-        if self.named is not None and self.has_pairs:
-            first, second = pair if signed > 0 else pair[::-1]
-            low, high = self.named.ends(first, second)
-            ends = gap_ends(self.measure, 1, low, high)
-        if not low > 0:
-            return ""
-        words = self._words(named(one), named(other), signed, outcome)
-        where = "Overall," if words.startswith("among") else "Over all rows"
-        return f" {where} {words} ({ends})."
-
-    def _words(self, one: str, other: str, difference: float, outcome: str) -> str:
-        quoted = f"“{outcome}”"
-        decided = f"predicted {quoted}"
-        return gap_words(
-            self.measure, one, other, difference, decided=decided, outcome=quoted
-        )
-
-    def _furthest_apart(self, gap: float, favourable: bool) -> tuple[str, str] | None:
-        """Return who is worse off than whom by the gap over all rows.
-
-        None where these are other groups in other seeds: no two are that far apart.
-        """
-        value = self.overall
-        if len(value) < 2:
-            return None
-        one, other = (end(value, key=value.__getitem__) for end in (min, max))
-        if better_when(self.measure, favourable=favourable) == "low":
-            one, other = other, one
-        if self.reference is not None:
-            other = self.reference
-            one = max(value, key=lambda name: abs(value[name] - value[other]))
-        same = isclose(abs(value[one] - value[other]), gap, abs_tol=1e-6)
-        return (one, other) if same else None
+            low, high = self.named.ends(higher, lower, place)
+        return Pair(place, lower, higher, values[higher] - values[lower], low, high)
 
     def facts(self, name: str, subgroups: Subgroups) -> tuple[str, ...]:
         """Return the context line: data set, rows, subgroups, seeds."""
@@ -334,7 +282,7 @@ class LocalResult:
         held_for, estimable = "", self.own["estimable"].sum()
         if self.named is not None and self.has_pairs:
             held_for = PAIR_WORDS
-        elif self.named is not None and estimable > 1 and self.beyond_chance:
+        elif estimable > 1 and (self.beyond_chance or self.surest) and self.named:
             held_for = PLACE_WORDS.format(n=estimable)
         return " ".join(
             filter(None, [text, held_for, told, floor_words(self.label), self.note])
@@ -363,9 +311,6 @@ class LocalResult:
                 not_estimable(self.own),
             ),
         ]
-
-    def _size(self, gap: float) -> str:
-        return whole_points(gap) if in_points(self.measure) else number(gap)
 
     def _each(self, words: str) -> str:
         return f"each seed's {words}" if self.n_seeds > 1 else words
@@ -418,10 +363,6 @@ def local_result(
         changes,
         compared.note(),
     )
-
-
-def _tenths(gap: float) -> str:
-    return f"{number(100 * gap, 1)} points"
 
 
 def gap_names(measure: str) -> GapNames:

@@ -8,7 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import four_fifths, group_label, spoken_group
+from fairdash._wording import (
+    MINUS,
+    UNDEFINED,
+    four_fifths,
+    group_label,
+    spoken_group,
+)
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     MEASURE_NAMES,
@@ -26,7 +32,7 @@ from fairdash.metrics import (
 from fairdash.results.evaluation import constant
 from fairdash.results.local import LocalResult, gap_names, local_result
 from fairdash.results.models import Setting, on_shared_seeds
-from fairdash.results.pairs import NamedPair, measured_locally, predicted, ratio_of_all
+from fairdash.results.pairs import NamedPair, asked_of, measured_locally, ratio_of_all
 from fairdash.results.rows import (
     ALL_ROWS,
     Tested,
@@ -159,12 +165,13 @@ def every_measure(
 
     Returns
     -------
-    DataFrame, one row per measure: measure, symbol, a column per group, gap (signed:
-    the group furthest from the reference minus that one), ci_low, ci_high, ratio,
+    DataFrame, one row per measure: measure, symbol, a column per group, group, other,
+    gap (signed: the group furthest from the reference minus that one, the other, both
+    as a sentence calls them), ci_low, ci_high, ratio,
     ratio_low, ratio_high (the smallest over the largest value, or over that of the
     reference), four_fifths (where that is by the rule of thumb), sentence
     """
-    outcome = store.dataset(dataset_id).roles.outcome()
+    outcome = store.dataset(dataset_id).roles.spoken_outcome()
     return _every_measure(
         store, model, dataset_id, favourable, outcome, reference, also
     )
@@ -216,7 +223,7 @@ def _by_groups(
     ratio = dict(zip(("ratio", "ratio_low", "ratio_high"), ratios, strict=True))
     return {
         **{str(group): value for group, value in values.items()},
-        **{name: gap[name] for name in ("gap", "ci_low", "ci_high")},
+        **{name: gap[name] for name in ("group", "other", "gap", "ci_low", "ci_high")},
         **ratio,
         "four_fifths": four_fifths(ratio["ratio"], ratio["ratio_high"]),
         "sentence": gap_sentence(
@@ -242,7 +249,7 @@ def every_model(
     """
     roles = store.dataset(dataset_id).roles
     favourable = roles.positive_is != "unfavourable"
-    asked = dataset_id, measure, favourable, roles.outcome(), None
+    asked = dataset_id, measure, favourable, roles.spoken_outcome(), None
     return pd.DataFrame(
         [{"model": one.label, **_by_groups(store, one, *asked)} for one in models]
     )
@@ -303,7 +310,7 @@ def widest_gap(
         "gap": widest["difference"],
         "ci_low": widest["ci_low"],
         "ci_high": widest["ci_high"],
-        "decided": f"predicted “{dataset.roles.outcome()}”",
+        "decided": f"predicted “{dataset.roles.spoken_outcome()}”",
     }
 
 
@@ -312,16 +319,36 @@ def readable_measures(
 ) -> pd.DataFrame:
     """Return the table of `every_measure` or `every_model` with readable names.
 
-    Intervals are of differences, or of ratios where ``gap`` is "ratio".
+    Intervals are of differences, or of ratios where ``gap`` is "ratio". Of two groups
+    every difference is the first minus the second, as the columns stand; of more each
+    row says which it is of.
     """
+    table, of = _directed(table, [spoken_group(feature, group) for group in groups])
     names = {"model": "Model", "measure": "Measure"}
     names |= {group: group_label(feature, group) for group in groups}
-    apart = {"gap": "Gap", "ci_low": "Low", "ci_high": "High", "ratio": "Ratio"}
+    apart = {"of": "Gap of", "gap": of, "ci_low": "Low", "ci_high": "High"}
+    apart["ratio"] = "Ratio"
     if gap == "ratio":
         apart = {"ratio": "Ratio", "ratio_low": "Low", "ratio_high": "High"}
     names |= apart | {"four_fifths": "Four fifths"}
     names |= {"sentence": "In words", "symbol": "Definition"}
     return table[[name for name in names if name in table]].rename(columns=names)
+
+
+def _directed(table: pd.DataFrame, groups: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    """Return a table whose gaps have a direction, and what their column is called."""
+    if len(groups) > 2:
+        pairs = zip(table["group"], table["other"], table["gap"], strict=True)
+        of = [
+            f"{one} {MINUS} {other}" if np.isfinite(gap) else UNDEFINED
+            for one, other, gap in pairs
+        ]
+        return table.assign(of=of), "Gap"
+    first, second = groups
+    turned = table["group"] != first
+    ends = table[["gap", "ci_low", "ci_high"]]
+    swapped = -ends.set_axis(["gap", "ci_high", "ci_low"], axis=1)[[*ends]]
+    return table.assign(**ends.mask(turned, swapped)), f"{first} {MINUS} {second}"
 
 
 def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:
@@ -377,15 +404,7 @@ def _measured(trial: Tested, measure: str, reference: str | None) -> _Found:
 
 @lru_cache(maxsize=2000)
 def _by_group(trial: Tested, measure: str) -> pd.DataFrame:
-    rows = trial.rows
-    return measure_by_group(
-        measure,
-        rows.y,
-        predicted(rows, trial.key, measure),
-        sensitive_features=rows.groups["sensitive_features"],
-        sample_weight=rows.sample_weight,
-        folds=rows.folds(trial.key),
-    )
+    return measure_by_group(**asked_of(trial.rows, trial.key, measure))
 
 
 @lru_cache(maxsize=2000)
@@ -395,14 +414,5 @@ def _gaps(
     reference: str,
     confidence: float,
 ) -> pd.DataFrame:
-    rows = trial.rows
-    return measure_gaps(
-        measure,
-        rows.y,
-        predicted(rows, trial.key, measure),
-        sensitive_features=rows.groups["sensitive_features"],
-        reference=reference,
-        sample_weight=rows.sample_weight,
-        folds=rows.folds(trial.key),
-        confidence=confidence,
-    )
+    asked = asked_of(trial.rows, trial.key, measure)
+    return measure_gaps(**asked, reference=reference, confidence=confidence)

@@ -204,8 +204,9 @@ class Comparison:
         parts = []
         kept = [model for model in self.lacking if model not in self.excluded]
         if kept:
-            names = listing(dict.fromkeys(model.label for model in kept))
-            parts.append(f"Compared on {_seeds(self.seeds)}: {names} has no others.")
+            few = dict.fromkeys(model.label for model in kept)
+            lack = f"{listing(few)} {'has' if len(few) == 1 else 'have'} no others"
+            parts.append(f"Compared on {_seeds(self.seeds)}: {lack}.")
         elif self.lacking:
             parts.append(f"Compared on {_seeds(self.seeds)}.")
         if self.excluded:

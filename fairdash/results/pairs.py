@@ -28,21 +28,33 @@ def predicted(rows: Rows, key: str, measure: str) -> Any:
     return rows.scores(key) if measure in SCORE_MEASURES else rows.predictions(key)
 
 
+def asked_of(
+    rows: Rows, key: str, measure: str, *, inside: bool = False
+) -> dict[str, Any]:
+    """Return what the functions of `fairdash.metrics` take to measure a trial on rows.
+
+    ``inside`` subgroups, else over all of the rows.
+    """
+    groups = rows.groups
+    if not inside:
+        groups = {"sensitive_features": groups["sensitive_features"]}
+    return {
+        "measure": measure,
+        "y_true": rows.y,
+        "y_pred": predicted(rows, key, measure),
+        "sample_weight": rows.sample_weight,
+        "folds": rows.folds(key),
+        **groups,
+    }
+
+
 @lru_cache(maxsize=64)  # a page asks the same again at every move
 def measured_locally(
     trial: Tested, measure: str, reference: str | None
 ) -> LocalMeasure:
     """Return a measure of a trial by subgroup and group."""
-    key, rows = trial.key, trial.rows
-    return LocalMeasure.of(
-        measure,
-        rows.y,
-        predicted(rows, key, measure),
-        reference=reference,
-        sample_weight=rows.sample_weight,
-        folds=rows.folds(key),
-        **rows.groups,
-    )
+    asked = asked_of(trial.rows, trial.key, measure, inside=True)
+    return LocalMeasure.of(**asked, reference=reference)
 
 
 class NamedPair(NamedTuple):
@@ -56,18 +68,29 @@ class NamedPair(NamedTuple):
     measure: str
     reference: str | None
 
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have sampling weights."""
+        return any(trial.rows.sample_weight is not None for trial in self.trials)
+
     def ends(
-        self, one: str, other: str, subgroup: str | None = None
+        self,
+        one: str,
+        other: str,
+        subgroup: str | None = None,
+        *,
+        confidence: float = 0.95,
     ) -> tuple[float, float]:
         """Return the ends for the value of ``one`` less that of ``other``.
 
-        Means over the seeds in which the pair has both values.
+        Means over the seeds in which the pair has both values. ``confidence`` is that
+        of all pairs, and of all subgroups, together.
         """
         found = []
         for trial in self.trials:
             local = measured_locally(trial, self.measure, self.reference)
             sure = for_all_pairs(
-                0.95,
+                confidence,
                 len(local.cells.groups),
                 held=self.reference is not None,
                 times=1 if subgroup is None else int(local.estimable.sum()),
@@ -105,34 +128,19 @@ def local_ratios(
     estimable = 2 * by["estimable"].sum() >= len(trials)
     mean[["ratio", "ratio_low", "ratio_high"]] = mean.drop(columns="n").where(estimable)
     mean["estimable"] = estimable & mean["ratio"].notna()
-    mean["reason"] = by["reason"].max().replace("", "undefined")
+    reason = by["reason"].max().replace("", "undefined")
+    mean["reason"] = reason.where(~mean["estimable"], "")
     return mean.reset_index()
 
 
 @lru_cache(maxsize=2000)
 def ratio_of_all(trial: Tested, measure: str, reference: str | None) -> Interval:
     """Return the smallest over the largest value over all rows of a trial."""
-    rows = trial.rows
-    return ratio_interval(
-        measure,
-        rows.y,
-        predicted(rows, trial.key, measure),
-        sensitive_features=rows.groups["sensitive_features"],
-        reference=reference,
-        sample_weight=rows.sample_weight,
-        folds=rows.folds(trial.key),
-    )
+    asked = asked_of(trial.rows, trial.key, measure)
+    return ratio_interval(**asked, reference=reference)
 
 
 @lru_cache(maxsize=500)
 def _ratios(trial: Tested, measure: str, reference: str | None) -> pd.DataFrame:
-    rows, key = trial.rows, trial.key
-    return metrics.local_ratios(
-        measure,
-        rows.y,
-        predicted(rows, key, measure),
-        sample_weight=rows.sample_weight,
-        folds=rows.folds(key),
-        reference=reference,
-        **rows.groups,
-    )
+    asked = asked_of(trial.rows, trial.key, measure, inside=True)
+    return metrics.local_ratios(**asked, reference=reference)

@@ -9,15 +9,16 @@ import pandas as pd
 
 from fairdash import metrics
 from fairdash._wording import Kpi, count, interval, number, percent, plural
-from fairdash.datasets import Dataset, Subgroups, split
+from fairdash.datasets import Dataset, Roles, Subgroups, split
 from fairdash.metrics import (
+    MEASURE_NAMES,
     BaseRates,
     LocalMeasure,
     local_measure,
     local_ratios,
     mean_local_di,
 )
-from fairdash.results.local import not_estimable
+from fairdash.results.local import in_text, not_estimable
 
 
 def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
@@ -103,6 +104,29 @@ def promised_subgroups(
     return mean_local_di(tables)
 
 
+def first_measure(roles: Roles, asked: str) -> str:
+    """Return the measure that an audit of own scores opens at.
+
+    That is the false positive rate where a positive outcome is bad news, else the one
+    ``asked`` for.
+    """
+    unfavourable = roles.positive_is == "unfavourable"
+    return "false_positive_rate" if unfavourable else asked
+
+
+def promised_of_scores(
+    roles: Roles, found: pd.DataFrame, *, measure: str = "selection_rate"
+) -> str:
+    """Say in how many subgroups an audit of the table's first scores finds a gap.
+
+    ``found`` is of `promised_subgroups`, on all rows, at its `first_measure`, which is
+    named where it is another than ``measure``.
+    """
+    first, known = first_measure(roles, measure), found["estimable"]
+    what = "" if first == measure else f" by {in_text(MEASURE_NAMES[first])}"
+    return f"{roles.scores[0].column}: {known.sum()} of {len(known)} on all rows{what}"
+
+
 def base_rate_kpis(
     rates: BaseRates,
     used: int,
@@ -111,12 +135,14 @@ def base_rate_kpis(
     guessed: bool,
     promised: pd.DataFrame | None = None,
     where: str = "",
+    own: str = "",
 ) -> list[Kpi]:
     """Return rows used of those read, base rate, its gap, subgroups estimable.
 
     The gap is a finding: of roles that are only ``guessed`` it is not shown. Subgroups
     are those that an audit estimates: of ``promised``, see `promised_subgroups`, on the
-    rows that ``where`` names; by default of the rates, on all rows.
+    rows that ``where`` names; by default of the rates, on all rows. ``own`` says what
+    an audit of scores estimates, see `promised_of_scores`.
     """
     local = rates.local if promised is None else promised
     estimable = local["estimable"]
@@ -139,7 +165,7 @@ def base_rate_kpis(
         Kpi(
             "Subgroups estimable",
             f"{estimable.sum()} of {len(estimable)}",
-            " · ".join(filter(None, [where, not_estimable(local)])),
+            " · ".join(filter(None, [where, not_estimable(local), own])),
             help="In which an audit of a model finds a gap between groups, on the rows "
             f"it looks at. Of all rows: {rates.local['estimable'].sum()}, which a "
             "cross-validated audit looks at (Local fairness, Rows).",

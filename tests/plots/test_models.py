@@ -71,6 +71,9 @@ def test_of_many_models_the_first_and_those_no_other_beats_have_names(models, se
     assert best <= names or len(names) >= 5
     assert set(grey.text) == set(many["label"]) - names
     assert len(picture.table) == 17
+    left = next(label for label in many["label"] if label not in names)
+    also = plot_overview(many, title="A study", label=left).figure.data
+    assert {trace.name for trace in also[1:]} == names | {left}
 
 
 def test_a_model_that_does_not_decide_is_marked_and_not_called_fair(models):

@@ -17,6 +17,7 @@ from fairdash.results import (
     known_models,
     local_by_measure,
     own_models,
+    promised_of_scores,
     promised_subgroups,
 )
 from fairdash.sweep import MethodGrid
@@ -87,7 +88,7 @@ def test_all_rows_are_audited_with_models_that_did_not_see_them(models, dataset_
         mean = np.mean([table[name] for table in tables], axis=0)
         np.testing.assert_allclose(result.own[name], mean)
     assert (result.own["n"] == tables[0]["n"]).all()
-    said = result.verdict(dataset.group_names, "hired = yes")
+    said = result.verdict("hired = yes")
     assert "mean of 2 seeds, all rows, cross-validated" in said
     assert result.facts("People", SUBGROUPS)[1:] == (
         "700 rows", "subgroups branch", "5 folds", "2 seeds",
@@ -178,3 +179,20 @@ def test_promised_subgroups_are_those_an_audit_estimates(models, dataset_id, mea
         assert told.sum() >= audited.sum()
     else:
         assert audited.to_dict() == told.to_dict()
+
+
+def test_the_promise_of_scores_is_what_their_audit_estimates(models, dataset_id):
+    store, dataset = ui.store(), ui.store().dataset(dataset_id)
+    own = own_models(store, dataset_id)
+    bad = dataset.roles.model_copy(update={"positive_is": "unfavourable"})
+    for roles, measure, size, words in (
+        (dataset.roles, "selection_rate", 60, ""),
+        (bad, "false_positive_rate", 30, " by false positive rate"),
+    ):
+        small = Subgroups(columns=("branch", "age"), widths={"age": 10}, min_size=size)
+        found = local_by_measure(store, own, dataset_id, small, measure).own
+        n, total = found["estimable"].sum(), len(found)
+        assert 0 < n < total
+        table = promised_subgroups(dataset, small, measure=measure)
+        told = promised_of_scores(roles, table)
+        assert told == f"decile: {n} of {total} on all rows{words}"

@@ -58,6 +58,12 @@ def setting(label, *seeds):
     return Setting("road", label, tuple(trials))
 
 
+def test_several_models_that_lack_seeds_are_named_together():
+    one, two = setting("ROAD", 0), setting("Zhang", 0)
+    found = on_shared_seeds([setting("Logistic", 0, 1), one, two])
+    assert found.note() == "Compared on seed 0: ROAD and Zhang have no others."
+
+
 def test_models_are_compared_on_the_seeds_that_all_have(models, dataset_id):
     plain, *_, road = models
     assert (plain.seeds, road.seeds) == ({0, 1, 2}, {0})
@@ -170,6 +176,12 @@ def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
     dataset = ui.store().dataset(dataset_id)
     found = local_result(ui.store(), [road], dataset_id, SUBGROUPS)
     ranked = found.ranked(dataset.group_names).set_index("Subgroup")
+    listed, short, below = found.listed(dataset.group_names)
+    rows = zip(ranked["Rows here"], ranked["Rows there"], strict=True)
+    assert listed["Rows by group"].tolist() == [f"{a} / {b}" for a, b in rows]
+    assert short == {"P(ŷ = 1) here": "here", "P(ŷ = 1) there": "there"}
+    assert {*short} < {*listed}
+    assert below.endswith("its P(ŷ = 1); rows by group: here / there.")
     labels = SUBGROUPS.label(dataset.frame)
     rates, worst = {}, []
     for trial in road.trials:
@@ -225,7 +237,7 @@ def results(draw):
 @given(results())
 def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
     groups, found = case
-    words = found.verdict(groups, "approved = yes")
+    words = found.verdict("approved = yes")
     known = found.cells[found.cells["estimable"]]
     if found.row["constant"]:
         assert "decides alike" in words
@@ -266,12 +278,61 @@ def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
     assert int(high) == pytest.approx(100 * row["ci_high"], abs=0.51)
 
 
+@pytest.mark.parametrize(
+    "n, low, weighted, named",
+    [
+        (200, 0.1, False, True),
+        (200, -0.1, False, False),
+        (10, 0.1, False, False),
+        (200, 0.1, True, False),
+    ],
+)
+def test_a_sure_gap_is_named_though_the_largest_is_within_chance(
+    n, low, weighted, named
+):
+    same = {"label": "ROAD", "estimable": True, "ci_low": 0.0, "ci_high": 0.9}
+    tiny = same | {"subgroup": "tiny", "local_di": 0.5, "rate_a": 0.0, "rate_b": 0.5}
+    large = same | {"subgroup": "large", "local_di": 0.3, "rate_a": 0.5, "rate_b": 0.2}
+    cells = pd.DataFrame(
+        [tiny | {"n_a": 4, "n_b": 9}, large | {"n_a": 5 * n, "n_b": n}]
+    )
+    ends = {"tiny": (-0.01, 0.9), "large": (low, 0.4)}
+    pair = SimpleNamespace(
+        ends=lambda one, other, subgroup, confidence=0.95: ends[subgroup],
+        weighted=weighted,
+    )
+    table = pd.DataFrame([{"label": "ROAD", "n_seeds": 1, "constant": 0.0}])
+    found = LocalResult("ROAD", cells, table, 0.6, None, named=pair)
+    words = found.verdict("approved = yes")
+    assert ("No gap in a subgroup exceeds" in words) != named
+    if named:
+        assert words == (
+            "In large, ROAD predicts “approved = yes” 30 points less often for b than "
+            "for a (10 to 40; test rows). The largest gap, 50 points, is not above the "
+            "60 points that a fair model stays below in 95% of cases."
+        )
+    loud = replace(found, chance=0.4).verdict("approved = yes")
+    assert loud.startswith("In large, " if named else "In tiny, ")
+    above = "The largest gap, 50 points in tiny, is above the 40 points"
+    assert (above in loud) == named
+
+
+def test_a_gap_is_not_held_to_chance_where_that_is_not_known():
+    cells = {"subgroup": "north", "label": "ROAD", "local_di": 0.3, "ci_low": 0.2}
+    cells |= {"ci_high": 0.4, "estimable": True, "rate_a": 0.5, "rate_b": 0.8}
+    table = pd.DataFrame([{"label": "ROAD", "n_seeds": 1, "constant": 0.0}])
+    found = LocalResult("ROAD", pd.DataFrame([cells]), table, np.nan, None)
+    words = found.verdict("approved = yes")
+    assert words.startswith("In north groups are 30 points apart by ROAD; what chance")
+    assert "not known there (test rows)" in words
+
+
 def test_seeds_that_disagree_on_who_is_ahead_are_not_given_a_direction():
     cells = {"subgroup": "north", "label": "ROAD", "local_di": 0.3, "ci_low": 0.2}
     cells |= {"ci_high": 0.4, "estimable": True, "rate_a": 0.5, "rate_b": 0.52}
     table = pd.DataFrame([{"label": "ROAD", "n_seeds": 2, "constant": 0.0}])
     found = LocalResult("ROAD", pd.DataFrame([cells]), table, 0.1, None)
-    words = found.verdict(["a", "b"], "approved = yes")
+    words = found.verdict("approved = yes")
     assert "30 points apart" in words
     assert "seeds disagree on who is ahead" in words
 

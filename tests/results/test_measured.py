@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from math import nan
 
 import numpy as np
 import pandas as pd
@@ -109,10 +110,10 @@ def test_over_seeds_the_overall_gap_is_sure_where_its_signed_mean_excludes_0(
     sure = low > 0 or high < 0
     assert found.overall_sure == sure
     quiet = replace(found, chance=1.0)  # as if no subgroup stood out
-    said = quiet.verdict(dataset.group_names, "hired = yes")
+    said = quiet.verdict("hired = yes")
     start = re.compile("Over all rows|Overall,")
     assert bool(start.search(said)) == sure
-    loud = replace(found, chance=0.0).verdict(dataset.group_names, "hired = yes")
+    loud = replace(found, chance=0.0).verdict("hired = yes")
     assert said.split("cases")[1].partition(".")[2] == loud.partition(").")[2]
     if sure:
         from_base = (one - (one[base] if reference else one.min()) for one in rates)
@@ -184,7 +185,7 @@ def test_tables_are_those_of_the_stored_scores(models, dataset_id, measure):
     worst = np.mean([table["gap"].max() for table in tables])
     assert found.kpis(1)[0].value == f"{worst:.3f}"
     assert found.n_seeds == len(tables)
-    found.verdict(dataset.group_names, dataset.roles.outcome())
+    found.verdict(dataset.roles.outcome())
 
 
 def test_a_score_column_is_audited_on_all_rows_or_beside_a_model(models, dataset_id):
@@ -205,7 +206,7 @@ def test_a_score_column_is_audited_on_all_rows_or_beside_a_model(models, dataset
     )
     assert alone.own["gap"].tolist() == pytest.approx(expected["gap"].tolist())
     assert "900 rows" in alone.facts("People", SUBGROUPS)
-    words = alone.verdict(dataset.group_names, "hired = yes")
+    words = alone.verdict("hired = yes")
     worst = expected.loc[expected["gap"].idxmax()]
     assert words.startswith(
         f"In {worst['subgroup']}, by decile ≥ 5, among rows without “hired = yes”, "
@@ -260,6 +261,12 @@ def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
     shown = readable_measures(table.reset_index(), ["here", "there"], "origin", "ratio")
     assert "Gap" not in shown
     assert shown[["Ratio", "Low", "High"]].iloc[0].tolist() == gap[names].tolist()
+    apart = readable_measures(table.reset_index(), ["here", "there"], "origin")
+    columns = apart["origin: here"] - apart["origin: there"]
+    assert apart["here − there"].tolist() == pytest.approx(columns.tolist())
+    assert (apart["Low"] <= apart["here − there"]).all()
+    assert (apart["here − there"] <= apart["High"]).all()
+    assert set(table["group"]) == {"here", "there"}, "as the best off change"
     assert "there are predicted “hired = yes”" in gap["sentence"]
     (beside,) = every_model(ui.store(), [own], dataset_id, "auc").to_dict("records")
     assert beside.pop("model") == own.label
@@ -342,6 +349,8 @@ def test_ratios_are_means_over_seeds_with_all_rows_first(models, dataset_id, mea
         ]
         tables.append([rate.min() / rate.max() for rate in rates])
     np.testing.assert_allclose(found["ratio"], np.mean(tables, axis=0))
+    assert found["estimable"].all()
+    assert (found["reason"] == "").all()
     assert (found["ratio_low"] <= found["ratio"]).all()
     assert (found["ratio"] <= found["ratio_high"]).all()
     picture = plot_ratios(found, label="M", measure=measure, colour_role="ours")
@@ -428,10 +437,19 @@ def test_the_pair_and_the_subgroup_named_have_an_interval_for_all(
     asked = SUBGROUPS, measure, reference
     found = local_by_measure(ui.store(), [own], data, *asked)
     groups = sorted(frame["origin"].unique())
-    said = found.verdict(groups, "hired = yes", feature="origin")
+    said = found.verdict("hired = yes", feature="origin")
     assert held in found.caption()
-    unsaid = replace(found, chance=1.0).caption()  # then no subgroup is named
-    assert (held in unsaid) == (len(groups) > 2)
+    unsure = replace(found, named=None)
+    assert held not in unsure.caption()
+    quiet = replace(found, chance=1.0)  # the largest gap is no finding, a sure one is
+    assert held in quiet.caption()
+    told = quiet.verdict("hired = yes", feature="origin")
+    place, lower, higher, *_ = quiet.surest
+    sure = {"subgroup": place, "confidence": 0.975}
+    assert found.named.ends(higher, lower, **sure)[0] > 0
+    assert told.startswith(f"In {quiet.surest.place}, ")
+    assert "The largest gap, " in told
+    assert "No gap in a subgroup" in replace(unsure, chance=1.0).verdict("x")
     worst = found.own.nlargest(1, found.names.gap).iloc[0]["subgroup"]
     pairs = 3 if reference is None and len(groups) == 3 else len(groups) - 1
     for rows, places in ((frame[frame["branch"] == worst], 2), (frame, 1)):
@@ -488,3 +506,15 @@ def test_ratios_to_a_reference_are_of_the_lowest_other_group(inline, measure):
         to_there = local_ratios(ui.store(), own, data, SUBGROUPS, measure, "there")
         assert (to_there["ratio"] > 1).any()
         assert (free["ratio"] <= 1).all()
+
+
+def test_of_several_groups_each_row_says_what_its_gap_is_of():
+    told = {"gap": [-0.2, nan], "ci_low": [-0.3, nan], "ci_high": [-0.1, nan]}
+    table = pd.DataFrame(
+        {"measure": ["Accuracy", "AUC"], "a": 0.5, "b": 0.7, "c": 0.6, **told}
+    ).assign(group="a", other="b")
+    shown = readable_measures(table, ["a", "b", "c"], "sex")
+    assert shown["Gap of"].tolist() == ["a − b", "–"]
+    assert shown["Gap"].equals(table["gap"])
+    ratios = readable_measures(table.assign(ratio=0.8), ["a", "b", "c"], "sex", "ratio")
+    assert "Gap of" not in ratios

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fairdash.metrics import Correlation, traits
 from fairdash.results import TopRows, weights_verdict
 from fairdash.results.choices import verdict_words
+from fairdash.results.outcomes import Outcome
 
 SHARES = st.integers(-400, 400).map(lambda n: n / 1000)
 CHANGES = st.tuples(SHARES, SHARES, SHARES).map(sorted)
@@ -122,3 +123,15 @@ def test_the_verdict_on_weights_is_that_of_its_correlation_and_top_rows(
         assert [low, high] == [
             pytest.approx(100 * row[end], abs=0.051) for end in ("ci_low", "ci_high")
         ]
+
+
+@pytest.mark.parametrize("constant", [0.0, 1.0])
+def test_a_card_of_a_run_colours_no_gap_of_a_model_that_does_not_decide(constant):
+    names = ["accuracy", GAP, "worst_1_di"]
+    row = ROW | {"constant": constant} | dict.fromkeys(names, 0.1)
+    row |= {f"{name}_{end}": 0.1 for name in names for end in ("low", "high")}
+    moved = {"difference": -0.2, "low": -0.3, "high": -0.1}
+    changes = pd.DataFrame([{"metric": name, **moved} for name in names])
+    told = Outcome((), "ROAD", pd.DataFrame(), row, changes, 0.2, "", {})
+    gaps = None if constant else True
+    assert [card.good for card in told.kpis()[:3]] == [False, gaps, gaps]
