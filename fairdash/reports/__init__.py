@@ -2,6 +2,7 @@
 
 from fairdash.reports._blocks import Words
 from fairdash.reports._facts import portable_spec
+from fairdash.reports._notebook import notebook, show
 from fairdash.reports._paper import ABSENT as NO_PDF
 from fairdash.reports._paper import printer, to_pdf
 from fairdash.reports._report import (
@@ -9,8 +10,6 @@ from fairdash.reports._report import (
     SECTIONS,
     SMALLEST_GROUP,
     Report,
-    notebook,
     report,
     score_report,
-    show,
 )

@@ -22,21 +22,15 @@ from fairdash.postprocessing import (
     as_margins,
     trade_off_table,
 )
-from fairdash.reports._blocks import (
-    Block,
-    Cards,
-    Code,
-    Facts,
-    Figure,
-    Table,
-    Words,
+from fairdash.reports._blocks import Block, Cards, Code, Facts, Figure, Table, Words
+from fairdash.reports._sections import Found, FoundData
+from fairdash.reports._small_groups import (
     base_cells,
     few_words,
     suppressed_words,
     without_small_cells,
     without_small_groups,
 )
-from fairdash.reports._sections import Found, FoundData
 from fairdash.results import (
     DI_HELP,
     base_rate_kpis,
@@ -55,6 +49,38 @@ from fairdash.results import (
 from fairdash.store import Store
 from fairdash.sweep import PARITY, RESULTS_VERSION, SweepSpec, python_script
 
+PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
+_TERMS = {
+    "Test rows": "Rows that no model was trained or chosen on. Every number reported "
+    "is of them, unless validation rows are named.",
+    "Validation rows": "Rows on which settings are compared and one is chosen.",
+    "Accuracy": "The share of rows whose predicted outcome is the recorded one.",
+    "DI": DI_HELP,
+    "Local DI": "The same difference inside one subgroup.",
+    "Worst-1-DI": "The largest local DI of the subgroups that are estimable.",
+    "Chance alone": "What the largest gap of a model that is fair in every subgroup "
+    "stays below in 95% of cases: groups shuffled within subgroups. The largest of "
+    "many noisy gaps is never 0.",
+    "95% interval": "Where the value of the population lies with 95% confidence: "
+    "Wilson for a rate, Newcombe for a gap; the lower end of a largest gap counts all "
+    "pairs it is the largest of (Bonferroni). Over several seeds its ends are means.",
+    "Paired change": "The difference of two models on the same rows, resampled "
+    "together. It is clear when its interval excludes 0.",
+    "Not estimable": "Too few rows, or none of a group. It is never shown as 0, for 0 "
+    "means fair.",
+    "Constant": "A model that decides alike for everyone, or as chance might on "
+    "the rows: its gaps say nothing.",
+    "Seed": "Splits the rows anew and trains anew.",
+}
+_BASE = {
+    "subgroup": "Subgroup",
+    "group": "Group",
+    "n": "Rows",
+    "rate": "Base rate",
+    "ci_low": "Low",
+    "ci_high": "High",
+    "reason": "Not estimable",
+}
 _CHANGED = {
     "group": "Group",
     "n": "Rows",
@@ -78,44 +104,6 @@ def portable_spec(store: Store, run_id: str) -> SweepSpec:
     run = store.run(run_id)
     table = store.dataset_record(run.dataset_id).table_sha256
     return SweepSpec.of_run(run.spec).of_table(table, store.table_format(table))
-
-
-PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "torch")
-
-
-_TERMS = {
-    "Test rows": "Rows that no model was trained or chosen on. Every number reported "
-    "is of them, unless validation rows are named.",
-    "Validation rows": "Rows on which settings are compared and one is chosen.",
-    "Accuracy": "The share of rows whose predicted outcome is the recorded one.",
-    "DI": DI_HELP,
-    "Local DI": "The same difference inside one subgroup.",
-    "Worst-1-DI": "The largest local DI of the subgroups that are estimable.",
-    "Chance alone": "What the largest gap of a model that is fair in every subgroup "
-    "stays below in 95% of cases: groups shuffled within subgroups. The largest of "
-    "many noisy gaps is never 0.",
-    "95% interval": "Where the value of the population lies with 95% confidence: "
-    "Wilson for a rate, Newcombe for a gap, resampled rows for the largest gap. Over "
-    "several seeds its ends are means.",
-    "Paired change": "The difference of two models on the same rows, resampled "
-    "together. It is clear when its interval excludes 0.",
-    "Not estimable": "Too few rows, or none of a group. It is never shown as 0, for 0 "
-    "means fair.",
-    "Constant": "A model that decides alike for everyone, or as chance might on "
-    "the rows: its gaps say nothing.",
-    "Seed": "Splits the rows anew and trains anew.",
-}
-
-
-_BASE = {
-    "subgroup": "Subgroup",
-    "group": "Group",
-    "n": "Rows",
-    "rate": "Base rate",
-    "ci_low": "Low",
-    "ci_high": "High",
-    "reason": "Not estimable",
-}
 
 
 def data(found: FoundData) -> Sequence[Block]:

@@ -13,12 +13,8 @@ from fairdash._wording import count, interval, listing, number, plural
 from fairdash.audits import guarantee, model_asked, search_for_guarantee
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
-from fairdash.reports._blocks import (
-    Block,
-    Cards,
-    Figure,
-    Table,
-    Words,
+from fairdash.reports._blocks import Block, Cards, Figure, Table, Words
+from fairdash.reports._small_groups import (
     hidden_names,
     suppressed_words,
     without_small_groups,
@@ -143,8 +139,7 @@ def summary(found: Found) -> Sequence[Block]:
     """Return the verdict, the model's numbers and what it changed."""
     result, roles = found.shown[0], found.dataset.roles
     verdict = result.verdict(
-        found.dataset.group_names,
-        roles.outcome(),
+        roles.spoken_outcome(),
         favourable=roles.positive_is != "unfavourable",
         feature=roles.sensitive_feature,
     )
@@ -286,21 +281,30 @@ def _choice_words(found: Found, sweep: StoredSweep) -> str:
         how = f"{label} was asked for by name."
     elif opened is None:
         how = f"No setting was chosen among others; the report is about {label}."
-    elif sweep.result.best({PARITY: found.limit}) is None:
-        how = (
-            f"{label} is the most accurate on validation rows; none keeps DI ≤ "
-            f"{found.limit:g} there."
-        )
     else:
-        how = (
-            f"{label} is the most accurate on validation rows of those that keep DI ≤ "
-            f"{found.limit:g} there."
-        )
+        how = _rule_words(sweep, label, found.limit)
     rows = "All numbers reported are of test rows, on which nothing was chosen."
     warnings = [
         agreement_words(sweep.result, metric, name) for metric, name in MEASURED.items()
     ]
     return " ".join(filter(None, [start, how, rows, *warnings]))
+
+
+def _rule_words(sweep: StoredSweep, label: str, limit: float) -> str:
+    """Say by which rule a sweep opens on a setting: see `SweepResult.start`."""
+    grid = sweep.grid_result
+    if grid.best({PARITY: limit}) is not None:
+        those = "the run's own settings" if sweep.grid else "those"
+        return (
+            f"{label} is the most accurate on validation rows of {those} that keep "
+            f"DI ≤ {limit:g} there."
+        )
+    if grid.fairest() is None:
+        return f"No setting decides on validation rows; {label} is the first."
+    return (
+        f"No setting keeps DI ≤ {limit:g} on validation rows; {label} has the least "
+        "DI there."
+    )
 
 
 def _sweep_figures(found: Found, sweep: StoredSweep) -> list[Block]:

@@ -3,6 +3,7 @@
 import os
 from itertools import pairwise
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pandas as pd
@@ -18,13 +19,13 @@ from fairdash._wording import p_value
 from fairdash.audits import guarantee, search_for_guarantee, search_model
 from fairdash.cli import app
 from fairdash.datasets import Roles, ScoreColumn, split
-from fairdash.jobs import finished_file, queue, unpack_runs
+from fairdash.jobs import finished_file, queue, run_open, unpack_runs
 from fairdash.postprocessing import RampThreshold
 from fairdash.reports import SECTIONS, report, score_report
-from fairdash.reports._blocks import hidden_names
+from fairdash.reports._small_groups import hidden_names
 from fairdash.results import StoredSweep, known_models_of, opened_on
 from fairdash.store import open_store
-from fairdash.sweep import choose_certified
+from fairdash.sweep import SweepSpec, choose_certified
 
 DOCS = Path(__file__).parents[2] / "docs"
 DATA = os.environ.get("FAIRDASH_DATA")
@@ -55,6 +56,28 @@ def test_the_settings_are_those_of_the_store(page, swept):
                 assert shown == pytest.approx(mine[f"{part}_{name}"].mean(), abs=5e-4)
     chosen = opened_on(store, run).label
     assert f"{chosen} is the most accurate on validation rows" in page.texts["p"]
+
+
+def test_where_no_setting_keeps_the_limit_the_least_gap_is_what_was_chosen_by(
+    swept, tmp_path
+):
+    old, run = swept
+    copytree(old.home, tmp_path / "home")
+    store = open_store(tmp_path / "home")
+    spec = SweepSpec.of_run(store.run(run).spec | {"di_limit": 0.0})
+    strict = queue(store, spec, name="Strict")
+    run_open(store)
+    rows = store.snapshot(strict).table()
+    means = rows[rows["method"] == "road"].groupby(["fairness_weight", "tau"])
+    least = means["validation_demographic_parity_difference"].mean()
+    shown = ReportPage(report(store, strict, sections=["tried"]).to_html())
+    chosen = opened_on(store, strict)
+    params = chosen.trials[0].params
+    assert (params["fairness_weight"], params["tau"]) == least.idxmin()
+    words = f"No setting keeps DI ≤ 0 on validation rows; {chosen.label} has the least"
+    assert words in shown.texts["p"]
+    assert "most accurate on" not in shown.texts["p"]
+    store.close()
 
 
 def decided(store, run, model):

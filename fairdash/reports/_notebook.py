@@ -1,0 +1,161 @@
+"""A report in a notebook: shown by a cell, or written as one."""
+
+import json
+from dataclasses import dataclass
+from html import escape
+
+import pandas as pd
+
+from fairdash import plots
+from fairdash._wording import number
+from fairdash.audits import Audit
+from fairdash.metrics import MEASURE_NAMES
+from fairdash.plots import Picture
+from fairdash.reports._blocks import Block, Figure, Section, Table, Words
+from fairdash.reports._report import Report
+from fairdash.reports._written import to_html
+from fairdash.results import gap_names
+
+_HEIGHT = 640  # pixels of the frame; what is taller scrolls inside
+_FIRST = """\
+from pathlib import Path
+from tempfile import mkdtemp
+
+import fairdash
+from fairdash.jobs import unpack_runs
+from fairdash.reports import report
+from fairdash.store import open_store
+
+store = open_store(mkdtemp())  # an empty home folder; name your own to keep it
+run = unpack_runs(store, Path({bundle!r})).runs[0]
+found = report(store, run)
+found.title, found.facts"""
+_LAST = """\
+rows = store.snapshot(run).table()
+store.close()
+rows"""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What `show` returns: a notebook draws it, `page` is its whole HTML page."""
+
+    page: str
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the page, which loads nothing from elsewhere."""
+        return (
+            f'<iframe title="fairdash" srcdoc="{escape(self.page)}" '
+            f'style="width: 100%; height: {_HEIGHT}px; border: 0"></iframe>'
+        )
+
+
+def show(found: Audit | Report | Picture, section: str | None = None) -> Shown:
+    """Show an audit, a report or a figure in a notebook, as pages do.
+
+    Parameters
+    ----------
+    section : str, optional
+        Of a report, one of `fairdash.reports.SECTIONS`; by default all.
+
+    Returns
+    -------
+    Shown
+        With which a cell ends. It brings plotly.js along, 1.8 MB, and needs no network.
+
+    Raises
+    ------
+    ValueError
+        When the report has no such section.
+
+    Examples
+    --------
+    >>> import fairdash
+    >>> audit = fairdash.audit(
+    ...     [0, 1, 0, 1] * 50, [0, 1, 1, 0] * 50, sensitive_features=["a", "b"] * 100
+    ... )
+    >>> audit.verdict in fairdash.show(audit).page
+    True
+    """
+    if isinstance(found, Picture):
+        sections = [Section("figure", "Figure", [Figure(found, "")])]
+        return Shown(to_html(found.headline, [], sections, ""))
+    if isinstance(found, Audit):
+        sections = [Section("audit", "Every measure by group", _blocks(found))]
+        return Shown(to_html("Audit", [found.rows], sections, ""))
+    sections = [one for one in found.sections if section in (None, one.name)]
+    if not sections:
+        raise ValueError(f"The report has no section {section!r}.")
+    return Shown(to_html(found.title, found.facts, sections, found.note))
+
+
+def notebook(made: Report, bundle: str = "fairdash-bundle.zip") -> str:
+    """Return a Jupyter notebook that shows a report from a bundle beside it.
+
+    It makes the report anew, in an empty home folder, from ``bundle``, the path of a
+    file of `fairdash store export`; the comments of ``made`` stand above its sections.
+    """
+    cells = [_cell("markdown", f"# {made.title}\n\n{made.note}")]
+    cells.append(_cell("code", _FIRST.format(bundle=bundle)))
+    for section in made.sections:
+        words = "\n\n".join(filter(None, [f"## {section.title}", section.comment]))
+        cells.append(_cell("markdown", words))
+        cells.append(_cell("code", f"fairdash.show(found, {section.name!r})"))
+    cells += [_cell("markdown", "## Every model"), _cell("code", _LAST)]
+    for place, cell in enumerate(cells):
+        cell["id"] = f"cell-{place}"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    content = {
+        "cells": cells,
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False)
+
+
+def _cell(kind: str, text: str) -> dict[str, object]:
+    cell: dict[str, object] = {"cell_type": kind, "metadata": {}}
+    if kind == "code":
+        cell |= {"execution_count": None, "outputs": []}
+    return cell | {"source": text.splitlines(keepends=True)}
+
+
+def _blocks(found: Audit) -> list[Block]:
+    """Return the verdict of an audit, its table, and its figures."""
+    table = found.table.rename(index=MEASURE_NAMES)
+    shown = table.rename_axis("Measure").reset_index()
+    shown = shown.rename(columns={"gap": "Gap", "ci_low": "Low", "ci_high": "High"})
+    blocks: list[Block] = [
+        Words(found.verdict, finding=True),
+        Table("Every measure by group", shown),
+    ]
+    groups = tuple(dict.fromkeys(found.by_group["group"].astype(str)))
+    if found.calibration is not None:
+        blocks.append(
+            Figure(plots.plot_calibration(found.calibration, groups=groups), "")
+        )
+    if found.local is not None:
+        blocks.append(_local(found, found.local, groups))
+    return blocks
+
+
+def _local(found: Audit, local: pd.DataFrame, groups: tuple[str, ...]) -> Figure:
+    """Return the gaps of the first measure inside subgroups."""
+    measure = str(local["measure"].iloc[0])
+    names = gap_names(measure)
+    cells = local[local["measure"] == measure].rename(columns={"gap": names.gap})
+    if measure == "selection_rate":
+        cells.columns = cells.columns.str.replace("value_", names.value)
+    overall = found.gaps.loc[found.gaps["measure"] == measure, "difference"].abs()
+    model = {"label": "decisions", "colour_role": "own scores"}
+    chance = float(cells["chance"].iloc[0])
+    picture = plots.plot_local_di(
+        cells.assign(label="decisions"),
+        pd.DataFrame([{**model, names.overall: overall.max()}]),
+        groups=groups,
+        chance=chance,
+        names=names,
+    )
+    words = f"{MEASURE_NAMES[measure]} by subgroup. Grey: up to {number(chance)}, what "
+    return Figure(picture, f"{words}chance alone shows.")

@@ -1,0 +1,181 @@
+"""How a report is written: a page that needs nothing else, and a model card."""
+
+import base64
+import gzip
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
+from fairdash import __version__
+from fairdash._wording import Kpi, plain
+from fairdash.plots import as_json, palette, plotly_script
+from fairdash.reports._blocks import (
+    Block,
+    Cards,
+    Code,
+    Facts,
+    Figure,
+    Section,
+    Table,
+    Words,
+)
+
+HERE = Path(__file__).parent
+# of base 85, none of which means anything to HTML
+_IN_HTML = bytes.maketrans(b"<&>", b",.:")
+
+
+def to_html(
+    title: str, facts: Sequence[str], sections: Sequence[Section], note: str
+) -> str:
+    """Return the page; whatever names hold, they stay text."""
+    template = _environment().get_template("report.html")
+    script = (HERE / "report.js").read_text()
+    figures = any(
+        isinstance(block, Figure) for section in sections for block in section.blocks
+    )
+    themes = {"light": palette("light"), "dark": palette("dark")}
+    return template.render(
+        title=title,
+        facts=[fact for fact in facts if fact],
+        sections=sections,
+        note=note,
+        version=__version__,
+        style=Markup((HERE / "report.css").read_text()),
+        script=Markup(script),
+        themes=_as_json(themes),
+        plotly=Markup(_packed_plotly()) if figures else "",
+        hashes=[_hash(script), _hash(plotly_script())],
+    )
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters["figure_json"] = _figure_json
+    made.filters["paragraphs"] = lambda text: [p for p in text.split("\n\n") if p]
+    return made
+
+
+def _figure_json(figure: Any) -> Markup:
+    """Return a figure as JSON with colour tokens, for the script to swap."""
+    return _as_json(json.loads(as_json(figure)))
+
+
+def _as_json(content: Any) -> Markup:
+    """Return JSON that stays inside its script element, whatever texts it holds."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    for mark in "<>&\u2028\u2029":
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return Markup(text)
+
+
+@cache
+def _packed_plotly() -> str:
+    """Return plotly.js, compressed, as text: 1.8 MB instead of 4.8."""
+    packed = gzip.compress(plotly_script().encode(), 9, mtime=0)
+    return base64.b85encode(packed).translate(_IN_HTML).decode()
+
+
+def _hash(script: str) -> str:
+    """Return what the page's policy allows this script, and no other, by."""
+    return f"sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}"
+
+
+def to_markdown(
+    title: str,
+    facts: Sequence[str],
+    sections: Sequence[Section],
+    note: str,
+    results: Mapping[str, Any],
+) -> str:
+    """Return a model card in the Markdown and YAML of Hugging Face's hub.
+
+    Title, facts, sections and note are as of a page; figures are left to their tables.
+    ``results`` has ``model``, its ``metrics`` by name, and ``dataset``: the
+    ``model-index``; a datasheet, which says nothing of a model, has the metadata of a
+    data set instead. Whatever names hold, they stay text.
+    """
+    measured = [
+        {"type": name, "name": name, "value": round(float(value), 4)}
+        for name, value in results["metrics"].items()
+    ]
+    data = {"type": "tabular", "name": results["dataset"], "split": "test"}
+    evaluated = {
+        "task": {"type": "tabular-classification"},
+        "dataset": data,
+        "metrics": measured,
+    }
+    metadata: dict[str, Any] = {
+        "library_name": "fairdash",
+        "pipeline_tag": "tabular-classification",
+        "tags": ["tabular-classification", "fairness"],
+        "model-index": [{"name": results["model"], "results": [evaluated]}],
+    }
+    if only_data(section.name for section in sections):
+        metadata = {
+            "pretty_name": results["dataset"],
+            "task_categories": ["tabular-classification"],
+            "tags": ["tabular", "fairness"],
+        }
+    head = yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True)
+    parts = [f"---\n{head}---", f"# {plain(title)}"]
+    parts += [" · ".join(plain(fact) for fact in facts if fact)]
+    for section in sections:
+        parts += [f"## {section.title}", plain(section.comment)]
+        parts += [_written(block) for block in section.blocks]
+    parts.append(plain(f"{note} Written by fairdash {__version__}."))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def only_data(sections: Iterable[str]) -> bool:
+    """Tell whether sections are those of a datasheet."""
+    return "data" in (names := set(sections)) and names <= {"data", "definitions"}
+
+
+def _written(block: Block) -> str:
+    match block:
+        case Words():
+            return f"**{plain(block.text)}**" if block.finding else plain(block.text)
+        case Cards():
+            return "\n".join(map(_card, block.items))
+        case Facts():
+            lines = [f"- **{plain(k)}**: {plain(v)}" for k, v in block.items.items()]
+            title = f"### {plain(block.title)}\n\n" if block.title else ""
+            return title + "\n".join(lines)
+        case Code():
+            longest = max(map(len, re.findall("`+", block.text)), default=0)
+            fence = "`" * max(3, longest + 1)
+            return f"### {plain(block.title)}\n\n{fence}\n{block.text.strip()}\n{fence}"
+        case Figure():
+            words = " ".join(filter(None, [block.picture.headline, block.caption]))
+            table = _written(block.table) if block.table else ""
+            return "\n\n".join(filter(None, [plain(words), table]))
+        case Table():
+            return _table(block)
+
+
+def _card(item: Kpi) -> str:
+    note = f" ({plain(item.note)})" if item.note else ""
+    return f"- **{plain(item.label)}**: {plain(item.value)}{note}"
+
+
+def _table(table: Table) -> str:
+    lines = [
+        f"| {' | '.join(plain(' '.join(cell.split())) for cell in row)} |"
+        for row in [table.header, *table.rows]
+    ]
+    rule = "|".join("---:" if number else "---" for number in table.numeric)
+    body = "\n".join([lines[0], f"|{rule}|", *lines[1:]])
+    parts = [f"### {plain(table.title)}", body, plain(table.caption)]
+    return "\n\n".join(filter(None, parts))
