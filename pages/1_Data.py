@@ -47,7 +47,7 @@ with left, st.container(border=True, gap="xsmall"):
             data.show_sizes(rates)
     except ValueError as error:
         refused = error
-    audit = st.button(
+    audit = bool(roles.features) and st.button(
         "Audit a plain model",
         type="primary",
         icon=":material/arrow_forward:",
@@ -58,6 +58,7 @@ with left, st.container(border=True, gap="xsmall"):
     scored = next(iter(roles.scores), None)
     audit_scores = scored is not None and st.button(
         f"Audit {ui.plain(scored.column)}",
+        type="secondary" if roles.features else "primary",
         icon=":material/arrow_forward:",
         width="stretch",
         disabled=dataset is None,
@@ -79,9 +80,10 @@ checks = data.edited_checks(table, roles, subgroups, dataset)
 
 if brought:
     data.open_scores(*brought)
-with question:
-    data.no_guess_notice(table)
-if dataset is None:
+if dataset is None and isinstance(refused, data.Unchosen):
+    with question:
+        data.no_guess_notice(table)
+elif dataset is None:
     with right:
         ui.problem(f"{table.name} cannot be used with these roles", refused)
 else:
@@ -108,7 +110,7 @@ else:
         guessed = data.guess_notice(table, roles)
     with numbers:
         seeds = ui.audited_seeds(dataset, view.data, view.run)
-        promised = data.promised(dataset, subgroups, seeds)
+        promised, own = data.promised(dataset, subgroups, seeds)
         ui.kpi_row(
             results.base_rate_kpis(
                 rates,
@@ -117,6 +119,7 @@ else:
                 guessed=guessed,
                 promised=promised,
                 where="on test rows" if seeds else "on all rows",
+                own=own,
             )
         )
     with right:

@@ -16,6 +16,7 @@ if view.data is None:
     )
 
 ui.context(*train.training_facts(view.data))
+data.stop_without_features(view.data)
 form, result = ui.form_beside("train", answered=view.run is not None)
 with form, st.container(border=True):
     start, n_seeds, n_rows = train.asked(view.run)

@@ -15,6 +15,7 @@ in a subgroup. The largest of many noisy gaps is never 0; the **grey** band ends
 the largest gap of a fair model stays in 95% of cases.
 """
 
+COUNT = st.column_config.NumberColumn(format="localized")
 view = ui.page("Local fairness", "Where is the model unfair?", pick="run")
 models = ui.known_models(view.data, view.run)
 dataset = ui.store().dataset(view.data) if view.data else None
@@ -65,15 +66,15 @@ def local_fairness():
         ui.problem("These subgroups cannot be looked at", error)
         return
     groups, feature = dataset.group_names, roles.sensitive_feature
-    said = groups, roles.outcome()
+    outcome = roles.spoken_outcome()
 
     def answer():
         picture = plots.plot_local_di(**result.drawn(dataset), upright=upright)
-        words = result.verdict(*said, favourable=favourable, feature=feature)
-        return words, picture.finished(), result.caption(), result.ranked(groups)
+        words = result.verdict(outcome, favourable=favourable, feature=feature)
+        return words, picture.finished(), result.caption(), result.listed(groups)
 
     words, picture, caption, ranked = result.once(
-        answer, "answer", *said, favourable, upright, feature
+        answer, "answer", outcome, favourable, upright, feature
     )
     with facts:
         ui.context(*result.facts(dataset.name, subgroups))
@@ -94,7 +95,9 @@ def local_fairness():
         compared, dataset, view.data, measure=measure, subgroups=subgroups
     )
     ui.heading(f"Subgroups of {result.label} by gap")
-    ui.show_table(ranked)
+    listed, headers, below = ranked
+    ui.show_table(listed, **headers, Rows=COUNT)
+    st.caption(ui.plain(below))
     ui.table_download(
         "Download",
         result.cells,

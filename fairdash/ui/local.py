@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from fairdash import plots, results
-from fairdash._wording import group_label, listing, plain
+from fairdash._wording import group_label, listing, plain, spoken_group
 from fairdash.audits import (
     SEARCH_WARNING,
     FoundSubgroups,
@@ -148,7 +148,7 @@ def find_section(
     except ValueError as error:
         problem("Subgroups cannot be searched", error)
         return
-    outcome = dataset.roles.outcome()
+    outcome = dataset.roles.spoken_outcome()
     verdict(found.verdict(decided=f"predicted “{outcome}”", outcome=f"“{outcome}”"))
     figure(
         plots.plot_found_subgroups(
@@ -228,24 +228,35 @@ def by_measure(
         problem(f"{model.label} cannot be audited", error)
         return
     heading(f"Every measure of {model.label} by group")
-    shown = results.readable_measures(
-        table, dataset.group_names, roles.sensitive_feature, selection().gap
-    )
-    left, right = st.container(), st.container()
-    if measure == "calibration" or results.is_own(model):
-        left, right = st.columns([1.15, 1], gap="medium")
+    groups, feature = dataset.group_names, roles.sensitive_feature
+    shown = results.readable_measures(table, groups, feature, selection().gap)
+    shown = shown.drop(columns=["In words", "Definition"])
+    names = {group_label(feature, one): spoken_group(feature, one) for one in groups}
+    drawn = measure == "calibration" or results.is_own(model)
+    beside = drawn and len(groups) == 2  # a wider table would be cut
+    left, below = st.container(), st.container()
+    right = below
+    if beside:
+        left, right = left.columns([1.35, 1], gap="medium")
+    elif drawn:
+        below, right = below.columns([1.15, 1], gap="medium")
     with left:
-        show_table(shown.drop(columns="In words"))
-    said = zip(table["measure"], table["sentence"], strict=True)
-    st.caption("  \n".join(f"**{name}**: {plain(words)}" for name, words in said))
-    if measure != "calibration" and not results.is_own(model):
+        show_table(shown, **names)
+    said = [
+        f"**{name}**, {plain(symbol)}: {plain(words)}"
+        for name, symbol, words in zip(
+            table["measure"], table["symbol"], table["sentence"], strict=True
+        )
+    ]
+    below.caption("  \n".join(said))
+    if not drawn:
         return
     with right:
         figure(
             plots.plot_calibration(
                 curve,
-                groups=dataset.group_names,
-                feature=roles.sensitive_feature,
+                groups=groups,
+                feature=feature,
                 outcome=roles.outcome(),
                 score=results.score_name(model),
             ),

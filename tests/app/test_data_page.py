@@ -3,11 +3,13 @@ import zipfile
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from reading import button, drawn, figures, labels, numbers, widget, words
-from toys import people, people_csv
+from toys import ROLES, people, people_csv
 
 from fairdash import ui
+from fairdash.datasets import Subgroups
 from fairdash.ui.data import computed
 from fairdash.ui.data import review as check_forms
 
@@ -55,23 +57,33 @@ def test_the_same_file_under_two_names_is_guessed_by_each(monkeypatch):
     table.insert(0, "passed", np.tile(["yes", "no", "no"], 200))
     kept = SimpleNamespace(table=lambda _: table)
     monkeypatch.setattr(computed, "store", lambda: kept)
-    outcomes = []
-    for name in ("people.csv", "passed.csv"):
-        kept.tables = lambda name=name: [SimpleNamespace(sha256="twice", name=name)]
-        outcomes.append(computed.guess_of("twice").outcomes[0].column)
+    outcomes = [
+        computed.guess_of("twice", name).outcomes[0].column
+        for name in ("people.csv", "passed.csv")
+    ]
     assert outcomes == ["hired", "passed"]
 
 
 def test_a_table_without_a_guess_says_why_and_what_to_do(visit):
-    table = people()[["hired", "origin"]]
-    content = table.assign(again=table["hired"]).to_csv(index=False).encode()
-    page = upload(visit("Data"), content)
+    table = people()[["hired"]].assign(name=[f"person {i}" for i in range(600)])
+    page = upload(visit("Data"), table.to_csv(index=False).encode())
     assert not page.exception
     (said,) = (box.value for box in page.warning if "No guess" in box.value)
     assert "by hand" in said
-    assert "No column is left to predict from" in said
+    assert "also the only one to compare groups by" in said
+    assert not page.error
+    assert not findings(page)
+    assert "Discard" not in labels(page)
+    assert widget(page, "selectbox", "Outcome (y)").value is None
     assert not numbers(page)
     assert not figures(page)
+    widget(page, "selectbox", "Outcome (y)").set_value("hired").run()
+    assert not page.exception
+    assert "No guess" in words(page)
+    widget(page, "selectbox", "Sensitive column").set_value("name").run()
+    assert not page.exception
+    assert "No guess" not in words(page)
+    assert numbers(page)["Rows used"] == "600"
 
 
 def test_a_guess_is_no_finding_until_it_is_confirmed(visit):
@@ -327,6 +339,27 @@ def test_a_number_is_cut_into_an_outcome(visit, dataset_id):
     assert numbers(page)["Base rate P(y = 1)"] == f"{rate:.1%}"
 
 
+def test_large_numbers_are_cut_whole_and_read_with_their_commas(visit):
+    table = people().assign(income=np.arange(600) * 2003 + 1_234_567)
+    roles = ROLES.model_copy(
+        update={"sensitive_feature": "income", "sensitive_cuts": (1_834_568.5,)}
+    )
+    digest = ui.store().add_table(table.to_csv(index=False).encode(), "rich.csv")
+    page = visit("Data", data=ui.store().add_dataset(digest, roles, "Rich"))
+    assert "Use these roles" not in labels(page)
+    assert widget(page, "text_input", "Cut income at").value == "1834568.5"
+    widget(page, "selectbox", "Sensitive column").set_value("origin")
+    widget(page, "selectbox", "Outcome (y)").set_value("income").run()
+    value = widget(page, "number_input", "this value")
+    assert value.placeholder == "1,234,567 to 2,434,364"
+    value.set_value(1_500_001).run()
+    assert not page.exception
+    (handle,) = [s for s in page.slider if s.label.startswith("income")]
+    assert handle.proto.format == "localized"
+    handle.set_value(1_500_002.0).run()
+    assert widget(page, "number_input", "this value").value == 1_500_002
+
+
 def test_a_subgroup_column_that_is_sensitive_is_taken_out_by_a_click(visit, dataset_id):
     page = visit("Data", data=dataset_id)
     page.multiselect[0].set_value(["branch", "origin"]).run()
@@ -362,6 +395,38 @@ def test_a_wrong_guess_is_given_up_without_losing_a_column(visit):
     assert set(features.value) == {"age", "skill", "branch", "moved"}
 
 
+def test_the_values_that_are_groups_are_shown_chosen(visit):
+    race = np.array(["White", "Black", "Asian", "Other"])
+    table = people(1200).rename(columns={"origin": "race"})
+    table["race"] = np.random.default_rng(0).choice(race, 1200, p=[0.4, 0.3, 0.2, 0.1])
+    table["decile_score"] = pd.qcut(table["skill"], 10, labels=False) + 1
+    page = upload(visit("Data"), table.to_csv(index=False).encode())
+    pills = widget(page, "button_group", "Compared with the rest")
+    assert set(pills.value) == {"White", "Black"}
+    together = widget(page, "button_group", "Chosen values are")
+    assert together.value == "A group each"
+    assert "Use these roles" not in labels(page)
+    together.set_value("One group").run()
+    button(page, "Use these roles").click().run()
+    assert not page.exception
+    kept = ui.store().datasets()[0].roles.groups
+    assert kept == {"White or Black": ("White", "Black"), "All others": ()}
+
+
+def test_more_columns_of_subgroups_than_the_form_offers_are_kept(visit):
+    table = people()
+    flags = [f"flag_{i}" for i in range(5)]
+    for place, name in enumerate(flags):
+        table[name] = (table.index // 2**place) % 2
+    digest = ui.store().add_table(table.to_csv(index=False).encode(), "people.csv")
+    roles = ROLES.model_copy(update={"subgroup_columns": tuple(flags)})
+    data = ui.store().add_dataset(digest, roles, "People", Subgroups(columns=flags))
+    page = visit("Data", data=data)
+    assert not page.exception
+    (chosen,) = (m for m in page.multiselect if m.label == "Subgroup columns")
+    assert chosen.value == flags
+
+
 def test_many_groups_are_put_together_or_refused(visit):
     table = people().assign(points=np.arange(600) % 60)
     table["ward"] = [f"ward {i % 60}" for i in range(600)]
@@ -374,7 +439,7 @@ def test_many_groups_are_put_together_or_refused(visit):
     choice = next(box for box in page.selectbox if box.label == "Sensitive column")
     page = choice.set_value("points").run()
     (cuts,) = (field for field in page.text_input if field.label == "Cut points at")
-    assert float(cuts.value) == table["points"].median()
+    assert cuts.value == "30"  # of 0 to 59
     page = cuts.set_value("").run()
     assert not page.exception
     refusal = "'points' makes 60 groups; at most 20 can be compared"

@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from reading import button, figures, words
+from reading import button, figures, widget, words
 from toys import people, people_csv
 
 from fairdash import ui
@@ -194,6 +194,8 @@ def test_a_wide_table_is_described_apart_and_once(visit, apart):
 
 def test_roles_that_do_not_fit_are_tried_once(visit, monkeypatch):
     page = upload(visit("Data"), b"a,b,c\n" + b"1,1,1\n" * 30)
+    widget(page, "selectbox", "Outcome (y)").set_value("a").run()
+    widget(page, "selectbox", "Sensitive column").set_value("b").run()
     assert page.error[0].proto.title == "a cannot be used with these roles"
     tried = []
     monkeypatch.setattr(ui.store()._tables, "draft_dataset", tried.append)

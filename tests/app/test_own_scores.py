@@ -25,6 +25,7 @@ from fairdash.metrics import local_di
 from fairdash.reports import report
 from fairdash.results import OWN_NOTE, own_models, side_by_side
 from fairdash.store import Draft
+from fairdash.sweep import MethodGrid
 from fairdash.ui.widgets.scores import own_margins
 
 DATA = os.environ.get("FAIRDASH_DATA")
@@ -33,6 +34,47 @@ DATA = os.environ.get("FAIRDASH_DATA")
 def table_of(page):
     (table,) = (d.value for d in page.dataframe if "Four fifths" in d.value)
     return table.set_index("Measure")
+
+
+def test_a_table_of_decisions_alone_is_audited_and_not_trained(visit):
+    frame = people()[["hired", "origin"]]
+    here = np.flatnonzero(frame["origin"] == "here")
+    frame = frame.assign(predicted=np.isin(np.arange(600), here[here % 3 > 0]) * 1)
+    page = visit("Data")
+    content = frame.to_csv(index=False).encode()
+    page.file_uploader[0].upload("decided.csv", content, "text/csv").run()
+    assert not page.exception
+    assert "Audit a plain model" not in labels(page)
+    button(page, "Audit predicted").click().run()
+    assert not page.exception
+    address = dict(page.query_params)
+    page = visit("Local fairness", **address)
+    assert not page.exception
+    said = words(page)
+    points = round(100 * frame.groupby("origin")["predicted"].mean()["here"])
+    assert f"Overall, predicted = 1 predicts “hired” {points} points less" in said
+    assert "Over all rows" not in said
+    for name in ("Train", "Sweep"):
+        page = visit(name, **address)
+        assert not page.exception
+        assert "Nothing to train from" in words(page)
+        assert "Choose features" in labels(page)
+    assert "Train for this noise" not in labels(visit("Noisy groups", **address))
+    with pytest.raises(ValueError, match="No column of 'decided' is a feature"):
+        ui.start_training(address["data"], MethodGrid(method="unconstrained"), 1)
+
+
+def test_scores_that_came_alone_are_searched_and_their_subgroups_offered(visit):
+    page = visit("Data")
+    content = prisoners().to_csv(index=False).encode()
+    page.file_uploader[0].upload("rated.csv", content, "text/csv").run()
+    button(page, plain("Audit decile_score")).click().run()
+    button(visit("Local fairness", **page.query_params), "Find subgroups").click().run()
+    page = visit("Local fairness", **page.query_params, searched="yes")
+    assert not page.exception
+    links = {one.proto.label for one in page.get("page_link")}
+    assert "Fix in Post-process" in links
+    assert "Where weights went" not in links
 
 
 def test_from_upload_to_error_rates_in_three_clicks(visit):
@@ -67,6 +109,32 @@ def test_from_upload_to_error_rates_in_three_clicks(visit):
     assert "1,200 rows" in words(page)
     exports = [one.proto.label for one in page.get("download_button")]
     assert "Report (HTML)" in exports
+
+
+def test_each_audit_estimates_as_many_subgroups_as_was_promised(visit):
+    page = visit("Data")
+    content = prisoners(500).to_csv(index=False).encode()
+    page.file_uploader[0].upload("rated.csv", content, "text/csv").run()
+    (card,) = (one for one in page.metric if one.label == "Subgroups estimable")
+    note = card.proto.delta_description.replace("\\", "")
+    of_scores = re.search(r"decile_score: (\d+ of \d+) on all rows", note)
+    button(page, plain("Audit decile_score")).click().run()
+    scored = visit("Local fairness", **page.query_params)
+    assert numbers(scored)["Subgroups estimable"] == of_scores[1]
+    page = visit("Data", data=ui.store().datasets()[0].id)
+    button(page, "Audit a plain model").click().run()
+    audited = visit("Local fairness", run=ui.store().runs()[0].id)
+    assert numbers(audited)["Subgroups estimable"] == card.value
+    assert card.value != of_scores[1]
+
+    # without features nothing is trained: the card is of the scores alone
+    bare = prisoners(500)[["two_year_recid", "race", "decile_score"]]
+    page = visit("Data")
+    content = bare.to_csv(index=False).encode()
+    page.file_uploader[0].upload("bare.csv", content, "text/csv").run()
+    (card,) = (one for one in page.metric if one.label == "Subgroups estimable")
+    assert card.proto.delta_description.startswith("on all rows")
+    assert "decile" not in card.proto.delta_description
 
 
 def test_what_the_form_says_of_scores_is_kept_and_they_are_no_features(visit):

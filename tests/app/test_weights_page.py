@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reading import button, figures, numbers, widget, words
+from toys import ROLES, people
 
 from fairdash import ui
 from fairdash.datasets import Subgroups, training_rows
@@ -84,6 +85,28 @@ def test_the_listed_rows_have_the_largest_weights_in_order(visit, run_id):
     assert np.allclose(top["r"], np.sort(ratio)[::-1][: len(top)])
     assert top["skill"].tolist() == dataset.frame["skill"].iloc[largest].tolist()
     assert top["origin"].tolist() == dataset.sensitive_features[largest].tolist()
+
+
+def test_columns_named_like_those_of_the_list_are_told_from_them(visit):
+    table = people().rename(columns={"skill": "r", "age": "y"})
+    content = table.to_csv(index=False).encode()
+    roles = ROLES.model_copy(
+        update={"features": ("r", "y", "branch"), "subgroup_columns": ()}
+    )
+    digest = ui.store().add_table(content, "people.csv")
+    data = ui.store().add_dataset(digest, roles, "People", Subgroups(min_size=20))
+    run = start_training(data, MethodGrid(method="road", params=QUICK), 1)
+    page = visit("Weights", run=run)
+    assert not page.exception
+    ratio, dataset, rows = stored(run)
+    top = page.dataframe[-1].value
+    largest = rows[np.argsort(-ratio, kind="stable")[: len(top)]]
+    assert np.allclose(top["r"], np.sort(ratio)[::-1][: len(top)])
+    for name in ("r", "y"):
+        assert (
+            top[f"{name} (column)"].tolist()
+            == dataset.frame[name].iloc[largest].tolist()
+        )
 
 
 def test_a_group_restricts_the_top_rows(visit, run_id):

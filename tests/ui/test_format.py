@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash._wording import four_fifths, group_label, size, spoken_group
+from fairdash._wording import amount, four_fifths, group_label, size, spoken_group
 from fairdash.ui import (
     UNDEFINED,
     ago,
@@ -30,6 +30,8 @@ NOW = 1_800_000_000.0
     [
         (number(0.1436), "0.144"),
         (number(-0.076), "−0.076"),
+        (amount(36_000.4), "36,000"),
+        (amount(-2.50), "−2.5"),
         (percent(0.6512), "65.1%"),
         (spoken_group("sex", "Female"), "Female"),
         (spoken_group("sex", "0"), "sex: 0"),

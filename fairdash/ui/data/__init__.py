@@ -16,7 +16,7 @@ from fairdash.ui.data.draft import (
 )
 from fairdash.ui.data.groups_form import plan_form, show_sizes
 from fairdash.ui.data.review import check_panel, column_editor, preview
-from fairdash.ui.data.roles_form import roles_form
+from fairdash.ui.data.roles_form import Unchosen, roles_form
 from fairdash.ui.data.scores import (
     bring_model,
     list_own_scores,
@@ -25,11 +25,13 @@ from fairdash.ui.data.scores import (
 )
 from fairdash.ui.data.table import (
     add_sample,
+    can_train,
     keep_dataset,
     open_finished,
     open_table,
     public_cards,
     sample_cards,
+    stop_without_features,
     ways_to_a_table,
 )
 from fairdash.ui.data.upload import choose_table, how_read, reread

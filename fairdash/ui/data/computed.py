@@ -64,22 +64,23 @@ def _prepared(digest: str, steps: str, _roles: Roles) -> pd.DataFrame:
     return prepare(store().table(digest), _roles)
 
 
-def guess_of(digest: str) -> RoleGuess | str:
-    """Return the guess for a table with its runners-up, or why there is none."""
+def file_of(digest: str) -> str:
+    """Return the name that a table's file has now."""
     names = {table.sha256: table.name for table in store().tables()}
-    return _guess(digest, names.get(digest, ""))
+    return names.get(digest, "")
 
 
 @st.cache_resource(max_entries=8, show_spinner="Guessing roles…")
-def _guess(digest: str, file_name: str) -> RoleGuess | str:
+def guess_of(digest: str, file: str) -> RoleGuess | str:
+    """Return the guess for a table with its runners-up, or why there is none."""
     try:
-        return _described(digest, None, rank_roles, file_name)
+        return _described(digest, None, rank_roles, file)
     except ValueError as error:
         return str(error)
 
 
 def guessed_rest(digest: str, target: str, sensitive: str) -> Roles:
-    """Return a guess of the roles beside two columns; ValueError without features."""
+    """Return a guess of the roles beside two columns."""
     return _described(digest, None, guess_rest, target, sensitive)
 
 
@@ -122,7 +123,7 @@ def unused_columns(digest: str, roles: Roles) -> dict[str, str]:
 def _reasons(digest: str, roles: str, _roles: Roles) -> dict[str, str]:
     """Return why each column would be excluded, whatever was chosen."""
     free: dict[str, Any] = {"features": (), "crossed_with": (), "left_out": {}}
-    guess = guess_of(digest) if _roles.guessed else ""
+    guess = guess_of(digest, file_of(digest)) if _roles.guessed else ""
     if isinstance(guess, RoleGuess) and _guessed(guess.roles) == roles:
         names = map(str, store().table(digest))
         return {name: guess.left_out.get(name, "") for name in names}

@@ -1,7 +1,6 @@
 """Edited roles that survive a refresh, what was computed for them, and their end."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -22,7 +21,13 @@ from fairdash.datasets import (
 )
 from fairdash.metrics import BaseRates
 from fairdash.plots import Picture, plot_ratios
-from fairdash.results import base_rate_ratios, base_rates, promised_subgroups
+from fairdash.results import (
+    base_rate_ratios,
+    base_rates,
+    first_measure,
+    promised_of_scores,
+    promised_subgroups,
+)
 from fairdash.store import Draft
 from fairdash.ui.data.computed import (
     checks_of,
@@ -65,9 +70,8 @@ def change_roles(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
 
 def no_guess_notice(table: OpenTable) -> None:
     """Say why nothing could be guessed of an upload, and what to do."""
-    if not (table.is_dataset or table.kept_roles.guessed):
-        why = guess_of(table.digest)
-        st.warning(plain(f"No guess: choose outcome and groups by hand. {why}"))
+    why = guess_of(table.digest, table.file)
+    st.warning(plain(f"No guess: choose outcome and groups by hand. {why}"))
 
 
 def guess_notice(table: OpenTable, roles: Roles) -> bool:
@@ -78,7 +82,7 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
     """
     if not roles.guessed or (table.is_dataset and store().runs(table.place)):
         return False
-    guess = guess_of(table.digest)
+    guess = guess_of(table.digest, table.file)
     with st.container(border=True, gap="xsmall"):
         st.markdown(
             f"**Guessed** from names and values: outcome **{plain(roles.outcome())}**, "
@@ -182,7 +186,7 @@ def ratios_of_rates(dataset: Dataset, subgroups: Subgroups) -> Picture | None:
         return None
     return plot_ratios(
         _ratios(dataset, subgroups),
-        label=f"“{dataset.roles.outcome()}”",
+        label=f"“{dataset.roles.spoken_outcome()}”",
         measure="Base rate",
         colour_role="",
     )
@@ -195,9 +199,30 @@ def _ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
     return base_rate_ratios(dataset, subgroups)
 
 
-def promised(dataset: Dataset, subgroups: Subgroups, seeds: Sequence[int]) -> Any:
-    """Return in which subgroups Local fairness will estimate the measure chosen."""
-    measure = selection().measure or "selection_rate"
+def promised(
+    dataset: Dataset, subgroups: Subgroups, seeds: Sequence[int]
+) -> tuple[pd.DataFrame, str]:
+    """Return in which subgroups Local fairness will estimate the measure chosen.
+
+    With it the words that say the same of the table's own scores, if there are any.
+    """
+    roles, measure = dataset.roles, selection().measure or "selection_rate"
+    first = first_measure(roles, measure)
+    if not roles.features:  # nothing is trained: the audit is of scores
+        return _estimable(dataset, subgroups, first, ()), ""
+    own = ""
+    if roles.scores:
+        found = _estimable(dataset, subgroups, first, ())
+        own = promised_of_scores(roles, found, measure=measure)
+    return _estimable(dataset, subgroups, measure, tuple(seeds)), own
+
+
+@st.cache_resource(
+    max_entries=4 * _TABLES, show_spinner="Counting rows…", hash_funcs=BY_KEY
+)
+def _estimable(
+    dataset: Dataset, subgroups: Subgroups, measure: str, seeds: tuple[int, ...]
+) -> pd.DataFrame:
     return promised_subgroups(dataset, subgroups, measure=measure, seeds=seeds)
 
 

@@ -6,13 +6,16 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import percent, plain, plural
+from fairdash._validation import value_label
+from fairdash._wording import listing, percent, plain, plural
 from fairdash.datasets import (
     FRACTIONS,
     Roles,
     Subgroups,
+    chosen_of,
     common_labels,
     count_values,
+    groups_of,
     guess_groups,
 )
 from fairdash.metrics import BaseRates, plan_rows
@@ -22,7 +25,7 @@ from fairdash.ui.widgets.blocks import show_table
 
 _MOST_GROUPS = 30
 FEW_VALUES = 8
-_REST = "All others"
+_TOGETHER = ("One group", "A group each")
 _MISSING: dict[Literal["exclude", "group"], str] = {
     "exclude": "Exclude",
     "group": "A group",
@@ -76,7 +79,7 @@ def pick_cuts(label: str, known: tuple[float, ...], key: str) -> tuple[float, ..
     """
     text = st.text_input(
         label,
-        ", ".join(f"{cut:g}" for cut in known),
+        ", ".join(map(value_label, known)),
         placeholder="25, 45",
         help="Each number begins a range: 25, 45 gives under 25, 25–44, 45 or more.",
         key=key,
@@ -95,29 +98,36 @@ def _pick_values(
     """Return the group of the chosen values and that of the rest, or None for all."""
     if len(labels) <= 2:
         return dict(known) if known else None
-    named = [v for v in _first_group(known) if v in labels]
+    shown = chosen_of(known)
+    values, apart = shown or ((), False)
+    named = [value for value in values if value in labels]
     chosen = st.pills(
         "Compared with the rest",
         labels,
         selection_mode="multi",
         default=named,
         format_func=plain,
-        help="The chosen values are one group and all others the second. With nothing "
-        "chosen every value is a group of its own.",
+        help="All values that are not chosen are one group. With nothing chosen every "
+        "value is a group of its own.",
         key=f"{key} groups",
     )
-    if set(chosen) == set(named):
+    as_known = set(chosen) == set(named)
+    if len(chosen) > 1:
+        chosen = sorted(chosen, key=[*named, *labels].index)
+        way = st.segmented_control(
+            "Chosen values are",
+            _TOGETHER,
+            default=_TOGETHER[apart],
+            required=True,
+            key=f"{key} together",
+        )
+        as_known &= way == _TOGETHER[apart]
+        apart = way == _TOGETHER[True]
+    if as_known:
+        if shown is None:
+            st.caption(plain(f"The groups are {listing(known or ())}."))
         return dict(known) if known else None
-    if not chosen or len(chosen) == len(labels):
-        return None
-    name = " or ".join(chosen)
-    return {name: tuple(chosen), f"Not {name}" if len(chosen) == 1 else _REST: ()}
-
-
-def _first_group(known: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...]:
-    """Return the values of the one group that is compared with all others."""
-    groups = list((known or {}).values())
-    return groups[0] if len(groups) == 2 and not groups[1] else ()
+    return groups_of(chosen, labels, apart=apart and len(chosen) > 1)
 
 
 def pick_bins(

@@ -40,7 +40,8 @@ def check_panel(
     A click chooses some, a button applies their remedies to the roles as edited.
     """
     if checks.empty:
-        st.caption("Nothing to remark.")
+        if roles.target:
+            st.caption("Nothing to remark.")
     else:
         chosen = checks.iloc[_selected(checks, f"checks {table.key}")]
         _actions(table, roles, subgroups, chosen)
@@ -64,8 +65,8 @@ def _selected(checks: pd.DataFrame, key: str) -> list[int]:
             "Check": column.TextColumn(width=115),
             "Column": column.TextColumn(width=115),
             "Rows": column.NumberColumn(width=65, format="localized"),
-            "One click": column.TextColumn(width=150),
-            "Finding": column.TextColumn(width=450),
+            "One click": column.TextColumn(width=185),
+            "Finding": column.TextColumn(width=415),
         },
         on_select="rerun",
         selection_mode="multi-row",
@@ -130,6 +131,8 @@ def _applied(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
 
 def column_editor(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
     """Draw every column; a changed kind or tick becomes part of the roles."""
+    if not roles.target:
+        return
     try:
         shown = _column_table(table.digest, roles)
     except ValueError as error:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._validation import explain_invalid, value_label
-from fairdash._wording import plain
+from fairdash._wording import amount, plain
 from fairdash.audits import number_step
 from fairdash.datasets import (
     Cut,
@@ -34,6 +34,7 @@ from fairdash.ui.data.groups_form import (
     pick_groups,
 )
 from fairdash.ui.widgets.blocks import figure
+from fairdash.ui.widgets.pick_models import MOST_CROSSED
 
 _KINDS: dict[ScoreKind, str] = {
     "probability": "Probability, 0 to 1",
@@ -209,7 +210,7 @@ def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
     value = right.number_input(
         "this value",
         value=None,
-        placeholder=f"{low:g} to {high:g}",
+        placeholder=f"{amount(low)} to {amount(high)}",
         format="%g",
         key=field,
     )
@@ -222,13 +223,15 @@ def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
             st.session_state[handle] = at
 
         def moved() -> None:
-            st.session_state[field] = float(f"{st.session_state[handle]:.6g}")
+            st.session_state[field] = float(f"{st.session_state[handle]:.12g}")
 
+        step = number_step(column)
         st.slider(
             f"{plain(column.name)}: 1 from here on",
             low,
             high,
-            step=number_step(column) * 1.0,
+            step=step * 1.0,
+            format="localized" if step >= 1 else "%.6g",
             key=handle,
             on_change=moved,
             label_visibility="collapsed",
@@ -237,6 +240,10 @@ def _pick_cut(column: "pd.Series[Any]", known: object, key: str) -> str | Cut:
         picture = plot_cut(column, positive, cut=str(cut), at=float(value))
         figure(picture, key=f"{key} values")
     return cut
+
+
+class Unchosen(ValueError):
+    """Nothing was guessed, and outcome or sensitive column are not chosen yet."""
 
 
 class Choice(NamedTuple):
@@ -258,8 +265,14 @@ def roles_form(
     """
     columns = [str(column) for column in frame.columns]
     target = st.selectbox(
-        "Outcome (y)", columns, index=_position(columns, roles.target), key=f"{key} y"
+        "Outcome (y)",
+        columns,
+        index=_position(columns, roles.target),
+        placeholder="Choose a column",
+        key=f"{key} y",
     )
+    if target is None:
+        raise Unchosen("Choose the outcome and the sensitive column.")
     same = target == roles.target
     known = roles.positive if same else guess_positive(frame[target])
     positive = pick_positive(frame[target], known, f"{key} {target}")
@@ -269,15 +282,19 @@ def roles_form(
         "Sensitive column",
         others,
         index=_position(others, roles.sensitive_feature),
+        placeholder="Choose a column",
         help="Its values are the groups that are compared. No model sees it.",
         key=f"{key} sensitive",
     )
+    if sensitive is None:
+        raise Unchosen("Choose the sensitive column.")
     groups, cuts = pick_groups(frame[sensitive], roles, f"{key} {sensitive}")
+    chosen_before = [c for c in subgroups.columns if c in others]
     described = st.multiselect(
         "Subgroup columns",
         others,
-        default=[c for c in subgroups.columns if c in others],
-        max_selections=4,
+        default=chosen_before,
+        max_selections=max(MOST_CROSSED, len(chosen_before)),
         help="Crossed, they make the subgroups in which fairness is looked at.",
         key=f"{key} subgroups",
     )
@@ -417,5 +434,7 @@ def _keep(
     return keep
 
 
-def _position(options: list[str], value: str) -> int:
+def _position(options: list[str], value: str) -> int | None:
+    if not value:
+        return None
     return options.index(value) if value in options else 0

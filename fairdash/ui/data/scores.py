@@ -17,6 +17,7 @@ from fairdash.results import Setting, own_models, score_name, score_of_key
 from fairdash.store import ScoresRecord
 from fairdash.ui.data.roles_form import pick_score_kind
 from fairdash.ui.data.table import OpenTable, keep_dataset
+from fairdash.ui.selection import selection
 from fairdash.ui.widgets.blocks import (
     MOST_MB,
     TABLE_FILES,
@@ -216,8 +217,9 @@ def open_scores(dataset_id: str, column: str) -> None:
     own = results.own_models(store(), dataset_id)
     (model,) = (one for one in own if results.score_name(one) == column)
     more = {"models": model.id}
-    if roles.positive_is == "unfavourable":
-        more["measure"] = "false_positive_rate"
+    asked = selection().measure or "selection_rate"
+    if (first := results.first_measure(roles, asked)) != asked:
+        more["measure"] = first
     if len(dataset.group_names) > 2 and roles.groups:
         more["reference"] = dataset.group_names[0]
     open_page("pages/3_Local_fairness.py", data=dataset_id, **more)

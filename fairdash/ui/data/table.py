@@ -26,7 +26,7 @@ from fairdash.store import Draft
 from fairdash.ui.data.computed import guess_of
 from fairdash.ui.selection import selection
 from fairdash.ui.widgets.blocks import problem
-from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.frame import open_page, stop_empty
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.tour import go_to_stop
 
@@ -81,7 +81,7 @@ def open_table(dataset_id: str | None) -> OpenTable | None:
     known = {table.sha256: table.name for table in store().tables()}
     if digest not in known:
         return None
-    roles = first_roles(digest)
+    roles = first_roles(digest, known[digest])
     file = (digest, known[digest], title_of(known[digest]))
     return _with_draft(file, roles, Subgroups(columns=roles.subgroup_columns), digest)
 
@@ -155,14 +155,30 @@ def ways_to_a_table(page: str) -> dict[str, Callable[[], None]]:
     }
 
 
-def first_roles(digest: str) -> Roles:
-    """Return guessed roles, or some without features when none could be guessed."""
-    guess = guess_of(digest)
+def can_train(data: str) -> bool:
+    """Tell whether a data set has features to train from."""
+    return bool(store().dataset_record(data).roles.features)
+
+
+def stop_without_features(data: str) -> None:
+    """End a page that trains where a data set has no features."""
+    if not can_train(data):
+        stop_empty(
+            "Nothing to train from",
+            "No column of this table is a feature. Its rates and the scores it came "
+            "with can be audited as they are; to train a model, tick features under "
+            "Columns.",
+            {"Choose features": lambda: open_page(_PAGE, data=data)},
+        )
+
+
+def first_roles(digest: str, file: str) -> Roles:
+    """Return guessed roles, or some that name no column when none could be guessed."""
+    guess = guess_of(digest, file)
     if isinstance(guess, RoleGuess):
         return guess.roles
-    first, *_, last = map(str, store().table(digest).columns)
-    choice: dict[str, Any] = {"target": last, "positive": "1"}
-    return Roles.model_construct(**choice, sensitive_feature=first, features=())
+    choice: dict[str, Any] = {"target": "", "sensitive_feature": "", "positive": "1"}
+    return Roles.model_construct(**choice, features=())
 
 
 def title_of(file: str) -> str:

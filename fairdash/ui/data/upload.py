@@ -20,13 +20,14 @@ from fairdash.datasets import (
     Watch,
     sniff_table,
 )
+from fairdash.ui.data.computed import file_of
 from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
 from fairdash.ui.widgets.blocks import TABLE_FILES, keep_fit, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
 _PAGE = "pages/1_Data.py"
-_FEWEST_COLUMNS = 3
+_FEWEST_COLUMNS = 2
 _LARGEST = 500  # MB
 _SAID = "read anew"  # key of what is told once the file was read differently
 _STOPPED = "stopped reading"  # key of how often; another one empties the field
@@ -265,13 +266,13 @@ def _check_columns(digest: str) -> None:
     n_columns = next(t.n_columns for t in store().tables() if t.sha256 == digest)
     if n_columns < _FEWEST_COLUMNS:
         raise ValueError(
-            f"It has too few columns, {n_columns}. An outcome, a sensitive column and "
-            "a feature are needed: three columns."
+            f"It has too few columns, {n_columns}. An outcome and a sensitive column "
+            "are needed: two columns, and features to train from."
         )
 
 
 def _open(digest: str, name: str) -> None:
-    roles = first_roles(digest)
+    roles = first_roles(digest, file_of(digest))
     if roles.guessed:
         with suppress(ValueError):  # the form shows what is wrong with the guess
             open_page(_PAGE, data=store().add_dataset(digest, roles, name))

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import Kpi, number, percent, plain
+from fairdash._wording import Kpi, number, percent, plain, plural
 from fairdash.audits import (
     AuditedModel,
     Change,
@@ -143,7 +143,7 @@ def _edit(
     touched = [name for name in others if entry(edits, f"{row} {name}") is not None]
     if others:
         searched = st.multiselect(
-            f"Of {len(others)} more columns",
+            f"Of {plural(len(others), 'more column')}",
             others,
             touched,
             format_func=plain,

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from fairdash._wording import MINUS, Kpi, plain
+from fairdash._wording import MINUS, Kpi, number, plain
 from fairdash.datasets import TableFormat, Watch
 from fairdash.plots import CONFIG, Picture, sparkline, without_links
 from fairdash.store import UserStore
@@ -17,7 +17,11 @@ from fairdash.ui.widgets.state import store
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 MOST_MB = 200
-TABLE_FILES = ["csv", "tsv", "txt", "data", "gz", "zip", "parquet", "xlsx"]
+_MOST_STYLED = 20_000  # cells of a table
+TABLE_FILES = [
+    "csv", "tsv", "tab", "txt", "dat", "data", "gz", "zip", "parquet", "xlsx",
+    "json", "jsonl", "ndjson",
+]  # fmt: skip
 
 
 def context(*facts: str) -> None:
@@ -40,9 +44,14 @@ def controls(columns: int = 4) -> DeltaGenerator:
     )
 
 
-def more(label: str = "More", *, icon: str = ":material/tune:") -> DeltaGenerator:
-    """Return a popover for the remaining controls, in line with those of the bar."""
-    return st.popover(label, icon=icon, width="stretch")
+def more(
+    label: str = "More", *, icon: str = ":material/tune:", **how: Any
+) -> DeltaGenerator:
+    """Return a popover for the remaining controls, in line with those of the bar.
+
+    ``how`` is what else `streamlit.popover` is told, such as a key that opens it.
+    """
+    return st.popover(label, icon=icon, width="stretch", **how)
 
 
 def form_beside(key: str, *, answered: bool) -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -129,14 +138,20 @@ def show_table(table: pd.DataFrame, sent: Any = None, **columns: Any) -> None:
     """Draw a table of numbers, by default with three decimals of every share.
 
     ``sent`` is the table in Arrow's form where that is made already; ``columns`` are
-    configurations by name of column.
+    configurations by name of column, or what is shown instead of the name.
     """
-    st.dataframe(
-        table if sent is None else sent,
-        hide_index=True,
-        column_config={**decimals(table), **columns},
-        placeholder="–",
-    )
+    config = decimals(table)
+    shown: Any = table if sent is None else sent
+    signed = [x for x in config if x in table and (table[x] < 0).any()]
+    if signed and table.columns.is_unique and table.size <= _MOST_STYLED:
+        # formats of Streamlit write a hyphen for the minus
+        style: Any = table.reset_index(drop=True).style
+        shown = style.format(number, subset=signed)
+        config |= {name: {} for name in signed}
+    for name, own in columns.items():
+        named = isinstance(own, str)
+        config[name] = {**config.get(name, {}), "label": own} if named else own
+    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–")
 
 
 def heading(text: str, how: str = "") -> None:
@@ -314,9 +329,6 @@ def _as_text(value: object) -> object:
         except ValueError:
             return f"'{text}"
     return text
-
-
-TABLE_FILES += ["json", "jsonl", "ndjson"]
 
 
 def keep_fit(

@@ -23,6 +23,7 @@ Change = Callable[[Subgroups, Any], Subgroups]  # by what a widget shows
 _SIZES = (10, 20, 30, 50, 100, 200, 500)
 _OWN = "Own choice"
 _TABLE_1 = "ROAD paper, Table 1"
+MOST_CROSSED = 4  # columns that make subgroups, unless the data set has more
 _EVERYBODY = 4  # definitions of Table 1 that are not of one gender
 
 
@@ -73,10 +74,11 @@ def pick_models(
     looked_at = [model for model in models if model.id == chosen_before]
     if looked_at:
         first = results.beside_plain(looked_at[0], models)
+    room = most if len(models) > _MOST_PILLS else None  # a list refuses more, pills not
     tied = bound(
         "models",
         [model.label for model in first][:most],
-        shown=lambda ids: [named[one] for one in ids if one in named],
+        shown=lambda ids: [named[one] for one in ids if one in named][:room],
         meant=lambda chosen: tuple(labels[label].id for label in chosen),
     )
     words = f"At most {most}. Numbers are of the last, changes against the first."
@@ -99,14 +101,17 @@ def pick_models(
     return picked[:most] or list(models[:1])
 
 
-def audited_seeds(dataset: Dataset | None, data: str | None, run: str | None) -> Any:
-    """Return the seeds whose test rows Local fairness looks at; none for all rows."""
+def audited_seeds(dataset: Dataset, data: str | None, run: str | None) -> Any:
+    """Return the seeds whose test rows Local fairness looks at; none for all rows.
+
+    Before a model is trained that is the seed of the plain model that an audit trains,
+    where the data have features to train on.
+    """
     if selection().audited == "all":
         return ()
     models = known_models(data, run)
     if not models:
-        own = dataset is not None and dataset.roles.scores
-        return () if own else (0,)
+        return (0,) if dataset.roles.features else ()
     chosen = [model for model in models if model.id in selection().models]
     shown = chosen or results.models_of(store(), models, run) or models[:1]
     seeds = results.on_shared_seeds(shown).seeds
@@ -240,7 +245,7 @@ def subgroup_form(
             st.multiselect(
                 "Columns",
                 names,
-                max_selections=4,
+                max_selections=max(MOST_CROSSED, len(current.columns)),
                 help="Crossed with one another. None: all rows are one subgroup.",
                 **part(
                     "columns",
