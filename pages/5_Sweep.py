@@ -16,6 +16,7 @@ if view.data is None:
     )
 
 ui.context(*sweep.sweep_facts(view.data, view.run))
+data.stop_without_features(view.data)
 swept = results.is_sweep(ui.store(), view.run)
 if not swept:
     sweep.sweep_form(view.data)

@@ -59,7 +59,8 @@ def show_noisy_groups():
         return
     with halves[0]:
         noisy_groups.show_noise(chosen.rows, chosen.noise)
-    trainable = view.data and not (chosen.model and chosen.model.upload)
+    upload = chosen.model and chosen.model.upload
+    trainable = view.data and not upload and data.can_train(view.data)
     with halves[1]:
         noisy_groups.show_bounds(chosen.rows, chosen.noise)
         noisy_groups.show_scores(chosen, view.data)

@@ -287,7 +287,9 @@ def latest_result(runs: Sequence[RunRecord]) -> None:
     found = outcome(store(), snapshot)
     floor = floor_words(found.row["label"]) if math.isfinite(found.chance) else ""
     figure(
-        plots.plot_overview(found.models, title=run.name, chance=found.chance),
+        plots.plot_overview(
+            found.models, title=run.name, label=found.row["label"], chance=found.chance
+        ),
         caption=f"{found.caption()} {floor}",
         table=readable(found.models),
         key="latest",

@@ -38,7 +38,7 @@ def test_a_finished_sweep_opens_without_training(visit):
     assert len(sent(page, "live_setting")["settings"]) == 25
 
 
-def test_the_tour_ends_with_find_fix_certify_and_report(visit):
+def test_the_tour_has_five_stops_and_a_last_act_for_who_goes_on(visit):
     page = visit("Home")
     button(page, "Take the tour").click().run()
     (run,) = ui.store().runs()
@@ -49,14 +49,17 @@ def test_the_tour_ends_with_find_fix_certify_and_report(visit):
         page = visit(name, **at, tour=str(stop), k="3")
         assert not page.exception
         assert page.title[0].value == asked
-        assert f"**Stop {stop} of 9.**" in words(page)
-        button(page, "Next stop").click().run()
+        assert f"**Stop {stop} of 5.**" in words(page)
+        (forward,) = [one for one in page.button if one.proto.shortcut == "n"]
+        assert ("last act" in forward.label) == (stop == 5)
+        forward.click().run()
         asked = page.title[0].value
         assert "k" not in page.query_params  # what was chosen at a stop stays there
     carried = ("run", "data", "models", "model", "scores", "searched", "tour")
     page = visit(
         "Local fairness", **{name: page.query_params[name] for name in carried}
     )
+    assert "**Last act, 1 of 4.** **Find.**" in words(page)
     assert "have a gap beyond chance, among all searched" in words(page)
     found = next(one for one in labels(page) if one.startswith("age"))
     button(page, found).click().run()
@@ -66,7 +69,7 @@ def test_the_tour_ends_with_find_fix_certify_and_report(visit):
     assert "Unconstrained" in words(page)
     for stop in (8, 9):
         page = visit("Sweep", **at, tour=str(stop))
-        assert f"**Stop {stop} of 9.**" in words(page)
+        assert f"**Last act, {stop - 5} of 4.**" in words(page)
         assert ("Next stop" in labels(page)) == (stop < 9)
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from reading import button, drawn, figures, labels, sent, words
 from reading import numbers as read_numbers
+from reading import widget as widget_of
 from sklearn.metrics import roc_auc_score
 from toys import law_csv
 
@@ -26,6 +27,7 @@ from fairdash.sweep import (
 )
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
+START = "In training · start here"
 GRID = {"fairness_weight": [0.5, 2.0, 4.0], "tau": [0.1, 0.6]}
 
 
@@ -132,6 +134,36 @@ def test_on_a_public_table_the_effort_paper_fills_what_its_paper_sets(
     assert asked[-1].methods[-1].params["constraints"] == "equalized_odds"
 
 
+def test_methods_stand_by_family_and_are_chosen_across_them(visit, dataset_id):
+    page = visit("Sweep", data=dataset_id)
+    alike = "For people who are alike"
+    shown = [group(page, name).options for name in (START, alike)]
+    assert shown[0][:2] == ["ROAD", "Zhang"]
+    assert shown[1] == ["SenSeI", "CLP", "GLIF"]
+    assert CATALOG["road"].summary in words(page)
+    group(page, alike).set_value(["sensei"]).run()
+    assert not page.exception
+    assert CATALOG["sensei"].summary in words(page)
+    assert "36 models: about" in words(page)  # 1 + 5 of Zhang + 25 of ROAD + 5
+    group(page, START).set_value([]).run()
+    assert group(page, alike).value == ["sensei"]
+    assert "6 models: about" in words(page)
+    group(page, alike).set_value([]).run()
+    assert "Choose at least one method." in words(page)
+
+
+def test_sentences_call_the_outcome_what_the_reader_calls_it_now(visit, run_id):
+    assert "predicted “hired = yes”" in words(visit("Sweep", run=run_id))
+    record = ui.store().dataset_record(ui.store().run(run_id).dataset_id)
+    roles = record.roles.model_copy(update={"positive_name": "got the job"})
+    kept = record.table_sha256, roles, record.name, record.subgroups
+    assert ui.store().add_dataset(*kept) == record.id
+    page = visit("Sweep", run=run_id)
+    assert not page.exception
+    assert "predicted “got the job”" in words(page)
+    assert "hired = yes" not in words(page)
+
+
 def test_an_ablation_is_one_click_and_only_for_methods_that_have_it(
     visit, dataset_id, monkeypatch
 ):
@@ -151,7 +183,7 @@ def test_an_ablation_is_one_click_and_only_for_methods_that_have_it(
     params = {grid.method: grid.params for grid in spec.methods}
     assert params["road"]["ratio_layers"] == ("simple", "medium", "complex")
     assert "ratio_layers" not in params["adversarial"]
-    group(page, "Methods").set_value(["adversarial"]).run()
+    group(page, START).set_value(["adversarial"]).run()
     assert not page.exception
     assert group(page, "Also vary").proto.disabled
     assert "6 models: about" in words(page)
@@ -325,6 +357,16 @@ def test_the_browser_has_local_di_of_every_setting_as_one_would_compute_it(
     assert sum(drawn["ratio"]["bars"][0]) * drawn["ratio"]["top"] / 40 == pytest.approx(
         1, abs=0.01
     )
+
+
+def test_the_axes_of_the_front_are_two_metrics(visit, run_id):
+    page = visit("Sweep", run=run_id)
+    widget_of(page, "selectbox", "Across").set_value("accuracy").run()
+    assert not page.exception
+    up = widget_of(page, "selectbox", "Up")
+    assert up.value != "accuracy"
+    assert len(up.options) == len(widget_of(page, "selectbox", "Across").options) - 1
+    assert not visit("Sweep", run=run_id, across="accuracy", up="accuracy").exception
 
 
 def test_a_method_without_tau_has_no_map_and_no_slider_for_it(visit, run_id):

@@ -34,6 +34,7 @@ from fairdash.postprocessing import (
     apply_thresholds,
     fill_missing,
     trade_off_table,
+    widest_changes,
 )
 from fairdash.sweep import SweepSpec
 from fairdash.ui.postprocess.ramp import (
@@ -59,7 +60,6 @@ from fairdash.ui.widgets.pick_measure import FOUR_FIFTHS_RULE, pick_gap, pick_me
 from fairdash.ui.widgets.scores import margin_scale
 from fairdash.ui.widgets.state import store
 
-_SHOWN_GROUPS = 2
 _BEFORE_AFTER = {
     "group": "Group",
     "before": "Before",
@@ -137,18 +137,21 @@ def post_kpis(ramp: Ramp) -> list[Kpi]:
             "learned on; on test rows chance remains.",
         ),
     ]
-    changed = ramp.report.changed
-    widest = changed.nlargest(_SHOWN_GROUPS, "changed")["group"]
-    for row in changed[changed["group"].isin(widest)].to_dict("records"):
+    changed = widest_changes(ramp.report.changed)
+    told = changed.loc[changed["n_groups"] == 1, "group"]
+    fits = all(len(ramp.label(group)) <= _LABEL for group in told)
+    for row in changed.to_dict("records"):
+        group, n_groups = row["group"], row["n_groups"]
+        whom = ramp.label(group) if n_groups == 1 else f"{n_groups} other groups"
         cards.append(
             Kpi(
-                fitting(ramp.label(row["group"]), row["group"], most=_LABEL),
+                fitting(whom if fits else group or whom, most=_LABEL),
                 count(round(row["changed"])),
                 f"changed: {count(round(row['up']))} to 1, "
                 f"{count(round(row['down']))} to 0",
                 help=f"Expected number of changed decisions among {count(row['n'])} "
-                f"{ramp.rows} rows of {ramp.label(row['group'])}; drawing alone moves "
-                f"them by ±{count(round(row['spread']))} in 95% of cases.",
+                f"{ramp.rows} rows of {whom}; drawing alone moves them by "
+                f"±{count(round(row['spread']))} in 95% of cases.",
             )
         )
     return cards

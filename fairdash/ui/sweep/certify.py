@@ -7,7 +7,6 @@ import streamlit as st
 from fairdash._wording import count, plain
 from fairdash.audits import (
     Guarantee,
-    certified_model,
     guarantee,
     offered,
     search_for_guarantee,
@@ -106,7 +105,7 @@ def _draw(sweep: StoredSweep, told: Guarantee) -> None:
         return
     download(
         "Model with these thresholds (ZIP)",
-        lambda: certified_model(sweep, model).to_bytes(f"{told.words}\n"),
+        lambda: told.to_bytes(sweep),
         "fairdash-certified-model.zip",
         icon=":material/deployed_code:",
         type="secondary",

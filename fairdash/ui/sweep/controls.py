@@ -250,20 +250,20 @@ def _front_options(
         "noise of 0.5: on no front, within no limit.",
         **bound("constants", False, meant=lambda shown: shown or None),
     )
-    axes = []
-    for title, field, default in (
-        ("Across", "across", "worst_1_di"),
-        ("Up", "up", "accuracy"),
-    ):
-        axes.append(
-            st.selectbox(
-                title,
-                list(plots.METRICS),
-                format_func=lambda metric: plots.METRICS[metric][0].split(" (")[0],
-                **bound(field, default, among=plots.METRICS),
-            )
-        )
-    return limit, judge, (axes[0], axes[1]), single, constants
+    across = _axis("Across", "across", list(plots.METRICS), "worst_1_di")
+    others = [metric for metric in plots.METRICS if metric != across]
+    first = "accuracy" if "accuracy" in others else others[0]
+    up = _axis("Up", "up", others, first)
+    return limit, judge, (across, up), single, constants
+
+
+def _axis(title: str, field: str, metrics: list[str], first: str) -> str:
+    return st.selectbox(
+        title,
+        metrics,
+        format_func=lambda metric: plots.METRICS[metric][0].split(" (")[0],
+        **bound(field, first, among=metrics),
+    )
 
 
 def go_to_mark(sweep: StoredSweep, drawn: pd.DataFrame) -> None:

@@ -8,7 +8,13 @@ import streamlit as st
 from fairdash._wording import plain, plural
 from fairdash.datasets import Roles
 from fairdash.jobs import submit
-from fairdash.methods import CATALOG, Effort
+from fairdash.methods import (
+    CATALOG,
+    FAMILY_WORDS,
+    Effort,
+    by_family,
+    family_title,
+)
 from fairdash.results import ExpectedCost, expected_cost
 from fairdash.sweep import (
     ABLATIONS,
@@ -26,7 +32,7 @@ from fairdash.sweep import (
     swept_methods,
     with_ablation,
 )
-from fairdash.ui.selection import bound_entry
+from fairdash.ui.selection import bound_entry, entry, selection
 from fairdash.ui.widgets.blocks import controls, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.runs import PROPOSED, source, train_rows_input
@@ -36,6 +42,11 @@ SWEEP = "pages/5_Sweep.py"
 _MOST_MODELS = 5_000
 _MOST_VALUES = 50
 _COUNTS = range(1, 21)  # of seeds and starts
+_BESIDE = (
+    "The unconstrained model is always trained beside, with the network and the "
+    "schedule of each method. A method without λ is tried at as many values of what it "
+    "trades by instead, such as a tolerance."
+)
 
 Preset = Literal["quick", "paper", "custom"]
 _PRESETS: dict[Preset, str] = {
@@ -51,6 +62,7 @@ def sweep_form(dataset_id: str) -> None:
         preset: Preset = st.segmented_control(
             "Grid",
             required=True,
+            width="stretch",
             help="Values of λ × values of τ; 20×10 is the ROAD paper's.",
             **_tied("grid", "quick", named=_PRESETS),
         )
@@ -80,23 +92,7 @@ def sweep_form(dataset_id: str) -> None:
             **_tied("starts", 1, read=int, among=_COUNTS),
         )
     axes = {"quick": QUICK, "paper": PAPER}.get(preset) or _custom()
-    methods = swept_methods()
-    chosen = st.pills(
-        "Methods",
-        methods,
-        selection_mode="multi",
-        format_func=lambda key: CATALOG[key].label,
-        help="The unconstrained model is always trained beside them, with the network "
-        "and the schedule of each. A method without λ is tried at as many values of "
-        "what it trades by instead, such as a tolerance.",
-        **_tied(
-            "methods",
-            [m for m in ("adversarial", "road") if m in methods],
-            read=lambda text: text.split(",") if text else [],
-            written=",".join,
-            among=methods,
-        ),
-    )
+    chosen = _methods()
     if not chosen:
         st.caption("Choose at least one method.")
         return
@@ -148,6 +144,41 @@ def sweep_form(dataset_id: str) -> None:
         problem("This grid cannot be trained", error)
         return
     _run_row(dataset_id, spec, cost)
+
+
+def _methods() -> list[str]:
+    """Draw the methods that can be swept over, by family, and return the chosen ones.
+
+    All families are one entry of the address.
+    """
+    known = swept_methods()
+    start = [key for key in ("adversarial", "road") if key in known]
+    text = entry(selection().sweep_form, "methods")
+    now = start if text is None else [key for key in text.split(",") if key in known]
+    chosen: list[str] = []
+    for family, methods in by_family(known).items():
+        others = [key for key in now if key not in methods]
+        mine = [key for key in now if key in methods]
+        picked = st.pills(
+            family_title(family),
+            methods,
+            selection_mode="multi",
+            format_func=lambda key: CATALOG[key].label,
+            help=f"{FAMILY_WORDS[family]} {_BESIDE}",
+            **_tied(
+                "methods",
+                mine,
+                read=lambda _, mine=mine: mine,
+                written=lambda picked, others=others: ",".join([*others, *picked]),
+                key=family,
+            ),
+        )
+        if picked:
+            each = (CATALOG[key] for key in picked)
+            lines = (f"**{method.label}** {method.summary}" for method in each)
+            st.caption("  \n".join(lines))
+        chosen += picked
+    return chosen
 
 
 def _published(roles: Roles, methods: Sequence[str]) -> dict[str, Published]:

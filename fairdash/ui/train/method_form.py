@@ -6,14 +6,21 @@ from typing import Any
 
 import streamlit as st
 
-from fairdash.methods import CATALOG, FAMILIES, Effort, Param, family_of
+from fairdash.methods import (
+    CATALOG,
+    FAMILY_WORDS,
+    Effort,
+    Param,
+    by_family,
+    family_of,
+    family_title,
+)
 from fairdash.results import single_values
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import bound, selection
 
 _Tied = dict[str, Any]  # what ties a widget to the selection
 _NUMBERS: dict[str, type[float] | type[int]] = {"float": float, "int": int}
-_FIRST = "In training"  # the family to start with
 _MOST_SEEDS = 20
 _FITTING = 24  # letters of options that fit side by side in the form's column
 _EFFORTS: dict[Effort, str] = {"fast": "Fast", "paper": "Paper"}
@@ -42,19 +49,17 @@ def method_form(start: MethodGrid) -> MethodGrid:
     grid = current()
     method = CATALOG[grid.method]
     family = family_of(method.key)
-    known = [key for key in CATALOG if family_of(key) == family]
+    families = by_family(CATALOG)
     st.selectbox(
         "When it acts",
-        list(FAMILIES),
-        format_func=lambda name: f"{name} · start here" * (name == _FIRST) or name,
-        help="In training: the model learns to be fair. After training: its decisions "
-        "are corrected, see also Post-process. Certified: what holds even if groups "
-        "are recorded wrongly.",
-        **tie(family, lambda name: another(FAMILIES[name][0].key), "family"),
+        list(families),
+        format_func=family_title,
+        help="  \n".join(f"{name}: {words}" for name, words in FAMILY_WORDS.items()),
+        **tie(family, lambda name: another(families[name][0]), "family"),
     )
     st.selectbox(
         "Method",
-        known,
+        families[family],
         format_func=lambda name: CATALOG[name].label,
         **tie(method.key, another, "method"),
     )

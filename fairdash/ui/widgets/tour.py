@@ -1,6 +1,6 @@
-"""The guided tour: nine stops on a finished run, with keys for who presents it.
+"""The guided tour: five stops on a finished run, with keys for who presents it.
 
-Its last act goes from a gap that nobody named to a report: find, fix, certify, report.
+Whoever goes on sees a last act, from a gap that nobody named to a report.
 """
 
 from collections.abc import Mapping
@@ -20,10 +20,11 @@ class _Stop(NamedTuple):
     words: str
     chosen: Mapping[str, Any] = MappingProxyType({})
     plain: bool = False  # of the unconstrained model
+    found: bool = False  # in the subgroups that the reader has found just before
 
 
 _LIMITS = {"rule": "certified", "most_di": 0.15, "most_worst": 0.4}
-_STOPS = (
+_TOUR = (
     _Stop(
         "5_Sweep",
         "25 settings of ROAD on invented loans. Drag λ and τ: numbers, front and map "
@@ -31,8 +32,9 @@ _STOPS = (
     ),
     _Stop(
         "3_Local_fairness",
-        "Loan officers marked down women under 30 and nobody else. The gaps stand by "
-        "age, with what chance alone would show.",
+        "Loan officers marked down women under 30 and nobody else. A plain model "
+        "learned it; what lies in the grey could be chance.",
+        plain=True,
     ),
     _Stop(
         "4_Weights",
@@ -40,14 +42,17 @@ _STOPS = (
     ),
     _Stop(
         "6_Post-process",
-        "Thresholds by group close the gap over all rows. Drag γ, then look at what is "
-        "left inside the age bands.",
+        "Without training anew: thresholds by group close the plain model's gap over "
+        "all rows. Drag γ, then look at what is left inside the age bands.",
+        plain=True,
     ),
     _Stop(
         "7_Noisy_groups",
         "Groups are as recorded. Drag the radius: what holds if some were recorded "
         "wrongly?",
     ),
+)
+_LAST_ACT = (
     _Stop(
         "3_Local_fairness",
         "**Find.** All subgroups are searched below, and what chance explains is left "
@@ -60,6 +65,7 @@ _STOPS = (
         "**Fix.** Thresholds for each group of the scores of that model. See what they "
         "leave inside the subgroups just found.",
         plain=True,
+        found=True,
     ),
     _Stop(
         "5_Sweep",
@@ -73,6 +79,7 @@ _STOPS = (
         _LIMITS,
     ),
 )
+_STOPS = _TOUR + _LAST_ACT
 
 
 def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
@@ -80,14 +87,14 @@ def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
 
     The subgroups that were found go along to where they are fixed.
     """
-    page, _, chosen, plain = _STOPS[stop - 1]
-    there = Selection(run=run, data=data, tour=stop, **chosen)
-    if plain and run:
+    asked = _STOPS[stop - 1]
+    there = Selection(run=run, data=data, tour=stop, **asked.chosen)
+    if asked.plain and run:
         first = known_models_of(store(), [run])[0].id
         there = replace(there, models=(first,), model=first, scores=first)
-        if not chosen:
-            there = replace(there, subgroups=selection().subgroups)
-    st.switch_page(f"pages/{page}.py", query_params=there.address())
+    if asked.found:
+        there = replace(there, subgroups=selection().subgroups)
+    st.switch_page(f"pages/{asked.page}.py", query_params=there.address())
 
 
 def show_tour() -> None:
@@ -96,11 +103,16 @@ def show_tour() -> None:
     stop = chosen.tour
     if stop is None or not 1 <= stop <= len(_STOPS):
         return
-    words = _STOPS[stop - 1].words
+    last_act = stop - len(_TOUR)
+    name, forward = f"Stop {stop} of {len(_TOUR)}", "Next stop"
+    if last_act > 0:
+        name = f"Last act, {last_act} of {len(_LAST_ACT)}"
+    elif last_act == 0:
+        forward = "On to the last act: find, fix, certify, report"
     with st.container(border=True, gap="small"):
-        st.markdown(f"**Stop {stop} of {len(_STOPS)}.** {words}")
+        st.markdown(f"**{name}.** {_STOPS[stop - 1].words}")
         with st.container(horizontal=True):
-            if stop < len(_STOPS) and st.button("Next stop", shortcut="N"):
+            if stop < len(_STOPS) and st.button(forward, shortcut="N"):
                 go_to_stop(stop + 1, chosen.run, chosen.data)
             if st.button("Start again", shortcut="S"):
                 go_to_stop(1, chosen.run, chosen.data)
