@@ -19,7 +19,8 @@ is written as _. Two parts:
   them, and drawn with their packages from 50 such (the other 23 are tuned). Copies of
   tables labelled before are not among them. They were measured once, when words and
   weights stood; none was changed after. In one, `Ecdat::Bwages`, the column that is
-  right is empty; of another, `gap/l51.csv`, no feature is left, so there is no guess.
+  right is empty; another, `gap/l51.csv`, has no column for a feature and had no guess
+  then.
 
 `--fit` fits `OUTCOME_WEIGHTS` to the tuned tables: a softmax over the columns of a
 table, by the likelihood that the column is a right one, with a normal prior of variance
