@@ -176,7 +176,7 @@ def engine(home):
     wait_until_no_engine(home)
 
 
-def wait_until(condition, seconds):
+def wait_until(condition, seconds=120):
     """Wait until ``condition()`` holds; fail after ``seconds``."""
     end = time.monotonic() + seconds
     while not condition():
@@ -198,7 +198,7 @@ def wait_until_no_engine(home):
     """Wait until the host of a home folder, and so all its workers, have ended."""
     from fairdash.jobs import engine_lives
 
-    wait_until(lambda: not engine_lives(home), 30)
+    wait_until(lambda: not engine_lives(home))
 
 
 def free_port():

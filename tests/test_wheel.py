@@ -88,7 +88,7 @@ def test_the_command_line_of_the_wheel_serves_the_app(installed, elsewhere, home
     command = [str(installed / "bin" / "fairdash"), "app", "--port", str(port)]
     app = subprocess.Popen(command, **elsewhere, stderr=subprocess.PIPE, text=True)
     try:
-        wait_until(lambda: is_healthy(port), 60)
+        wait_until(lambda: is_healthy(port))
         for page in ("", "Data", "Runs"):
             where = f"http://localhost:{port}/{page}"
             with urllib.request.urlopen(where, timeout=10) as answer:

@@ -56,7 +56,7 @@ def runs(server, home):
         road = MethodGrid(method="road", params={**QUICK, "fairness_weight": weight})
         spec = SweepSpec(data=data, methods=(plain, road), subgroups=subgroups)
         ids[name] = submit(store, spec, name=f"{name} of people")
-        wait_until(lambda name=name: store.run(ids[name]).over, 120)
+        wait_until(lambda name=name: store.run(ids[name]).over)
     store.close()
     return ids
 

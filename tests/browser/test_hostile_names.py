@@ -77,7 +77,7 @@ def hostile(home, audited):
         )
         source = DataSource(table=table, roles=roles, name=name)
         run = submit(store, SweepSpec(data=source, methods=grids), name=name)
-        wait_until(lambda: store.run(run).over, 120)
+        wait_until(lambda: store.run(run).over)
         assert store.run(run).status == "finished"
         yield f"data={data}&run={run}"
 

@@ -46,9 +46,9 @@ def served(home):
         children = psutil.Process(app.pid).children()
         app.send_signal(signal.SIGINT)
         status = app.wait(timeout=30)
-        wait_until(lambda: not engine_lives(home), 120)
+        wait_until(lambda: not engine_lives(home))
     assert status == 0
-    wait_until(lambda: all(map(gone, children)), 60)
+    wait_until(lambda: all(map(gone, children)))
 
 
 def gone(process):
@@ -79,7 +79,7 @@ def test_a_browser_stays_with_its_process_and_outlives_it(
         one for one in processes.children() if "spawn_main" in str(one.cmdline())
     ]
     assert len(servers) == 2
-    wait_until(lambda: {ask(port, "/ready")[2] for _ in range(4)} == {0, 1}, 120)
+    wait_until(lambda: {ask(port, "/ready")[2] for _ in range(4)} == {0, 1})
     assert ask(port, "/ready")[:2] == (200, "ready\n")
 
     page = open_window(browser)

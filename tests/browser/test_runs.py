@@ -33,7 +33,7 @@ def trained(store, grid, name):
     table = store.add_table(people_csv(), "people.csv")
     data = DataSource(table=table, roles=ROLES, name="People")
     run = submit(store, SweepSpec(data=data, methods=(grid,)), name=name)
-    wait_until(lambda: store.run(run).over, 60)
+    wait_until(lambda: store.run(run).over)
     return run
 
 

@@ -159,9 +159,9 @@ def test_ctrl_c_cancels_the_run(home, folder):
         text=True,
     )
     try:
-        wait_until((home / "store.db").exists, 30)
+        wait_until((home / "store.db").exists)
         with closing(open_store()) as store:
-            wait_until(lambda: [run.status for run in store.runs()] == ["running"], 30)
+            wait_until(lambda: [run.status for run in store.runs()] == ["running"])
             time.sleep(0.5)
             terminal.send_signal(signal.SIGINT)
             stdout, stderr = terminal.communicate(timeout=30)

@@ -172,7 +172,7 @@ def test_the_services_run_one_by_one_and_train_together(
         ends.callback(store.close)
         run = queue(store, specification(tmp_path / "people.csv"))
         said = begin("scheduler")
-        wait_until(lambda: said(f":{port}"), 90)
+        wait_until(lambda: said(f":{port}"))
         said = begin("worker")
         wait_until(lambda: said(f"workers at tls://127.0.0.1:{port}"), 180)
         begin("app", "--port", page)
@@ -180,8 +180,8 @@ def test_the_services_run_one_by_one_and_train_together(
         assert check[:2] == ["CMD", "python"]
         check = [sys.executable, *check[2:]]
         quiet = subprocess.DEVNULL
-        wait_until(lambda: not subprocess.run(check, stderr=quiet).returncode, 90)
-        wait_until(lambda: store.run(run).over, 120)
+        wait_until(lambda: not subprocess.run(check, stderr=quiet).returncode)
+        wait_until(lambda: store.run(run).over)
         assert store.run(run).status == "finished", store.run(run).error
     wait_until_no_engine(home)
     assert not (home / "store.db").exists()

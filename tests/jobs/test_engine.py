@@ -46,7 +46,7 @@ def store(home):
     yield opened
     for run in opened.open_runs():
         cancel(opened, run.id)
-    wait_until(lambda: not opened.open_runs(), 30)
+    wait_until(lambda: not opened.open_runs())
     opened.close()
 
 
@@ -102,7 +102,7 @@ def test_a_sweep_finishes_with_metrics_and_artifacts(store, ask):
     run_id = ask(
         {"method": "unconstrained", "params": QUICK}, road(tau=[0.3, 0.6]), seeds=[0, 1]
     )
-    wait_until(lambda: over(store, run_id), 60)
+    wait_until(lambda: over(store, run_id))
     snapshot = store.snapshot(run_id)
     assert snapshot.run.status == "finished"
     assert snapshot.count("finished") == 6
@@ -119,17 +119,17 @@ def test_a_sweep_finishes_with_metrics_and_artifacts(store, ask):
 def test_the_same_sweep_again_trains_nothing(store, ask):
     methods = [road(tau=[0.31, 0.62])]
     one = ask(*methods)
-    wait_until(lambda: over(store, one), 30)
+    wait_until(lambda: over(store, one))
     before = written(store, one)
     two = ask(*methods, subgroups={"columns": ["branch"], "min_size": 30})
-    wait_until(lambda: over(store, two), 30)
+    wait_until(lambda: over(store, two))
     assert written(store, two) == before
     assert store.run(two).status == "finished"
 
 
 def test_workers_give_way_to_pages(store, ask):
     one = ask(road(tau=[0.32]))
-    wait_until(lambda: over(store, one), 30)
+    wait_until(lambda: over(store, one))
     here = psutil.Process().nice()
     asked = {min(here + POLITE, 19)}
     assert {psutil.Process(pid).nice() for pid in workers(store.home)} == asked
@@ -142,14 +142,14 @@ def test_workers_give_way_to_pages(store, ask):
 def test_two_sweeps_that_share_trials_train_them_once(store, ask):
     one = ask(road(tau=[0.41, 0.42, 0.43]))
     two = ask(road(tau=[0.41, 0.42, 0.43, 0.44]))
-    wait_until(lambda: over(store, one) and over(store, two), 30)
+    wait_until(lambda: over(store, one) and over(store, two))
     assert store.run(one).status == store.run(two).status == "finished"
     assert written(store, one).items() <= written(store, two).items()
 
 
 def test_a_failing_setting_says_why_and_stops_no_other(store, ask):
     run_id = ask(road(fairness_weight=[1.5, -1.0]))
-    wait_until(lambda: over(store, run_id), 30)
+    wait_until(lambda: over(store, run_id))
     snapshot = store.snapshot(run_id)
     assert snapshot.run.status == "failed"
     good, bad = snapshot.trials
@@ -161,41 +161,41 @@ def test_a_failing_setting_says_why_and_stops_no_other(store, ask):
 def test_a_cancelled_run_ends_within_an_epoch_and_no_other_with_it(store, ask):
     doomed = ask(road(LONG, tau=0.51))
     other = ask(road(LONG, tau=0.52))
-    wait_until(lambda: trains(store, doomed) and trains(store, other), 60)
+    wait_until(lambda: trains(store, doomed) and trains(store, other))
     cancel(store, doomed)
-    wait_until(lambda: over(store, doomed), 3)
+    wait_until(lambda: over(store, doomed))
     assert store.run(doomed).status == "cancelled"
     assert store.snapshot(doomed).trials[0].status == "queued"
     epoch = store.snapshot(other).trials[0].progress.epoch
-    wait_until(lambda: store.snapshot(other).trials[0].progress.epoch > epoch, 10)
+    wait_until(lambda: store.snapshot(other).trials[0].progress.epoch > epoch)
     assert store.run(other).status == "running"
 
 
 def test_a_run_that_does_not_listen_is_killed_alone(store, ask):
     doomed, other = ask(road(STUBBORN, tau=0.53)), ask(road(LONG, tau=0.54))
-    wait_until(lambda: store.snapshot(doomed).count("running") == 1, 60)
-    wait_until(lambda: trains(store, other), 60)
+    wait_until(lambda: store.snapshot(doomed).count("running") == 1)
+    wait_until(lambda: trains(store, other))
     cancel(store, doomed)
-    wait_until(lambda: over(store, doomed), 15)
+    wait_until(lambda: over(store, doomed))
     epoch = store.snapshot(other).trials[0].progress.epoch
-    wait_until(lambda: store.snapshot(other).trials[0].progress.epoch > epoch, 10)
+    wait_until(lambda: store.snapshot(other).trials[0].progress.epoch > epoch)
     after = ask(road(tau=0.55))
-    wait_until(lambda: over(store, after), 30)
+    wait_until(lambda: over(store, after))
     assert store.run(after).status == "finished"
 
 
 def test_a_killed_worker_costs_its_stack_only_time(store, ask):
     medium = {"n_epochs": 150, "batch_size": 64}
     run_id = ask(road(medium), seeds=[0, 1, 2])
-    wait_until(lambda: trains(store, run_id), 60)
+    wait_until(lambda: trains(store, run_id))
     os.kill(workers(store.home)[0], signal.SIGKILL)
-    wait_until(lambda: over(store, run_id), 60)
+    wait_until(lambda: over(store, run_id))
     assert store.run(run_id).status == "finished"
 
 
 def test_a_machine_that_slept_goes_on(store, ask):
     run_id = ask(road({"n_epochs": 150, "batch_size": 64}), seeds=[0, 1])
-    wait_until(lambda: trains(store, run_id), 60)
+    wait_until(lambda: trains(store, run_id))
     host = psutil.Process(host_pid(store.home))
     family = [host, *host.children(recursive=True)]
     for process in family:
@@ -203,7 +203,7 @@ def test_a_machine_that_slept_goes_on(store, ask):
     time.sleep(7)  # longer than a heartbeat
     for process in reversed(family):
         process.resume()
-    wait_until(lambda: over(store, run_id), 60)
+    wait_until(lambda: over(store, run_id))
     assert host_pid(store.home) == host.pid
     snapshot = store.snapshot(run_id)
     assert snapshot.count("finished") == len(snapshot.trials) == 2
@@ -211,7 +211,7 @@ def test_a_machine_that_slept_goes_on(store, ask):
 
 def test_a_stack_that_kills_three_workers_fails(store, ask):
     run_id = ask(road(STUBBORN, tau=0.56))
-    wait_until(lambda: store.snapshot(run_id).count("running") == 1, 30)
+    wait_until(lambda: store.snapshot(run_id).count("running") == 1)
 
     def over_or_kill():
         for pid in workers(store.home):
@@ -221,7 +221,7 @@ def test_a_stack_that_kills_three_workers_fails(store, ask):
                     process.kill()
         return over(store, run_id)
 
-    wait_until(over_or_kill, 60)
+    wait_until(over_or_kill)
     (trial,) = store.snapshot(run_id).trials
     assert trial.status == "failed"
     assert "worker died 3 times" in trial.reason
@@ -230,16 +230,16 @@ def test_a_stack_that_kills_three_workers_fails(store, ask):
 def test_a_killed_host_comes_back_once_and_goes_on(store, ask):
     medium = {"n_epochs": 150, "batch_size": 64}
     run_id = ask(road(medium, tau=0.7), seeds=[0, 1, 2, 3])
-    wait_until(lambda: store.snapshot(run_id).count("finished") >= 1, 60)
+    wait_until(lambda: store.snapshot(run_id).count("finished") >= 1)
     before = written_so_far(store, run_id)
     family = workers(store.home)
     os.kill(host_pid(store.home), signal.SIGKILL)
-    wait_until(lambda: not any(map(psutil.pid_exists, family)), 10)
+    wait_until(lambda: not any(map(psutil.pid_exists, family)))
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(ensure_engine, [store.home] * 20))
     assert engine_lives(store.home)
     assert len(hosts(store.home)) == 1
-    wait_until(lambda: over(store, run_id), 60)
+    wait_until(lambda: over(store, run_id))
     assert hosts(store.home) == [host_pid(store.home)]
     assert store.run(run_id).status == "finished"
     assert before.items() <= written(store, run_id).items()
@@ -255,9 +255,9 @@ def test_an_engine_of_other_code_is_replaced_when_an_app_starts(store, ask):
     card = store.home / "engine.json"
     card.write_text(json.dumps({"pid": old, "code": "of last week"}))
     with attach(store.home):
-        wait_until(lambda: not engine_lives(store.home), 20)
+        wait_until(lambda: not engine_lives(store.home))
     run_id = ask(road(tau=0.9))
-    wait_until(lambda: over(store, run_id), 60)
+    wait_until(lambda: over(store, run_id))
     assert store.run(run_id).status == "finished"
     assert host_pid(store.home) != old
 
@@ -269,7 +269,7 @@ def test_what_workers_are_forked_from_is_there():
 
 
 def test_the_engine_answers_nobody_without_its_certificate(home):
-    wait_until((home / "engine.json").exists, 60)
+    wait_until((home / "engine.json").exists)
     address = json.loads((home / "engine.json").read_text())["scheduler"]
     where = urlsplit(address)
     assert (where.scheme, where.hostname) == ("tls", "127.0.0.1")

@@ -55,11 +55,11 @@ def test_an_engine_that_dies_while_no_page_is_open_is_started_again(home, store,
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        wait_until((home / "engine.json").exists, 120)
-        wait_until(lambda: store.run(run_id).status == "running", 120)
+        wait_until((home / "engine.json").exists)
+        wait_until(lambda: store.run(run_id).status == "running")
         host = json.loads((home / "engine.json").read_text())["pid"]
         os.kill(host, signal.SIGKILL)
-        wait_until(lambda: store.run(run_id).over, 120)
+        wait_until(lambda: store.run(run_id).over)
     finally:
         app.send_signal(signal.SIGINT)
         app.wait(timeout=30)
@@ -73,7 +73,7 @@ def test_an_engine_that_cannot_begin_says_why_once_and_is_left_alone(home, monke
     (home / "store.db").write_bytes(b"x" * len(good))
     with attach(home):
         ensure_engine(home)
-        wait_until(lambda: not engine_lives(home), 120)
+        wait_until(lambda: not engine_lives(home))
         for _ in range(20):  # polls of pages
             ensure_engine(home)
             assert not engine_lives(home)
@@ -84,7 +84,7 @@ def test_an_engine_that_cannot_begin_says_why_once_and_is_left_alone(home, monke
         (home / "store.db").write_bytes(good)
         monkeypatch.setattr(_engine, "RETRY_SECONDS", 0)
         ensure_engine(home)
-        wait_until((home / "engine.json").exists, 120)
+        wait_until((home / "engine.json").exists)
         assert engine_waits_for(home) == ""
     wait_until_no_engine(home)
 
@@ -110,7 +110,7 @@ def test_on_a_full_disk_training_waits_says_so_and_goes_on(small_disk, home, ask
     try:
         with attach(home):
             ensure_engine(home)
-            wait_until(lambda: store.run(run_id).status == "running", 120)
+            wait_until(lambda: store.run(run_id).status == "running")
             assert "room on the disk, of which 2" in engine_waits_for(home)
             filler = home / "filler"
             with pytest.raises(OSError, match="No space left"):
@@ -121,7 +121,7 @@ def test_on_a_full_disk_training_waits_says_so_and_goes_on(small_disk, home, ask
             filler.unlink()
             assert store.snapshot(run_id).count("queued") == 1
             assert small_disk("300m")
-            wait_until(lambda: ensure_engine(home) or store.run(run_id).over, 120)
+            wait_until(lambda: ensure_engine(home) or store.run(run_id).over)
             assert store.run(run_id).status == "finished"
     finally:
         store.close()

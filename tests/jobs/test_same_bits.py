@@ -33,7 +33,7 @@ def sweep(home, spec):
     """Return the store and the snapshot of a sweep that was trained to its end."""
     store = open_store(home)
     run = submit(store, spec)
-    wait_until(lambda: store.run(run).over, 120)
+    wait_until(lambda: store.run(run).over)
     assert store.run(run).status == "finished"
     return store, store.snapshot(run)
 

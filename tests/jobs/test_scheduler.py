@@ -103,7 +103,7 @@ def test_a_sweep_and_its_workers_outlive_their_scheduler(
 
     with attach(home):
         run_id = submit(store, spec)
-        wait_until(lambda: finished() >= 2, 90)
+        wait_until(lambda: finished() >= 2)
         done = {
             trial.key: store.artifact(trial.key).folder.stat().st_mtime_ns
             for trial in store.snapshot(run_id).trials
@@ -112,8 +112,8 @@ def test_a_sweep_and_its_workers_outlive_their_scheduler(
         os.kill(scheduler[0].pid, signal.SIGKILL)
         scheduler[0].wait()
         scheduler[0] = start_scheduler(address)
-        wait_until(lambda: finished() == 8, 90)
-        wait_until(lambda: store.run(run_id).over, 10)
+        wait_until(lambda: finished() == 8)
+        wait_until(lambda: store.run(run_id).over)
         end_runs(home)
     wait_until_no_engine(home)
     assert worker.poll() is None
@@ -152,8 +152,8 @@ def test_workers_listen_where_they_are_told(address, scheduler):
         *COMMAND, "worker", address, "--workers", "1", "--host", "127.0.0.2"
     )
     try:
-        wait_until(lambda: "127.0.0.2" in listens_at(process), 90)
-        wait_until(lambda: len(listens_at(process)) >= 3, 90)
+        wait_until(lambda: "127.0.0.2" in listens_at(process))
+        wait_until(lambda: len(listens_at(process)) >= 3)
         assert set(listens_at(process)) == {
             "127.0.0.2",
             "127.0.0.1",
@@ -240,12 +240,12 @@ def test_workers_elsewhere_need_certificates_and_no_common_folder(
             there.setenv("FAIRDASH_HOME", str(elsewhere))
             work = start(*COMMAND, "worker", address, "--workers", "1")
         ends.callback(stop, work)
-        wait_until(lambda: answers(address), 60)
+        wait_until(lambda: answers(address))
         assert not answers(address.replace("tls", "tcp"))
         with attach(here):
             use_scheduler(store, address)
             run_id = submit(store, specification(tmp_path / "people.csv"))
-            wait_until(lambda: ensure_engine(here) or store.run(run_id).over, 120)
+            wait_until(lambda: ensure_engine(here) or store.run(run_id).over)
         snapshot = store.snapshot(run_id)
         assert snapshot.run.status == "finished"
         assert list(here.glob("artifacts/*/*")) == []  # nothing was trained here
@@ -280,18 +280,18 @@ def test_an_idle_engine_gives_way_and_a_busy_one_is_not_disturbed(
     monkeypatch.delenv("FAIRDASH_SCHEDULER")
     with attach(home):
         ensure_engine(home)
-        wait_until((home / "engine.json").exists, 60)
+        wait_until((home / "engine.json").exists)
         run_id = queue(store, specification(tmp_path / "people.csv"))
         with pytest.raises(ValueError, match=run_id):
             use_scheduler(store, address)
         assert engine_lives(home)
-        wait_until(lambda: store.run(run_id).over, 60)
-        wait_until(lambda: not refused(store, address), 20)
-        wait_until(lambda: not engine_lives(home), 20)
+        wait_until(lambda: store.run(run_id).over)
+        wait_until(lambda: not refused(store, address))
+        wait_until(lambda: not engine_lives(home))
         ensure_engine(home)
         waits = "waiting for the scheduler at ", "waiting for a worker at "
         assert engine_waits_for(home) == f"{waits[0]}{address}"
-        wait_until(lambda: engine_waits_for(home) == f"{waits[1]}{address}", 60)
+        wait_until(lambda: engine_waits_for(home) == f"{waits[1]}{address}")
     wait_until_no_engine(home)
     store.close()
 
