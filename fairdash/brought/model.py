@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import select
 import struct
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from multiprocessing.connection import wait
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -282,7 +282,7 @@ def _read(pipe: int, size: int, end: float) -> bytes:
     """Return so many bytes of a pipe; TimeoutError, EOFError if they do not come."""
     parts = []
     while size:
-        if not select.select([pipe], [], [], max(end - time.monotonic(), 0))[0]:
+        if not wait([pipe], max(end - time.monotonic(), 0)):  # select counts to 1,023
             raise TimeoutError
         part = os.read(pipe, min(size, 1 << 20))
         if not part:

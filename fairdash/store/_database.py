@@ -222,7 +222,7 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Close all connections; the store must not be used afterwards."""
+        """Close all connections; what is asked afterwards opens new ones."""
         self.engine.dispose()
 
     @contextmanager

@@ -141,7 +141,7 @@ class Store:
         self.artifact = runs.artifact
 
     def close(self) -> None:
-        """Close all connections; the store must not be used afterwards."""
+        """Close all connections; what is asked afterwards opens new ones."""
         self.database.close()
 
     def delete_dataset(self, dataset_id: str) -> None:

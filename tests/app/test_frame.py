@@ -1,8 +1,11 @@
 """The frame of every page: its address, its menu, and what stops a page."""
 
+import os
 import re
+from pathlib import Path
 
 import pytest
+import streamlit as st
 from reading import button, words
 from toys import ROLES, people_csv
 
@@ -47,6 +50,18 @@ def links(page):
 def test_a_run_brings_its_data_set_into_the_address(visit, run_id, dataset_id):
     page = visit("Train", run=run_id)
     assert address(page) == {"run": run_id, "data": dataset_id}
+
+
+def test_a_store_that_is_let_go_keeps_no_file_open(visit, run_id, inline):
+    def opened():
+        links = Path("/proc/self/fd").iterdir()
+        found = [os.path.realpath(link) for link in links]
+        return [path for path in found if Path(path).is_relative_to(inline)]
+
+    assert opened()
+    st.cache_resource.clear()
+    assert opened() == []
+    assert not visit("Runs", run=run_id).exception  # opens it anew
 
 
 def test_another_data_set_drops_the_run(visit, run_id):

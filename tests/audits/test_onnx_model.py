@@ -1,5 +1,6 @@
 """An ONNX file says what its maker's model says, or is refused by a sentence."""
 
+import os
 import resource
 import time
 from itertools import pairwise
@@ -181,6 +182,19 @@ def test_a_model_that_takes_too_long_is_stopped(monkeypatch):
     monkeypatch.setattr("fairdash.brought.model.SECONDS", 0.2)
     with pytest.raises(ValueError, match=r"longer than 0\.2 s and was stopped"):
         OnnxModel(many_nodes(1_900).SerializeToString())
+
+
+def test_a_model_runs_where_many_files_are_open():
+    few, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(2_000, most), most))
+    taken = [os.dup(0) for _ in range(1_024)]
+    try:
+        found = OnnxModel(model(sigmoid()).SerializeToString()).inputs
+    finally:
+        for one in taken:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (few, most))
+    assert len(found) == 1
 
 
 def test_too_large_a_file_starts_no_process(monkeypatch):

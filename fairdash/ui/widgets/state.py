@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import streamlit as st
 
@@ -29,7 +29,6 @@ BY_KEY: dict[str | type[Any], Callable[[Any], object]] = {
     **dict.fromkeys((AuditRows, Dataset, Noise, TrialRecord), attrgetter("key")),
     Setting: attrgetter("contents"),
 }
-_leases: list[Lease] = []  # held as long as this process lives
 _HERE = Path(__file__).parent
 _THEME_WATCH = """
 export default function ({ parentElement, setStateValue }) {
@@ -48,7 +47,7 @@ export default function ({ parentElement, setStateValue }) {
 def store() -> Store:
     """Return the store of this server, or where there is a login the user's own."""
     user = who()
-    return _opened() if user is None else _opened_for(user)[0]
+    return (_opened() if user is None else _opened_for(user)).store
 
 
 def who() -> User | None:
@@ -61,23 +60,30 @@ def who() -> User | None:
     return User.of(st.user.to_dict(), st.secrets.get("fairdash", {}))
 
 
-@st.cache_resource(show_spinner=False)
-def _opened() -> Store:
-    """Open the store of the server, whose app lease lives as long as the process.
+class _Held(NamedTuple):
+    """A store, and the lease of an app, for which the engine of its home stays."""
 
-    The engine goes on while at least one app holds a lease and while runs are open.
-    """
-    opened = open_store()
-    _leases.append(attach(opened.home))
-    return opened
+    store: Store
+    lease: Lease
+
+    @classmethod
+    def of(cls, store: Store) -> Self:
+        return cls(store, attach(store.home))
+
+    def close(self) -> None:
+        self.lease.close()
+        self.store.close()
 
 
-@st.cache_resource(
-    show_spinner=False, ttl="1h", on_release=lambda held: held[1].close()
-)
-def _opened_for(user: User) -> tuple[UserStore, Lease]:
-    opened = UserStore(home_folder(), user)
-    return opened, attach(opened.home)
+@st.cache_resource(show_spinner=False, on_release=_Held.close)
+def _opened() -> _Held:
+    """Open the store of the server, for as long as the process lives."""
+    return _Held.of(open_store())
+
+
+@st.cache_resource(show_spinner=False, ttl="1h", on_release=_Held.close)
+def _opened_for(user: User) -> _Held:
+    return _Held.of(UserStore(home_folder(), user))
 
 
 @st.cache_resource(show_spinner=False)
