@@ -80,7 +80,7 @@ def walk(page: Page, address: str) -> None:
     epochs.press("Enter")
     page.keyboard.press("Escape")
     page.wait_for_timeout(1000)
-    page.get_by_role("button", name="Train 3 models").click()
+    page.get_by_role("button", name="Train 3 seeds").click()
     page.get_by_text("safe to close this page").wait_for()
     page.wait_for_timeout(2000)
     shoot(page, "train_running")

@@ -24,7 +24,7 @@ with form, st.container(border=True):
     seeds = train.seeds_input(n_seeds)
     train_rows = ui.train_rows_input(view.data, start=n_rows)
     pressed = st.button(
-        "Train" if seeds == 1 else f"Train {seeds} models",
+        "Train" if seeds == 1 else f"Train {seeds} seeds",
         type="primary",
         icon=":material/play_arrow:",
         width="stretch",

@@ -20,7 +20,7 @@ POLITE = 19  # niceness of an engine and its workers: pages on this machine go f
 SESSION = Path("/proc/self/autogroup")  # of Linux, where it weighs whole sessions
 PRELOADED = [
     "distributed",
-    "torch._dynamo",  # torch's optimisers load it on first use, for two seconds
+    "torch",
     "fairdash.methods",
     "fairdash.jobs._serve",
 ]

@@ -179,10 +179,15 @@ def certified_words(
         return f"{words} confidence: none decides on validation rows."
     if choice.rows_needed < np.inf:
         return (
-            f"{words} confidence: about {choice.rows_needed:,.0f} more test rows "
-            "would be needed."
+            f"{words} confidence: about {_two_digits(choice.rows_needed):,} more test "
+            "rows would be needed."
         )
     return f"{words} confidence: on test rows the fairest is over a limit."
+
+
+def _two_digits(n: float) -> int:
+    """Round 27,442 to 27,000."""
+    return int(float(f"{n:.1e}"))
 
 
 def thresholds_words(thresholds: Mapping[str, float]) -> str:

@@ -147,8 +147,9 @@ def base_rate_kpis(
     local = rates.local if promised is None else promised
     estimable = local["estimable"]
     share = f"{percent(used / read)} of the file"
-    if used < read and share.startswith(percent(1.0)):
-        share = f"all of the file but {plural(read - used, 'row')}"
+    if share.startswith(percent(1.0)):
+        but = f" but {plural(read - used, 'row')}" if used < read else ""
+        share = f"all of the file{but}"
     kpis = [
         Kpi("Rows used", count(used), share),
         Kpi(

@@ -46,7 +46,7 @@ def test_train_proposes_a_subsample_and_says_so_of_the_result(visit, large):
     assert chosen.value == 100
     assert TOLD in words(page)
     page.selectbox(key="selection form method").set_value("fair_log_loss").run()
-    button(page, "Train 3 models").click().run()
+    button(page, "Train 3 seeds").click().run()
     assert not page.exception
     (run,) = ui.store().runs()
     assert run.status == "finished"
@@ -62,7 +62,7 @@ def test_all_rows_can_be_chosen(visit, large):
     offered(page)[0].set_value(360).run()
     assert "Trained on all training rows." in words(page)
     page.selectbox(key="selection form method").set_value("fair_log_loss").run()
-    button(page, "Train 3 models").click().run()
+    button(page, "Train 3 seeds").click().run()
     (run,) = ui.store().runs()
     assert "train_rows" not in run.spec
     page = visit("Train", run=run.id)

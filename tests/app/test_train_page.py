@@ -72,7 +72,7 @@ def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
             field.set_value(
                 QUICK["n_epochs" if field.label == "Epochs" else "batch_size"]
             )
-    button(page, "Train 3 models").click().run()
+    button(page, "Train 3 seeds").click().run()
     assert not page.exception
     (run,) = ui.store().runs()
     assert [entry["method"] for entry in run.summary] == ["road", "unconstrained"]
@@ -135,7 +135,7 @@ def test_an_impossible_setting_is_explained_and_starts_nothing(
 
     monkeypatch.setattr(ui, "start_training", refuse)
     page = visit("Train", data=dataset_id)
-    button(page, "Train 3 models").click().run()
+    button(page, "Train 3 seeds").click().run()
     assert not page.exception
     assert "`tau` must be" in page.error[0].value
 

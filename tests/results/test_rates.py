@@ -59,7 +59,7 @@ def test_rows_that_are_almost_all_are_not_said_to_be_all(dataset):
         for used in (20_000, 19_999, 19_990, 19_989)
     }
     assert notes == {
-        20_000: "100.0% of the file",
+        20_000: "all of the file",
         19_999: "all of the file but 1 row",
         19_990: "all of the file but 10 rows",
         19_989: "99.9% of the file",

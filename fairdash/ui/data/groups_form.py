@@ -32,6 +32,7 @@ _MISSING: dict[Literal["exclude", "group"], str] = {
 }
 _WAYS = ("Width", "Quantiles", "Cuts")
 _MOST_BINS = 20
+_MOST_PILLS = 12
 
 
 def pick_groups(
@@ -92,6 +93,15 @@ def pick_cuts(label: str, known: tuple[float, ...], key: str) -> tuple[float, ..
         raise ValueError(message) from error
 
 
+def several(label: str, values: list[str], start: list[str], **how: Any) -> list[str]:
+    """Draw values of a column of which several can be chosen: of many, as a list."""
+    if len(values) > _MOST_PILLS:
+        return st.multiselect(label, values, start, **how)
+    return st.pills(
+        label, values, selection_mode="multi", default=start, format_func=plain, **how
+    )
+
+
 def _pick_values(
     labels: list[str], known: Mapping[str, tuple[str, ...]] | None, key: str
 ) -> dict[str, tuple[str, ...]] | None:
@@ -101,12 +111,10 @@ def _pick_values(
     shown = chosen_of(known)
     values, apart = shown or ((), False)
     named = [value for value in values if value in labels]
-    chosen = st.pills(
+    chosen = several(
         "Compared with the rest",
         labels,
-        selection_mode="multi",
-        default=named,
-        format_func=plain,
+        named,
         help="All values that are not chosen are one group. With nothing chosen every "
         "value is a group of its own.",
         key=f"{key} groups",

@@ -32,6 +32,7 @@ from fairdash.ui.data.groups_form import (
     pick_bins,
     pick_crossing,
     pick_groups,
+    several,
 )
 from fairdash.ui.widgets.blocks import figure
 from fairdash.ui.widgets.pick_models import MOST_CROSSED
@@ -47,7 +48,6 @@ _MISSING: dict[Literal["impute", "exclude"], str] = {
     "exclude": "Exclude",
 }
 _FEW = 4
-_MOST_PILLS = 12
 _SIGNS: dict[Literal[">", ">=", "<", "<="], str] = {
     ">": ">",
     ">=": "≥",
@@ -137,17 +137,13 @@ def pick_positive(
         )
         return chosen or "1"  # an empty column has no label
     named = [known] if isinstance(known, str) else list(known)
-    options: dict[str, Any] = {
-        "label": "Positive values",
-        "options": labels,
-        "default": [value for value in named if value in labels],
-        "help": "They count as 1, all other values as 0.",
-        "key": f"{key} positive set",
-    }
-    if len(labels) <= _MOST_PILLS:
-        values = st.pills(selection_mode="multi", **options)
-    else:
-        values = st.multiselect(**options)
+    values = several(
+        "Positive values",
+        labels,
+        [value for value in named if value in labels],
+        help="They count as 1, all other values as 0.",
+        key=f"{key} positive set",
+    )
     # with nothing chosen the table is refused, and says which values there are
     return tuple(values) or labels[-1]
 
