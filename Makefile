@@ -8,9 +8,9 @@ BIN := $(VENV)/bin
 app: $(VENV)/.installed
 	$(BIN)/fairdash app
 
-# Two at a time, since the browser tests mostly wait; a file shares its fixtures.
+# Two at a time, since the browser tests mostly wait.
 test: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --no-loadscope-reorder
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -16,10 +16,24 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
+BROWSER = Path("tests/browser")
 settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
 settings.load_profile("untimed")
+
+
+class _OneBrowser(LoadFileScheduling):
+    """A file is one process's, and so are all files that share the app in Chromium."""
+
+    def _split_scope(self, nodeid):
+        file = super()._split_scope(nodeid)
+        return str(BROWSER) if BROWSER in Path(file).parents else file
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return _OneBrowser(config, log)
 
 
 @pytest.fixture

@@ -120,7 +120,7 @@ def test_a_second_tab_shows_the_same_run_and_its_settings(visit, run_id):
 def test_another_method_starts_a_new_run_and_keeps_the_old_one(visit, run_id):
     page = visit("Train", run=run_id)
     page.selectbox(key="selection form method").set_value("reweighing").run()
-    button(page, "Train 2 models").click().run()
+    button(page, "Train 2 seeds").click().run()
     assert not page.exception
     newest, oldest = ui.store().runs()
     assert oldest.id == run_id

@@ -17,7 +17,7 @@ def train(page, *, epochs):
     field.fill(str(epochs))
     field.press("Enter")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name=re.compile(r"Train \d models")).click()
+    page.get_by_role("button", name=re.compile(r"Train \d seeds")).click()
 
 
 def epoch(page):
