@@ -15,12 +15,14 @@ from uuid import uuid4
 
 import pytest
 import sqlalchemy as sa
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
 FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
 BROWSER = Path("tests/browser")
-settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
+settings.register_profile(  # a busy machine is no failure
+    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("untimed")
 
 

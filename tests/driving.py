@@ -42,6 +42,19 @@ def at_rest(page, width):
     settle(page)
 
 
+def still(locator):
+    """Wait until an element stays the same, and where it is, for a second; its box."""
+    look = """one => {
+      one.seen ??= Math.random()
+      return one.seen + JSON.stringify(one.getBoundingClientRect())
+    }"""
+    looks = []
+    while len(looks) < 6 or len({*looks[-6:]}) > 1:
+        locator.page.wait_for_timeout(200)
+        looks.append(locator.evaluate(look))
+    return locator.bounding_box()
+
+
 def upload(page, folder):
     """Upload the applicants from Home."""
     path = folder / "people.csv"

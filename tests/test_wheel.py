@@ -91,10 +91,10 @@ def test_the_command_line_of_the_wheel_serves_the_app(installed, elsewhere, home
         wait_until(lambda: is_healthy(port))
         for page in ("", "Data", "Runs"):
             where = f"http://localhost:{port}/{page}"
-            with urllib.request.urlopen(where, timeout=10) as answer:
+            with urllib.request.urlopen(where, timeout=30) as answer:
                 assert answer.status == 200
     finally:
         app.terminate()
-        _, said = app.communicate(timeout=30)
+        _, said = app.communicate(timeout=120)
     assert "Traceback" not in said
     wait_until_no_engine(home)

@@ -57,7 +57,7 @@ def server(home):
         yield f"http://localhost:{port}"
     finally:
         os.killpg(app.pid, signal.SIGTERM)
-        app.wait(timeout=20)
+        app.wait(timeout=120)
         end_runs(home)
         wait_until_no_engine(home)
     assert "Traceback" not in (home / "app.log").read_text()

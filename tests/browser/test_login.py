@@ -130,5 +130,5 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_pa
         assert page.locator("input[type=file]").count() == 0
     finally:
         server.send_signal(signal.SIGINT)
-        server.wait(timeout=30)
+        server.wait(timeout=120)
         wait_until_no_engine(home)

@@ -45,7 +45,7 @@ def served(home):
     finally:
         children = psutil.Process(app.pid).children()
         app.send_signal(signal.SIGINT)
-        status = app.wait(timeout=30)
+        status = app.wait(timeout=120)
         wait_until(lambda: not engine_lives(home))
     assert status == 0
     wait_until(lambda: all(map(gone, children)))
@@ -61,7 +61,7 @@ def gone(process):
 def ask(port, path):
     """Return status, text and cookie of an answer."""
     try:
-        answer = urllib.request.urlopen(f"http://localhost:{port}{path}", timeout=10)
+        answer = urllib.request.urlopen(f"http://localhost:{port}{path}", timeout=30)
     except urllib.error.HTTPError as error:
         answer = error
     with answer:

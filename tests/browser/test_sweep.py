@@ -4,7 +4,7 @@ import re
 
 import pytest
 from conftest import wait_until
-from driving import SECONDS
+from driving import SECONDS, still
 from playwright.sync_api import expect
 from toys import ROLES, people_csv
 
@@ -26,8 +26,8 @@ AT = """(figure, [curve, point]) => {
 
 def click_on(page, figure, curve, point):
     """Click on a mark of a figure, where Plotly has drawn it."""
-    page.wait_for_timeout(1500)  # a changed figure is mounted anew
     drawn = page.locator(".js-plotly-plot").nth(figure)
+    still(drawn)  # a changed figure is mounted anew
     page.mouse.click(*drawn.evaluate(AT, [curve, point]))
 
 
@@ -107,8 +107,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
         expect(worst).to_contain_text(value)
 
     # while λ is dragged all follows in the browser; the address does on release
-    page.wait_for_timeout(1500)
-    box = slider.bounding_box()
+    box = still(slider)
     middle = box["y"] + box["height"] / 2
     tau = grid["tau"][20]
     before = page.url
@@ -161,8 +160,7 @@ def test_a_setting_released_between_two_ticks_is_trained_and_joins(page, server,
     page.goto(f"{server}/Sweep?run={run}&method=road&fairness_weight=0.5&tau=0.1")
     slider = page.get_by_role("slider", name="Fairness weight (λ)")
     slider.wait_for()
-    page.wait_for_timeout(1500)
-    box = slider.bounding_box()
+    box = still(slider)
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + 8, middle)
     page.mouse.down()

@@ -164,7 +164,7 @@ def test_ctrl_c_cancels_the_run(home, folder):
             wait_until(lambda: [run.status for run in store.runs()] == ["running"])
             time.sleep(0.5)
             terminal.send_signal(signal.SIGINT)
-            stdout, stderr = terminal.communicate(timeout=30)
+            stdout, stderr = terminal.communicate(timeout=120)
             assert terminal.returncode == 1
             assert "cancelled" in stdout
             assert "Traceback" not in stderr
@@ -240,7 +240,7 @@ def test_check_refuses_what_is_no_table_in_one_line(folder):
 
 def connects(port, host):
     """Tell whether a page of a host name, as a browser says, may talk to the server."""
-    link = http.client.HTTPConnection("localhost", port, timeout=5)
+    link = http.client.HTTPConnection("localhost", port, timeout=30)
     headers = {
         "Host": f"{host}:{port}",
         "Origin": f"http://{host}:{port}",
@@ -281,7 +281,7 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
     engine = home / "engine.json"
     try:
         with served(home, "--name", "fair.example") as port:
-            with urllib.request.urlopen(f"http://localhost:{port}", timeout=5) as page:
+            with urllib.request.urlopen(f"http://localhost:{port}", timeout=30) as page:
                 assert page.status == 200
                 policy = page.headers["Content-Security-Policy"]
                 assert policy.startswith("default-src 'self'; ")

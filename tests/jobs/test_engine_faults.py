@@ -62,7 +62,7 @@ def test_an_engine_that_dies_while_no_page_is_open_is_started_again(home, store,
         wait_until(lambda: store.run(run_id).over)
     finally:
         app.send_signal(signal.SIGINT)
-        app.wait(timeout=30)
+        app.wait(timeout=120)
     assert store.run(run_id).status == "finished"
 
 

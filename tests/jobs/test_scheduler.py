@@ -64,7 +64,7 @@ def start_scheduler(address):
 def stop(process):
     if process.poll() is None:
         process.terminate()
-    process.wait(timeout=20)
+    process.wait(timeout=120)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from streamlit.testing.v1 import AppTest
 
 
 def drawn(script):
-    page = AppTest.from_function(script, default_timeout=30).run()
+    page = AppTest.from_function(script, default_timeout=60).run()
     assert not page.exception
     return page
 
