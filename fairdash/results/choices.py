@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -186,8 +186,9 @@ def certified_words(
 
 
 def _two_digits(n: float) -> int:
-    """Round 27,442 to 27,000."""
-    return int(float(f"{n:.1e}"))
+    """Round 27,442 up to 28,000, so that as many are enough."""
+    unit = 10 ** max(len(f"{n:.0f}") - 2, 0)
+    return ceil(n / unit) * unit
 
 
 def thresholds_words(thresholds: Mapping[str, float]) -> str:
