@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from fairdash.datasets import read_table
+from fairdash.datasets import TableFormat, read_table
 
 TABLE = pd.DataFrame(
     {"age": [31, 45, 52], "sex": ["f", "m", None], "score": [0.5, np.nan, 2.25]}
@@ -40,6 +40,41 @@ def test_reads_accents_in_every_encoding(encoding):
     table = read_table(content)
     assert list(table) == ["prénom", "âge"]
     assert list(table["prénom"]) == ["Zoë", "José"]
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("chosen", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_byte_order_mark_that_was_not_said_or_is_not_there_costs_no_row(
+    mark, chosen, quote
+):
+    content = mark + f"{quote}a{quote},b\n1,2\n3,4\n".encode()
+    table = read_table(content, table_format=TableFormat(encoding=chosen))
+    assert table.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+
+
+def test_a_byte_order_mark_of_utf_16_is_no_part_of_the_first_name():
+    content = "a,b\n1,2\n".encode("utf-16")
+    table = read_table(content, table_format=TableFormat(encoding="utf-16-le"))
+    assert list(table) == ["a", "b"]
+
+
+def test_long_numbers_with_a_gap_stay_as_they_are_written():
+    ids = ["1234567890123456789", "1234567890123456788"]
+    table = read_table(f"id,x\n{ids[0]},1\n{ids[1]},2\n,3\n".encode())
+    assert table["id"].tolist()[:2] == ids
+    assert table["id"].isna().tolist() == [False, False, True]
+    shorter = read_table(b"x,y\n9007199254740992,1\n,2\n")["x"]
+    assert shorter.tolist()[0] == 1 << 53
+
+
+@pytest.mark.parametrize("values", [["a", "b", "c"], [1, 2, 3]])
+def test_categories_that_no_row_of_a_parquet_file_has_are_none(values):
+    buffer, rows = io.BytesIO(), values[:2] * 3
+    pd.DataFrame({"x": pd.Categorical(rows, values)}).to_parquet(buffer)
+    table = read_table(buffer.getvalue())
+    assert table["x"].tolist() == rows
+    assert sorted(table["x"].value_counts().index) == values[:2]
 
 
 def test_a_delimiter_inside_quotes_or_text_does_not_mislead():

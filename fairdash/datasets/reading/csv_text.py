@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -253,7 +254,8 @@ class CsvText:
 
     def _read_header(self) -> tuple[list[str], int]:
         """Return the first row and the position of the first case."""
-        offset = 3 if self.form.encoding == "utf-8-sig" else 0
+        marked = self.source.head(len(BOM_UTF8)) == BOM_UTF8  # whatever was chosen
+        offset = len(BOM_UTF8) * marked
         lines: list[str] = []
         with _open_text(self.source, self.form) as text:
             offset += sum(
@@ -336,7 +338,9 @@ def _recode(source: Source, form: TableFormat, path: Path) -> Source:
 
 
 def _open_text(source: Source, form: TableFormat) -> io.TextIOWrapper:
-    return io.TextIOWrapper(source.open(), form.encoding, newline="")
+    """Return the text of a file; a byte order mark is no part of it, nor need be."""
+    encoding = "utf-8-sig" if form.encoding == "utf-8" else form.encoding
+    return io.TextIOWrapper(source.open(), encoding, newline="")
 
 
 def _recorded(text: Iterator[str], lines: list[str]) -> Iterator[str]:

@@ -25,6 +25,7 @@ GROUP_BYTES = 128 << 20  # the same, of long texts
 LOADED = 64  # columns that are loaded at once
 LARGE = 1_000_000  # rows of a table whose memory counts
 MOST_LEVELS = 10_000  # of text, in the first rows, that is kept as codes
+LARGEST_EXACT = 1 << 53  # whole numbers up to it are floats as well
 WHOLE = (pa.int8(), pa.int16(), pa.int32())
 
 
@@ -102,7 +103,8 @@ class ParquetRows:
 
     def _plain(self, column: Any, name: str) -> Any:
         kind = column.type
-        if name in self._texts and pa.types.is_dictionary(kind):
+        if pa.types.is_dictionary(kind):
+            # as values: pandas keeps categories that no row has
             return compute.cast(column, kind.value_type)
         if pa.types.is_null(kind) or pa.types.is_decimal(kind):
             return compute.cast(column, pa.float64())
@@ -157,7 +159,19 @@ def _load(
     table = file.read(names)
     if compact:
         table = table.set_column(0, *names, _narrow(table.column(0)))
+    for place, column in enumerate(table.columns):
+        if _would_round(column):
+            text = column.cast(pa.string())
+            table = table.set_column(place, table.field(place).name, text)
     return dict(table.to_pandas().items())
+
+
+def _would_round(column: Any) -> bool:
+    """Tell whether pandas would change whole numbers, which become floats by gaps."""
+    if not pa.types.is_integer(column.type) or not column.null_count:
+        return False
+    ends = compute.min_max(column).as_py().values()
+    return any(end is not None and abs(end) > LARGEST_EXACT for end in ends)
 
 
 def _narrow(column: Any) -> Any:
