@@ -450,7 +450,10 @@ class SweepResult:
         return int(str(plain.index[int(same.argmax())]))
 
     def _changes(self, method: str) -> pd.DataFrame:
-        """Return mean, standard error and seeds of the change of every setting."""
+        """Return mean, standard error and seeds of the change of every setting.
+
+        Starts on the same split are averaged first: they are no further seeds.
+        """
         names = [f"test_{metric}" for metric in ("accuracy", PARITY, WORST)]
         of_method = (self.rows["method"] == method).to_numpy()
         place = None if method == BASELINE else self._baseline_place(method)
@@ -459,4 +462,6 @@ class SweepResult:
             chosen.groupby("seed")[names].mean().reindex(self.rows["seed"][of_method])
         )
         apart = self.rows.loc[of_method, names] - before.to_numpy()
-        return apart.groupby(self.place_of_row[of_method]).agg(["mean", "sem", "count"])
+        split = [self.place_of_row[of_method], self.rows["seed"][of_method]]
+        by_split = apart.groupby(split).mean()
+        return by_split.groupby(level=0).agg(["mean", "sem", "count"])

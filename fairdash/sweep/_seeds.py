@@ -112,7 +112,7 @@ def rank_agreement(rows: pd.DataFrame, metric: str) -> tuple[float, float, float
         over the settings of one seed, averaged over seeds, with a 95 % interval:
         Fisher's transformation, of variance :math:`1.06 / (n - 3)`, with the settings
         of one seed as n. NaN below five settings. Models that do not decide are
-        excluded.
+        excluded, and starts of a setting on the same split averaged.
 
     References
     ----------
@@ -122,8 +122,9 @@ def rank_agreement(rows: pd.DataFrame, metric: str) -> tuple[float, float, float
     rows = first_folds(rows)
     rows = rows[decides(rows, "validation") & decides(rows, "test")]
     found = []
-    for _, of_seed in rows.groupby("seed"):
-        pair = of_seed[[f"{part}{metric}" for part in PARTS]].dropna()
+    by, names = ["method", *param_columns(rows)], [f"{part}{metric}" for part in PARTS]
+    for _, of_seed in rows.dropna(subset=names).groupby("seed"):
+        pair = of_seed.groupby(by, dropna=False)[names].mean()
         if len(pair) >= FEW_SETTINGS and np.ptp(pair, axis=0).all():
             found.append((float(spearmanr(*pair.to_numpy().T)[0]), len(pair)))
     if not found:

@@ -178,6 +178,29 @@ def test_a_change_is_clear_where_students_interval_over_seeds_excludes_0(sweep):
         assert found.loc[place, "worst_1_di_clear"] == (interval.low > 0)
 
 
+def started_again(sweep, times, noise=0.0):
+    """Return the result of a sweep whose models were all started so often a split."""
+    rng, rows = np.random.default_rng(5), []
+    for start in range(times):
+        again = sweep.rows.assign(initialisation=start or np.nan)
+        again["test_accuracy"] += noise * rng.normal(size=len(again))
+        rows.append(again)
+    return SweepResult.of(pd.concat(rows, ignore_index=True))
+
+
+def test_further_starts_on_a_split_are_no_further_seeds(sweep):
+    again = started_again(sweep, 4)
+    pd.testing.assert_frame_equal(
+        again.numbers("road", 0.1), sweep.numbers("road", 0.1)
+    )
+    assert rank_agreement(again.rows, "worst_1_di") == pytest.approx(
+        rank_agreement(sweep.rows, "worst_1_di")
+    )
+    alone = sweep.rows[sweep.rows["seed"] == 0].reset_index(drop=True)
+    one = started_again(SweepResult.of(alone), 4, noise=1e-4)
+    assert not one.numbers("road", 0.1)["accuracy_clear"].any()  # of one split
+
+
 def test_changes_are_paired_on_the_seeds_both_have(sweep):
     plain = sweep.rows["method"] == "unconstrained"
     fewer = SweepResult.of(
