@@ -160,7 +160,10 @@ def candidate_table(
 def thresholds_tried(
     scores: NDArray[Any], groups: NDArray[np.int64], kind: Thresholds
 ) -> list[tuple[float, ...]]:
-    """Return the thresholds of every group that are tried with a model, 0.5 first."""
+    """Return the thresholds of every group that are tried with a model, 0.5 first.
+
+    Each once: of a narrow gap a quarter and a half may be the same row.
+    """
     n_groups = int(groups.max()) + 1
     tried = [(_MIDDLE,) * n_groups]
     if kind == "shared":
@@ -175,7 +178,7 @@ def thresholds_tried(
                 n = round((rate + closed * (of_all - rate)) * len(own))
                 cuts.append(float(own[n]) if n < len(own) else 0.0)
             tried.append(tuple(cuts))
-    return tried
+    return list(dict.fromkeys(tried))
 
 
 def _decisions(

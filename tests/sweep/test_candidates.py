@@ -61,6 +61,27 @@ def test_thresholds_by_group_close_the_gap_of_the_rows_they_learn_from():
     assert thresholds_tried(scores[0], part.groups, "fixed") == [(0.5, 0.5)]
 
 
+def test_groups_accepted_alike_are_counted_once():
+    scores = np.tile(np.linspace(0.01, 0.99, 60, dtype=np.float32), 2)
+    group = np.repeat([0, 1], 60)
+    part = Part((scores > 0.4).astype(np.int8), group, {})
+    tried = thresholds_tried(scores, group, "by_group")
+    assert len(set(tried)) == len(tried) == 2
+    table = candidate_table(
+        [0],
+        lambda place: (scores, scores),
+        (part, part),
+        limits={PARITY: 0.1},
+        thresholds="by_group",
+    )
+    assert not table.duplicated(["model", "subgroup", "group"]).any()
+    n_rows = [
+        choose_certified(one, limits={PARITY: 0.1}).rows_needed
+        for one in (table, table.drop_duplicates(["model", "group"]))
+    ]
+    assert n_rows[0] == n_rows[1] > 0
+
+
 @pytest.mark.parametrize("kind", ["fixed", "shared", "by_group"])
 def test_candidates_are_the_front_of_validation_rows_counted_on_test_rows(kind):
     rng = np.random.default_rng(1)
