@@ -74,10 +74,15 @@ class User:
         Raises
         ------
         ValueError
-            When the claims name nobody, or ``roles`` has another field.
+            When the claims name nobody, or ``roles`` has another field or no list.
         """
-        for field in roles or {}:
+        for field, listed in (roles or {}).items():
             check_one_of("the field of [fairdash]", field, _FIELDS)
+            if isinstance(listed, str):  # of which every * would be an address
+                raise ValueError(
+                    f"`{field}` of [fairdash] must be a list of addresses, such as "
+                    f"[{listed!r}], got {listed!r}."
+                )
         subject = claims.get("sub") or claims.get("email")
         if not subject:
             raise ValueError("The login says neither a subject nor an address.")
@@ -153,8 +158,9 @@ class UserStore(Store):
 
         An id is named while it can be: after the verb it may be deleted.
         """
-        if "name" in given:
-            return str(given["name"])
+        for said in ("name", "title"):
+            if said in given:
+                return str(given[said])
         record: dict[str, Callable[[str], RunRecord | DatasetRecord]] = {
             "run_id": self.run,
             "dataset_id": self.dataset_record,
@@ -186,8 +192,9 @@ def expire(root: Path, days: float) -> list[str]:
     each noted in the trail.
     """
     for file in (root / SHARED).glob("*"):
-        if file.stat().st_mtime < time.time() - days * 86400:
-            file.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # withdrawn just now
+            if file.stat().st_mtime < time.time() - days * 86400:
+                file.unlink()
     done = []
     for home in (root, *sorted((root / USERS).glob("*"))):
         store = open_store(home)

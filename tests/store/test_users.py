@@ -89,6 +89,9 @@ def test_a_user_is_issuer_and_subject():
         User.of({"iss": "https://a"})
     with pytest.raises(ValueError, match=r"admins.*viewers.*'admin'"):
         User.of({"sub": "1"}, {"admin": ["ann@example.org"]})
+    # of a text every letter would be an address, and * stand for everybody
+    with pytest.raises(ValueError, match=r"`admins`.*list of addresses.*'\*@example"):
+        User.of({"sub": "1", "email": "x@y.z"}, {"admins": "*@example.org"})
 
 
 def test_every_verb_of_the_store_is_noted_or_changes_nothing_of_a_user(opened):
@@ -144,6 +147,13 @@ def test_the_trail_says_who_did_what(opened):
     assert acts[0][:2] == ("ann", "delete data set")
     assert data.startswith("(")
     assert (ann.root / "trail.jsonl").stat().st_mode & 0o077 == 0
+
+
+def test_the_trail_names_a_snapshot_and_holds_nothing_of_it(opened):
+    ann = opened(ANN)
+    ann.keep_report("<p>rates</p>" * 1000, title="Ours", run="ab", address="")
+    (act,) = read_trail(ann.root)
+    assert (act.action, act.what) == ("keep report", "Ours")
 
 
 def test_lines_of_many_writers_stay_whole(opened):
