@@ -52,9 +52,7 @@ class Files:
         if self.away is not None:
             name = self._name(folder)
             return self.away.listed(name.partition("/")[0]).get(name)
-        with suppress(FileNotFoundError, NotADirectoryError):  # deleted, half written
-            return _stat_here(folder)
-        return None
+        return _stat_now(folder)
 
     def written(self, folder: Path) -> float | None:
         """Return when a folder was written, None where it is not."""
@@ -155,13 +153,16 @@ class Files:
     def tidy(self, kind: str, kept: Container[str]) -> None:
         """Finish or undo what processes that died left beside the folders of a kind.
 
-        A folder that was to be removed comes back if its name is still ``kept``: its
-        removal was never sure. Half written folders go when they are old enough, and
-        so do copies of what is no longer in the object store.
+        A folder that was to be removed comes back if its name is still ``kept``, or of
+        searches that of their table: its removal was never sure. Half written folders
+        go when they are old enough, and so do copies of what is no longer in the object
+        store.
         """
         for folder in self.half(kind):
             name = folder.name.removeprefix(REMOVING)
-            if name in kept and not folder.with_name(name).exists():
+            owner = folder.parent.name if kind == "searches" else name
+            undone = folder.name.startswith(REMOVING) and owner in kept
+            if undone and not folder.with_name(name).exists():
                 os.rename(folder, folder.with_name(name))
             else:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -171,8 +172,9 @@ class Files:
         for name, stat in there.items():
             head, _, last = name.rpartition("/")
             plain = last.removeprefix(REMOVING)
+            owner = Path(head).name if kind == "searches" else plain
             if last.startswith(REMOVING):
-                if plain in kept and f"{head}/{plain}" not in there:
+                if owner in kept and f"{head}/{plain}" not in there:
                     self.away.move(name, f"{head}/{plain}")
                 else:
                     self.away.delete(name)
@@ -187,9 +189,11 @@ class Files:
         root = self.home / kind
         left = root.glob(f"*/{REMOVING}*")
         begun = [*root.glob(f"{WRITING}*"), *root.glob(f"*/{WRITING}*")]
-        found = {folder: _stat_here(folder) for folder in begun}
-        return {folder: _stat_here(folder) for folder in left} | {
-            folder: stat for folder, stat in found.items() if _is_old(stat)
+        stats = {folder: _stat_now(folder) for folder in (*left, *begun)}
+        return {
+            folder: stat
+            for folder, stat in stats.items()
+            if stat and (folder.name.startswith(REMOVING) or _is_old(stat))
         }
 
     def damage(self, folder: Path) -> list[str]:
@@ -312,9 +316,12 @@ def _is_old(stat: Stat) -> bool:
     return time.time() - stat.written > ABANDONED_SECONDS
 
 
-def _stat_here(folder: Path) -> Stat:
-    sizes = [path.stat().st_size for path in folder.iterdir()]
-    return Stat(sum(sizes), folder.stat().st_mtime)
+def _stat_now(folder: Path) -> Stat | None:
+    """Return what is known of a folder here, None where others have just moved it."""
+    with suppress(FileNotFoundError, NotADirectoryError):  # deleted, half written
+        sizes = [path.stat().st_size for path in folder.iterdir()]
+        return Stat(sum(sizes), folder.stat().st_mtime)
+    return None
 
 
 def _stat(facts: Mapping[str, Any]) -> Stat:

@@ -9,6 +9,7 @@ from pathlib import Path
 from fairdash.store._files import Files
 
 _PAGE, _FACTS = "report.html", "facts.json"
+_DAMAGED = "Damaged snapshot"
 
 
 @dataclass(frozen=True)
@@ -54,26 +55,38 @@ class ReportStore:
         return made.id
 
     def kept_reports(self) -> list[KeptReport]:
-        """Return the reports that are kept, in no order."""
-        return [
-            KeptReport(**json.loads(self._files.intact(folder / _FACTS).read_text()))
-            for folder in self._files.listed("reports")
-        ]
+        """Return the reports that are kept, in no order.
+
+        One whose facts are damaged is "Damaged snapshot", to be deleted.
+        """
+        found = []
+        for folder, stat in self._files.listed("reports").items():
+            try:
+                found.append(self._facts(folder))
+            except (ValueError, FileNotFoundError):
+                about = folder.name, _DAMAGED, "", "", stat.written, stat.size
+                found.append(KeptReport(*about))
+        return found
 
     def kept_report(self, key: str) -> tuple[KeptReport, str]:
         """Return a report and its page.
 
         Raises ValueError when it was deleted, or is not as it was written.
         """
-        found = [one for one in self.kept_reports() if one.id == key]
-        if not found:
+        folder = self._folder(key)
+        if folder not in self._files.listed("reports"):
             raise ValueError("There is no such snapshot; it was deleted.")
-        return found[0], self._files.intact(self._folder(key) / _PAGE).read_text()
+        page = self._files.intact(folder / _PAGE)
+        return self._facts(folder), page.read_text()
 
     def delete_report(self, key: str) -> None:
         """Delete a report; nothing when there is none."""
         with self._files.removing([self._folder(key)]):
             pass
+
+    def _facts(self, folder: Path) -> KeptReport:
+        text = self._files.intact(folder / _FACTS).read_text()
+        return KeptReport(**json.loads(text))
 
     def _folder(self, key: str) -> Path:
         return self._home / key[:2] / key

@@ -4,7 +4,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import sqlalchemy as sa
@@ -49,14 +49,17 @@ class RunStore:
         name: str,
         dataset_id: str,
         run_id: str | None = None,
+        failed: Mapping[str, str] | None = None,
     ) -> str:
         """Add a queued run with all its trials in one transaction; return its id.
 
-        That is a new one, unless a run is moved here under the id it had.
+        That is a new one, unless a run is moved here under the id it had. ``failed``
+        says, by key, why trials of it did not come out there: none begins here.
 
         Raises ValueError when there is no such data set (any more).
         """
         run_id, trials = run_id or uuid.uuid4().hex[:12], list(trials)
+        errors = failed or {}
         run = {
             "id": run_id,
             "name": name,
@@ -75,7 +78,13 @@ class RunStore:
             for trial in trials
         ]
         queued = [
-            {"run_id": run_id, "key": key, "position": position, "status": "queued"}
+            {
+                "run_id": run_id,
+                "key": key,
+                "position": position,
+                "status": "failed" if key in errors else "queued",
+                "error": errors.get(key),
+            }
             for position, key in enumerate(dict.fromkeys(t.key for t in trials))
         ]
         try:
@@ -163,7 +172,7 @@ class RunStore:
                 connection.execute(sa.delete(PROGRESS).where(PROGRESS.c.key == key))
             # set aside within the lock, so that a run added meanwhile trains anew
             artifacts = [self.artifact(key) for key in keys]
-            planes = {found.plane() for found in artifacts if found.exists()} - {None}
+            planes = {_plane(found) for found in artifacts if found.exists()} - {None}
             artifacts += [self.artifact(key) for key in planes if key]
             folders = [found.folder for found in artifacts]
             removal.enter_context(self._files.removing(folders))
@@ -261,6 +270,12 @@ def run_record(row: Mapping[Any, Any]) -> RunRecord:
     known["spec"] = json.loads(known["spec"])
     known["summary"] = json.loads(known["summary"] or "[]")
     return RunRecord(**known)
+
+
+def _plane(artifact: Artifact) -> str | None:
+    with suppress(ValueError, FileNotFoundError):  # damaged: that is deleted, too
+        return artifact.plane()
+    return None
 
 
 def _open_run(run_id: str) -> sa.Update:

@@ -295,15 +295,17 @@ class ScoreStore:
 
         Raises ValueError when there are none of that name.
         """
-        found = self.own_scores(dataset_id)
-        if name is not None:
+        if name is None:  # damaged ones too, of which nothing can be read
+            folders = list(self._files.listed("scores", within=dataset_id))
+        else:
+            found = self.own_scores(dataset_id)
             known = [one.score.column for one in found]
             if name not in known:
                 raise ValueError(
                     f"No scores {name!r} were added to this data set; it has {known}."
                 )
-            found = [one for one in found if one.score.column == name]
-        folders = [self._home / dataset_id / one.score.file for one in found]
+            mine = [one.score.file for one in found if one.score.column == name]
+            folders = [self._home / dataset_id / file for file in mine]
         with self._files.removing(folders):
             pass
 

@@ -243,14 +243,19 @@ class Store:
         Of use is the day when it was added, and when the last run on it was asked for
         or ended. What a run is open on stays.
         """
-        last = {one.id: one.created for one in self.kept()}
+        kept = self.kept()
+        last = {one.id: one.created for one in kept}
         for run in self.runs():
             end = run.finished or (run.created if run.over else time.time())
-            last[run.dataset_id] = max(last[run.dataset_id], run.created, end)
-        old = [one for one in self.kept() if last[one.id] < time.time() - days * 86400]
+            before = last.get(run.dataset_id, 0.0)  # it may be new
+            last[run.dataset_id] = max(before, run.created, end)
+        old = [one for one in kept if last[one.id] < time.time() - days * 86400]
+        names = []
         for one in old:
-            self.remove(one.id)
-        return [one.name for one in old]
+            with suppress(ValueError):  # used, or deleted, by others just now
+                self.remove(one.id)
+                names.append(one.name)
+        return names
 
     def check(self) -> list[str]:
         """Return what is wrong, in words: of the database, of files, and orphans.
@@ -285,7 +290,7 @@ class Store:
         with self.database.writing() as connection:  # nobody deletes meanwhile
             trials = set(connection.scalars(sa.select(TRIALS.c.key)))
             tables = set(connection.scalars(sa.select(TABLES.c.sha256)))
-            kept = {"tables": tables, "artifacts": trials}
+            kept = {"tables": tables, "artifacts": trials, "searches": tables}
             for kind in KINDS:
                 self.files.tidy(kind, kept.get(kind, set()))
 
