@@ -29,7 +29,7 @@ from fairdash.datasets import (
 )
 from fairdash.jobs._work import begin, end, keep, keep_table, measure, queue, record
 from fairdash.methods import scorer_of
-from fairdash.store import Artifact, Store
+from fairdash.store import Artifact, DatasetRecord, Store
 from fairdash.sweep import (
     RESULTS_VERSION,
     SweepSpec,
@@ -131,6 +131,15 @@ def pack_runs(
         When there is no such run, it is not over or has no model, or an earlier version
         kept no more of one than its scores.
     """
+    if isinstance(file, Path):  # an earlier one stays until this one is whole
+        half = file.with_name(f".{file.name}.half")
+        try:
+            with open(half, "wb") as beside:
+                pack_runs(store, run_ids, beside, rows=rows, address=address)
+            half.replace(file)
+        finally:
+            half.unlink(missing_ok=True)
+        return
     digests: dict[str, str] = {}
     curves: list[pd.DataFrame] = []
     facts = []
@@ -260,16 +269,15 @@ def _put(
     name: str,
 ) -> str:
     spec = SweepSpec.of_run(packed.spec)
-    known = {one.id for one in store.datasets()}
+    known = {one.id: one for one in store.datasets()}
     dataset_id = _dataset_id(store, bundle, facts, packed, spec, table)
+    shown = known.get(dataset_id)
+    _show_as_before(store, shown)
     try:
-        store.adopt_scores(
-            dataset_id,
-            {
-                digest: {part: bundle.read(f"{digest}-{part}") for part in files}
-                for digest, files in packed.scores.items()
-            },
-        )
+        scores = {
+            digest: {part: bundle.read(f"{digest}-{part}") for part in files}
+            for digest, files in packed.scores.items()
+        }
         dataset = store.dataset(dataset_id)
         looked_at = store.dataset_record(dataset_id)
         searches = _searches(bundle, packed, looked_at.n_rows)
@@ -287,28 +295,38 @@ def _put(
             same = run.name, run.dataset_id, run.spec, run.status
             asked = packed.name, dataset_id, packed.spec, "finished"
             if same == asked or run.id == packed.id:
+                store.adopt_scores(dataset_id, scores)
                 _keep_searches(store, looked_at.table_sha256, searches)
                 return run.id
         done = [trial for trial in trials if trial.key not in packed.failed]
         results = _results(bundle, spec, dataset, done)
+        store.adopt_scores(dataset_id, scores)
     except (ValueError, *_BROKEN):
-        if dataset_id not in known:
+        if shown is None:
             store.delete_dataset(dataset_id)
         raise
     for result in results:
         keep(store, result, spec.train_rows)
-    run_id = queue(store, spec, name=packed.name, run_id=packed.id)
-    if packed.subgroups is not None and dataset_id not in known:
+    run_id = queue(
+        store, spec, name=packed.name, run_id=packed.id, failed=packed.failed
+    )
+    _show_as_before(store, shown)
+    if packed.subgroups is not None and shown is None:
         data, table_id = spec.data, looked_at.table_sha256
         store.add_dataset(table_id, data.roles, data.name, packed.subgroups)
-    for key, error in packed.failed.items():
-        store.fail_trial(run_id, key, error=error)
     for stack in begin(store, store.run(run_id), "cpu"):
         keys = [trial.key for trial in stack.trials]
         record(store, run_id, measure(store, dataset, stack, keys, spec))
     end(store, run_id)
     _keep_searches(store, looked_at.table_sha256, searches)
     return run_id
+
+
+def _show_as_before(store: Store, shown: DatasetRecord | None) -> None:
+    """Leave a data set that was here with the roles and subgroups that it had."""
+    if shown is not None and store.dataset_record(shown.id) != shown:
+        one = shown.table_sha256, shown.roles, shown.name, shown.subgroups
+        store.add_dataset(*one)
 
 
 def _searches(

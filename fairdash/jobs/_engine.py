@@ -88,7 +88,7 @@ def attach(home: Path) -> Lease:
         raise TimeoutError(f"Another process keeps {home / APPS} to itself.")
     card = engine_card(home)
     if card and card["code"] != code_version():
-        os.kill(card["pid"], signal.SIGTERM)
+        _ask_to_end(card)
     return lease
 
 
@@ -113,7 +113,7 @@ def use_scheduler(store: Store, address: str) -> None:
             "its end, or cancel it in the app."
         )
     if card:
-        os.kill(card["pid"], signal.SIGTERM)
+        _ask_to_end(card)
     lock = take(store.home / ENGINE, patience=ATTACH_SECONDS)
     if lock is None:
         raise ValueError(f"The engine of {store.home} does not end; try again.")
@@ -158,23 +158,26 @@ def ensure_engine(home: Path) -> None:
     """
     if (lock := take(home / ENGINE)) is None:
         return
-    if home in _children:
-        _children[home][0].wait(ATTACH_SECONDS)  # it has given its lock up
-    if _failed(home):
-        lock.close()
-        return
-    (home / CARD).unlink(missing_ok=True)  # the last engine's
-    command = [sys.executable, "-P", "-m", "fairdash.jobs.host", str(home)]
-    with lock, open(home / "engine.log", "ab") as log:
-        child = subprocess.Popen(
-            [*command, "--lock", str(lock.descriptor)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=(lock.descriptor,),
-            start_new_session=True,  # Ctrl-C in the app's terminal does not reach it
-        )
-    _children[home] = child, time.monotonic()
+    with lock:
+        if home in _children:
+            try:
+                _children[home][0].wait(ATTACH_SECONDS)  # it has given its lock up
+            except subprocess.TimeoutExpired:
+                return  # the next poll looks again
+        if _failed(home):
+            return
+        (home / CARD).unlink(missing_ok=True)  # the last engine's
+        command = [sys.executable, "-P", "-m", "fairdash.jobs.host", str(home)]
+        with open(home / "engine.log", "ab") as log:
+            child = subprocess.Popen(
+                [*command, "--lock", str(lock.descriptor)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(lock.descriptor,),
+                start_new_session=True,  # out of reach of Ctrl-C in the app's terminal
+            )
+        _children[home] = child, time.monotonic()
 
 
 @contextmanager
@@ -225,6 +228,11 @@ def engine_card(home: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     return card
+
+
+def _ask_to_end(card: dict[str, Any]) -> None:
+    with suppress(ProcessLookupError):  # it has ended since
+        os.kill(card["pid"], signal.SIGTERM)
 
 
 @lru_cache

@@ -3,7 +3,7 @@
 import os
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ import numpy as np
 
 from fairdash import methods
 from fairdash.datasets import Dataset, check_reading
-from fairdash.jobs._engine import ENGINE, ensure_engine, take
+from fairdash.jobs._engine import CARD, ENGINE, ensure_engine, take
 from fairdash.methods import CATALOG, Device
 from fairdash.store import RunRecord, Store
 from fairdash.sweep import (
@@ -162,15 +162,22 @@ def keep(store: Store, result: TrialResult, train_rows: int | None) -> None:
 def measure(
     store: Store, dataset: Dataset, stack: Stack, keys: list[str], spec: SweepSpec
 ) -> list[Outcome]:
-    if not keys:
-        return []
-    artifacts = [store.artifact(key) for key in keys]
-    scores = np.stack([artifact.scores() for artifact in artifacts])
+    """Return the metrics of models on disk; one that is damaged fails alone."""
+    damaged, known = [], []
+    for key in keys:
+        artifact = store.artifact(key)
+        try:
+            known.append((key, artifact.row()["seconds"], artifact.scores()))
+        except (ValueError, FileNotFoundError) as error:
+            damaged.append(Outcome(key, error=describe(error)))
+    if not known:
+        return damaged
+    scores = np.stack([found for _, _, found in known])
     metrics = score(dataset, stack.seed, scores, spec.subgroups, fold=stack.fold)
     rows: list[dict[Any, Any]] = metrics.to_dict("records")
-    return [
-        Outcome(key, row=row, seconds=artifact.row()["seconds"])
-        for key, row, artifact in zip(keys, rows, artifacts, strict=True)
+    return damaged + [
+        Outcome(key, row=row, seconds=seconds)
+        for (key, seconds, _), row in zip(known, rows, strict=True)
     ]
 
 
@@ -221,12 +228,13 @@ def queue(
     *,
     name: str | None = None,
     run_id: str | None = None,
+    failed: Mapping[str, str] | None = None,
 ) -> str:
     """Queue a run for the next engine that wakes; return the id of the run.
 
     A sample or a file that it names is kept in the store first, so the run no longer
     depends on it. By default its title is its methods and its data set, and its id
-    a new one. Raises
+    a new one; ``failed`` is as of `Store.add_run`. Raises
     ValueError when the specification does not fit the catalog or its data; nothing is
     queued.
     """
@@ -242,6 +250,7 @@ def queue(
         name=name or f"{', '.join(labels)} on {spec.data.name}",
         dataset_id=dataset_id,
         run_id=run_id,
+        failed=failed,
     )
 
 
@@ -278,6 +287,7 @@ def run_open(store: Store, watch: Callable[[], object] = lambda: None) -> None:
     if lock is None:
         return
     with lock, store.database.claim() as claim:
+        (store.home / CARD).unlink(missing_ok=True)  # the last engine's, and it is gone
         for run in store.open_runs() if claim else ():
             _run(store, run, watch)
 

@@ -12,7 +12,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from fairdash.jobs._engine import ENGINE, Lease, take
+from fairdash.jobs._engine import CARD, ENGINE, Lease, take
 from fairdash.jobs._watch import log_to_stderr
 from fairdash.store import trouble
 
@@ -37,6 +37,7 @@ def main() -> None:
     lock = take(home / ENGINE) if given is None else Lease(given)
     if lock is None:
         return  # another engine lives
+    (home / CARD).unlink(missing_ok=True)  # the last engine's
     os.set_inheritable(lock.descriptor, False)  # or workers would hold it after us
     log_to_stderr()
     with lock:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score
-from toys import people, people_csv, train_sweep
+from toys import people, people_csv, specification, train_sweep
 from typer.testing import CliRunner
 
 from fairdash.audits import exported
@@ -285,6 +285,77 @@ def test_models_that_failed_stay_failed(swept, stores, tmp_path):
     assert [one.status for one in moved.trials].count("failed") == 1
     assert moved.trials[0].error == "ValueError: no"
     store.delete_run(half)
+
+
+def test_no_engine_begins_a_model_that_failed_elsewhere(stores, tmp_path, monkeypatch):
+    one, other = stores
+    grid = {"method": "road", "params": {"n_epochs": 1, "fairness_weight": [-1, 1]}}
+    (tmp_path / "people.csv").write_bytes(people_csv())
+    run = queue(one, specification(tmp_path / "people.csv", methods=[grid]))
+    run_open(one)
+    pack_runs(one, [run], tmp_path / "half.zip")
+    seen = []
+
+    def looked_at(*given, **told):  # by an engine, as soon as it is there
+        seen.append(other.unfinished(add_run(*given, **told)))
+        return run
+
+    add_run = other.add_run
+    monkeypatch.setattr(other, "add_run", looked_at)
+    unpack_runs(other, tmp_path / "half.zip")
+    keys = [trial.key for trial in other.snapshot(run).trials]
+    assert seen == [{keys[1]}]
+
+
+def test_a_data_set_that_was_here_stays_as_it_is_shown(swept, stores, tmp_path):
+    _, _, file = swept
+    other, _ = stores
+    data = other.run(unpack_runs(other, file).runs[0]).dataset_id
+    record = other.dataset_record(data)
+    wanted = Subgroups(columns=("age",), min_size=30)
+    other.add_dataset(record.table_sha256, record.roles, record.name, wanted)
+    unpack_runs(other, file)
+    assert other.dataset_record(data).subgroups == wanted
+    for run in other.runs():
+        other.delete_run(run.id)
+    unpack_runs(other, file)
+    assert other.dataset_record(data).subgroups == wanted
+    for run in other.runs():
+        other.delete_run(run.id)
+    older = rewritten(file, tmp_path / "b.zip", HOSTILE["another version"])
+    with pytest.raises(ValueError, match="results version"):
+        unpack_runs(other, older)
+    assert other.dataset_record(data).subgroups == wanted
+    assert other.runs() == []
+
+
+def test_scores_of_a_run_that_is_refused_are_not_kept(stores, tmp_path):
+    one, other = stores
+    run = train_sweep(one, people(), "People")
+    data = one.run(run).dataset_id
+    pack_runs(one, [run], tmp_path / "plain.zip")
+    one.log_scores(data, np.full(600, 0.5), name="own")
+    pack_runs(one, [run], tmp_path / "scored.zip")
+    unpack_runs(other, tmp_path / "plain.zip")
+    older = rewritten(
+        tmp_path / "scored.zip", tmp_path / "old.zip", HOSTILE["another version"]
+    )
+    with pytest.raises(ValueError, match="results version"):
+        unpack_runs(other, older)
+    assert other.own_scores(data) == []
+    unpack_runs(other, tmp_path / "scored.zip")
+    assert [one.score.column for one in other.own_scores(data)] == ["own"]
+
+
+def test_an_export_that_is_refused_leaves_the_file_before(swept, tmp_path):
+    store, run, _ = swept
+    file = tmp_path / "runs.zip"
+    pack_runs(store, [run], file)
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match="no run"):
+        pack_runs(store, [run, "none"], file)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def of(known):

@@ -1,9 +1,23 @@
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
 import pytest
 import sqlalchemy as sa
 from toys import people, people_csv, specification
 
-from fairdash.jobs import _work, attach, engine_lives, queue, run_open, submit
-from fairdash.jobs._engine import ENGINE, take
+from fairdash.jobs import (
+    _engine,
+    _work,
+    attach,
+    engine_lives,
+    ensure_engine,
+    queue,
+    run_open,
+    submit,
+)
+from fairdash.jobs._engine import CARD, ENGINE, take
 from fairdash.jobs._work import begin
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, run_sweep
@@ -120,6 +134,42 @@ def test_an_interrupted_run_goes_on_where_it_stopped(store, path):
     run_open(store)
     assert store.run(run_id).status == "finished"
     assert store.artifact(first).folder.stat().st_mtime_ns == before
+
+
+def test_a_damaged_model_fails_and_the_others_of_its_stack_do_not(store, path):
+    grid = {"method": "road", "params": {**QUICK, "fairness_weight": [0.5, 1.0]}}
+    spec = specification(path, methods=[grid])
+    keys = [trial.key for trial in store.snapshot(submit(store, spec)).trials]
+    scores = store.artifact(keys[0]).folder / "scores.npy"
+    scores.write_bytes(scores.read_bytes()[:-1])
+    again = store.snapshot(submit(store, spec))
+    assert [trial.status for trial in again.trials] == ["failed", "finished"]
+    assert "scores.npy of" in again.trials[0].reason
+
+
+def test_an_app_that_starts_beside_ends_no_process_but_an_engine(store, path):
+    bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    facts = {"pid": bystander.pid, "code": "of an engine that ended", "scheduler": ""}
+    (store.home / CARD).write_text(json.dumps(facts))
+    queue(store, specification(path))
+    try:
+        run_open(store, watch=lambda: attach(store.home).close())
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+def test_an_engine_that_is_slow_to_end_is_asked_for_again_later(home, monkeypatch):
+    slow = SimpleNamespace(wait=slow_to_end, poll=lambda: None)
+    monkeypatch.setattr(_engine, "_children", {home: (slow, 0.0)})
+    home.mkdir()
+    ensure_engine(home)
+    assert not engine_lives(home)
+
+
+def slow_to_end(seconds):
+    raise subprocess.TimeoutExpired("engine", seconds)
 
 
 def test_nothing_runs_here_while_an_engine_lives(store, path):
