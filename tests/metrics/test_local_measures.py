@@ -19,6 +19,7 @@ from fairdash.metrics import (
     measure_gaps,
     newcombe_interval,
     noise_floor,
+    ratio_interval,
     worst_k_di,
 )
 
@@ -243,3 +244,21 @@ def test_equal_weights_make_nearly_the_same_chance(measure):
     asked["sample_weight"] = 0 * weight + 2
     alike = LocalMeasure.of(measure, y, pred, **asked).noise_floor()
     assert alike.quantile == pytest.approx(plain.quantile, rel=0.1)
+
+
+@pytest.mark.parametrize("few", ["a", "c"])
+def test_the_ratio_of_equal_values_is_of_two_groups(few):
+    """The 3 rows of one group are not compared with themselves, nor the 500."""
+    group = np.r_[["b"] * 500, [few] * 3]
+    asked = {"sensitive_features": group, "confidence": 0.95}
+    found = ratio_interval("selection_rate", None, np.ones(503), **asked)
+    pair = measure_gaps("selection_rate", None, np.ones(503), reference="b", **asked)
+    assert found.low == pytest.approx(pair["ratio_low"].item())
+    assert (found.value, found.high) == (1, 1)
+    three = ratio_interval(
+        "selection_rate",
+        None,
+        np.ones(903),
+        sensitive_features=np.r_[group, ["d"] * 400],
+    )
+    assert three.low < found.low

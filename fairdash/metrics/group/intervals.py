@@ -273,6 +273,11 @@ def smallest_ratio(
     each = for_all_pairs(confidence, n_groups, held=reference is not None)
     every = Interval(value, *ends(normal_quantile(each)))
     lowest, highest = value.argmin(axis=-1), value.argmax(axis=-1)
+    # where all are equal both are the first; a pair is of two groups
+    order = np.lexsort((every.low, value), axis=-1)
+    alike = lowest == highest
+    lowest = np.where(alike, order[..., 0], lowest)
+    highest = np.where(alike, order[..., -1], highest)
     if reference is not None:
         others = np.where(np.arange(n_groups) == reference, np.inf, value)
         lowest, highest = others.argmin(axis=-1), np.full_like(lowest, reference)
