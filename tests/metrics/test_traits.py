@@ -75,3 +75,11 @@ def test_no_rows_or_no_traits_are_refused():
     with pytest.raises(ValueError, match="`limit` must be a whole number >= 1"):
         traits(FRAME, [0], limit=0)
     assert len(traits(FRAME, [0], limit=2)) == 2
+
+
+def test_large_or_close_numbers_are_named_apart():
+    """Amounts, times and years with decimals differ beyond a few digits."""
+    seconds = pd.DataFrame({"x": 1_700_000_000 + 37 * np.arange(100)})
+    assert traits(seconds, [0]).loc[0, "value"] == "1700000000–1700000915"
+    close = pd.DataFrame({"x": np.linspace(10001, 10002, 100).round(3)})
+    assert traits(close, [0]).loc[0, "value"] == "10001–10001.3"

@@ -251,11 +251,14 @@ def _levels(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def _range_names(cuts: list[float], *, whole: bool) -> list[str]:
     """Name the ranges (low, high]; of whole numbers the next one begins a range."""
-    names = []
-    for low, high in itertools.pairwise(cuts):
-        first = np.floor(low) + 1 if whole and low != cuts[0] else low
-        last = np.floor(high) if whole else high
-        digits = "g" if whole else ".3g"
-        ends = [f"{end:{digits}}" for end in (first, last)]
-        names.append("–".join(dict.fromkeys(ends)))
+    digits = [".0f"] if whole else [f".{n}g" for n in range(3, 18)]
+    for shown in digits:  # as few as tell the ranges apart
+        names = []
+        for low, high in itertools.pairwise(cuts):
+            first = np.floor(low) + 1 if whole and low != cuts[0] else low
+            last = np.floor(high) if whole else high
+            ends = [f"{end:{shown}}" for end in (first, last)]
+            names.append("–".join(dict.fromkeys(ends)))
+        if len(set(names)) == len(names):
+            break
     return names
