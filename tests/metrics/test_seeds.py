@@ -100,3 +100,13 @@ def test_several_models_are_averaged_each_over_the_seeds_it_has(rows):
         pd.testing.assert_frame_equal(
             mine.reset_index(drop=True), alone, check_dtype=False
         )
+
+
+def test_a_subgroup_that_most_tables_lack_has_no_rows_there():
+    def table(name):
+        labels, groups = np.repeat(["u", name], 60), np.tile(["a", "a", "b", "b"], 30)
+        return local_di([1, 0] * 60, sensitive_features=groups, subgroups=labels)
+
+    rare = mean_local_di([*(table("v") for _ in range(4)), table("w")]).iloc[2]
+    assert (rare["subgroup"], rare["estimable"], rare["n"]) == ("w", False, 12)
+    assert (rare["reason"], rare["n_a"], rare["n_seeds"]) == ("0 rows", 6, 1)

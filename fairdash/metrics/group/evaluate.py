@@ -333,8 +333,8 @@ def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
     A gap, its interval and the rates are averaged over the seeds in which the subgroup
     is estimable, and are NaN if these are less than half of the seeds; numbers of rows
-    are averaged over all seeds. Widths are averaged, not narrowed: see
-    :func:`summarise_seeds`.
+    are averaged over all seeds, 0 where a table lacks the subgroup. Widths are
+    averaged, not narrowed: see :func:`summarise_seeds`.
 
     Parameters
     ----------
@@ -359,15 +359,19 @@ def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     mean = cells[values.tolist()].mean()
     gap = "local_di" if "local_di" in rows else "gap"
     mean[f"{gap}_sd"] = cells[gap].std(ddof=1)
-    estimable = 2 * n_seeds >= _all_seeds(tables, mean.index)
+    all_seeds = _all_seeds(tables, mean.index)
+    estimable = 2 * n_seeds >= all_seeds
     mean = mean.where(estimable)
-    mean[counts] = cells[counts].mean().round().astype(np.int64)
+    n_rows = cells[counts].sum().div(all_seeds, axis=0)  # none where it has no line
+    mean[counts] = n_rows.round().astype(np.int64)
     mean["estimable"] = estimable
     failing = known[~known["estimable"]].groupby(by, observed=True)
     reasons = {name: _reason(seeds) for name, seeds in failing}
     places = [name if len(by) > 1 else (name,) for name in mean.index]
     pairs = zip(places, estimable, strict=True)
-    mean["reason"] = ["" if shown else reasons[place] for place, shown in pairs]
+    mean["reason"] = [
+        "" if shown else reasons.get(place, "0 rows") for place, shown in pairs
+    ]
     mean["n_seeds"] = n_seeds
     columns = [*tables[0].columns, f"{gap}_sd", "n_seeds"]
     return mean.reset_index()[columns]
