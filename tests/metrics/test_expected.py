@@ -88,3 +88,13 @@ def test_intervals_with_expected_counts_hold_the_rate(measure):
     assert np.mean(inside) > 0.97  # wider than 95% needs, as its docstring says
     with pytest.raises(ValueError, match="`measure` must be one of"):
         expected_measure("auc", y, h, sensitive_features=[0, 1] * 80)
+
+
+def test_outcomes_of_violations_are_0_and_1_or_signs():
+    asked = {"sensitive_features": S}
+    signed = expected_violations(2 * np.array(Y) - 1, P, **asked)
+    pd.testing.assert_frame_equal(signed, expected_violations(Y, P, **asked))
+    with pytest.raises(ValueError, match="`y_true` must hold 0 and 1 only"):
+        expected_violations([1, 2, 1, 2, 1, 2], P, **asked)
+    with pytest.raises(ValueError, match="`scores` must be probabilities"):
+        expected_violations(Y, [*P[:5], 7.0], **asked)

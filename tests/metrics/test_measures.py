@@ -1,5 +1,6 @@
 import fairlearn.metrics as fairlearn
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from fairdash.metrics import (
     best_off,
     gap_sentence,
     measure_by_group,
+    measure_ratio,
     wilson_interval,
 )
 
@@ -177,3 +179,22 @@ def test_an_end_near_zero_keeps_its_sign_and_zero_has_none():
     assert "(0 to 3)" in gap_sentence(*asked, -0.0, 0.031)
     assert "(0 to 9)" in gap_sentence(*asked, 0.00003, 0.088)
     assert "(−0.4 to 3.1)" in gap_sentence(*asked, -0.004, 0.031)
+
+
+def test_a_missing_label_is_no_negative_one():
+    y = np.array(["good", None, "good", np.nan, "good", "good"], object)
+    asked = {"sensitive_features": list("ababab")}
+    with pytest.raises(ValueError, match="`y_true` is missing in 2 rows, the first is"):
+        measure_by_group("accuracy", y, ["good"] * 6, pos_label="good", **asked)
+    unknown = pd.array([True, None] * 3, dtype="boolean")
+    with pytest.raises(ValueError, match="`y_pred` must hold 0 and 1 only; 3 entries"):
+        measure_by_group("selection_rate", None, unknown, **asked)
+
+
+def test_a_ratio_of_what_has_signs_is_undefined():
+    y, p = [0, 1, 0, 1], [0.5, 0.6, 0.5, 0.4]
+    for method in ("between_groups", "to_overall"):
+        found = measure_ratio(
+            "calibration", y, p, sensitive_features=list("aabb"), method=method
+        )
+        assert np.isnan(found)

@@ -53,9 +53,17 @@ def labels(name: str, values: ArrayLike, pos_label: Any = None) -> Labels:
     if array.ndim != 1:
         return binary_vector(name, values)
     if pos_label is None:
+        if array.dtype == object:
+            array = np.where(pd.isna(array), np.nan, array)  # pd.NA equals nothing
         negative = array == -1
         one_sided = negative.any() and (negative | (array == 1)).all()
         return binary_vector(name, np.where(negative, 0, array) if one_sided else array)
+    missing = pd.isna(array)
+    if missing.any():
+        raise ValueError(
+            f"`{name}` is missing in {int(missing.sum())} rows, the first is row "
+            f"{int(missing.argmax())}; leave these rows out."
+        )
     known = pd.unique(pd.Series(array))
     if len(known) > 2 or (len(known) == 2 and pos_label not in known):
         shown = ", ".join(as_written(value) for value in known[:5])

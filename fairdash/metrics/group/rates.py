@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length
 
 from fairdash._validation import check_one_of, encode_groups
 from fairdash.metrics.group.counting import (
@@ -14,6 +15,8 @@ from fairdash.metrics.group.counting import (
     binary_vector,
     divide,
     group_codes,
+    labels,
+    probability_models,
     spread,
 )
 from fairdash.metrics.group.estimates import Measured
@@ -95,12 +98,14 @@ def measure_ratio(
 ) -> float:
     """Return the smallest over the largest value of a measure in the groups.
 
-    NaN if the measure of a group is undefined, and for 0 over 0; parameters as in
-    :func:`measure_difference`. "to_overall" is the smallest ratio of a group's value
-    and that of all rows, the smaller of the two over the larger.
+    NaN if the measure of a group is undefined, for 0 over 0, and for ``calibration``,
+    which has signs; parameters as in :func:`measure_difference`. "to_overall" is the
+    smallest ratio of a group's value and that of all rows, the smaller of the two over
+    the larger.
     """
     asked = sensitive_features, sample_weight, pos_label
-    return float(ratio(_compared(measure, y_true, y_pred, *asked, method)).min())
+    values = _compared(measure, y_true, y_pred, *asked, method)
+    return float("nan") if measure == "calibration" else float(ratio(values).min())
 
 
 def _compared(
@@ -220,7 +225,9 @@ def expected_violations(
         half. Under equalized odds the two differences, one for each outcome, are added,
         as in Rezaei et al. (2020). NaN where a group has no rows to compare.
     """
-    target, probability = np.asarray(y_true), np.asarray(scores, dtype=np.float64)
+    target = labels("y_true", y_true)
+    probability = probability_models("scores", scores)[0].astype(np.float64)
+    check_consistent_length(target, probability)
     groups, codes = encode_groups(sensitive_features, probability)
     kinds = {"expected": probability, "rounded": (probability > 0.5).astype(np.float64)}
     rows = []
