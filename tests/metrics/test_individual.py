@@ -312,3 +312,36 @@ def test_the_certificate_is_void_where_it_allows_more_than_any_two_people_differ
     told = dif_certificate(fair, X, metric, radius=1e-4)
     assert not told.void
     assert told.bound < told.diameter
+
+
+def learned(costs):
+    """A metric whose directions, up to the last, are nearly free."""
+    k, sigma = len(costs) - 1, np.diag(costs)
+    names = [f"x{i}" for i in range(k + 1)]
+    return FairMetric(names, np.eye(k + 1)[:, :k], names[:k], (np.nan,) * k, sigma)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.01, 0.3])
+@pytest.mark.parametrize("sizes", [(3, 1), (3, 8, 1), (3, 8, 3)])
+def test_moves_that_a_learned_metric_calls_free_count_where_they_cost(sizes, radius):
+    metric, X = learned([5e-4, 0.0, 1.0]), np.random.default_rng(1).normal(size=(50, 3))
+    model, limits = network(sizes), FreeRange.of(X, metric)
+    case = worst_case(model, X, metric, radius=radius)
+    assert (case.distance <= radius + 1e-9).all()
+    assert (case.X[:, :2] <= limits.high + 1e-9).all()
+    assert (case.X[:, :2] >= limits.low - 1e-9).all()
+    assert np.ptp(case.X[:, 1]) > 1  # what costs nothing is free at any radius
+
+
+def test_of_a_linear_model_the_distance_is_shared_out_at_best():
+    metric, radius = learned([5e-4, 1.0]), 0.004
+    X = np.random.default_rng(2).normal(size=(30, 2))
+    model, limits = network((2, 1)), FreeRange.of(X, metric)
+    case = worst_case(model, X, metric, radius=radius)
+    move = np.linspace(limits.low - X[:, :1], limits.high - X[:, :1], 2001)[..., 0]
+    move = np.where(5e-4 * move**2 <= radius, move, 0)
+    rest = np.sqrt(radius - 5e-4 * move**2)
+    along, across = model.weights[0][:, 0]
+    changes = [np.abs(along * move + sign * across * rest) for sign in (-1, 1)]
+    best = np.max(changes, axis=(0, 1)) ** 2 / 4
+    np.testing.assert_allclose(case.value, best, rtol=2e-3)

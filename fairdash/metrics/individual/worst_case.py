@@ -14,6 +14,8 @@ from fairdash.metrics.individual.fair_metric import FairMetric, Float
 _RANDOM_STARTS = 3
 _SMALLEST_STEP = 1e-3
 _TINY = 1e-12
+_COSTLESS = 1e-12  # of all that counts: below it, a free direction costs nothing
+_HALVINGS = 60
 
 
 class Differentiable(Protocol):
@@ -147,7 +149,7 @@ def _starts(goal: "_Goal", reach: "_Reach", random_state: int) -> Iterator[_Star
     rng = np.random.default_rng(random_state)
     for _ in range(_RANDOM_STARTS):
         _, somewhere = reach.towards(rng.normal(size=goal.rows.shape))
-        inside = rng.uniform(reach.low, reach.high)
+        inside, somewhere = reach.within(rng.uniform(reach.low, reach.high), somewhere)
         slope = goal.slope(reach.at(inside, somewhere))
         yield _Start(inside, somewhere, slope)
 
@@ -177,7 +179,11 @@ def _ascend(
 
 
 class _Reach:
-    """Counterparts as free moves u and others delta, within their limits."""
+    """Counterparts as free moves u and others delta, within their limits.
+
+    A direction that a learned metric calls free may cost a little, and then its moves
+    count in the distance.
+    """
 
     def __init__(
         self, rows: Float, metric: FairMetric, free: FreeRange, length: float
@@ -186,7 +192,12 @@ class _Reach:
         self.coordinates = rows @ metric.basis
         self.low = np.minimum(free.low - self.coordinates, 0.0)
         self.high = np.maximum(free.high - self.coordinates, 0.0)
-        self.inverse = np.linalg.pinv(metric.sigma, rcond=1e-6, hermitian=True)
+        sigma, basis = metric.sigma, metric.basis
+        costs = ((sigma @ basis) * basis).sum(0)
+        self.costs = np.where(costs > _COSTLESS * np.trace(sigma), costs, 0.0)
+        if self.costs.any():
+            sigma = metric.projection @ sigma @ metric.projection
+        self.inverse = np.linalg.pinv(sigma, rcond=1e-6, hermitian=True)
 
     def at(self, u: Float, delta: Float) -> Float:
         return self.rows + u @ self.metric.basis.T + delta
@@ -196,11 +207,52 @@ class _Reach:
         along = gradient @ self.metric.basis
         u = np.where(along > 0, self.high, np.where(along < 0, self.low, 0.0))
         if self.length == 0.0:
-            return u, np.zeros_like(gradient)
+            return np.where(self.costs > 0, 0.0, u), np.zeros_like(gradient)
         steepest = gradient @ self.inverse
         norm = np.sqrt(np.maximum((steepest * gradient).sum(1), 0.0))
         scale = np.divide(self.length, norm, out=np.zeros_like(norm), where=norm > 0)
-        return u, steepest * scale[:, None]
+        if not self.costs.any():
+            return u, steepest * scale[:, None]
+        return self._shared_out(u, along, steepest, norm, scale)
+
+    def within(self, u: Float, delta: Float) -> tuple[Float, Float]:
+        """Return moves shortened to the distance, those that cost nothing as they are.
+
+        Without a cost of free moves it is the length of ``delta`` alone that counts.
+        """
+        if not self.costs.any():
+            return u, delta
+        paid = np.where(self.costs > 0, u, 0.0)
+        far = np.sqrt(self.metric.distance(self.at(paid, delta), self.rows))
+        share = np.divide(self.length, far, out=np.ones_like(far), where=far > 0)
+        share = np.minimum(share, 1.0)[:, None]
+        return np.where(self.costs > 0, u * share, u), delta * share
+
+    def _shared_out(
+        self, u: Float, along: Float, steepest: Float, norm: Float, most: Float
+    ) -> tuple[Float, Float]:
+        """Share the distance out among moves that cost: each gains alike at its end.
+
+        A move goes t times its slope over its cost, as far as its limits; t is halved
+        for, up to ``most``, or without other moves to where all are at their limits.
+        """
+        costly = self.costs > 0
+        slope = np.where(costly, along, 0.0) / np.where(costly, self.costs, 1.0)
+        ends = np.divide(
+            np.abs(u), np.abs(slope), out=np.zeros_like(u), where=slope != 0
+        )
+        high = np.where(norm > 0, most, ends.max(1))
+        low = np.zeros_like(high)
+
+        def moves(t: Float) -> Float:
+            return np.clip(t[:, None] * slope, self.low, self.high)
+
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            spent = (self.costs * moves(middle) ** 2).sum(1) + (middle * norm) ** 2
+            near = spent <= self.length**2
+            low, high = np.where(near, middle, low), np.where(near, high, middle)
+        return self.within(np.where(costly, moves(low), u), steepest * low[:, None])
 
 
 class _Goal:
