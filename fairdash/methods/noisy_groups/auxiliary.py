@@ -233,11 +233,14 @@ def share_limits(counts: pd.DataFrame, confidence: float) -> tuple[Float, Float]
 
     Clopper and Pearson's, whose error is shared out over all ends (Bonferroni).
 
-    ``counts``, (n_groups, n_noisy), are those of `NoiseEstimate`; limits are of shape
-    (n_noisy, n_groups).
+    ``counts``, (n_groups, n_noisy), are those of `NoiseEstimate`, and if they are known
+    shares without error; limits are of shape (n_noisy, n_groups).
     """
     hits = counts.to_numpy(dtype=np.float64).T
-    misses = hits.sum(axis=1, keepdims=True) - hits
+    whole = hits.sum(axis=1, keepdims=True)
+    if hits.sum() <= 1 + SLACK_OF_SUMS:
+        return hits / whole, hits / whole
+    misses = whole - hits
     error = error_of_ends(hits, confidence)
     low = beta.ppf(error, hits, misses + 1)
     high = beta.isf(error, hits + 1, misses)

@@ -10,6 +10,7 @@ from fairdash.methods.noisy_groups import (
     estimate_from_counts,
     estimate_noise,
     read_counts,
+    share_limits,
     simulate_noise,
     write_counts,
 )
@@ -133,3 +134,13 @@ def test_a_sample_of_rows_and_its_counts_say_the_same():
     sample = estimate_noise(true, noisy)
     again = estimate_from_counts(read_counts(write_counts(sample.counts)))
     pd.testing.assert_frame_equal(sample.bounds, again.bounds, check_names=False)
+
+
+def test_shares_that_are_known_have_limits_without_error():
+    counts = read_counts(TEXT)
+    known = estimate_from_counts(counts / counts.to_numpy().sum())
+    for limit in share_limits(known.counts, 0.95):
+        np.testing.assert_allclose(limit, known.group_given_noisy)
+    low, high = share_limits(counts, 0.95)
+    assert (low < known.group_given_noisy).all(axis=None)
+    assert (known.group_given_noisy < high).all(axis=None)
