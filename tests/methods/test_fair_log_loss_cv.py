@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
@@ -103,3 +104,11 @@ def test_a_sweep_has_it_beside_the_penalties_it_chooses_from():
     tried = table.loc["fair_log_loss", found].to_numpy()
     chosen = table.loc["fair_log_loss_cv", found].to_numpy()
     assert 1 <= (tried == chosen).all(1).sum() < len(ALPHAS)
+
+
+def test_the_folds_are_solved_as_the_model_is(data):
+    X, y, s = data
+    model = FairLogLossCV(cv=2, max_iter=1, random_state=0)
+    with pytest.warns(ConvergenceWarning) as told:
+        model.fit(X, y, sensitive_features=s)
+    assert len(told) > 1  # of fits on folds, beside that on all rows

@@ -86,7 +86,12 @@ class FairLogLossCV(FairLogLoss):
         self, X: Float, target: NDArray[np.int64], codes: NDArray[np.int64]
     ) -> pd.DataFrame:
         """Return the log loss of every fold at every penalty."""
-        plain = FairLogLoss(self.constraints, group_feature=self.group_feature)
+        plain = FairLogLoss(
+            self.constraints,
+            group_feature=self.group_feature,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
         losses = []
         for held in self._folds(2 * codes + target):
             kept = np.setdiff1d(np.arange(len(X)), held)
