@@ -37,10 +37,12 @@ def default_width(column: "pd.Series[Any]") -> float:
     """Return 10 for an age, else a round width giving about five to eight bins."""
     if is_age(str(column.name)):
         return AGE_WIDTH
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    low, high = np.nanquantile(values, [0.05, 0.95])
+    values = _finite(column)
+    if values.empty:
+        return 1.0
+    low, high = np.quantile(values, [0.05, 0.95])
     if high == low:
-        low, high = np.nanmin(values), np.nanmax(values)
+        low, high = values.min(), values.max()
     least = float(high - low) / MOST_BINS
     if least <= 0:
         return 1.0
@@ -64,7 +66,8 @@ def bin_widths(column: "pd.Series[Any]") -> tuple[float, ...]:
     """
     if is_age(str(column.name)):
         return tuple(map(float, TABLE_1_WIDTHS))
-    low, high = column.quantile([0.05, 0.95])
+    values = _finite(column)
+    low, high = (0.0, 0.0) if values.empty else values.quantile([0.05, 0.95])
     span = float(high - low) or 1.0
     widths = set()
     for n_bins in CHOICES_OF_BINS:
@@ -72,6 +75,12 @@ def bin_widths(column: "pd.Series[Any]") -> tuple[float, ...]:
         step = next(s for s in (1, 2, 5, 10) if s * power >= span / n_bins)
         widths.add(float(f"{step * power:.6g}"))
     return tuple(sorted(widths))
+
+
+def _finite(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return the numbers that a bin can hold; the others are in no subgroup."""
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    return pd.Series(values[np.isfinite(values)])
 
 
 def bin_column(
@@ -108,9 +117,10 @@ def bin_column(
     codes = bins[row_value]
     whole = is_whole(column)
     if paper:
-        shift = float(whole)  # the first whole number above an edge
-        lows = numbers * width + shift
-        return codes, [_name(low, low + width, whole, low) for low in lows]
+        edges_of = [(n * width, (n + 1) * width) for n in numbers]
+        if whole:  # from the first whole number above an edge
+            edges_of = [(math.floor(a) + 1, math.floor(b) + 1) for a, b in edges_of]
+        return codes, [_name(low, high, whole, low) for low, high in edges_of]
     low_end, high_end = float(values[present].min()), float(values[present].max())
     if first == last:
         return codes, [_name(low_end, high_end + whole, whole, low_end)]

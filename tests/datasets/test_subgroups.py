@@ -330,3 +330,28 @@ def test_a_column_has_bins_in_one_way_and_cuts_that_rise():
         Subgroups(columns=("x",), widths={"x": 5}, quantiles={"x": 4})
     with pytest.raises(ValueError, match="must rise"):
         Subgroups(columns=("x",), cuts={"x": (3.0, 1.0)})
+
+
+@pytest.mark.parametrize("share", [2, 5, 50])
+def test_infinite_numbers_are_in_no_bin_and_move_none(share):
+    values = pd.Series(np.arange(400) % 17 / 3.0, name="ratio")
+    spoiled = values.mask(values.index % share == 0, np.inf)
+    finite = values[np.isfinite(spoiled)].reset_index(drop=True)
+    found = labels(spoiled.to_frame(), columns=("ratio",))
+    assert found.isna().tolist() == np.isinf(spoiled).tolist()
+    expected = labels(finite.to_frame(), columns=("ratio",))
+    assert list(found.cat.categories) == list(expected.cat.categories)
+    assert bin_widths(spoiled) == bin_widths(finite)
+    assert bin_widths(spoiled * np.inf) == bin_widths(spoiled * 0.0 * np.nan)
+
+
+@pytest.mark.parametrize("width", [0.5, 2.5, 5, 7.5])
+def test_bins_of_the_paper_are_named_by_the_whole_numbers_in_them(width):
+    points = pd.Series([*range(1, 31)] * 4, name="points")
+    found = labels(
+        points.to_frame(), columns=("points",), widths={"points": width}, edges="paper"
+    )
+    for name, values in points.groupby(found, observed=True):
+        low, high = values.min(), values.max()
+        shown = f"{low}–{high}" if high > low else str(low)
+        assert name == f"points {shown}"
