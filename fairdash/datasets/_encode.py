@@ -248,6 +248,8 @@ def _fit_category(column: "pd.Series[Any]", roles: Roles) -> CategoryEncoding:
     counts = np.bincount(codes[codes >= 0], minlength=len(labels))
     commonest = np.argsort(-counts, kind="stable")[: roles.max_levels]
     own = np.sort(commonest[counts[commonest] >= roles.min_level_rows])
+    if counts.sum() > counts[own].sum():  # levels merged into one of this name as well
+        own = own[[labels[i] != OTHER for i in own]]
     return CategoryEncoding(
         column=str(column.name),
         levels=tuple(labels[i] for i in own),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -209,3 +211,20 @@ def test_rows_asked_for_and_parts_are_those_of_the_whole(monkeypatch):
     parts = [encoded.rows(part) for part in encoded.parts()]
     assert [len(part) for part in parts] == [170, 170, 170, 90]
     np.testing.assert_array_equal(np.concatenate(parts), encoded.X)
+
+
+def test_levels_merged_into_other_share_the_column_of_the_rare_ones(people, roles):
+    job = np.array(["(other)", "farm", "shop", "rare"])[np.arange(400) % 40 % 4]
+    job[(job == "rare") & (np.arange(400) >= 40)] = "farm"
+    dataset = make_dataset(people.assign(job=job), roles, name="x")
+    everyone = np.arange(400)
+    for fewest, names in ((11, ["farm", "shop"]), (1, ["(other)", "farm", "rare"])):
+        changed = dataset.roles.model_copy(
+            update={"features": ("job",), "min_level_rows": fewest}
+        )
+        encoded = encode(replace(dataset, roles=changed), everyone, scaling="minmax")
+        assert len(set(encoded.feature_names)) == len(encoded.feature_names)
+        assert {f"job={name}" for name in names} <= set(encoded.feature_names)
+        other = encoded.X[:, encoded.feature_names.index("job=(other)")]
+        merged = ["(other)", "rare"] if fewest > 1 else ["(other)"]
+        assert other.tolist() == np.isin(job, merged).tolist()
