@@ -30,7 +30,9 @@ DATE_FORMATS = {
     "%d.%m.%Y": "day.month.year",
     "ISO8601": "ISO 8601",
 }
-SEPARATORS = re.compile(r"(?<=\d)[,' \u00a0\u202f](?=\d{3}(?!\d))")
+SEPARATOR = r"[,' \u00a0\u202f]"
+# 0,125 and 1.234,567 have a decimal comma
+THOUSANDS = re.compile(rf"^[+-]?[1-9]\d{{0,2}}({SEPARATOR}\d{{3}})+(\.\d*)?$")
 PROBE = 200  # distinct values looked at before all of them are
 FEWEST_LEVELS = 20  # fewer distinct values are categories, whatever they say
 FREE_TEXT_SHARE = 0.2
@@ -343,7 +345,9 @@ def _fitted(
 
 def _numbers(values: "pd.Series[Any]") -> "pd.Series[Any]":
     plain = values.str.strip().str.removesuffix("%").str.strip()
-    plain = plain.str.replace(SEPARATORS, "", regex=True)
+    plain = plain.str.replace(
+        THOUSANDS, lambda found: re.sub(SEPARATOR, "", found[0]), regex=True
+    )
     return pd.to_numeric(plain, errors="coerce")
 
 

@@ -565,3 +565,8 @@ def test_groups_that_no_choice_of_values_makes():
     assert groups_of(("a", "b", "c", "d"), "abcd") is None
     assert chosen_of({"a": ("a",), "b": ("b",)}) is None
     assert chosen_of({"a": ("a", "c"), "b": ("b",), "others": ()}) is None
+
+
+def test_a_column_without_a_value_cannot_be_the_outcome():
+    with pytest.raises(ValueError, match="'later' has no value in any row"):
+        guess_positive(pd.Series([None] * 30, name="later", dtype=object))

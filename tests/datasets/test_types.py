@@ -85,6 +85,13 @@ def test_a_group_of_two_digits_is_no_thousand():
         as_kind(column(["1,23", "4"]), "number")
 
 
+@pytest.mark.parametrize("text", ["0,125", "1234,567", "1.234,567", "0'500", "1,234,5"])
+def test_a_decimal_comma_is_no_mark_of_thousands(text):
+    with pytest.raises(ValueError, match="not a number"):
+        as_kind(column([text]), "number")
+    assert not are_numbers([text]).any()
+
+
 @pytest.mark.parametrize(
     "kind, words",
     [

@@ -131,7 +131,14 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     Of two values the one that says yes, else the last. Of more numbers those above
     the median, rounded where that moves few rows; of more words the one that says yes,
     else all but the one that says no, else the commonest.
+
+    Raises ValueError if the column has no value.
     """
+    if not column.notna().any():
+        raise ValueError(
+            f"{column.name!r} has no value in any row, so it cannot be the outcome; "
+            "choose another column."
+        )
     if count_values(column, 2) <= 2:
         _, labels = label_codes(column)
         return min(reversed(labels), key=_yes_rank)
