@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from fairdash._validation import value_labels
+from fairdash._validation import as_written, value_labels
 from fairdash._wording import count, listing, plural
 
 ScoreKind = Literal["probability", "margin", "score", "decision"]
@@ -51,10 +51,13 @@ class ScoreColumn(BaseModel):
             return f"{self.column} > {_USUAL[self.kind]:g}"
         return f"{self.column} ≥ {self.threshold:g}"
 
-    def values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
+    def values(
+        self, frame: pd.DataFrame, row_number: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
         """Return the column's numbers.
 
-        Raises ValueError if one is missing, no number, or not of the kind.
+        Raises ValueError if one is missing, no number, or not of the kind, with the
+        first of ``row_number``, from 0; by default rows are counted as they come.
         """
         column = pd.to_numeric(frame[self.column], errors="coerce")
         values: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -67,11 +70,12 @@ class ScoreColumn(BaseModel):
         if len(wrong):
             kinds = {"decision": "0 or 1", "margin": "numbers from -1 to 1"}
             kinds |= {"probability": "numbers from 0 to 1", "score": "numbers"}
+            row = int(wrong[0] if row_number is None else row_number[wrong[0]])
+            found = as_written(frame[self.column].iloc[wrong[0]])
             raise ValueError(
                 f"Column {self.column!r} must hold {kinds[self.kind]}; {len(wrong)} "
-                f"rows do not, first row {wrong[0] + 1} with "
-                f"{frame[self.column].iloc[wrong[0]]!r}. Choose another kind on Data, "
-                "or exclude these rows."
+                f"rows do not, first row {row + 1} with {found}. Choose another kind "
+                "on Data, or exclude these rows."
             )
         return values
 

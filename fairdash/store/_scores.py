@@ -87,7 +87,7 @@ class ScoreStore:
         _check_name(name, dataset)
         score = ScoreColumn(column=name, kind=kind, threshold=threshold)
         joined = join_scores(scores, dataset.frame, dataset.row_number, n_rows, key=key)
-        values = score.values(joined.column.to_frame(name))
+        values = score.values(joined.column.to_frame(name), dataset.row_number)
         return self._keep(dataset_id, score, values, source, key, joined.n_unused)
 
     def log_model(
@@ -279,7 +279,7 @@ class ScoreStore:
         Raises ValueError when they are not of their kind, or no longer kept.
         """
         if not isinstance(score, AddedScores):
-            return score.values(dataset.frame)
+            return score.values(dataset.frame, dataset.row_number)
         return np.load(self._files.intact(self._folder(dataset, score) / VALUES))
 
     def _folder(self, dataset: Dataset, score: AddedScores) -> Path:

@@ -31,6 +31,14 @@ def rows_used(store, data, values):
     return np.asarray(values)[store.dataset(data).row_number]
 
 
+def test_a_score_out_of_range_is_named_by_its_row_in_the_table(store, data, p):
+    p[60] = 1.5
+    with pytest.raises(ValueError, match=r"first row 61 with 1\.5\."):
+        store.log_scores(data, p, name="whole")
+    with pytest.raises(ValueError, match=r"first row 61 with 1\.5\."):
+        store.log_scores(data, rows_used(store, data, p), name="used")
+
+
 def test_scores_in_the_order_of_the_table_or_of_the_rows_used(store, data, p):
     whole = store.log_scores(data, p, name="whole")
     assert (whole.n_rows, whole.n_unused) == (98, 2)
