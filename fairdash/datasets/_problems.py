@@ -8,8 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.datasets._columns import (
+    N_EXAMPLES,
     count_labels,
-    example_rows,
     is_identifier,
     is_nested,
     is_number,
@@ -95,10 +95,10 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     yield from _group_errors(frame, roles, used)
     yield from _subgroup_errors(frame[used], roles)
     y = outcomes(frame[roles.target], roles.positive)[used]
-    everyone = bool(used.all())
+    everyone, numbers = bool(used.all()), np.flatnonzero(used)
     for name in roles.features:
         feature = frame[name] if everyone else frame.loc[used, name]
-        yield from _feature_errors(feature, y, roles)
+        yield from _feature_errors(feature, y, roles, numbers)
 
 
 def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:
@@ -237,8 +237,12 @@ def _row_numbers(
 
 
 def _feature_errors(
-    feature: "pd.Series[Any]", y: NDArray[np.int8], roles: Roles
+    feature: "pd.Series[Any]",
+    y: NDArray[np.int8],
+    roles: Roles,
+    numbers: NDArray[np.int64],
 ) -> Iterator[Problem]:
+    """Yield errors of a feature of the rows used; these have ``numbers``, from 0."""
     name = str(feature.name)
     infinite = _infinite(feature)
     if name not in roles.types and is_identifier(feature):
@@ -258,7 +262,7 @@ def _feature_errors(
             f"The feature {name!r} is infinite in {infinite.sum():,} rows.",
             "Make these cells empty or remove the feature.",
             int(infinite.sum()),
-            examples=example_rows(infinite),
+            examples=tuple(int(row) + 1 for row in numbers[infinite][:N_EXAMPLES]),
             action=Remedy(kind="missing", column=name, values=INFINITE),
         )
     elif _is_renaming(feature, y):

@@ -44,8 +44,17 @@ def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
         if remedy.kind != "drop_duplicates":
             frame = _with_remedy(frame, remedy)
     for column, kind in roles.types.items():
-        frame = frame.assign(**{column: as_kind(_column(frame, column), kind)})
+        changed = as_kind(_column(frame, column), kind)
+        if kind == "number":  # found missing as numbers: -9999 for a text -9,999
+            changed = _masked(changed, _values_missing(roles, column))
+        frame = frame.assign(**{column: changed})
     return frame
+
+
+def _values_missing(roles: Roles, column: str) -> tuple[str, ...]:
+    """Return the values of a column that roles read as missing."""
+    found = (r for r in roles.preparation if r.kind == "missing" and r.column == column)
+    return tuple(value for remedy in found for value in remedy.values)  # noqa: PD011
 
 
 def _with_remedy(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:
@@ -81,6 +90,8 @@ def _column(frame: pd.DataFrame, name: str) -> "pd.Series[Any]":
 
 def _masked(column: "pd.Series[Any]", values: tuple[str, ...]) -> "pd.Series[Any]":
     """Return a column whose cells with one of ``values`` are missing."""
+    if not values:
+        return column
     codes, labels = label_codes(column)
     gone = np.array([*(label in values for label in labels), False], dtype=bool)
     return column.mask(gone[codes])
@@ -172,14 +183,21 @@ def undo_remedy(roles: Roles, remedy: Remedy) -> Roles:
         kept = list(roles.preparation)
         kept.remove(remedy)
         features, order = roles.features, roles.feature_order
-        if remedy.kind == "date_parts":
-            parts = {f"{column} {part}" for part in DATE_PARTS}
-            features = tuple(name for name in features if name not in parts)
-            order = tuple(name for name in order if name not in parts)
+        subgroup_columns, left_out = roles.subgroup_columns, roles.left_out
+        if remedy.kind == "date_parts":  # the parts are no columns any more
+            for part in (f"{column} {part}" for part in DATE_PARTS):
+                features, order = _without(features, part), _without(order, part)
+                subgroup_columns = _without(subgroup_columns, part)
+                left_out = _less(left_out, part)
             if column in order:
                 features, order = _with_feature(features, order, column)
         return _changed(
-            roles, preparation=tuple(kept), features=features, feature_order=order
+            roles,
+            preparation=tuple(kept),
+            features=features,
+            feature_order=order,
+            subgroup_columns=subgroup_columns,
+            left_out=left_out,
         )
     if remedy.kind == "leave_out":
         features, order = _with_feature(roles.features, roles.feature_order, column)
@@ -353,6 +371,8 @@ def _added(roles: Roles, name: str, kind: ColumnKind) -> Roles:
     taken = {roles.target: "outcome"}
     taken |= dict.fromkeys(roles.sensitive_columns(), "sensitive column")
     taken |= {score.column: "score of a model" for score in roles.scores}
+    if roles.sample_weight is not None:
+        taken[roles.sample_weight] = "sampling weight"
     if name in taken:
         raise ValueError(f"{name!r} is the {taken[name]}, so it cannot be a feature.")
     if any(r.kind == "date_parts" and r.column == name for r in roles.preparation):
@@ -373,6 +393,7 @@ def _role(name: str, roles: Roles, features: Collection[str]) -> str:
         "feature": name in features,
         "subgroup": name in roles.subgroup_columns,
         "score of a model": name in [score.column for score in roles.scores],
+        "sampling weight": name == roles.sample_weight,
         "row filter": name in roles.keep,
     }
     return ", ".join(part for part, is_so in parts.items() if is_so) or "not used"

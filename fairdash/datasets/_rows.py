@@ -70,6 +70,8 @@ def _with_missing(
     missing = column.isna().to_numpy()
     if roles.sensitive_missing == "exclude" or not missing.any():
         return codes, names
+    if MISSING_GROUP in names:  # some cells say so, others are empty
+        return np.where(missing, names.index(MISSING_GROUP), codes), names
     return np.where(missing, len(names), codes), (*names, MISSING_GROUP)
 
 

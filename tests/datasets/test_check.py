@@ -409,3 +409,54 @@ def test_missing_values_that_differ_between_groups_are_a_finding(people, roles, 
     assert row["rows"] == gone.sum()
     share = gone.sum() / women.sum()
     assert f"in {share:.0%} of the rows of 'Female' and in 0%" in row["message"]
+
+
+def test_rows_with_infinite_values_have_their_numbers_in_the_file(people, roles):
+    income = people["income"].mask(people.index.isin([50, 60]), np.inf)
+    job = people["job"].mask(people.index < 10, "none")
+    row = finding(
+        people.assign(income=income, job=job),
+        roles,
+        "infinite values",
+        keep={"job": ("office", "shop", "farm")},
+    )
+    assert (row["rows"], row["example_rows"]) == (2, (51, 61))
+
+
+def test_infinite_values_of_a_column_that_is_no_feature_raise_nothing(people, roles):
+    ratio = people["income"].mask(people.index % 5 == 0, np.inf)
+    subgroups = roles.model_copy(update={"subgroup_columns": ("ratio",)})
+    table = check_table(people.assign(ratio=ratio), subgroups)
+    assert "error" not in set(table["severity"])
+
+
+@pytest.mark.parametrize("small", [("x", "y"), ()])
+def test_small_groups_are_not_merged_with_those_of_no_value(people, roles, small):
+    sex = people["sex"].mask(people.index < 30, None)
+    for start, name in enumerate(small, start=3):
+        at = 10 * start
+        sex = sex.mask((people.index >= at) & (people.index < at + 10), name)
+    changed = roles.model_copy(update={"sensitive_missing": "group"})
+    frame = people.assign(sex=sex)
+    table = check_table(frame, changed)
+    actions = table[table["check"] == "small group"]["action"].tolist()
+    assert len(actions) == len(small) + 1
+    for action in actions:
+        assert (set(action.values) if action else set()) == set(small)
+    if small:
+        merged = make_dataset(frame, apply_remedy(changed, actions[0], frame), name="x")
+        assert set(merged.group_names) == {"Female", "Male", "Missing", "All others"}
+        assert np.bincount(merged.group)[merged.group_names.index("Missing")] == 30
+
+
+def test_a_number_read_from_text_is_missing_by_the_value_that_was_found(people, roles):
+    debt = np.where(people.index % 10 == 0, "-9,999", "1,250")
+    frame = people.assign(debt=np.where(people.index % 3, debt, "900"))
+    typed = roles.model_copy(
+        update={"types": {"debt": "number"}, "features": (*roles.features, "debt")}
+    )
+    action = finding(frame, typed, "looks missing")["action"]
+    after = apply_remedy(typed, action)
+    assert "looks missing" not in set(check_table(frame, after)["check"])
+    debt = make_dataset(frame, after, name="x").frame["debt"]
+    assert debt.isna().tolist() == (frame["debt"] == "-9,999").tolist()

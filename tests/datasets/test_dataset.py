@@ -325,3 +325,16 @@ def test_outcomes_and_groups_that_do_not_fit_raise(people, roles, changes, messa
     frame = people.assign(person=people["person"] % 7)
     with pytest.raises(ValueError, match=message):
         make_dataset(frame, roles.model_copy(update=changes), name="x")
+
+
+@pytest.mark.parametrize("groups", [None, {"Missing": ("Missing",), "known": ()}])
+def test_empty_cells_join_those_that_say_missing(people, roles, groups):
+    said = people["sex"].mask(people.index < 60, "Missing")
+    frame = people.assign(sex=said.mask(people.index < 30, None))
+    kept = roles.model_copy(update={"sensitive_missing": "group", "groups": groups})
+    dataset = make_dataset(frame, kept, name="x")
+    expected = {"Missing", "known"} if groups else {"Female", "Male", "Missing"}
+    assert set(dataset.group_names) == expected
+    assert len(dataset.groups.categories) == len(expected)
+    missing = dataset.sensitive_features == "Missing"
+    assert missing.tolist() == (people.index < 60).tolist()

@@ -12,6 +12,9 @@ from fairdash.datasets import (
     applied_remedies,
     apply_remedy,
     check_table,
+    column_facts,
+    column_table,
+    edited_roles,
     encode,
     make_dataset,
     prepare,
@@ -173,6 +176,29 @@ def test_a_column_left_out_before_the_order_was_kept_comes_back_last(roles):
     )
     back = undo_remedy(old, Remedy(kind="leave_out", column="age", reason="x"))
     assert back.features == ("income", "job", "age")
+
+
+def test_parts_of_a_date_leave_no_trace_when_they_are_taken_back(people, roles):
+    frame = people.assign(hired="2024-01-31")
+    before = roles.model_copy(update={"features": (*roles.features, "hired")})
+    parts = Remedy(kind="date_parts", column="hired")
+    used = apply_remedy(before, parts)
+    used = apply_remedy(used, Remedy(kind="leave_out", column="hired weekday"))
+    described = (*roles.subgroup_columns, "hired year")
+    used = used.model_copy(update={"subgroup_columns": described})
+    after = undo_remedy(used, parts)
+    assert after == before
+    assert set(after.columns()) <= set(frame)
+
+
+def test_a_sampling_weight_cannot_be_ticked_as_a_feature(people, roles):
+    weighted = roles.model_copy(update={"sample_weight": "person"})
+    before = column_table(column_facts(people, weighted), weighted, {})
+    place = before["Column"] == "person"
+    assert before["Role"][place].tolist() == ["sampling weight"]
+    ticked = before.assign(Feature=before["Feature"] | place)
+    with pytest.raises(ValueError, match="'person' is the sampling weight"):
+        edited_roles(weighted, before, ticked)
 
 
 def test_undo_gives_back_the_roles_before(roles):

@@ -13,6 +13,7 @@ from fairdash.datasets._problems import FEATURE_ERRORS, Problem, error, find_err
 from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Remedy, Roles
 from fairdash.datasets._rows import (
+    MISSING_GROUP,
     UsedRows,
     group_codes,
     has_row_rule,
@@ -278,7 +279,13 @@ def _merge(
 ) -> Remedy | None:
     """Return the remedy that makes the small groups one, with the next if need be."""
     rest = [i for i, name in enumerate(names) if (roles.groups or {}).get(name) == ()]
-    order = [int(i) for i in np.argsort(counts) if i not in rest]
+    # rows without a value have none that could be named among those of a group
+    missing = MISSING_GROUP if roles.sensitive_missing == "group" else None
+    order = [
+        int(i) for i in np.argsort(counts) if i not in rest and names[i] != missing
+    ]
+    if (counts[[*rest, *order]] >= FEW_ROWS).all():
+        return None
     n_small = int((counts[order] < FEW_ROWS).sum())
     gone = order[: max(n_small, 1 if rest else 2)]
     if roles.sensitive_cuts or roles.crossed_with or len(gone) >= len(order):
