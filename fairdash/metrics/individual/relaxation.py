@@ -155,13 +155,12 @@ class _Reach:
     ) -> Float:
         """Bound linear functions (m, width) of the last known layer from above."""
         n, m = len(self.rows), len(lines)
-        slopes = np.broadcast_to(lines, (n, *lines.shape))
-        total = np.broadcast_to(constant, (n, m))
+        slopes, total = lines[None], constant[None]
         for layer in range(len(known) - 1, -1, -1):
             chord, lift, floor = _lines(*known[layer])
             above = np.maximum(slopes, 0.0)
             total = total + (above @ lift[:, :, None])[:, :, 0]
-            slopes = above * chord[:, None] + (slopes - above) * floor[:, None]
+            slopes = slopes * np.where(slopes > 0, chord[:, None], floor[:, None])
             if layer:
                 flat = slopes.reshape(n * m, -1)
                 total = total + (flat @ self.biases[layer]).reshape(n, m)
