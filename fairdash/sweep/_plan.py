@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from heapq import heapify, heapreplace
 from itertools import pairwise, product
-from math import ceil, prod
+from math import ceil, isfinite, prod
 from typing import Any
 
 from fairdash._validation import check_one_of
@@ -195,6 +195,9 @@ def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
     method = CATALOG[grid.method]
     method.check_names(dict.fromkeys(grid.params, 0))
     known = {param.name: param for param in method.params}
+    if empty := [name for name, values in grid.params.items() if values == ()]:
+        message = f"`{empty[0]}` of {grid.method!r} has no value"
+        raise ValueError(f"{message}; give it one, or leave it out.")
     axes = [
         [_checked(known[name], value) for value in _as_axis(values)]
         for name, values in grid.params.items()
@@ -224,8 +227,8 @@ def _checked(param: Param, value: Scalar) -> Scalar:
     if isinstance(value, bool | str):
         raise ValueError(f"`{param.name}` must be a number, got {value!r}.")
     if param.kind == "float":
-        return float(value)
-    if value != int(value):
+        return float(value) + 0.0  # -0.0 is 0.0
+    if not isfinite(value) or value != int(value):
         raise ValueError(f"`{param.name}` must be a whole number, got {value!r}.")
     return int(value)
 

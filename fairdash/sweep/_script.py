@@ -114,7 +114,8 @@ def python_script(spec: SweepSpec) -> str:
         for stack in stacks
     )
     if most > 1:
-        models = f"for again in range({most}):\n{indent(models, '    ')}"
+        often = f"{most} if fold == 0 else 1" if spec.cross_validate else f"{most}"
+        models = f"for again in range({often}):\n{indent(models, '    ')}"
     names = (*names, "Subgroups", "encode", "split")
     system = "import sys\n" if spec.data.table else ""
     turns, fold, column = f"seed in {spec.seeds}", "", ""

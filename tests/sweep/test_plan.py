@@ -1,3 +1,5 @@
+from math import inf
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +30,8 @@ def test_the_same_question_has_the_same_key_however_it_is_written():
     two = trials({"method": "road", "params": {"fairness_weight": 1.0, "tau": 0.3}})
     assert [t.key for t in one] == [t.key for t in two]
     assert len(trials({"method": "road", "params": {"tau": [0.5, 0.5]}})) == 1
+    signs = {"method": "road", "params": {"fairness_weight": [0.0, -0.0, 0]}}
+    assert len(trials(signs)) == 1
 
 
 def test_every_part_of_the_question_is_in_the_key():
@@ -109,6 +113,8 @@ def test_folds_are_further_trials_of_a_seed_and_the_first_is_the_usual_one():
         ({"method": "road", "params": {"lambda": 1}}, "no parameter `lambda`"),
         ({"method": "road", "params": {"tau": "big"}}, "`tau` must be a number"),
         ({"method": "road", "params": {"n_epochs": 2.5}}, "`n_epochs` must be a whole"),
+        ({"method": "road", "params": {"n_epochs": inf}}, "`n_epochs` must be a whole"),
+        ({"method": "road", "params": {"tau": []}}, "`tau` of 'road' has no value"),
         (
             {"method": "road", "params": {"constraints": "fair"}},
             "`constraints` must be",

@@ -85,6 +85,14 @@ def test_the_script_of_folds_gives_the_figures_of_each(path):
     assert results["fold"].tolist() == table["fold"].fillna(0).tolist() == [*range(5)]
 
 
+def test_the_script_starts_again_on_the_first_fold_alone(path):
+    grid = {"method": "unconstrained", "params": {"n_epochs": 1, "batch_size": 128}}
+    spec = specification(path, methods=[grid], cross_validate=True, initialisations=2)
+    results, table = execute(python_script(spec)), run_sweep(spec)
+    compare(results, table)
+    assert results["fold"].tolist() == [0, 0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(
     ("axis", "starts"),
     [({"fairness_weight": [0.5, 1.0]}, 1), ({"n_adversary_steps": [1, 2]}, 2)],
