@@ -25,7 +25,7 @@ MOST_BYTES = 2 << 30  # of memory beyond what the libraries take
 MOST_NODES = 2_000  # onnxruntime takes time squared in them to load
 MOST_VALUES = 50_000_000  # of one tensor in the file
 MOST_INPUTS = 2_000
-SECONDS = 600  # of processor time in all
+SECONDS = 600  # of processor time for a message, if nobody is left to stop it before
 IDLE_SECONDS = 300  # after which it ends
 # none that reads files, loops, holds a graph of its own or makes a tensor of a size
 # that its input's values say
@@ -258,10 +258,16 @@ def _limit() -> None:
         with open("/proc/self/statm") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MOST_BYTES,) * 2)
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+
+
+def _limit_time() -> None:
+    """Allow processor time for one more message, whatever those before took."""
+    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used) + SECONDS, most))
 
 
 def serve() -> None:
@@ -270,6 +276,7 @@ def serve() -> None:
     _limit()
     run: Runner | None = None
     while (content := _receive()) is not None:
+        _limit_time()
         try:
             if run is None:
                 run = Runner(content)

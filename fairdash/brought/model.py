@@ -58,11 +58,12 @@ class OnnxInput:
         text = not pd.api.types.is_numeric_dtype(column)
         if text != (self.dtype == "str"):
             holds, takes = ("text", "numbers") if text else ("numbers", "text")
+            known = column.dropna()
+            such = f"{holds}, such as {as_written(known.iloc[0])}" if len(known) else ""
             raise ValueError(
-                f"Column {column.name!r} holds {holds}, such as "
-                f"{as_written(column.dropna().iloc[0])}, and the model's input of this "
-                f"name takes {takes}. Read the column as another kind on Data, or "
-                "export the model for it."
+                f"Column {column.name!r} holds {such or 'no value'}, and the model's "
+                f"input of this name takes {takes}. Read the column as another kind on "
+                "Data, or export the model for it."
             )
         missing = column.isna().to_numpy()
         if missing.any() and not self.dtype.startswith("float"):

@@ -14,8 +14,8 @@ pytest.importorskip("onnxruntime")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from fairdash.brought import OnnxModel  # noqa: E402
-from fairdash.brought._child import Runner  # noqa: E402
+from fairdash.brought import OnnxInput, OnnxModel  # noqa: E402
+from fairdash.brought._child import SECONDS, Runner  # noqa: E402
 
 FLOAT, INT = TensorProto.FLOAT, TensorProto.INT64
 X = helper.make_tensor_value_info("x", FLOAT, [None, 1])
@@ -182,6 +182,20 @@ def test_a_model_that_takes_too_long_is_stopped(monkeypatch):
     monkeypatch.setattr("fairdash.brought.model.SECONDS", 0.2)
     with pytest.raises(ValueError, match=r"longer than 0\.2 s and was stopped"):
         OnnxModel(many_nodes(1_900).SerializeToString())
+
+
+def test_what_a_process_took_before_is_not_held_against_the_next_rows():
+    kept = OnnxModel(model(sigmoid()).SerializeToString())
+    kept.predict_proba(ONES)
+    most, _ = resource.prlimit(kept._process.pid, resource.RLIMIT_CPU)
+    kept.close()
+    assert SECONDS < most < SECONDS + 60
+
+
+def test_columns_without_a_value_are_refused_by_a_sentence():
+    text = OnnxInput("a", "str", 1, ("a",), 1, labels=False)
+    with pytest.raises(ValueError, match=r"'a' holds no value.* takes text"):
+        text.values(pd.DataFrame({"a": [np.nan, np.nan]}), {"a": "a"})
 
 
 def test_a_model_runs_where_many_files_are_open():
