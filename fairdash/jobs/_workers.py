@@ -118,8 +118,9 @@ def write_certificates(folder: Path, *, days: int = 365) -> Path:
         *new_certificate(days=days),
         json.dumps({"distributed": {"comm": comm}}),
     )
+    flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC  # of an earlier key, deleted since
     for path, content in zip((certificate, key, config), contents, strict=True):
-        with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+        with open(os.open(path, flags, 0o600), "w") as file:
             file.write(content)
     return config
 
