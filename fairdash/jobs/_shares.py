@@ -4,6 +4,7 @@ import json
 import re
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -84,8 +85,10 @@ def open_report(store: Store, key: str) -> tuple[KeptReport, str]:
 
 def shares(store: UserStore) -> list[Share]:
     """Return what a user shares, newest first; an admin sees what everybody shares."""
-    files = (store.root / SHARED).glob("*.json")
-    found = [_read(file) for file in files]
+    found = []
+    for file in (store.root / SHARED).glob("*.json"):
+        with suppress(FileNotFoundError):  # withdrawn just now
+            found.append(_read(file))
     if store.user.role != "admin":
         found = [one for one in found if one.by == store.user.id]
     return sorted(found, key=lambda one: one.created, reverse=True)
@@ -134,7 +137,9 @@ def _new_token(store: UserStore) -> str:
 def _shared(store: UserStore, share: Share, file: Path) -> Share:
     """Note what was shared, beside its file and in the trail."""
     file.chmod(0o600)
-    file.with_suffix(".json").write_text(json.dumps(asdict(share)))
+    half = file.with_suffix(".half")  # others list what is shared meanwhile
+    half.write_text(json.dumps(asdict(share)))
+    half.replace(file.with_suffix(".json"))
     store.note("share", f"{share.name} ({share.run})")
     return share
 

@@ -391,6 +391,16 @@ class Claim:
                 self.connection.execute(sa.text("SELECT 1"))
 
 
+def make_schema(address: sa.URL, name: str) -> None:
+    """Make a schema in a Postgres, unless it is there."""
+    engine = server(address)
+    try:
+        with _told(), engine.begin() as connection:
+            connection.execute(sa.schema.CreateSchema(name, if_not_exists=True))
+    finally:
+        engine.dispose()
+
+
 def server(address: sa.URL) -> sa.Engine:
     """Return the engine of a Postgres; ValueError for what is no such address."""
     if address.get_backend_name() != "postgresql":

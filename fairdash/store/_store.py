@@ -18,7 +18,7 @@ from fairdash.store._database import (
     TABLES,
     TRIALS,
     Database,
-    server,
+    make_schema,
 )
 from fairdash.store._files import ABANDONED_SECONDS, Files, Stat
 from fairdash.store._reports import ReportStore
@@ -369,9 +369,6 @@ def database_of(home: Path, url: str | None = None) -> str | None:
     if not url or home.parent.name != USERS:
         return url
     address = sa.make_url(url)
-    engine = server(address)
-    with engine.begin() as connection:
-        connection.execute(sa.schema.CreateSchema(home.name, if_not_exists=True))
-    engine.dispose()
+    make_schema(address, home.name)
     own = address.update_query_dict({"options": f"-csearch_path={home.name}"})
     return own.render_as_string(hide_password=False)

@@ -1,5 +1,7 @@
 """A run shared by a link is the same in the home of whoever opens it."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -71,6 +73,27 @@ def test_only_who_shares_can_stop_it_and_then_the_link_opens_nothing(shared):
     assert read_trail(ann.root)[0].action == "stop sharing"
     for store in (bob, admin):
         store.close()
+
+
+def test_what_is_shared_is_listed_whole_or_not_at_all(shared, monkeypatch):
+    ann, _, link = shared
+    key = ann.keep_report("<p>", title="Ours", run="ab", address="")
+    write, seen = Path.write_text, []
+
+    def beside_a_reader(self, text):
+        self.touch()
+        seen.append([one.token for one in shares(ann)])
+        return write(self, text)
+
+    (ann.root / "shared" / "gone.json").symlink_to("nowhere")  # withdrawn meanwhile
+    before = [one.token for one in shares(ann)]
+    monkeypatch.setattr(Path, "write_text", beside_a_reader)
+    made = share_report(ann, key)
+    assert link.token in before
+    assert seen == [before] * len(seen) != []
+    assert made.token in [one.token for one in shares(ann)]
+    withdraw(ann, made.token)
+    ann.delete_report(key)
 
 
 def test_a_snapshot_is_read_by_others_once_it_is_shared_and_until_it_is_not(shared):

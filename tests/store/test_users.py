@@ -11,6 +11,7 @@ from toys import ROLES, people, people_csv
 
 from fairdash.store import (
     Forbidden,
+    StoreError,
     User,
     UserStore,
     expire,
@@ -212,6 +213,14 @@ def test_users_of_one_postgres_have_a_schema_and_an_engine_each(postgres):
             assert second is None
     for store in (*stores, again):
         store.close()
+
+
+def test_a_server_that_is_away_is_a_sentence_for_users_too(tmp_path, monkeypatch):
+    address = "postgresql+psycopg://fair@127.0.0.1:1/none"
+    monkeypatch.setenv("FAIRDASH_DATABASE", address)
+    pytest.importorskip("psycopg")
+    with pytest.raises(StoreError, match="The database of this store is not reached"):
+        UserStore(tmp_path, ANN)
 
 
 def test_files_of_users_lie_apart_in_an_object_store(tmp_path, monkeypatch):
