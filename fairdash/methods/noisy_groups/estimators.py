@@ -138,8 +138,8 @@ class NoisyGroupsClassifier(ManyClassifier, NetworkClassifier):
             model._check_params()
         features, y = validate_data(self, X, y, dtype=np.float32)
         classes, target = encode_binary_target(y)
-        groups, _ = encode_groups(sensitive_features, features)
-        given = np.asarray(sensitive_features)
+        groups, known = encode_groups(sensitive_features, features)
+        given = groups[known]
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self, X=X, y=y)
         for places in alike(models, self._stackable):

@@ -234,3 +234,13 @@ def test_a_group_without_positives_is_named(data):
     NoisyGroupsNaive("demographic_parity", **FEW).fit(
         X, y * (groups != "c"), sensitive_features=groups
     )
+
+
+def test_groups_may_be_a_column_of_a_table(data):
+    X, y, groups = data
+    few = {"max_iter": 25, "simulated_noise": 0.2, "random_state": 0}
+    models = [
+        NoisyGroupsNaive(**few).fit(X, y, sensitive_features=given)
+        for given in (groups, groups[:, None])
+    ]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
