@@ -12,8 +12,10 @@ from fairdash.metrics import (
     MEASURES,
     SCORE_MEASURES,
     best_off,
+    expected_measure,
     gap_sentence,
     measure_by_group,
+    measure_gaps,
     measure_ratio,
     wilson_interval,
 )
@@ -198,3 +200,32 @@ def test_a_ratio_of_what_has_signs_is_undefined():
             "calibration", y, p, sensitive_features=list("aabb"), method=method
         )
         assert np.isnan(found)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_six_rows_without_an_error_are_as_unsure_as_their_accuracy(weighted):
+    group, y = np.repeat(["few", "many"], [6, 1000]), np.zeros(1006, int)
+    pred = (np.arange(1006) >= 946).astype(int)
+    asked = {"sensitive_features": group, "sample_weight": None}
+    if weighted:
+        asked["sample_weight"] = np.where(group == "few", 0.1, np.linspace(1, 2, 1006))
+    right = measure_by_group("accuracy", y, pred, **asked).iloc[0]
+    for measure in ("error_cost", "brier"):
+        wrong = measure_by_group(measure, y, pred, **asked).iloc[0]
+        assert wrong["value"] == wrong["ci_low"] == 0
+        assert wrong["ci_high"] == pytest.approx(1 - right["ci_low"])
+    dear = measure_by_group("error_cost 3:1", y, pred, **asked).iloc[0]
+    assert dear["ci_high"] == pytest.approx(1.5 * (1 - right["ci_low"]))
+    for measure in ("error_cost", "error_cost 1:3", "brier", "calibration"):
+        gap = measure_gaps(measure, y, pred, reference="few", **asked).iloc[0]
+        assert gap["ci_low"] < 0 < gap["difference"] < gap["ci_high"]
+
+
+def test_drawn_decisions_take_groups_as_a_column():
+    y, h, group = [0, 1, 0, 1], [0.5, 0.6, 0.5, 0.4], list("abab")
+    column = pd.DataFrame({"group": group})
+    plain, found = (
+        expected_measure("accuracy", y, h, sensitive_features=one).by_group
+        for one in (group, column)
+    )
+    pd.testing.assert_frame_equal(found, plain)

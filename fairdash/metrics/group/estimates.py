@@ -52,6 +52,7 @@ RATES = {
 MEASURES = (*RATES, "calibration", "brier", "auc")
 SCORE_MEASURES = ("calibration", "brier", "auc")
 COST = "error_cost"
+_ALIKE = 1e-12  # standard error of rows that all have one value, rounding aside
 _OUTCOMES, _DECISIONS = np.array([[0, 0], [1, 1]]), np.array([[0, 1], [0, 1]])
 
 
@@ -91,6 +92,9 @@ class Estimates:
     kind : {"rate", "mean", "square", "cost", "area"}
         Which interval: Wilson, normal, normal from 0 on (a cost is at most 2), normal
         on the logit scale.
+    limits : (float, float)
+        Least and most that a row can have. Rows that all have one value say nothing of
+        their spread: the interval of such a mean is Wilson's of its place between.
     """
 
     value: Array
@@ -98,6 +102,7 @@ class Estimates:
     effective: Array
     error: Array
     kind: str
+    limits: tuple[float, float] = (0.0, 1.0)
 
     @property
     def most(self) -> float:
@@ -138,9 +143,19 @@ class Estimates:
                 half = half / (self.value * (1 - self.value))
             middle = logit(np.where(np.isfinite(half), self.value, np.nan))
             return expit(middle - half), expit(middle + half)
-        low = self.value - half
-        bounded = self.kind in ("square", "cost")
-        return np.maximum(low, 0) if bounded else low, self.value + half
+        low, high = self.value - half, self.value + half
+        if self.kind in ("square", "cost"):
+            low = np.maximum(low, 0)
+        alike = self.error <= _ALIKE
+        if alike.any():
+            least, width = self.limits[0], self.limits[1] - self.limits[0]
+            place = np.clip((self.value - least) / width, 0, 1)
+            ends = wilson_ends(place, self.effective, z)
+            low, high = (
+                np.where(alike, least + width * end, usual)
+                for end, usual in zip(ends, (low, high), strict=True)
+            )
+        return low, high
 
     def interval(self, confidence: float) -> Interval:
         """Return the values with their intervals."""
@@ -230,10 +245,10 @@ class Measured(NamedTuple):
         costs = error_costs(self.measure)
         if costs is not None:
             cost = np.where(off > 0, costs[0], np.where(off < 0, costs[1], 0.0))
-            return rows._means(cost, cell, n_cells, "cost")
+            return rows._means(cost, cell, n_cells, "cost", (0.0, max(costs)))
         if self.measure == "calibration":
-            return rows._means(off, cell, n_cells, "mean")
-        return rows._means(off**2, cell, n_cells, "square")
+            return rows._means(off, cell, n_cells, "mean", (-1.0, 1.0))
+        return rows._means(off**2, cell, n_cells, "square", (0.0, 1.0))
 
     def _at(self, where: NDArray[np.bool_] | NDArray[np.int64]) -> "Measured":
         weight = None if self.weight is None else self.weight[where]
@@ -269,7 +284,12 @@ class Measured(NamedTuple):
         return Estimates(value, _whole(rows), effective, error, "rate")
 
     def _means(
-        self, values: Array, cell: NDArray[np.int64], n_cells: int, kind: str
+        self,
+        values: Array,
+        cell: NDArray[np.int64],
+        n_cells: int,
+        kind: str,
+        limits: tuple[float, float],
     ) -> Estimates:
         """Return weighted means with their standard errors."""
         mass, squares = self._masses()
@@ -282,7 +302,7 @@ class Measured(NamedTuple):
         variance = divide(np.bincount(cell, off, n_cells), whole)
         several = np.where(effective > 1, effective - 1, np.nan)
         error = np.sqrt(variance / several)
-        return Estimates(value, _whole(rows), effective, error, kind)
+        return Estimates(value, _whole(rows), effective, error, kind, limits)
 
     def _areas(self, cell: NDArray[np.int64], n_cells: int) -> Estimates:
         found = np.full((3, n_cells), np.nan)

@@ -71,6 +71,10 @@ def measure_by_group(
                                  negative
     ============================ =========================== ==========================
 
+    A mean of rows that all have one value, such as no errors among six, says nothing of
+    their spread: its interval is Wilson's of its place between the least and the most
+    that a row can have.
+
     Parameters
     ----------
     y_true : array-like of 0/1, (n_rows,)
@@ -164,8 +168,8 @@ def expected_measure(
     """
     check_confidence(confidence)
     measured = Measured.drawn(measure, y_true, h, sample_weight)
-    groups = group_codes(np.tile(np.asarray(sensitive_features), 2), measured.y)
-    found = measured.estimate(groups.codes, len(groups.names))
+    groups = group_codes(sensitive_features, measured.y[: len(measured.y) // 2])
+    found = measured.estimate(np.tile(groups.codes, 2), len(groups.names))
     asked: dict[str, Any] = {"confidence": confidence}
     ratio = smallest_ratio(found.value, found.ends, **asked)
     ends = largest_gap(found.value, found.ends, most=found.most, **asked)
