@@ -10,6 +10,7 @@ from fairdash._wording import (
     between,
     count,
     fitting,
+    four_fifths,
     group_label,
     number,
     percent,
@@ -171,13 +172,16 @@ def plot_ratios(
     ((colour, symbol),) = model_marks([colour_role])
     hover = [
         f"{row['subgroup']}<br>ratio {number(row['ratio'], 2)} "
-        f"({between(row['ratio_low'], row['ratio_high'])})<br>{count(row['n'])} rows"
+        f"({_ends(row)})<br>{count(row['n'])} rows"
         for row in records(table)
     ]
+    ends = table[["ratio", "ratio_high"]].to_numpy(float)
+    reach = 1.02 * max([1.0, *ends[np.isfinite(ends)]])
     marks = dots(
         table["ratio"],
         table["ratio_low"],
-        table["ratio_high"],
+        # without an upper end they go on beyond the figure
+        table["ratio_high"].replace(np.inf, 2 * reach),
         places,
         colour=colour,
         symbol=symbol,
@@ -188,12 +192,11 @@ def plot_ratios(
     of_whom = "smallest over largest of the groups (fairer →)"
     if reference is not None:
         of_whom = f"smallest of the other groups over {reference} (1: alike)"
-    top = max(table["ratio_high"].dropna(), default=1.0)
     rule = {"yref": "y domain", "y": 1, "yanchor": "bottom", "x": FOUR_FIFTHS}
     layout: Spec = {
         "xaxis": {
             "title": f"{measure}: {of_whom}",
-            "range": [0, 1.02 * max(top, 1.0)],
+            "range": [0, reach],
             "tickformat": ".1f",
             "showgrid": True,
         },
@@ -212,6 +215,12 @@ def plot_ratios(
     )
     if inside.empty:
         headline = "No subgroup is estimable: choose wider ones or a smaller size"
+    if set(names) == {NO_SUBGROUPS}:
+        whole = float(table["ratio"].iloc[0])
+        fifths = four_fifths(whole, float(table["ratio_high"].iloc[0]))
+        headline = f"Over all rows the ratio is {number(whole, 2)}, {fifths} 0.8"
+        if np.isnan(whole):
+            headline = "Over all rows the ratio is undefined"
     height = max(round((places[-1] + 1.2) * row_height(rows, 26)) + 90, 240)
     return Picture(
         finish([marks], layout, height=height),
@@ -220,6 +229,11 @@ def plot_ratios(
         f"{number(float(table['ratio'].iloc[0]), 2)}.",
         table,
     )
+
+
+def _ends(row: Spec) -> str:
+    low, high = row["ratio_low"], row["ratio_high"]
+    return f"{number(low)} or more" if high == np.inf else between(low, high)
 
 
 def local_finding(

@@ -227,7 +227,9 @@ def plot_violations(table: pd.DataFrame) -> Picture:
         )
         decides = ~(table[f"constant_{kind}"] > _MOST)
         if not decides.all():
-            layout[f"yaxis{name}"] |= reach(table.loc[decides, f"error_{kind}"])
+            error = table.loc[decides, f"error_{kind}"]
+            spread = table.loc[decides, f"error_{kind}_sd"].fillna(0)
+            layout[f"yaxis{name}"] |= reach([error - spread, error + spread])
         layout["annotations"].append(
             text(
                 title,

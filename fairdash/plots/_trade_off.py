@@ -3,14 +3,21 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import cycle
 
 import pandas as pd
 
 from fairdash._wording import between, fitting, number, percent
 from fairdash.plots._local import plot_local_di
 from fairdash.plots._rows import interval_bars, records, scatter
-from fairdash.plots._theme import GROUPS, INK, Picture, Spec, fade, finish, value_axis
+from fairdash.plots._theme import (
+    INK,
+    Picture,
+    Spec,
+    fade,
+    finish,
+    group_colours,
+    value_axis,
+)
 
 _MARKS = {
     "none": ("#000005", "square-open"),
@@ -157,10 +164,9 @@ def plot_convergence(path: pd.DataFrame) -> Picture:
     gap, the largest difference of the groups' rates after that epoch.
     """
     data: list[Spec] = []
-    for colour, (name, one) in zip(
-        cycle(GROUPS), path.groupby("group", sort=False), strict=False
-    ):
-        line = {"color": colour, "width": 2}
+    colours = group_colours(list(dict.fromkeys(path["group"])))
+    for name, one in path.groupby("group", sort=False):
+        line = {"color": colours[str(name)], "width": 2}
         steps = one["epoch"].tolist()
         data.append(
             scatter(

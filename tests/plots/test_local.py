@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.plots import plot_local_di
+from fairdash.plots import plot_local_di, plot_ratios
 from fairdash.plots._rows import positions
 
 
@@ -172,3 +172,31 @@ def test_alt_text_names_the_worst_subgroup_of_every_model(local_table, models, g
     none = local_table.assign(estimable=False)
     alt = plot_local_di(none, models, groups=groups).alt
     assert "has no estimable subgroup" in alt
+
+
+def ratios(**columns):
+    """Draw ratios of all rows and of what else is named."""
+    known = {"n": 90, "ratio_low": 0.5, "estimable": True, "reason": ""}
+    table = pd.DataFrame(columns).assign(**known)
+    return plot_ratios(table, label="M", measure="Rate", colour_role="road")
+
+
+def test_a_ratio_without_an_upper_end_goes_beyond_the_figure():
+    picture = ratios(
+        subgroup=["All rows", "works"], ratio=[0.9, 1.5], ratio_high=[1.2, np.inf]
+    )
+    start, end = picture.figure.layout.xaxis.range
+    assert (start, end) == (0, pytest.approx(1.02 * 1.5))
+    (trace,) = picture.figure.data
+    assert trace.x[1] + trace.error_x.array[1] > end
+    assert "0.500 or more" in trace.text[1]
+    json.loads(picture.figure.to_json(), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("twice", [1, 2])
+def test_the_ratio_of_a_table_without_subgroups_is_that_of_all_rows(twice):
+    one = {"subgroup": ["All rows"], "ratio": [0.7], "ratio_high": [0.78]}
+    headline = ratios(**{name: value * twice for name, value in one.items()}).headline
+    assert headline == "Over all rows the ratio is 0.70, surely below 0.8"
+    one |= {"ratio": [np.nan], "ratio_high": [np.nan]}
+    assert "undefined" in ratios(**one).headline

@@ -44,9 +44,13 @@ def test_a_constant_model_does_not_stretch_the_axis(table):
     idle = table.iloc[[1]].assign(
         label="Idle", error_rounded=0.9, violation_rounded=0.0, constant_rounded=1.0
     )
-    layout = plot_violations(pd.concat([table, idle])).figure.layout
+    both = pd.concat([table, idle])
+    layout = plot_violations(both).figure.layout
     assert layout.yaxis.range is None
-    assert 0.35 < layout.yaxis2.range[1] < 0.4
+    assert 0.36 < layout.yaxis2.range[1] < 0.4
+    wide = plot_violations(both.assign(error_rounded_sd=0.1)).figure.layout.yaxis2
+    assert wide.range[0] < 0.2
+    assert wide.range[1] > 0.45
 
 
 def test_one_split_has_no_spread(table):
