@@ -135,9 +135,19 @@ class LocalResult:
 
     @cached_property
     def shown(self) -> pd.DataFrame:
-        """The rows of the figure: of very many subgroups the largest."""
-        largest = self.own.nlargest(_MOST_ROWS, "n")["subgroup"]
-        return self.cells[self.cells["subgroup"].isin(largest)]
+        """The rows of the figure: of very many the largest, and the widest gaps."""
+        return self.cells[self.cells["subgroup"].isin([*self._largest, *self._widest])]
+
+    @property
+    def _largest(self) -> list[str]:
+        return self.own.nlargest(_MOST_ROWS, "n")["subgroup"].tolist()
+
+    @property
+    def _widest(self) -> list[str]:
+        """The subgroup of each model's largest gap, which figures speak of."""
+        gaps = self.cells.reset_index(drop=True).dropna(subset=self.names.gap)
+        places = gaps.groupby("label")[self.names.gap].idxmax()
+        return gaps.loc[places, "subgroup"].tolist()
 
     def drawn(self, dataset: Dataset) -> dict[str, Any]:
         """Return what `fairdash.plots.plot_local_di` draws of it."""
@@ -265,8 +275,12 @@ class LocalResult:
         seeds = "" if self.rows == "row" else "one seed, "
         if self.n_seeds > 1:
             seeds = f"mean over {self.n_seeds} seeds of the gap in each, "
-        total, drawn = self.own["subgroup"].nunique(), self.shown["subgroup"].nunique()
-        part = "" if drawn == total else f", the {drawn} largest of {total}"
+        total, largest = self.own["subgroup"].nunique(), set(self._largest)
+        n = len(largest)
+        part = "" if n == total else f", the {n} largest of {total}"
+        if more := len({*self._widest} - largest):
+            widest = "that with the widest gap"
+            part += f" and {widest if more == 1 else 'those with the widest gaps'}"
         rows = plural(round(self.row["n"]), self.rows)
         if self.measure == "selection_rate":
             what, kind = "Local DI", "Newcombe intervals"

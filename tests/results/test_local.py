@@ -14,6 +14,7 @@ from toys import ROLES, people_csv
 from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
+from fairdash.plots import plot_local_di
 from fairdash.results import (
     LocalResult,
     Setting,
@@ -350,3 +351,30 @@ def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
         shown = [card.good for card in result.kpis(1) if card.delta]
         assert shown
         assert set(shown) == {good}
+
+
+def test_of_very_many_subgroups_the_widest_gaps_are_drawn_beside_the_largest():
+    def of(label, widest):
+        names = [f"part {i}" for i in range(60)]
+        gap = np.where(np.arange(60) == widest, 0.6, 0.1)
+        rates = {"rate_a": 0.7, "rate_b": 0.6, "n_a": 50, "n_b": 50}
+        n = {"label": label, "subgroup": names, "n": np.arange(200, 140, -1)}
+        ends = {"local_di": gap, "ci_low": gap - 0.05, "ci_high": gap + 0.05}
+        return pd.DataFrame({**n, **rates, **ends, "estimable": True, "reason": ""})
+
+    numbers = {"n": 900.0, "n_seeds": 1, "constant": 0.0, "colour_role": "road"}
+    numbers["demographic_parity_difference"] = 0.1
+    models = pd.DataFrame({"label": ["Plain", "Own"]}).assign(**numbers)
+    cells = pd.concat([of("Plain", 50), of("Own", 55)])
+    found = LocalResult("Own", cells, models, chance=0.2, changes=None)
+    dataset = SimpleNamespace(
+        group_names=("a", "b"), roles=SimpleNamespace(sensitive_feature="s")
+    )
+    picture = plot_local_di(**found.drawn(dataset))
+    assert picture.headline == "The gap is largest in part 55: 0.60"
+    assert "Plain is worst for part 50" in picture.alt
+    assert len(picture.table) == 2 * 42
+    widest = "the 40 largest of 60 and those with the widest gaps on 900 test rows"
+    assert widest in found.caption()
+    few = cells[cells["n"] > 160]
+    assert " of " not in replace(found, cells=few).caption().split(" on ")[0]
