@@ -287,17 +287,21 @@ def plain(text: object) -> str:
 
     Column names and values come from the user's file: a dollar sign would start a
     formula, a bracket a link or an image that the browser asks a stranger for, and a
-    backtick code that ends elsewhere. Addresses and mail are parted by a character
-    without width, for nothing else keeps them from becoming links.
+    backtick code that ends elsewhere. Addresses, mail and names such as ":ok:" are
+    parted by a character without width, for nothing else keeps them from becoming
+    links and pictures. A text that starts as an item of a list does is none.
     """
     parts = re.split(_CODE, str(text))
-    return "".join(
+    shown = "".join(
         part if place % 2 else re.sub(r"([\\$*_\[\]~<>#|`])", r"\\\1", _unlinked(part))
         for place, part in enumerate(parts)
     )
+    return re.sub(r"^(\s*\d*)([-+.)])(?=\s)", r"\1\\\2", shown)
 
 
 def _unlinked(text: str) -> str:
     return re.sub(
-        r"(?i)(:(?=//)|\bwww(?=\.)|(?<=[\w.+-])(?=@\w))", rf"\1{NO_WIDTH}", text
+        r"(?i)(:(?=//)|(?<!\w):(?=[\w+/-]+:)|\bwww(?=\.)|(?<=[\w.+-])(?=@\w))",
+        rf"\1{NO_WIDTH}",
+        text,
     )

@@ -118,6 +118,18 @@ def test_an_address_is_parted_so_that_it_is_no_link(name):
     assert not re.search(r"https?://|www\.|\w@\w", plain(name))
 
 
+@pytest.mark.parametrize("name", ["a :ok: b", ":material/home:", ":+1:", "(:x:)"])
+def test_a_name_in_colons_is_no_picture(name):
+    assert plain(name).replace("\u2060", "") == name
+    assert re.search(r":[\w+/-]+:", plain(name)) is None
+
+
+def test_a_text_starts_no_list():
+    starts = ["1. Loans", "2) a", "- a", "+ a"]
+    assert [*map(plain, starts)] == [r"1\. Loans", r"2\) a", r"\- a", r"\+ a"]
+    assert plain("-1 to 2.5, 12:30:45") == "-1 to 2.5, 12:30:45"
+
+
 def test_backticks_that_hide_markup_are_no_code():
     assert plain("`` ` ![x](http://a.b) `") == (
         "\\`\\` \\` !\\[x\\](http:\u2060//a.b) \\`"

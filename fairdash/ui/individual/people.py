@@ -146,7 +146,6 @@ def _edit(
             f"Of {plural(len(others), 'more column')}",
             others,
             touched,
-            format_func=plain,
             placeholder="Search a column to change",
             key=f"searched {row}",
         )

@@ -78,7 +78,6 @@ def _pick_found(sweep: StoredSweep) -> tuple[str, ...]:
     chosen = st.multiselect(
         "Inside",
         names,
-        format_func=plain,
         **bound("promised", offered(found), among=names, shown=list, meant=tuple),
     )
     n_test = len(sweep.first_rows("test").where)
