@@ -209,6 +209,7 @@ def pick_against(names: Sequence[str]) -> None:
             "Compare the reference with",
             names,
             required=True,
+            format_func=plain,
             **bound("against", names[-1], among=names),
         )
 

@@ -91,7 +91,10 @@ def follow_folds(data: str) -> None:
     """Draw the progress of a cross-validation that is under way, with Cancel."""
     run = results.folds_in_training(store(), data)
     if run is not None:
-        follow(run.id, lambda now: progress_box(now, [run.name, *progress_text(now)]))
+        follow(
+            run.id,
+            lambda now: progress_box(now, [plain(run.name), *progress_text(now)]),
+        )
 
 
 def on_all_rows(models: Sequence[Setting], data: str) -> list[Setting]:
@@ -176,7 +179,9 @@ def _use(
         here = replace(selection(), subgroups=as_subgroups(conditions, subgroups))
         road = MethodGrid(method="road")
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(name, key=f"use {i}", on_click=_look_at, args=(here.subgroups,))
+            st.button(
+                plain(name), key=f"use {i}", on_click=_look_at, args=(here.subgroups,)
+            )
             links = {
                 "Train ROAD beside it": ("2_Train", replace(here, form=road)),
                 "Fix in Post-process": (

@@ -337,3 +337,11 @@ def test_the_four_fifths_rule_is_drawn_where_ratios_are_asked_for(visit, run_id)
     assert "Below four fifths in" in words(page)
     widget(page, "button_group", "Gap as").set_value("difference").run()
     assert "Below four fifths in" not in words(page)
+
+
+def test_models_that_are_gone_leave_those_of_the_run(visit, run_id):
+    page = visit("Local fairness", run=run_id)
+    first = widget(page, "button_group", "Models").value
+    page = visit("Local fairness", run=run_id, models="gone")
+    assert not page.exception
+    assert widget(page, "button_group", "Models").value == first

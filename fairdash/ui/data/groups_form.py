@@ -79,7 +79,7 @@ def pick_cuts(label: str, known: tuple[float, ...], key: str) -> tuple[float, ..
     Raises ValueError if something in the text is no number.
     """
     text = st.text_input(
-        label,
+        plain(label),
         ", ".join(map(value_label, known)),
         placeholder="25, 45",
         help="Each number begins a range: 25, 45 gives under 25, 25–44, 45 or more.",
@@ -182,7 +182,7 @@ def _pick_way(column: str, known: Subgroups, key: str) -> tuple[str, Any]:
     start = 2 if column in known.cuts else 1 if column in known.quantiles else 0
     left, right = st.columns([1.9, 1], gap="xsmall")
     way = left.segmented_control(
-        f"Bins of {column}",
+        plain(f"Bins of {column}"),
         _WAYS,
         default=_WAYS[start],
         required=True,

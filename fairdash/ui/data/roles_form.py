@@ -96,7 +96,7 @@ def pick_score_kind(
             "same value in all rows. Choose another column under Scores."
         )
     kind = st.selectbox(
-        f"{column.name} is a",
+        plain(f"{column.name} is a"),
         list(_KINDS),
         index=list(_KINDS).index(first.kind),
         format_func=_KINDS.__getitem__,
@@ -307,7 +307,7 @@ def roles_form(
         clash = [column for column in described if column in taken]
         if clash:
             fix.button(
-                f"Take {', '.join(clash)} out of the subgroups",
+                plain(f"Take {', '.join(clash)} out of the subgroups"),
                 icon=":material/build:",
                 width="stretch",
                 on_click=_choose,
@@ -421,7 +421,7 @@ def _keep(
     for column in columns:
         labels = common_labels(frame[column])
         values = st.multiselect(
-            f"Values of {column} to keep",
+            plain(f"Values of {column} to keep"),
             labels,
             default=[v for v in known.get(column, labels) if v in labels],
             key=f"{key} keep {column}",

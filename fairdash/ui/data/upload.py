@@ -96,7 +96,7 @@ def reread(table: OpenTable) -> None:
     it was before goes, unless a run or another data set needs it.
     """
     if said := st.session_state.pop(_SAID, ""):
-        st.toast(said, icon=":material/swap_horiz:", duration="long")
+        st.toast(plain(said), icon=":material/swap_horiz:", duration="long")
     form = _found(table)
     if form is None:
         return

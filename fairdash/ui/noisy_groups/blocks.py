@@ -333,7 +333,7 @@ def show_training(
     if known is not None and known.id == run_id and known.status == "finished":
         st.caption("The models above were trained for what is known here of the noise.")
         return
-    st.caption(told_words(noise))
+    st.caption(plain(told_words(noise)))
     if known is not None and known.status == "finished":
         if st.button("Show the models trained for it", icon=":material/visibility:"):
             open_page(_PAGE, run=known.id, data=dataset_id)

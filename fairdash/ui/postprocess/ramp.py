@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import group_label, plural
+from fairdash._wording import group_label, plain, plural
 from fairdash.datasets import Subgroups
 from fairdash.plots import Picture, group_colours_of
 from fairdash.postprocessing import (
@@ -364,7 +364,7 @@ def _pick_crossed(dataset_id: str | None, on_test: bool) -> tuple[str, ...]:
     columns = _crossable(dataset_id)
     return tuple(
         st.multiselect(
-            f"Cross {roles.sensitive_feature} with",
+            plain(f"Cross {roles.sensitive_feature} with"),
             columns,
             max_selections=2,
             help="Every combination of values becomes a group of its own.",

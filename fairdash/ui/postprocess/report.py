@@ -205,7 +205,7 @@ def by_measure(ramp: Ramp) -> None:
         table = ramp.report.by_measure(measure)
         apart = ramp.report.apart(measure, selection().gap or "difference")
     except ValueError as error:
-        st.caption(str(error))
+        st.caption(plain(error))
         return
     table["group"] = [*map(ramp.label, table["group"])]
     show_table(table.rename(columns=_BEFORE_AFTER))
@@ -409,7 +409,12 @@ def _decided(
             kinds = {alike: _KINDS[1], **kinds}
         names = list(kinds)
         told = st.segmented_control(
-            "They are", names, default=names[0], required=True, key="new file kind"
+            "They are",
+            names,
+            default=names[0],
+            required=True,
+            format_func=plain,
+            key="new file kind",
         )
         kind = kinds[told]
         if scale is not None and told == alike:

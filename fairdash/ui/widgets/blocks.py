@@ -387,5 +387,5 @@ def kept_upload(label: str, role: str, *, turn: int = 0) -> str | None:
     names = {table.sha256: table.name for table in store().tables()}
     if kept not in names:
         return None
-    st.caption(f"{names[kept]} is in use; another file replaces it.")
+    st.caption(plain(f"{names[kept]} is in use; another file replaces it."))
     return kept

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import results
-from fairdash._wording import group_label, plural
+from fairdash._wording import group_label, plain, plural
 from fairdash.datasets import Dataset, Subgroups, bin_widths, road_table_1
 from fairdash.jobs import submit
 from fairdash.results import Setting
@@ -70,15 +70,19 @@ def pick_models(
     labels = {model.label: model for model in models}
     named = {model.id: model.label for model in models}
     first = results.models_of(store(), models, run_id) or list(models[:1])
+    known = any(one in named for one in selection().models)
     chosen_before = selection().model
     looked_at = [model for model in models if model.id == chosen_before]
     if looked_at:
         first = results.beside_plain(looked_at[0], models)
     room = most if len(models) > _MOST_PILLS else None  # a list refuses more, pills not
+    usual = [model.label for model in first][:most]
     tied = bound(
         "models",
-        [model.label for model in first][:most],
-        shown=lambda ids: [named[one] for one in ids if one in named][:room],
+        usual,
+        shown=lambda ids: (
+            [named[one] for one in ids if one in named][:room] if known else usual
+        ),
         meant=lambda chosen: tuple(labels[label].id for label in chosen),
     )
     words = f"At most {most}. Numbers are of the last, changes against the first."
@@ -87,6 +91,7 @@ def pick_models(
             "Models",
             list(labels),
             selection_mode="multi",
+            format_func=plain,
             wrap=True,
             help=words,
             **tied,
@@ -261,7 +266,7 @@ def subgroup_form(
             without = "as chosen" if as_chosen else "auto"
             width = current.widths.get(name)
             st.select_slider(
-                f"{name.capitalize()} band",
+                plain(f"{name.capitalize()} band"),
                 [None, *sorted({*bin_widths(frame[name]), width or 0.0} - {0.0})],
                 format_func=partial(_width_name, without),
                 **part(f"width {name}", width, partial(_with_width, start, name)),
