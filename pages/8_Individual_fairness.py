@@ -56,7 +56,7 @@ def show_individual():
         compared, others = individual.pick_compared(known, question)
         with picture, st.spinner(f"Comparing {ui.plural(len(compared), 'model')}"):
             audits = individual.audits_of(compared, question, view.data)
-            individual.show_consistency(audits, question, others)
+            individual.show_consistency(audits, question, model.rows.n, others)
 
 
 show_individual()

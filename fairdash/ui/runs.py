@@ -154,9 +154,17 @@ def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
         on_select="rerun",
         selection_mode="multi-row",
         placeholder="–",
-        key="runs",
+        key=_key("runs", runs),
     )
     return [runs[row] for row in event["selection"]["rows"] if row < len(runs)]
+
+
+def _key(name: str, listed: Sequence[RunRecord | Kept]) -> str:
+    """Return the key of a list whose rows are chosen by their place in it.
+
+    Of other rows it is another one: what was chosen by place would be these.
+    """
+    return f"{name} {hash(tuple(one.id for one in listed))}"
 
 
 def _actions(chosen: Sequence[RunRecord]) -> None:
@@ -323,7 +331,10 @@ def _sample_rates() -> tuple[tuple[str, ...], BaseRates]:
 
 
 def _card(run_id: str) -> None:
-    snapshot = store().snapshot(run_id, curves=False)
+    try:
+        snapshot = store().snapshot(run_id, curves=False)
+    except ValueError:
+        st.rerun()  # deleted in another window
     if snapshot.run.over:
         st.rerun()
     with st.container(border=True, gap="xsmall"):
@@ -414,7 +425,7 @@ def kept_files() -> None:
             hide_index=True,
             on_select="rerun",
             selection_mode="multi-row",
-            key="kept",
+            key=_key("kept", found),
         )
         rows = event["selection"]["rows"]
         chosen = [found[row] for row in rows if row < len(found)]

@@ -1,4 +1,5 @@
 from reading import button, drawn, figures, labels, sent, words
+from streamlit.testing.v1 import AppTest
 
 from fairdash import ui
 from fairdash.sweep import MethodGrid
@@ -125,3 +126,19 @@ def test_the_last_result_is_of_the_seeds_that_its_models_share(visit, dataset_id
     assert "Compared on seed 1: Unconstrained has no others." in said
     assert "Grey: what chance alone shows of ROAD λ 1 τ 0.3." in said
     assert "Train the missing seeds" in labels(page)
+
+
+def test_a_run_deleted_while_home_shows_it_draws_home_anew(inline):
+    def script():
+        import streamlit as st
+
+        from fairdash.ui.runs import _card
+
+        if not st.session_state.get("drawn"):
+            st.session_state["drawn"] = True
+            _card("gone")
+        st.markdown("Anew")
+
+    page = AppTest.from_function(script).run()
+    assert not page.exception
+    assert "Anew" in words(page)

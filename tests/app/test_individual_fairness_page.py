@@ -53,6 +53,7 @@ def test_the_first_screen_audits_a_model(visit, run_id):
     page = visit("Individual fairness", run=run_id)
     assert not page.exception
     assert widget(page, "file_uploader", "Table of classes") is not None
+    assert "120 test rows (all of those of a split)" in words(page)
     shown = numbers(page)
     assert set(shown) == {
         "Consistency",

@@ -23,6 +23,7 @@ from fairdash.methods.noisy_groups import (
     violations,
     wasserstein_bounds,
 )
+from fairdash.ui.widgets.scores import Upload
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -427,3 +428,24 @@ def test_each_rule_keeps_what_it_would_keep_by_hand(
     )
     said = {0: "none", 3: "all"}.get(broken, str(broken))
     assert f"misleads {said} of 3 methods" in words(page)
+
+
+def test_numbers_out_of_reach_are_brought_within(visit, dataset_id):
+    page = visit("Noisy groups", data=dataset_id, slack="2", noise="-1")
+    assert not page.exception
+    assert widget(page, "number_input", "Slack (α)").value == 0.5
+    assert widget(page, "slider", "Share wrong").value == 0
+
+
+def test_a_reload_keeps_the_model_chosen_beside_a_file_of_scores(visit, run_id):
+    content = people().to_csv(index=False).encode()
+    table = ui.store().add_table(content, "scored.csv")
+    columns = ("skill", ("origin",), "hired", "yes", "margin")
+    file = Upload(table, "scored.csv", *columns)
+    page = visit("Noisy groups", run=run_id)
+    model = widget(page, "selectbox", "Model").value
+    page = visit("Noisy groups", run=run_id, scores=file.id, model=model)
+    assert not page.exception
+    assert widget(page, "selectbox", "Model").value == model
+    page = visit("Noisy groups", run=run_id, scores=file.id)
+    assert "scored.csv" in widget(page, "selectbox", "Model").value

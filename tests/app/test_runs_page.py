@@ -103,3 +103,16 @@ def test_tables_without_a_run_are_listed_too(visit):
     assert table[["Name", "Kind", "Rows"]].to_numpy().tolist() == [
         ["[x](http://a.b)", "File", 2]
     ]
+
+
+def test_rows_are_chosen_by_place_only_as_long_as_the_list_is_the_same(visit, runs):
+    page = visit("Runs")
+
+    def listed():
+        return [table.proto.id for table in page.dataframe]
+
+    first = listed()[0]
+    page.run()
+    assert listed()[0] == first
+    page.text_input(key="selection find").set_value("zhang").run()
+    assert listed()[0] != first

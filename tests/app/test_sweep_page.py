@@ -1,4 +1,5 @@
 import base64
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,7 +16,7 @@ from fairdash.audits import guarantee, offered, search_for_guarantee
 from fairdash.datasets import PUBLIC, Subgroups, split
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
-from fairdash.results import known_models, sweep_grid
+from fairdash.results import StoredSweep, known_models, sweep_grid
 from fairdash.sweep import (
     SweepSpec,
     expand,
@@ -25,6 +26,7 @@ from fairdash.sweep import (
     with_ablation,
     within,
 )
+from fairdash.ui.sweep.live import _all_inside
 
 QUICK = {"n_epochs": 3, "batch_size": 128}
 START = "In training · start here"
@@ -748,3 +750,25 @@ def _numbers_of(values):
     if isinstance(values, list):
         return values
     return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
+
+
+def test_a_limit_is_what_the_slider_reaches_or_what_the_sweep_asked(
+    visit, dataset_id, run_id
+):
+    def limit(page):
+        assert not page.exception
+        return next(one.value for one in page.slider if one.label == "Limit on DI")
+
+    assert limit(visit("Sweep", run=run_id, limit="0.9")) == 0.5
+    assert limit(visit("Sweep", run=run_id, limit="-1")) == 0
+    spec = specification(dataset_id).model_copy(update={"di_limit": 0.6})
+    wide = submit(ui.store(), spec, name="Wide")
+    assert limit(visit("Sweep", run=wide)) == 0.6
+
+
+def test_the_scale_of_all_settings_holds_every_gap_over_all_rows(run_id):
+    sweep = StoredSweep.of(ui.store(), ui.store().snapshot(run_id))
+    known = _all_inside(sweep, "road", {}, "light")
+    far = sweep.result.means.assign(test_demographic_parity_difference=0.97)
+    sweep = replace(sweep, result=replace(sweep.result, means=far))
+    assert known["top"] < 0.97 < _all_inside(sweep, "road", {}, "light")["top"]

@@ -1,5 +1,6 @@
 import pytest
 from reading import button, figures, numbers, widget, words
+from streamlit.testing.v1 import AppTest
 
 from fairdash import ui
 from fairdash._wording import number
@@ -241,3 +242,14 @@ def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
     widget(page, "selectbox", "Measure").set_value("auc").run()
     assert not page.exception
     assert "AUC is of scores, and thresholds change decisions." in words(page)
+
+
+def test_a_run_of_more_seeds_than_the_form_has_opens(inline):
+    def script():
+        from fairdash.ui.train.method_form import seeds_input
+
+        seeds_input(25)
+
+    page = AppTest.from_function(script).run()
+    assert not page.exception
+    assert page.number_input[0].value == 25

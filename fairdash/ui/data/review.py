@@ -43,7 +43,9 @@ def check_panel(
         if roles.target:
             st.caption("Nothing to remark.")
     else:
-        chosen = checks.iloc[_selected(checks, f"checks {table.key}")]
+        # rows are chosen by their place: other findings are another list
+        key = f"checks {table.key} {hash(tuple(checks['message']))}"
+        chosen = checks.iloc[_selected(checks, key)]
         _actions(table, roles, subgroups, chosen)
     _applied(table, roles, subgroups)
 

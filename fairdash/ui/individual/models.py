@@ -254,10 +254,15 @@ def pick_compared(
     return [question.model, *others[:_AT_ONCE]], waiting
 
 
-def show_consistency(audits: Audits, question: Question, others: int) -> None:
-    """Draw balanced accuracy against consistency of models; ``others`` may follow."""
+def show_consistency(
+    audits: Audits, question: Question, n_rows: int, others: int
+) -> None:
+    """Draw balanced accuracy against consistency of models; ``others`` may follow.
+
+    ``n_rows`` are the test rows of a split.
+    """
     people, seeds = audit_facts(audits)
-    of = "all" if question.spec.columns else "a sample"
+    of = "all" if round(audits.table["n"].iloc[0]) >= n_rows else "a sample"
     found = audits.table.get("found")
     nobody = (
         "" if found is None else nobody_alike(float(found.iloc[0]), question.radius)

@@ -26,7 +26,7 @@ from fairdash.results import (
     opened_on,
     own_models,
 )
-from fairdash.ui.selection import bound, bound_entry, choose
+from fairdash.ui.selection import bound, bound_entry, choose, selection
 from fairdash.ui.widgets.blocks import controls, kept_upload, more
 from fairdash.ui.widgets.scores import (
     Source,
@@ -34,6 +34,7 @@ from fairdash.ui.widgets.scores import (
     post_sources,
     read_upload,
     scores_form,
+    sent_here,
     undeclared_columns,
 )
 from fairdash.ui.widgets.state import store
@@ -163,7 +164,7 @@ def pick_noise(
             0.5,
             step=0.01,
             help="By how much a group's rate may be worse.",
-            **bound("slack", _SLACK),
+            **bound("slack", _SLACK, shown=lambda slack: min(max(slack, 0.0), 0.5)),
         )
         st.markdown("**Certify scores of your own**")
         scores_form("Without the outcome only demographic parity can be certified.")
@@ -210,8 +211,11 @@ def _pick_model(
     """Draw the choice of a model: a file that was just sent, else that of a sweep."""
     files = [name for name, model in models.items() if model.upload]
     known = st.session_state.get("certified files", ())
+    fresh = "certified files" not in st.session_state
     st.session_state["certified files"] = files
-    if sent := [name for name in files if name not in known]:
+    sent = [name for name in files if name not in known]
+    # after a reload a file is in the address, and so is what was chosen beside it
+    if sent and (not fresh or sent_here() or selection().model not in models):
         choose(model=sent[0])
     opened = opened_on(store(), run_id) if run_id else None
     first = opened.id if opened and opened.id in models else next(iter(models), None)
@@ -234,7 +238,11 @@ def _simulated(rows: NoisyRows) -> Noise:
         most,
         step=0.05,
         help="Share of rows whose group is replaced by another at random.",
-        **bound("noise", min(_LEVEL, most), shown=lambda value: min(value, most)),
+        **bound(
+            "noise",
+            min(_LEVEL, most),
+            shown=lambda value: min(max(value, 0.0), most),
+        ),
     )
     return simulated(rows, float(level))
 

@@ -22,6 +22,7 @@ from fairdash.ui.widgets.blocks import controls, more
 
 _JUDGES: dict[Judge, str] = {"validation": "Validation rows", "test": "As in the paper"}
 _SLIDERS = 2
+_MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
 
 
 @dataclass(frozen=True)
@@ -225,13 +226,15 @@ def _other_axis(sweep: StoredSweep, method: str, name: str, value: Scalar) -> No
 def _front_options(
     sweep: StoredSweep,
 ) -> tuple[float, Judge, tuple[str, str], bool, bool]:
+    start = float(sweep.run.spec.get("di_limit", 0.05))
+    most = max(_MOST_LIMIT, start)
     limit = st.slider(
         "Limit on DI",
         0.0,
-        0.5,
+        most,
         step=0.01,
         help="Fronts are drawn among models whose global DI is at most this.",
-        **bound("limit", float(sweep.run.spec.get("di_limit", 0.05))),
+        **bound("limit", start, shown=lambda limit: min(max(limit, 0.0), most)),
     )
     judge: Judge = st.segmented_control(
         "Fronts chosen on",

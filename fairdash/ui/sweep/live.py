@@ -133,6 +133,7 @@ def _all_inside(
     chance = {place: sweep.chance(place) for place in places}
     ends = [shown["ci_high"].max(), shown["local_di"].max(), 0.05]
     ends += [1.1 * floor for floor in chance.values()]
+    ends += sweep.result.means[f"test_{PARITY}"].iloc[places].tolist()
     return {
         "rows": [
             {

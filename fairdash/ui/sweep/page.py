@@ -109,7 +109,10 @@ def _follow_training(run: RunRecord) -> None:
 
     @st.fragment(run_every=os.environ.get("FAIRDASH_POLL", "1s"))
     def poll() -> None:
-        snapshots = [store().snapshot(one) for one in waiting]
+        try:
+            snapshots = [store().snapshot(one) for one in waiting]
+        except ValueError:
+            st.rerun()  # one was deleted in another window
         if any(one.run.over for one in snapshots):
             st.rerun()
         for one in snapshots:

@@ -21,7 +21,7 @@ from fairdash.ui.selection import bound, selection
 
 _Tied = dict[str, Any]  # what ties a widget to the selection
 _NUMBERS: dict[str, type[float] | type[int]] = {"float": float, "int": int}
-_MOST_SEEDS = 20
+_MOST_SEEDS = 20  # unless the run that is opened has more
 _FITTING = 24  # letters of options that fit side by side in the form's column
 _EFFORTS: dict[Effort, str] = {"fast": "Fast", "paper": "Paper"}
 
@@ -111,12 +111,13 @@ def method_form(start: MethodGrid) -> MethodGrid:
 
 def seeds_input(start: int) -> int:
     """Draw the choice of how many seeds are trained, ``start`` filled in."""
+    most = max(_MOST_SEEDS, start)
     seeds: int = st.number_input(
         "Seeds",
         1,
-        _MOST_SEEDS,
+        most,
         help="Each seed splits the rows anew and trains anew.",
-        **bound("n_seeds", start, among=range(1, _MOST_SEEDS + 1)),
+        **bound("n_seeds", start, among=range(1, most + 1)),
     )
     return seeds
 

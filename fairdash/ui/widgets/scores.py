@@ -302,6 +302,11 @@ def uploads() -> list[Upload]:
     return kept if addressed is None or addressed in kept else [addressed, *kept]
 
 
+def sent_here() -> bool:
+    """Tell whether a file of scores was uploaded since the page was loaded."""
+    return bool(st.session_state.get(_KEPT))
+
+
 def upload_scores() -> None:
     """Draw the form for a file of scores; a new one becomes the source shown."""
     with more("Upload scores", icon=":material/upload:"), st.container(width=340):

@@ -89,8 +89,8 @@ def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
     """
     asked = _STOPS[stop - 1]
     there = Selection(run=run, data=data, tour=stop, **asked.chosen)
-    if asked.plain and run:
-        first = known_models_of(store(), [run])[0].id
+    if asked.plain and run and (known := known_models_of(store(), [run])):
+        first = known[0].id
         there = replace(there, models=(first,), model=first, scores=first)
     if asked.found:
         there = replace(there, subgroups=selection().subgroups)
