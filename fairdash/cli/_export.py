@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import typer
 from numpy.typing import NDArray
-from pyarrow import csv, parquet
+from pyarrow import compute, csv, parquet
 
 from fairdash.audits import exported, load, predictions
 from fairdash.cli._options import (
@@ -35,6 +35,7 @@ from fairdash.postprocessing import (
 from fairdash.reports import SECTIONS, SMALLEST_GROUP, Words, notebook, report
 
 BATCH_ROWS = 65_536
+NAMES = r"^[+-]?(0[0-9xX]|[0-9]{19,}$)"  # text to `read_table`, too
 
 
 def write_report(
@@ -310,8 +311,25 @@ def _batches(file: Path, needed: Sequence[str]) -> Iterator[Any]:
     # an empty cell is a missing group; other texts stay as they are
     empty = csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
     with closing(csv.open_csv(file, convert_options=empty)) as reader:
-        _check_columns(reader.schema.names, needed)
+        names = reader.schema.names
+    _check_columns(names, needed)
+    empty.column_types = dict.fromkeys(_written_as_text(file, names), pa.string())
+    with closing(csv.open_csv(file, convert_options=empty)) as reader:
         yield from (batch for batch in reader if len(batch))
+
+
+def _written_as_text(file: Path, names: Sequence[str]) -> list[str]:
+    """Return the columns with cells such as 007, which numbers would not give back."""
+    texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
+    found = set[str]()
+    with closing(csv.open_csv(file, convert_options=texts)) as reader:
+        for batch in reader:
+            for name, cells in zip(names, batch.columns, strict=True):
+                if name not in found and compute.any(
+                    compute.match_substring_regex(cells, NAMES)
+                ):
+                    found.add(name)
+    return [name for name in names if name in found]
 
 
 def _check_columns(present: Sequence[str], needed: Sequence[str]) -> None:

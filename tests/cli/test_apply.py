@@ -203,3 +203,22 @@ def test_the_result_must_be_csv_or_parquet(table, rules, tmp_path):
     done = call(rules, tmp_path / "new.csv", *options)
     assert done.exit_code == 2
     assert "`--out` must be one of ['.csv', '.parquet']" in done.stderr
+
+
+@pytest.mark.parametrize("batch", [False, True])
+def test_cells_that_only_look_like_numbers_stay_as_they_are(
+    batch, table, rules, tmp_path
+):
+    table = table.assign(sex=table["sex"].map({"m": "01", "f": "10"}))
+    table["person"] = [f"{i:04}" for i in range(N)]
+    table["card"] = [str(10**20 + i) for i in range(N)]
+    if batch:  # beyond the cells from which a reader takes the kind of a column
+        table = pd.concat([table.assign(person="5", card="7")] * 60 + [table])
+    groups = cross(table["sex"], table["level"])
+    learned = RampThreshold(0.4, 0.3).fit(table["score"], sensitive_features=groups)
+    rules.write_text(learned.thresholds().to_json())
+    done, out = decided_file(tmp_path, table, rules)
+    assert done.exit_code == 0, done.output
+    written = pd.read_csv(out, dtype=str)
+    for name in ("person", "card", "sex"):
+        assert written[name].tolist() == table[name].tolist()
