@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import pandas as pd
 import typer
+from numpy.typing import NDArray
 
-from fairdash._validation import check_one_of, value_label, value_labels
+from fairdash._validation import as_written, check_one_of, value_label, value_labels
 from fairdash._wording import UNDEFINED, number
 from fairdash.audits import (
     DRIFT_MEASURES,
@@ -35,7 +37,7 @@ from fairdash.cli._options import (
     write,
 )
 from fairdash.cli._run import follow
-from fairdash.datasets import Dataset, guess_score, read_table
+from fairdash.datasets import Dataset, guess_score, read_table, read_weights
 from fairdash.jobs import attach, queue
 from fairdash.reports import show
 from fairdash.results import (
@@ -208,6 +210,19 @@ def drift_of_run(
         typer.echo(means[columns].to_string(index=False, float_format="%.3f"))
 
 
+def _check_scores(column: "pd.Series[Any]", numbers: NDArray[np.int64]) -> None:
+    """Raise ValueError, with the first of ``numbers``, unless all scores are finite."""
+    scores = pd.to_numeric(column, errors="coerce").to_numpy(float, na_value=np.nan)
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if len(wrong):
+        raise ValueError(
+            f"Column {column.name!r} must hold finite numbers; {len(wrong):,} rows do "
+            f"not, first row {numbers[wrong[0]] + 1} with "
+            f"{as_written(column.iloc[wrong[0]])}. Choose another column, or exclude "
+            "these rows."
+        )
+
+
 def _models(store: Store, run_id: str) -> list[Setting]:
     """Return the models of a run with their trials of all runs, the baseline first."""
     data = store.run(run_id).dataset_id
@@ -350,6 +365,8 @@ def audit_scores(
             check_one_of("--group", name, names)
             values = value_labels(frame[name])
             chosen = [value.strip() for value in listed.split(",")] if listed else None
+            for value in chosen or ():
+                check_one_of(f"--group {name}", value, set(values.dropna()))
             kept &= values.notna() if chosen is None else values.isin(chosen)
             columns.append(name)
         rows = frame[kept].reset_index(drop=True)
@@ -359,6 +376,11 @@ def audit_scores(
         if score is None:
             raise ValueError("Give `--score`, or the `--model` that scores the rows.")
         check_one_of("--score", score, [*names, score] if model else names)
+        numbers = np.flatnonzero(kept)
+        _check_scores(rows[score], numbers)
+        if weight is not None:
+            check_one_of("--weight", weight, names)
+            read_weights(rows[weight], numbers)
         what = guess_score(rows[score])
         if what is not None and what.kind == "score" and threshold is None:
             raise ValueError(

@@ -22,7 +22,14 @@ from fairdash.audits import (
     from_levels,
     from_matrix,
 )
-from fairdash.cli._options import Auxiliary, Constraint, File, Home, refusing
+from fairdash.cli._options import (
+    Auxiliary,
+    Constraint,
+    File,
+    Home,
+    check_filled,
+    refusing,
+)
 from fairdash.datasets import read_table
 from fairdash.methods.noisy_groups import (
     estimate_from_counts,
@@ -156,6 +163,7 @@ def estimate(
         missing = [name for name in asked if name not in frame]
         if missing:
             raise ValueError(f"There are no columns {missing}; it has {list(frame)}.")
+        check_filled(frame, (true, recorded))
         known = estimate_noise(frame[true], frame[recorded])
         shifts = None
         if score:
@@ -236,10 +244,7 @@ def _of_file(
     missing = [name for name in (score, outcome, *groups) if name not in frame]
     if missing:
         raise ValueError(f"{file} has no columns {missing}; it has {list(frame)[:20]}.")
-    for name in (outcome, *groups):
-        if (empty := np.flatnonzero(frame[name].isna())).size:
-            message = f"Column {name!r} has no value in {len(empty)} rows, first row"
-            raise ValueError(f"{message} {empty[0] + 1}; fill or exclude these.")
+    check_filled(frame, (outcome, *groups))
     values = frame[outcome].astype(str)
     if positive not in set(values):
         message = f"Column {outcome!r} never is {positive!r} (--positive); it is"
@@ -272,7 +277,14 @@ def _noise(
         return from_estimate(groups, known, "auxiliary")
     if file is None:
         return Noise("unknown", groups)
-    matrix = pd.read_csv(file, index_col=0)
+    try:  # a group may be called NA, or 01
+        matrix = pd.read_csv(file, index_col=0, dtype=str, keep_default_na=False)
+        matrix = matrix.astype(float)
+    except ValueError as error:
+        raise ValueError(
+            f"{file} is no table of shares with a row for each noisy group, its name "
+            f"first ({error})."
+        ) from error
     return from_matrix(groups, matrix.set_axis(matrix.index.astype(str)).sort_index())
 
 

@@ -5,7 +5,14 @@ from typing import Annotated
 import typer
 
 from fairdash._validation import check_one_of
-from fairdash.cli._options import File, Out, check_out, refusing, write
+from fairdash.cli._options import (
+    File,
+    Out,
+    check_filled,
+    check_out,
+    refusing,
+    write,
+)
 from fairdash.datasets import read_table
 from fairdash.metrics import CLASS_MEASURES, class_gaps
 from fairdash.postprocessing import cross, fill_missing
@@ -34,6 +41,7 @@ def audit_classes(
         frame = read_table(file)
         for column in (outcome, predicted, *group):
             check_one_of("column", column, list(map(str, frame)))
+        check_filled(frame, (outcome, predicted))
         found = class_gaps(
             frame[outcome],
             frame[predicted],

@@ -6,8 +6,9 @@ from typing import Annotated
 import pandas as pd
 import typer
 import yaml
+from pydantic import ValidationError
 
-from fairdash._validation import check_one_of
+from fairdash._validation import check_one_of, explain_invalid
 from fairdash._wording import clock_time, plural, size
 from fairdash.cli._options import UNUSABLE, File, Home, opened, refusing
 from fairdash.datasets import (
@@ -65,6 +66,9 @@ def read_roles(path: Path) -> Roles:
         return Roles.model_validate(yaml.safe_load(path.read_text()))
     except yaml.YAMLError as error:
         raise ValueError(f"{path} is not valid YAML.") from error
+    except ValidationError as error:
+        message = f"{path} holds no roles: {explain_invalid(error)}"
+        raise ValueError(message) from error
 
 
 def _roles_of(frame: pd.DataFrame, file: Path, roles: Path | None) -> Roles:

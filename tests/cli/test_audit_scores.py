@@ -72,6 +72,29 @@ def test_what_cannot_be_audited_says_the_way_out(file, arguments, words):
     assert words in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["--group", "group=g0,g1,G2"], "`--group group` must be one of ['g0', 'g1',"),
+        (["--group", "group"], "Column 'p' must hold finite numbers; 1 rows do not, "),
+        (["--group", "group"], "first row 10 with nan"),
+        (["--group", "group=g0,g1", "--weight", "v"], "first row 12 with 'much'"),
+    ],
+)
+def test_nothing_is_dropped_unsaid_and_rows_are_those_of_the_file(file, asked, words):
+    frame = pd.read_csv(file).assign(v="1")
+    frame["group"] = "g0"
+    frame.loc[1::3, "group"], frame.loc[2::3, "group"] = "g1", "g2"
+    frame.loc[[3, 6], "repaid"] = None
+    frame.loc[9, "p"] = np.nan if "--weight" not in asked else 0.5
+    frame.loc[12, "v"] = frame.loc[11, "v"] = "much"
+    frame.loc[11, "group"] = "g1"
+    frame.to_csv(file, index=False)
+    done = call(file, "--score", "p", "--outcome", "repaid=yes", *asked)
+    assert done.exit_code == 2
+    assert words in done.stderr
+
+
 def test_a_model_file_scores_the_rows(tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")

@@ -149,6 +149,8 @@ def test_what_cannot_be_used_is_one_clear_line(arguments, message, file):
     [
         ("g,a,b\nblue,.5,.5\ngreen,.3,.6\nred,0,1\n", "sums to 0.9"),
         ("g,a,b\nblue,.5,.5\nred,0,1\n", "no row for the noisy group 'green'"),
+        ("g,a,b\nblue,.5,half\n", "noise.csv is no table of shares"),
+        ("", "noise.csv is no table of shares"),
     ],
 )
 def test_a_noise_matrix_that_does_not_fit_says_where(table, message, file, tmp_path):

@@ -42,3 +42,12 @@ def test_a_column_that_is_not_there_is_refused(frame, tmp_path):
     done = call(tmp_path, frame, "--outcome", "job", "--predicted", "x", "--group", "s")
     assert done.exit_code == 2
     assert "'x'" in done.stderr
+
+
+@pytest.mark.parametrize("column", ["job", "said"])
+def test_an_empty_cell_is_named_by_its_column_and_row(frame, tmp_path, column):
+    frame.loc[[4, 9], column] = None
+    asked = ["--outcome", "job", "--predicted", "said", "--group", "sex"]
+    done = call(tmp_path, frame, *asked)
+    assert done.exit_code == 2
+    assert f"Column {column!r} has no value in 2 rows, first row 5;" in done.stderr

@@ -171,3 +171,22 @@ def test_what_is_kept_is_listed_and_removed(tmp_path):
     assert call("remove", digest, "--home", home).exit_code == 0
     with closing(open_store(home)) as store:
         assert store.tables() == []
+
+
+def test_roles_that_are_none_are_told_from_the_file_in_words(tmp_path):
+    file, roles = tmp_path / "people.csv", tmp_path / "roles.yaml"
+    file.write_bytes(people_csv())
+    for text, words in (
+        ("target: hired", "positive: Field required; sensitive_feature: Field"),
+        ("", "holds no roles"),
+        (
+            "{target: hired, positive: yes, sensitive_feature: origin, "
+            "features: [hired]}",
+            "roles.yaml holds no roles: 'hired' is the outcome, so it cannot be a",
+        ),
+    ):
+        roles.write_text(text)
+        done = call("check", file, "--roles", roles)
+        assert done.exit_code == 2
+        assert words in done.stderr
+        assert "pydantic" not in done.stderr
