@@ -229,3 +229,14 @@ def test_drawn_decisions_take_groups_as_a_column():
         for one in (group, column)
     )
     pd.testing.assert_frame_equal(found, plain)
+
+
+def test_few_rows_of_one_score_do_not_say_what_their_area_is():
+    """Six tied scores have an area of 1/2 by chance; six thousand are sure of it."""
+    group, y = np.repeat(["few", "many"], [6, 6000]), np.tile([0, 1], 3003)
+    p = np.r_[np.full(6, 0.3), np.full(6000, 0.6)]
+    found = measure_by_group("auc", y, p, sensitive_features=group)
+    assert found["value"].tolist() == [0.5, 0.5]
+    assert (found["ci_low"] < [0.1, 0.49]).all()
+    assert (found["ci_high"] > [0.9, 0.51]).all()
+    assert found["ci_high"].iloc[1] < 0.52

@@ -336,6 +336,8 @@ def _area(rows: Measured) -> tuple[float, float, float]:
     """Return the area under the ROC curve, effective rows, DeLong's standard error.
 
     Of several folds rows are placed among those of their own (LeDell et al. 2015).
+    Where all are placed alike, as when all scores tie, the error is the largest there
+    can be (Birnbaum and Klose 1957).
     """
     weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
     fold = np.zeros(len(rows.y), np.int64) if rows.fold is None else rows.fold
@@ -354,6 +356,8 @@ def _area(rows: Measured) -> tuple[float, float, float]:
         float(w @ (place - value) ** 2 / w.sum()) / (n - 1)
         for w, place, n in ((w1, above, n1), (w0, below, n0))
     )
+    if variance <= _ALIKE**2:
+        variance = value * (1 - value) / min(n1, n0)
     return value, n1 * n0 / (n1 + n0), float(np.sqrt(variance))
 
 

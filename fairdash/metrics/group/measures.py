@@ -73,7 +73,8 @@ def measure_by_group(
 
     A mean of rows that all have one value, such as no errors among six, says nothing of
     their spread: its interval is Wilson's of its place between the least and the most
-    that a row can have.
+    that a row can have. That of an AUC of rows that all tie has the largest standard
+    error there can be (Birnbaum and Klose 1957).
 
     Parameters
     ----------
@@ -103,11 +104,13 @@ def measure_by_group(
 
     References
     ----------
-    E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Comparing the areas
-    under two or more correlated receiver operating characteristic curves. Biometrics
-    44, 837-845. E. LeDell, M. Petersen and M. van der Laan (2015), Computationally
-    efficient confidence intervals for cross-validated area under the ROC curve
-    estimates. Electronic Journal of Statistics 9, 1583-1607.
+    Z. W. Birnbaum and O. M. Klose (1957), Bounds for the variance of the Mann-Whitney
+    statistic. Annals of Mathematical Statistics 28, 933-945. E. R. DeLong, D. M. DeLong
+    and D. L. Clarke-Pearson (1988), Comparing the areas under two or more correlated
+    receiver operating characteristic curves. Biometrics 44, 837-845. E. LeDell, M.
+    Petersen and M. van der Laan (2015), Computationally efficient confidence intervals
+    for cross-validated area under the ROC curve estimates. Electronic Journal of
+    Statistics 9, 1583-1607.
     """
     check_confidence(confidence)
     measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, folds)
