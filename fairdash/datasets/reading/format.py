@@ -46,6 +46,8 @@ BYTE_ORDER_MARKS = {
 }
 SEP_LINE = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+|\d{1,3}( \d{3})+),\d+")
+DECIMAL_POINT = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)\.\d+")
+EITHER_WAY = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals or a thousand
 GROUPED = {
     ",": re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"),
     ".": re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?"),
@@ -312,11 +314,17 @@ def _sniff_numbers(form: TableFormat, cells: list[str]) -> TableFormat:
     def count(pattern: re.Pattern[str]) -> int:
         return sum(bool(pattern.fullmatch(cell)) for cell in cells)
 
-    commas, thousands = count(DECIMAL_COMMA), count(GROUPED[","])
-    # 1,234 is a thousand where a comma parts cells, else 1.234
-    comma = commas > 0 and (form.delimiter != "," or commas > thousands)
-    if comma and count(re.compile(r"[+-]?\d{1,3}(,\d{3})*\.\d+")) > commas:
-        comma = False
+    commas, points = count(DECIMAL_COMMA), count(DECIMAL_POINT)
+    if form.delimiter == ",":  # a cell 1,234 is a thousand
+        comma = commas > count(GROUPED[","]) and commas >= points
+    else:  # 1,234 goes by other cells; it is 1.234 where these do not tell
+        marks_either_way = [
+            c.strip("+-0123456789") for c in cells if EITHER_WAY.fullmatch(c)
+        ]
+        either = marks_either_way.count(","), marks_either_way.count(".")
+        sure = commas - either[0], points - either[1]
+        told = sure if any(sure) else either
+        comma = 0 < told[0] >= told[1]
     decimal = "," if comma else "."
     marks = [mark for mark in (".", ",", " ", "'") if mark != decimal]
     if not comma:

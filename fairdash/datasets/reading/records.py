@@ -182,6 +182,11 @@ class JsonRecords(Records):
         while True:
             at = _skip(rest, at, "," if closing and number else "")
             if closing and rest.startswith(closing, at):
+                if rest[at + 1 :].strip() or text.read(CHARACTERS).strip():
+                    raise ValueError(
+                        f"{self.source.name} goes on after its array, which ends with "
+                        f"row {number}; put all records in one array."
+                    )
                 return
             try:
                 value, end = decoder.raw_decode(rest, at)
