@@ -71,6 +71,26 @@ def test_the_inner_maximum_is_never_below_the_value_at_x(sizes, metric, kind):
         )
 
 
+@pytest.mark.parametrize("sizes", [(3, 8, 1), (3, 8, 3)], ids=str)
+@pytest.mark.parametrize("rate", [0.5, 10.0])
+@torch.no_grad()
+def test_far_moves_that_a_learned_metric_calls_free_are_undone(sizes, rate):
+    """Each costs next to nothing, but not hundreds of units of it."""
+    names, free = ["a", "b", "c"], np.eye(3)[:, :2]
+    sigma = np.diag([9e-4, 5e-4, 1])
+    metric = FairMetric(names, free, names[:2], (np.nan,) * 2, sigma)
+    network, X = stack_of(sizes), torch.randn(50, 3, generator=torch.manual_seed(0))
+    here, multiplier = network.forward(X).clone(), torch.tensor([[0.5], [20.0]])
+    for objective in (OutputDistance(here), TargetLoss((torch.arange(50) % 2).float())):
+        search = {**SEARCH, "n_subspace_steps": 40, "subspace_learning_rate": rate}
+        others, distance = Attack(network, metric, **search)(
+            X, lambda _, objective=objective: objective, multiplier
+        )
+        reached = objective.value(network.forward(others))
+        gain = reached - multiplier * distance - objective.value(here)
+        assert (gain > -1e-4 * (1 + reached)).all()
+
+
 @torch.no_grad()
 def test_without_free_sensitivity_free_moves_are_undone_or_harmless():
     network, metric = stack_of((6, 8, 1)), metric_of()

@@ -91,7 +91,9 @@ class Attack:
         value = objective.value(at_x)
         free = moves = torch.zeros_like(rows)
         if self.n_subspace_steps and self.basis.shape[1]:
-            free, at_free, value = self._along_free(at_free, above, objective, value)
+            free, at_free, value = self._along_free(
+                at_free, above, objective, value, multiplier
+            )
         distance = torch.zeros_like(value)
         if self.sigma is not None:
             distance = self._distance(free)
@@ -114,7 +116,12 @@ class Attack:
         return matrix.expand(self.network.n_models, *matrix.shape)
 
     def _along_free(
-        self, at_rows: Tensor, above: _Above, objective: Objective, value: Tensor
+        self,
+        at_rows: Tensor,
+        above: _Above,
+        objective: Objective,
+        value: Tensor,
+        multiplier: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
         projected = self._projected()
         across = projected.mT.contiguous()
@@ -126,12 +133,17 @@ class Attack:
             ascent.step()
         product(across, coefficients, plus=at_rows, out=above.entry)
         reached = objective.value(above.outputs(above.entry))
-        kept = coefficients * (reached > value)[:, None]
+        gained = reached
+        if self.sigma is not None:  # to a learned metric they may cost a little
+            moved = product(self._each(self.basis), coefficients)
+            gained = reached - multiplier * self._distance(moved)
+        better = gained > value
+        kept = coefficients * better[:, None]
         at_free = product(across, kept, plus=at_rows)
         return (
             product(self._each(self.basis), kept),
             at_free,
-            torch.maximum(reached, value),
+            torch.where(better, reached, value),
         )
 
     def _everywhere(
