@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from fairdash.metrics import (
@@ -209,3 +210,9 @@ def test_a_learned_metric_keeps_what_it_learned_when_a_column_is_ignored():
 def test_bad_input_names_the_way_out(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_pairs_learned_from_too_briefly_warn():
+    X, other = np.random.default_rng(0).normal(size=(2, 60, 3))
+    with pytest.warns(ConvergenceWarning, match="for 2 steps without an end"):
+        explore(X, other, np.arange(60) % 2, "abc", max_iter=2)

@@ -1,5 +1,6 @@
 """Fair metrics of named columns, and learned from rows, groups, or pairs of people."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -8,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from sklearn.decomposition import FactorAnalysis
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_consistent_length
 
@@ -21,6 +23,7 @@ from fairdash._validation import (
 from fairdash.metrics.individual.fair_metric import FairMetric, Float, free_of
 
 _TINY = 1e-12
+_CUT_SHORT = 1  # status of L-BFGS that has used all its steps
 
 
 def columns_of(column: str, feature_names: Sequence[str]) -> list[int]:
@@ -242,6 +245,11 @@ def explore(
     ValueError
         When pairs do not align or all have the same label.
 
+    Warns
+    -----
+    ConvergenceWarning
+        When ``max_iter`` steps do not end at the optimum.
+
     References
     ----------
     Mukherjee et al., *Two simple ways to learn individual fairness metrics from data*
@@ -276,6 +284,9 @@ def explore(
     solved = minimize(
         loss, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iter}
     )
+    if solved.status == _CUT_SHORT:
+        message = f"Pairs were learned from for {max_iter} steps without an end"
+        warnings.warn(f"{message}; raise `max_iter`.", ConvergenceWarning, stacklevel=2)
     factor = solved.x.reshape(d, d)
     sigma = factor @ factor.T
     free = free_of(sigma)
