@@ -232,3 +232,14 @@ def test_the_effort_of_the_paper_is_that_of_its_authors():
     assert (sensei["learning_rate"], sensei["fair_radius"]) == (1e-5, 0.01)
     assert sensei["full_learning_rate"] == sensei["fair_radius"] / 10
     assert (sensr["learning_rate"], sensr["fair_radius"]) == (1e-4, 0.001)
+
+
+def test_clp_without_a_free_direction_or_a_counterfactual_is_refused(data):
+    """It would train the unconstrained network under another name."""
+    X, y, s = data
+    d = X.shape[1]
+    names = [f"x{i}" for i in range(d)]
+    metric = FairMetric(names, np.empty((d, 0)), (), (), np.eye(d))
+    with pytest.raises(ValueError, match="has no free direction"):
+        CLP(metric, n_epochs=1).fit(X, y, sensitive_features=s)
+    CLP(metric, n_epochs=1).fit(X, y, sensitive_features=s, counterfactuals=X)

@@ -273,6 +273,11 @@ class ClpTrainer(PairTrainer):
         self._generator = torch.Generator().manual_seed(self.seeds[1])
         if not isinstance(rows, PairedBatch):
             free = self.share_metric(rows).basis.astype("float32")
+            if not free.shape[1]:
+                raise ValueError(
+                    "`metric` has no free direction, so no row can be moved along one; "
+                    "give `counterfactuals`, or use SenSeI."
+                )
             basis = torch.as_tensor(free, device=self.device)
             self.free = basis @ basis.T
 
