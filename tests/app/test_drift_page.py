@@ -5,6 +5,7 @@ from reading import button, drawn, figures, labels, numbers, widget, words
 from toys import people
 
 from fairdash import ui
+from fairdash._wording import plain
 from fairdash.audits import drift
 from fairdash.datasets import Subgroups
 from fairdash.sweep import MethodGrid
@@ -76,7 +77,7 @@ def test_an_uploaded_table_is_compared_and_kept_over_a_reload(
     assert figures(page) == 2
     again = visit("Drift", **dict(page.query_params.items()))
     assert numbers(again) == numbers(page)
-    assert "later_rows.csv is in use" in words(again)
+    assert plain("later_rows.csv is in use") in words(again)
     widget(again, "selectbox", "Measure").select("worst_1_di").run()
     title = drawn(again)["layout"]["xaxis"]["title"]["text"]
     assert title.startswith("Worst-1-DI")
