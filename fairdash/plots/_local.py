@@ -14,6 +14,7 @@ from fairdash._wording import (
     group_label,
     number,
     percent,
+    spoken_group,
     wrap,
 )
 from fairdash.plots._rows import (
@@ -405,6 +406,7 @@ def plot_found_subgroups(
     headline: str,
     rate: str,
     alpha: float = 0.05,
+    feature: str = "",
 ) -> Picture:
     """Draw a tree of subgroups: rates of two groups in each, and the gap beside.
 
@@ -415,6 +417,7 @@ def plot_found_subgroups(
     data: list[Spec] = []
     drawn: set[str] = set()
     for group, colour in group_colours(groups).items():
+        told = group_label(feature, group)
         for side, off in (("lower", 0.12), ("higher", -0.12)):
             own = tree[tree[side] == group]
             if len(own):
@@ -422,9 +425,9 @@ def plot_found_subgroups(
                     dots(
                         own[f"rate_{side}"], own[f"low_{side}"], own[f"high_{side}"],
                         [place + off for place in own.index],
-                        colour=colour, symbol="circle", name=group,
+                        colour=colour, symbol="circle", name=told,
                         hover=[
-                            f"{group}: {percent(share)} of {count(n)} rows"
+                            f"{told}: {percent(share)} of {count(n)} rows"
                             for share, n in zip(
                                 own[f"rate_{side}"], own[f"n_{side}"], strict=True
                             )
@@ -472,8 +475,9 @@ def plot_found_subgroups(
     figure = finish(data, layout, height=height, legend=True, top=60)
     alt = "; ".join(
         f"{row['subgroup']} (level {row['level']}): "
-        f"{row['lower']} {percent(row['rate_lower'])}, "
-        f"{row['higher']} {percent(row['rate_higher'])}, {_gap_words(row)}"
+        f"{spoken_group(feature, row['lower'])} {percent(row['rate_lower'])}, "
+        f"{spoken_group(feature, row['higher'])} {percent(row['rate_higher'])}, "
+        f"{_gap_words(row)}"
         for row in records(tree)
     )
     return Picture(figure, headline, f"{headline}. {alt}.", tree)

@@ -4,7 +4,14 @@ from typing import Any
 
 import pandas as pd
 
-from fairdash._wording import fitting, group_label, listing, number, percent
+from fairdash._wording import (
+    fitting,
+    group_label,
+    listing,
+    number,
+    percent,
+    spoken_group,
+)
 from fairdash.plots._rows import reach, records, scatter, upright_line, whiskers
 from fairdash.plots._theme import (
     BELOW_BUTTONS,
@@ -71,7 +78,7 @@ def plot_players(
     return Picture(
         finish(data, layout, height=340, legend=True),
         "What the predictor plays against",
-        f"Approximator Q over predictor P by group. {_ends(points)}",
+        f"Approximator Q over predictor P by group. {_ends(points, feature)}",
         points,
         "The two players at the fitted multipliers (λ).",
     )
@@ -107,7 +114,8 @@ def plot_correction(
         "yaxis": {"title": "positive decision", "tickformat": ".1~%"},
     }
     rows = [
-        f"{row['group']} {percent(row['drawn'], 1)} of {row['n']:,}"
+        f"{spoken_group(feature, row['group'])} {percent(row['drawn'], 1)} of "
+        f"{row['n']:,}"
         for row in records(drawn)
     ]
     share = float((drawn["drawn"] * drawn["n"]).sum() / max(drawn["n"].sum(), 1))
@@ -162,29 +170,29 @@ def plot_truncation(
     }
     return Picture(
         finish(data, layout, height=340, legend=True),
-        _truncation_headline(points),
-        f"Histogram of scores by group before truncation. {_ends(points)}",
+        _truncation_headline(points, feature),
+        f"Histogram of scores by group before truncation. {_ends(points, feature)}",
         points,
     )
 
 
-def _truncation_headline(points: pd.DataFrame) -> str:
+def _truncation_headline(points: pd.DataFrame, feature: str) -> str:
     """Say where probabilities stop."""
     cuts = _cuts(points)
     if not cuts:
         return "Probabilities meet the constraint without truncation"
-    ends = [f"{cut['group']} {_end(cut)}" for cut in cuts]
+    ends = [_end(cut, feature) for cut in cuts]
     return fitting(
         f"Probabilities stop: {listing(ends)}",
         f"Probabilities are truncated at {len(cuts)} points",
     )
 
 
-def _ends(points: pd.DataFrame) -> str:
+def _ends(points: pd.DataFrame, feature: str) -> str:
     cuts = _cuts(points)
     if not cuts:
         return "No probability is truncated."
-    ends = [f"{cut['group']} {_end(cut)}" for cut in cuts]
+    ends = [_end(cut, feature) for cut in cuts]
     return f"Truncated: {listing(ends)}."
 
 
@@ -192,9 +200,10 @@ def _cuts(points: pd.DataFrame) -> list[dict[str, Any]]:
     return records(points.dropna(subset="point"))
 
 
-def _end(cut: dict[str, Any]) -> str:
+def _end(cut: dict[str, Any], feature: str) -> str:
     given = f" given a {_GIVEN[int(cut['outcome'])]}" if cut["outcome"] >= 0 else ""
-    return f"{cut['side']} {number(cut['point'], 2)}{given}"
+    whose = spoken_group(feature, cut["group"])
+    return f"{whose} {cut['side']} {number(cut['point'], 2)}{given}"
 
 
 def plot_violations(table: pd.DataFrame) -> Picture:

@@ -8,6 +8,7 @@ from fairdash._wording import (
     fitting,
     group_label,
     percent,
+    spoken_group,
 )
 from fairdash.plots._rows import (
     dashed,
@@ -97,11 +98,13 @@ def plot_calibration(
             "showgrid": True,
         },
     }
-    apart = _apart(table)
+    spoken = [spoken_group(feature, str(group)) for group in table["group"]]
+    named = table.assign(group=spoken)
+    apart = _apart(named)
     return Picture(
         figure=finish(data, layout, height=360, legend=True),
         headline=_calibration_headline(apart, len(bins)),
-        alt=_calibration_alt(table, score, apart),
+        alt=_calibration_alt(named, score, apart),
         table=table,
         caption=f"Share with {outcome} at each score, by group, with 95% Wilson "
         "intervals. Where lines agree, a score means the same in all groups.",

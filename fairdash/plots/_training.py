@@ -8,7 +8,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from fairdash._wording import between, fitting, group_label, listing, number
+from fairdash._wording import (
+    between,
+    fitting,
+    group_label,
+    listing,
+    number,
+    spoken_group,
+)
 from fairdash.plots._rows import band, scatter, stairs, upright_line
 from fairdash.plots._theme import (
     INK,
@@ -174,29 +181,31 @@ def plot_ratio_histogram(
     )
     return Picture(
         finish(data, layout, height=380, legend=True),
-        ratio_finding(ratio),
-        describe_ratio_histogram(ratio),
+        ratio_finding(ratio, feature),
+        describe_ratio_histogram(ratio, feature),
         quantiles.T.rename_axis("Group").reset_index(),
     )
 
 
-def ratio_finding(ratio: Mapping[str, Any]) -> str:
-    """Say which group's weights spread widest."""
+def ratio_finding(ratio: Mapping[str, Any], feature: str = "") -> str:
+    """Say which group's weights spread widest; ``feature`` is the groups' column."""
     width = {name: q[-1] - q[0] for name, q in ratio["quantiles"].items()}
     name = max(width, key=lambda group: width[group])
     low, *_, high = ratio["quantiles"][name]
     if high - low < 0.05:
         return "All weights are close to 1"
     return fitting(
-        f"Weights spread widest among {name} rows: 90% in {between(low, high, 1)}",
+        f"Weights spread widest among {spoken_group(feature, name)} rows: "
+        f"90% in {between(low, high, 1)}",
         f"Widest spread of weights: 90% in {between(low, high, 1)}",
     )
 
 
-def describe_ratio_histogram(ratio: Mapping[str, Any]) -> str:
+def describe_ratio_histogram(ratio: Mapping[str, Any], feature: str = "") -> str:
     """Alt text: where most weights of each group lie."""
     parts = [
-        f"{name} median {number(q[2], 2)}, 90% in {between(q[0], q[-1], 2)}"
+        f"{spoken_group(feature, name)} median {number(q[2], 2)}, "
+        f"90% in {between(q[0], q[-1], 2)}"
         for name, q in ratio["quantiles"].items()
     ]
     return f"Density of the weights r of the training rows by group: {listing(parts)}."

@@ -14,6 +14,7 @@ from fairdash._wording import (
     number,
     percent,
     plural,
+    spoken_group,
 )
 from fairdash.plots._rows import (
     band,
@@ -169,18 +170,19 @@ def plot_ratio_by_epoch(
         )
     return Picture(
         finish(data, layout, height=380),
-        _spread(table),
-        _describe_epochs(table),
+        _spread(table, feature),
+        _describe_epochs(table, feature),
         table,
         "Median with 50% and 90% bands of r by epoch.",
     )
 
 
-def _describe_epochs(table: pd.DataFrame) -> str:
+def _describe_epochs(table: pd.DataFrame, feature: str) -> str:
     """Alt text: where 90 % of the weights of each group end."""
     last = table[table["epoch"] == table["epoch"].max()]
     parts = [
-        f"{row['group']} {between(row['q05'], row['q95'], 2)}" for row in records(last)
+        f"{spoken_group(feature, row['group'])} {between(row['q05'], row['q95'], 2)}"
+        for row in records(last)
     ]
     epoch = f"At epoch {table['epoch'].max():,} 90% of the weights lie in"
     return f"Weights r by epoch and group. {epoch} {', '.join(parts)}."
@@ -255,7 +257,7 @@ def _correlation(low: float, high: float) -> str:
     return "No clear link of weights and gaps: the interval covers 0"
 
 
-def _spread(table: pd.DataFrame) -> str:
+def _spread(table: pd.DataFrame, feature: str) -> str:
     """Say which group ends with the wider spread of r."""
     last = records(table[table["epoch"] == table["epoch"].max()])
     widest = max(last, key=lambda row: float(row["q95"] - row["q05"]))
@@ -263,7 +265,8 @@ def _spread(table: pd.DataFrame) -> str:
         return "All weights are close to 1"
     ends = between(widest["q05"], widest["q95"], 1)
     return fitting(
-        f"{widest['group']} rows end with the widest spread: 90% in {ends}",
+        f"{spoken_group(feature, widest['group'])} rows end with the widest spread: "
+        f"90% in {ends}",
         f"The widest spread of weights: 90% in {ends}",
     )
 
@@ -346,12 +349,14 @@ def plot_ratio_by_value(
         place: Spec = {"xref": f"{axis} domain", "yref": "y domain", "x": 0, "y": 1}
         title = f"<b>{words.get(str(value), value)}</b>"
         layout["annotations"].append(text(title, yanchor="bottom", yshift=4, **place))
+    spoken = [spoken_group(feature, str(group)) for group in table["group"]]
+    named = table.assign(group=spoken)
     seeds = plural(int(table["n_seeds"].min()), "seed")
     seeds += ", bars: 95% Student intervals over seeds" * several
     return Picture(
         finish(data, layout, height=380, legend=True),
-        _by_value_headline(table),
-        _by_value_alt(table),
+        _by_value_headline(named),
+        _by_value_alt(named),
         table,
         f"Mean r of training rows by group and the band of 90% of them, {seeds}.",
     )

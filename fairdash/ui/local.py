@@ -159,6 +159,7 @@ def find_section(
             groups=dataset.group_names,
             headline=found.headline(),
             rate=MEASURE_SYMBOLS[measure],
+            feature=dataset.roles.sensitive_feature,
         ),
         caption=found.caption(),
         table=found.ranked(),

@@ -12,10 +12,12 @@ from fairdash._wording import between, fitting, listing, number, percent, wrap
 from fairdash.metrics import Correlation
 from fairdash.plots import (
     local_finding,
+    plot_calibration,
     plot_comparison,
     plot_ratio_against_di,
     plot_ratio_by_epoch,
     plot_traits,
+    plot_truncation,
     ratio_finding,
     training_finding,
 )
@@ -250,3 +252,23 @@ def test_numbers_are_written_as_the_house_writes_them():
     assert (
         wrap("African-American 18 to 24 years") == "African-American 18<br>to 24 years"
     )
+
+
+def test_groups_that_are_numbers_are_named_after_their_column():
+    """Or "among 2 rows" would be two rows."""
+    ends = {"1": [0.9, 0.9, 1.0, 1.1, 1.1], "2": [0.5, 0.6, 1.0, 1.5, 1.9]}
+    quantiles = {"quantiles": ends}
+    assert "among race: 2 rows" in ratio_finding(quantiles, "race")
+    assert "among 2 rows" in ratio_finding(quantiles)
+    columns = ["group", "epoch", "q05", "q25", "q50", "q75", "q95"]
+    table = pd.DataFrame([(g, 9, *q) for g, q in ends.items()], columns=columns)
+    named = {"groups": ("1", "2"), "feature": "race"}
+    assert plot_ratio_by_epoch(table, **named).headline.startswith("race: 2 rows end")
+    points = pd.DataFrame({"group": ["2"], "outcome": -1, "point": 0.7})
+    bars = pd.DataFrame({"group": ["1", "2"], "score": 0.2, "share": 1.0})
+    stop = plot_truncation(bars, points.assign(side="above"), **named)
+    assert stop.headline == "Probabilities stop: race: 2 above 0.70"
+    rates = {"rate": [0.1, 0.9], "ci_low": [0.0, 0.8], "ci_high": [0.2, 1.0], "n": 90}
+    curve = pd.DataFrame({"group": ["1", "2"], "bin": "0.5–0.6", **rates})
+    said = plot_calibration(curve, **named).headline
+    assert said == "At 0.5–0.6 it means 90% and 10% for race: 2 and race: 1"

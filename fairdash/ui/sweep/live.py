@@ -151,7 +151,9 @@ def _all_inside(
         f"rows. {floor_words('the model shown')}",
         "ratioCaption": "r of the training rows, first seed; mean 1 by group.",
         "settings": {
-            str(place): _inside(sweep, place, by_place[place], groups, chance[place])
+            str(place): _inside(
+                sweep, place, by_place[place], groups, feature, chance[place]
+            )
             for place in places
         },
     }
@@ -162,6 +164,7 @@ def _inside(
     place: int,
     cells: pd.DataFrame,
     groups: Sequence[str],
+    feature: str,
     chance: float,
 ) -> dict[str, Any]:
     """Return local DI and r of a setting as the browser draws them."""
@@ -173,8 +176,8 @@ def _inside(
     drawn = None
     if ratio is not None:
         drawn = {
-            "finding": plots.ratio_finding(ratio),
-            "said": plots.describe_ratio_histogram(ratio),
+            "finding": plots.ratio_finding(ratio, feature),
+            "said": plots.describe_ratio_histogram(ratio, feature),
             "top": round(ratio["edges"][-1], _DIGITS),
             "bars": [
                 [round(bar, _DIGITS) for bar in ratio["density"][group]]
