@@ -469,3 +469,9 @@ def test_a_wanted_gap_is_answered_with_rows_while_the_slider_moves(visit):
     unseen = ~(small["Smallest gap seen"] <= 0.1)
     assert (over == unseen)[both].all()
     assert page.query_params["wanted"] in ("0.5", ["0.5"])
+
+
+def test_a_measure_that_there_is_none_of_is_not_promised(visit, dataset_id):
+    page = visit("Data", data=dataset_id, measure="unheard of")
+    assert not page.exception
+    assert numbers(page) == numbers(visit("Data", data=dataset_id))

@@ -19,6 +19,7 @@ from fairdash.postprocessing import (
 )
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
+from fairdash.ui.widgets.scores import _KEPT, Upload
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -456,3 +457,18 @@ def many(n):
         p = np.clip(rng.normal(0.4 + 0.2 * (sex == "m"), 0.2, n), 0.001, 0.999)
         table |= {name: (rng.uniform(size=n) < p).astype(int), f"p_{name}": p.round(6)}
     return pd.DataFrame(table)
+
+
+def test_a_file_of_scores_that_was_deleted_is_offered_no_more(visit, run_id):
+    content = people(500).to_csv(index=False).encode()
+    table = ui.store().add_table(content, "scored.csv")
+    columns = ("skill", ("origin",), "hired", "yes", "margin")
+    page = visit("Post-process", run=run_id)
+    page.session_state[_KEPT] = [Upload(table, "scored.csv", *columns)]
+    page.run()
+    assert "scored.csv" in widget(page, "selectbox", "Scores of").value
+    ui.store().remove(table)
+    page.run()
+    assert not page.exception
+    assert "scored.csv" not in widget(page, "selectbox", "Scores of").value
+    assert "cannot be corrected" not in words(page)

@@ -19,7 +19,7 @@ from fairdash.datasets import (
     prepare,
     undo_remedy,
 )
-from fairdash.metrics import BaseRates
+from fairdash.metrics import MEASURE_NAMES, BaseRates
 from fairdash.plots import Picture, plot_ratios
 from fairdash.results import (
     base_rate_ratios,
@@ -206,7 +206,8 @@ def promised(
 
     With it the words that say the same of the table's own scores, if there are any.
     """
-    roles, measure = dataset.roles, selection().measure or "selection_rate"
+    roles, measure = dataset.roles, selection().measure or ""
+    measure = measure if measure in MEASURE_NAMES else "selection_rate"
     first = first_measure(roles, measure)
     if not roles.features:  # nothing is trained: the audit is of scores
         return _estimable(dataset, subgroups, first, ()), ""

@@ -297,7 +297,9 @@ def read_upload(upload: Upload) -> TableScores:
 
 def uploads() -> list[Upload]:
     """Return the files of this session, the newest first, and the one addressed."""
-    kept: list[Upload] = st.session_state.get(_KEPT, [])
+    known = {table.sha256 for table in store().tables()}
+    sent: list[Upload] = st.session_state.get(_KEPT, [])
+    kept = [one for one in sent if one.table in known]  # deleted on Runs, perhaps
     addressed = upload_of(selection().scores or "")
     return kept if addressed is None or addressed in kept else [addressed, *kept]
 
