@@ -37,6 +37,7 @@ from fairdash.methods.noisy_groups.soft_method import (
     Cells,
     SoftOpponent,
     WorstSoft,
+    noise_among,
     noises,
     soft_violations,
 )
@@ -118,12 +119,13 @@ class NoisyGroupsIdeal(MixtureClassifier, NoisyGroupsClassifier):
         rows = validate_data(self, X, dtype=np.float32, reset=False)
         outcome = np.searchsorted(self.classes_, np.asarray(y))
         decided = rows @ self.coefs_.T + self.intercepts_ > 0
+        noise = noise_among(self, sensitive_features)
         worst = [
             soft_certificate(
                 outcome,
                 model.astype(int),
                 sensitive_features,
-                self.noise_,
+                noise,
                 constraints=self.constraints,
                 slack=self.slack,
             )["worst_violation"].max()

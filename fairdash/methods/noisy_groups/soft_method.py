@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import value_label
+from fairdash.methods.base import known_groups
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups.auxiliary import (
     check_counts,
@@ -118,7 +119,7 @@ class NoisyGroupsSoft(RobustClassifier):
             y,
             decided,
             noisy_groups,
-            self.noise_,
+            noise_among(self, noisy_groups),
             constraints=self.constraints,
             slack=self.slack,
         )
@@ -148,6 +149,12 @@ def noises(models: Sequence[Any]) -> Float32:
             given = known.group_given_noisy.loc[groups]
         model.noise_ = noise_matrix(given, model.noise_level, model.noisy_prior_)
     return np.array([model.noise_ for model in models], dtype=np.float32)
+
+
+def noise_among(model: Any, noisy_groups: ArrayLike) -> NDArray[np.float64]:
+    """Return the rows of a fitted model's matrix whose noisy groups occur here."""
+    codes = known_groups(noisy_groups, model.groups_, noisy_groups)
+    return model.noise_[np.unique(codes)]
 
 
 def noise_matrix(

@@ -244,3 +244,25 @@ def test_groups_may_be_a_column_of_a_table(data):
         for given in (groups, groups[:, None])
     ]
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NoisyGroupsNaive(max_iter=25),
+        NoisyGroupsDRO(max_iter=25, mode="exact"),
+        NoisyGroupsSoft(max_iter=25),
+        NoisyGroupsIdeal(n_rounds=2, n_responses=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rows_without_one_of_the_groups_have_a_violation(model, data):
+    X, y, groups = data
+    model.fit(X, y, sensitive_features=groups)
+    few = groups != "b"
+    found = model.violation(X[few], y[few], sensitive_features=groups[few])
+    assert np.isfinite(found)
+    if isinstance(model, NoisyGroupsSoft | NoisyGroupsIdeal):
+        with pytest.raises(ValueError, match="has the group d in 1 rows, first row 0"):
+            model.violation(X[:2], y[:2], sensitive_features=["d", "a"])
