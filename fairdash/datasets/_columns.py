@@ -1,7 +1,8 @@
 """What a column holds: its labels, its kind with the reason, other kinds."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
@@ -43,9 +44,10 @@ def label_codes(column: "pd.Series[Any]") -> tuple[NDArray[np.int64], list[str]]
     """Return the code of each row's label (-1 where missing) and the labels, sorted.
 
     Values with one label (1, 1.0, True and "1") share one code. Labels that are all
-    numbers are sorted as numbers.
+    numbers are sorted as numbers. Raises ValueError if cells hold lists or records.
     """
-    codes, values = pd.factorize(column)
+    with _single_values(column):
+        codes, values = pd.factorize(column)
     labels = [value_label(value) for value in values]
     distinct = sorted_labels(set(labels))
     position = {label: code for code, label in enumerate(distinct)}
@@ -86,13 +88,28 @@ def count_values(column: "pd.Series[Any]", most: int) -> int:
     """Return how many different values there are, or some number above ``most``.
 
     The first rows and then others may already show that there are more; else all
-    are counted.
+    are counted. Raises ValueError if cells hold lists or records.
     """
-    for part in (column.head(SCREEN_ROWS), column.iloc[some_rows(len(column))]):
-        n_values = int(part.nunique())
-        if n_values > most or len(part) == len(column):
-            return n_values
-    return int(column.nunique())
+    with _single_values(column):
+        for part in (column.head(SCREEN_ROWS), column.iloc[some_rows(len(column))]):
+            n_values = int(part.nunique())
+            if n_values > most or len(part) == len(column):
+                return n_values
+        return int(column.nunique())
+
+
+@contextmanager
+def _single_values(column: "pd.Series[Any]") -> Iterator[None]:
+    """Say of cells that cannot be told apart what they hold."""
+    try:
+        yield
+    except TypeError as error:
+        if not is_nested(column):
+            raise
+        raise ValueError(
+            f"The cells of {column.name!r} hold lists or records; choose a column of "
+            "single values, or split it into several columns."
+        ) from error
 
 
 @lru_cache(maxsize=16)
@@ -321,7 +338,8 @@ def _per_value(
     column: "pd.Series[Any]", change: "Callable[[pd.Series[Any]], pd.Series[Any]]"
 ) -> "pd.Series[Any]":
     """Return ``change`` of a column, computed once for each distinct value."""
-    codes, values = pd.factorize(column)
+    with _single_values(column):
+        codes, values = pd.factorize(column)
     changed = change(pd.Series(np.asarray(values), dtype=object))
     changed = changed.convert_dtypes() if changed.dtype == object else changed
     filled: pd.Series[Any] = changed.reindex(codes)  # code -1 has no value: missing

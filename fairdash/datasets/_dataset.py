@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._validation import as_written
-from fairdash.datasets._columns import example_rows
+from fairdash.datasets._columns import example_rows, is_nested
 from fairdash.datasets._problems import find_errors
 from fairdash.datasets._remedies import prepare
 from fairdash.datasets._roles import Roles
@@ -99,7 +99,11 @@ class Dataset:
     @cached_property
     def binary(self) -> tuple[str, ...]:
         """Columns of two values."""
-        return tuple(str(n) for n in self.frame.columns if self.frame[n].nunique() == 2)
+        return tuple(
+            str(name)
+            for name, column in self.frame.items()
+            if not is_nested(column) and column.nunique() == 2
+        )
 
     @cached_property
     def key(self) -> str:
@@ -195,7 +199,7 @@ def _content_key(dataset: Dataset) -> str:
     """Return a digest of every value of the table (never of a sample of them)."""
     digest = hashlib.sha256(dataset.row_number.tobytes())
     for name, column in dataset.frame.items():
-        codes, values = pd.factorize(column)
+        codes, values = pd.factorize(column.map(str) if is_nested(column) else column)
         digest.update(f"{name}:{column.dtype}:{list(values)!r}".encode())
         digest.update(codes.astype(np.int64).tobytes())
     return digest.hexdigest()

@@ -14,6 +14,7 @@ from fairdash.datasets._columns import (
     as_kind,
     date_parts,
     infer_kind,
+    is_nested,
     is_number,
     label_codes,
     sorted_labels,
@@ -309,13 +310,13 @@ def column_facts(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Return what the cells of each column hold, whatever its role is.
 
     One row per column, by name: ``kind``, ``Missing`` (percent), ``Different values``
-    and ``Values`` (the commonest, or a range).
+    and ``Values`` (the commonest, or a range). Lists and records are not told apart.
     """
     facts = {
         str(name): {
             "kind": roles.types.get(str(name)) or infer_kind(column)[0],
             "Missing": column.isna().mean() * 100,
-            "Different values": column.nunique(),
+            "Different values": None if is_nested(column) else column.nunique(),
             "Values": _examples(column),
         }
         for name, column in frame.items()
@@ -401,6 +402,8 @@ def _role(name: str, roles: Roles, features: Collection[str]) -> str:
 
 def _examples(column: "pd.Series[Any]") -> str:
     """Return the commonest values, or from where to where most-varied numbers go."""
+    if is_nested(column):
+        return "lists or records"
     if is_number(column) and column.head(PROBED_ROWS).nunique() > MANY_VALUES:
         return f"{column.min():,g} to {column.max():,g}"
     values = column.value_counts().head(EXAMPLES).index

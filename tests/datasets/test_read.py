@@ -103,6 +103,14 @@ def test_what_follows_an_array_of_records_is_not_dropped():
         read_table(b'[{"a":1,"b":2}]\n[{"a":2,"b":3}]')
 
 
+def test_short_floats_of_a_parquet_file_are_read_as_doubles():
+    buffer = io.BytesIO()
+    pd.DataFrame({"x": np.array([1.5, 6e4], dtype=np.float16)}).to_parquet(buffer)
+    table = read_table(buffer.getvalue())
+    assert table["x"].dtype == np.float64
+    assert table["x"].tolist() == [1.5, 6e4]
+
+
 def test_a_delimiter_inside_quotes_or_text_does_not_mislead():
     content = b'name;remark\n"a;b";"one, two, three"\nc;"four, five"\n'
     assert list(read_table(content)["name"]) == ["a;b", "c"]

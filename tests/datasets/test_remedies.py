@@ -9,13 +9,17 @@ from pydantic import ValidationError
 from fairdash.datasets import (
     Remedy,
     Roles,
+    Subgroups,
     applied_remedies,
     apply_remedy,
+    as_kind,
     check_table,
     column_facts,
     column_table,
     edited_roles,
     encode,
+    guess_rest,
+    left_out_reasons,
     make_dataset,
     prepare,
     set_type,
@@ -199,6 +203,40 @@ def test_a_sampling_weight_cannot_be_ticked_as_a_feature(people, roles):
     ticked = before.assign(Feature=before["Feature"] | place)
     with pytest.raises(ValueError, match="'person' is the sampling weight"):
         edited_roles(weighted, before, ticked)
+
+
+NESTED = {
+    "lists": [np.array([1, 2])],
+    "records": [{"a": 1}],
+    "pairs": [[("a", 1)]],
+}
+
+
+@pytest.mark.parametrize("name", list(NESTED))
+def test_a_column_of_lists_or_records_is_described_and_refused_in_words(
+    people, roles, name
+):
+    frame = people.assign(**{name: NESTED[name] * len(people)})
+    facts = column_facts(frame, roles)
+    assert facts["Values"][name] == "lists or records"
+    assert facts["Different values"].drop(name).tolist() == (
+        column_facts(people, roles)["Different values"].tolist()
+    )
+    reasons = left_out_reasons(frame, roles)
+    assert reasons[name] == "holds lists or records"
+    shown = column_table(facts, roles, reasons)
+    assert shown["Role"].tolist()[-1] == "not used"
+    dataset = make_dataset(frame, roles, name="x")
+    assert dataset.key != make_dataset(people, roles, name="x").key
+    assert dataset.binary == ("sex", "granted")
+    for refused in (
+        lambda: guess_rest(frame, name, "sex"),
+        lambda: guess_rest(frame, "granted", name),
+        lambda: as_kind(frame[name], "number"),
+        lambda: Subgroups(columns=(name,)).label(frame),
+    ):
+        with pytest.raises(ValueError, match=f"'{name}' hold lists or records"):
+            refused()
 
 
 def test_undo_gives_back_the_roles_before(roles):

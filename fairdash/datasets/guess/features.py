@@ -71,7 +71,8 @@ def guess_features(
         if name in (target, sensitive):
             continue
         column = frame[name]
-        reason = _by_name(column, target) or _by_kind(column)
+        reason = "" if is_nested(column) else _by_name(column, target)
+        reason = reason or _by_kind(column)
         if not reason and about is not None and concept(column) == about:
             reason = f"the same as {sensitive}"
         if not reason and (

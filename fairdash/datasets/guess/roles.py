@@ -91,8 +91,9 @@ def guess_roles(frame: pd.DataFrame, file_name: str = "") -> Roles:
 
 def guess_rest(frame: pd.DataFrame, target: str, sensitive: str) -> Roles:
     """Guess all but the outcome and the sensitive feature, which are known."""
-    frame = frame[[name for name in frame if not is_nested(frame[name])]]
-    return _rest(frame, target, sensitive)[0]
+    named = (target, sensitive)
+    kept = [n for n in frame if n in named or not is_nested(frame[n])]
+    return _rest(frame[kept], *named)[0]
 
 
 def _rest(

@@ -106,7 +106,8 @@ class ParquetRows:
         if pa.types.is_dictionary(kind):
             # as values: pandas keeps categories that no row has
             return compute.cast(column, kind.value_type)
-        if pa.types.is_null(kind) or pa.types.is_decimal(kind):
+        short = pa.types.is_null(kind) or pa.types.is_float16(kind)
+        if short or pa.types.is_decimal(kind):
             return compute.cast(column, pa.float64())
         if pa.types.is_date(kind):
             return compute.cast(column, pa.timestamp("ms"))
