@@ -177,3 +177,12 @@ def applies(text, frame):
     level = what.removeprefix("not ")
     is_level = x.isna() if level == "missing" else x == level
     return ~is_level if what.startswith("not ") else is_level
+
+
+def test_without_a_rule_of_enough_rows_the_list_is_its_default():
+    X, y = np.eye(60)[:, :2], np.arange(60) % 3 == 0
+    model = RobustFairCORELS(min_support=0.2, random_state=0)
+    model.fit(X, y, sensitive_features=np.arange(60) % 2)
+    assert (model.rules_, model.default_) == ([], 0)
+    assert model.objective_ == model.bound_ == y.mean()
+    assert not model.predict(X).any()

@@ -202,7 +202,7 @@ def possible_conditions(
             for above, met in ((True, high), (False, ~high)):
                 condition = Condition(feature, float(threshold), above)
                 found.setdefault(np.packbits(met).tobytes(), (condition, met))
-    met = np.array([met for _, met in found.values()]).reshape(-1, len(X))
+    met = np.array([met for _, met in found.values()], bool).reshape(-1, len(X))
     return [condition for condition, _ in found.values()], met
 
 
