@@ -137,3 +137,18 @@ def test_rows_are_counted_by_cell_in_the_order_of_the_codes(rows):
     expected = sorted(Counter(rows).items())
     assert list(map(tuple, joint.cell.tolist())) == [cell for cell, _ in expected]
     assert joint.rows.tolist() == [n for _, n in expected]
+
+
+def test_a_group_of_few_rows_leaves_an_interval():
+    """One resample in fifty has none of its four rows."""
+    rng, group = np.random.default_rng(0), np.repeat(["few", "many"], [4, 196])
+    y, one, other = rng.integers(0, 2, (3, 200))
+    found = compare(y, one, other, sensitive_features=group).set_index("metric")
+    gap = found.loc["demographic_parity_difference"]
+    assert gap["low"] < gap["difference"] < gap["high"]
+    one[:] = 0
+    alike = compare(y, one, one, sensitive_features=group).set_index("metric")
+    assert alike.loc["demographic_parity_difference", ["low", "high"]].tolist() == [
+        0,
+        0,
+    ]

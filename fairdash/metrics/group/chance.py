@@ -119,8 +119,9 @@ def compare(
 
     Metrics depend on the counts of rows by (subgroup, group, outcome, prediction,
     reference prediction) alone, and a resample of rows is one multinomial draw of
-    these. Subgroups that are estimable in the table are so in every resample. With
-    sampling weights every row is drawn, with its weight.
+    these. Subgroups that are estimable in the table are so in every resample; one that
+    has no row of a group at all says nothing of gaps and does not count. With sampling
+    weights every row is drawn, with its weight.
 
     Returns
     -------
@@ -227,10 +228,12 @@ def _metrics(
 
 
 def _percentiles(differences: Counts, confidence: float) -> dict[str, float]:
-    if np.isnan(differences).any():
+    """Return the ends of the defined differences; NaN if few of them are."""
+    known = differences[np.isfinite(differences)]
+    if 2 * len(known) < len(differences):
         return {"low": float("nan"), "high": float("nan")}
     tail = (1 - confidence) / 2
-    low, high = np.quantile(differences, [tail, 1 - tail])
+    low, high = np.quantile(known, [tail, 1 - tail])
     return {"low": float(low), "high": float(high)}
 
 
