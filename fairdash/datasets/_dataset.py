@@ -241,7 +241,8 @@ def split(
             f"`fold` must be 0 to {FOLDS - 1}, and 0 unless `fractions` are "
             f"{FRACTIONS}, got {fold}."
         )
-    if len(fractions) != 3 or min(fractions) <= 0 or abs(sum(fractions) - 1) > 1e-9:
+    whole = abs(sum(fractions) - 1) <= 1e-9  # false of a NaN, too
+    if len(fractions) != 3 or min(fractions) <= 0 or not whole:
         message = (
             f"`fractions` must be three numbers > 0 that add up to 1, got {fractions}."
         )

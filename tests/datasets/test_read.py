@@ -166,6 +166,17 @@ def test_a_parquet_file_without_columns_raises():
         read_table(buffer.getvalue())
 
 
+def test_an_archive_in_archives_without_end_is_refused():
+    content = b"a,b\n1,2\n"
+    for _ in range(8):
+        content = gzip.compress(content)
+    assert read_table(content).to_dict("list") == {"a": [1], "b": [2]}
+    for _ in range(300):
+        content = gzip.compress(content)
+    with pytest.raises(ValueError, match=r"x\.gz is an archive in more than 8 others"):
+        read_table(content, name="x.gz")
+
+
 def test_messages_name_the_file(tmp_path):
     path = tmp_path / "applicants.csv"
     path.write_bytes(b"")

@@ -103,7 +103,10 @@ def test_other_fractions_are_kept():
     assert [len(part) for part in parts] == [500, 250, 250]
 
 
-@pytest.mark.parametrize("fractions", [(0.5, 0.5, 0.5), (1.2, -0.1, -0.1), (0.5, 0.5)])
+@pytest.mark.parametrize(
+    "fractions",
+    [(0.5, 0.5, 0.5), (1.2, -0.1, -0.1), (0.5, 0.5), (float("nan"), 0.5, 0.5)],
+)
 def test_impossible_fractions_raise(fractions):
     with pytest.raises(ValueError, match="three numbers > 0 that add up to 1"):
         split(dataset_of([5, 5, 5, 5]), fractions=fractions)

@@ -28,6 +28,7 @@ LONGEST_CELL = 131_072  # characters; more is a quote that is never closed
 MOST_UNPACKED = 4 << 30  # bytes; a small archive can be made to fill any disk
 MOST_TEXT = 1 << 30  # bytes of the texts of a Parquet file, each cell counted
 MOST_BESIDE = 128 << 20  # bytes of what of a workbook is kept in memory
+MOST_NESTED = 8  # archives in one another; one that holds itself has no end
 MOST_TIMES = 250  # as many bytes as in the archive; tables reach twenty
 MOST_TEXT_TIMES = 1_000  # the same of the texts of a Parquet file
 UNSUSPECTED = 64 << 20  # bytes that any archive may unpack to
@@ -161,8 +162,13 @@ class Source:
 
 
 @contextmanager
-def unpacked(source: Source, folder: Path | None = None) -> Iterator[Source]:
-    """Give the table within a gzip file or a ZIP archive, unpacked on disk."""
+def unpacked(
+    source: Source, folder: Path | None = None, *, depth: int = 0
+) -> Iterator[Source]:
+    """Give the table within a gzip file or a ZIP archive, unpacked on disk.
+
+    ``depth`` is in how many others the file was found.
+    """
     if not source.size:
         raise ValueError(f"{source.name} is empty; choose a file with a table.")
     head = source.head()
@@ -170,10 +176,15 @@ def unpacked(source: Source, folder: Path | None = None) -> Iterator[Source]:
         if head.startswith(magic):
             raise ValueError(f"{source.name} is {what}.")
     if head.startswith((GZIP, ZIP)) and not _is_workbook(source, head):
+        if depth == MOST_NESTED:
+            raise ValueError(
+                f"{source.name} is an archive in more than {MOST_NESTED} others; save "
+                "the table anew, unpacked."
+            )
         with tempfile.TemporaryDirectory(dir=folder) as beside:
             unpack = _gunzip if head.startswith(GZIP) else _unzip
             inner = unpack(source, Path(beside) / "table")
-            with unpacked(inner) as table:
+            with unpacked(inner, depth=depth + 1) as table:
                 yield table
     else:
         yield source
