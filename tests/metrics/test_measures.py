@@ -14,6 +14,7 @@ from fairdash.metrics import (
     best_off,
     expected_measure,
     gap_sentence,
+    local_measure,
     measure_by_group,
     measure_gaps,
     measure_ratio,
@@ -240,3 +241,22 @@ def test_few_rows_of_one_score_do_not_say_what_their_area_is():
     assert (found["ci_low"] < [0.1, 0.49]).all()
     assert (found["ci_high"] > [0.9, 0.51]).all()
     assert found["ci_high"].iloc[1] < 0.52
+
+
+def test_no_end_is_a_share_of_errors_above_all():
+    """Four errors among five rows: the normal interval reaches 1.19."""
+    y, pred, group = np.zeros(10, int), np.repeat([1, 0], [4, 6]), np.repeat([0, 1], 5)
+    for measure, most in (("error_cost", 1), ("error_cost 3:1", 1.5), ("brier", 1)):
+        found = measure_by_group(measure, y, pred, sensitive_features=group)
+        assert found["ci_high"].max() == most
+        gap = local_measure(
+            measure,
+            y,
+            pred,
+            sensitive_features=group,
+            subgroups=["all"] * 10,
+            min_size=1,
+        )
+        assert gap["ci_high"].item() <= most
+    sentence = gap_sentence("brier", "A", "B", np.nan, np.nan, np.nan)
+    assert sentence == "The Brier score of A or B is undefined."

@@ -90,8 +90,8 @@ class Estimates:
         Their effective number, Kish's where rows have weights; of an area
         :math:`n_1 n_0 / (n_1 + n_0)`.
     kind : {"rate", "mean", "square", "cost", "area"}
-        Which interval: Wilson, normal, normal from 0 on (a cost is at most 2), normal
-        on the logit scale.
+        Which interval: Wilson, normal, normal within ``limits`` for squares and costs,
+        normal on the logit scale.
     limits : (float, float)
         Least and most that a row can have. Rows that all have one value say nothing of
         their spread: the interval of such a mean is Wilson's of its place between.
@@ -107,7 +107,7 @@ class Estimates:
     @property
     def most(self) -> float:
         """The largest difference there can be."""
-        return 2.0 if self.kind in ("mean", "cost") else 1.0
+        return self.limits[1] - self.limits[0]
 
     def reshape(self, *shape: int) -> "Estimates":
         """Return the same cells in another shape."""
@@ -145,7 +145,7 @@ class Estimates:
             return expit(middle - half), expit(middle + half)
         low, high = self.value - half, self.value + half
         if self.kind in ("square", "cost"):
-            low = np.maximum(low, 0)
+            low, high = (np.clip(end, *self.limits) for end in (low, high))
         alike = self.error <= _ALIKE
         if alike.any():
             least, width = self.limits[0], self.limits[1] - self.limits[0]

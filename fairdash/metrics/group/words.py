@@ -217,7 +217,8 @@ def gap_sentence(
 ) -> str:
     """Return `gap_words` with its interval as a sentence; says what is undefined."""
     if math.isnan(difference):
-        name = MEASURE_NAMES[measure].lower().replace("auc", "AUC")
+        name = MEASURE_NAMES[measure].lower()
+        name = name.replace("auc", "AUC").replace("brier", "Brier")
         return f"The {name} of {group} or {other} is undefined."
     clause = gap_words(
         measure, group, other, difference, decided=decided, outcome=outcome
