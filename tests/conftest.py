@@ -192,7 +192,7 @@ def engine(home):
     wait_until_no_engine(home)
 
 
-def wait_until(condition, seconds=120):
+def wait_until(condition, seconds=180):
     """Wait until ``condition()`` holds; fail after ``seconds``."""
     end = time.monotonic() + seconds
     while not condition():

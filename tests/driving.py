@@ -4,7 +4,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from toys import people_csv
 
-SECONDS = 60  # two busy cores may take them for what an idle machine shows at once
+SECONDS = 120  # two busy cores may take them for what an idle machine shows at once
 
 
 def open_window(browser, width=1440, height=900):
