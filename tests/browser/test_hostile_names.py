@@ -13,7 +13,7 @@ from fairdash.jobs import submit
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.browser
 EVIL = "evil.invalid"
 IMAGE = f"![x](http://{EVIL}/i.png)"
 HTML = f"<img src=http://{EVIL}/t.png>"

@@ -60,7 +60,7 @@ def test_a_run_can_be_cancelled_and_another_tab_says_so(page, server, audited, b
     page.goto(f"{server}/Train?{audited}")
     choose_road(page)
     train(page, epochs=500)
-    page.get_by_text(re.compile(r"Epoch \d+ of 500")).wait_for(timeout=120_000)
+    page.get_by_text(re.compile(r"Epoch \d+ of 500")).wait_for()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("Cancelled after").wait_for()
     second = browser.new_page()

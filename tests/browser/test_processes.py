@@ -16,7 +16,7 @@ from driving import SECONDS, open_window, upload
 
 from fairdash.jobs import engine_lives
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.browser
 COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]
 
 
@@ -40,7 +40,7 @@ def served(home):
             stderr=log,
         )
     try:
-        wait_until(lambda: is_healthy(port), 180)
+        wait_until(lambda: is_healthy(port))
         yield port, app
     finally:
         children = psutil.Process(app.pid).children()

@@ -131,7 +131,7 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     label = f"ROAD λ {low['fairness_weight']:g} τ {tau:g}"
     page.get_by_test_id("stSidebar").get_by_text("Weights", exact=True).click()
     page.get_by_role("heading", name="Which rows carry weight?").wait_for()
-    expect(page.get_by_text(label).first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(label).first).to_be_visible()
     page.get_by_test_id("stSidebar").get_by_text("Post-process", exact=True).click()
     scores = page.get_by_role("combobox", name="Scores of")
     expect(scores).to_have_value(label)

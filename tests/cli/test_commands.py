@@ -267,7 +267,7 @@ def served(home, *options):
         env={**os.environ, "FAIRDASH_HOME": str(home)},
     )
     try:
-        wait_until(lambda: is_healthy(port), 150)
+        wait_until(lambda: is_healthy(port))
         yield port
     finally:
         server.send_signal(signal.SIGINT)
@@ -276,7 +276,6 @@ def served(home, *options):
     assert "Traceback" not in output
 
 
-@pytest.mark.timeout(400)
 def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
     engine = home / "engine.json"
     try:
@@ -286,7 +285,7 @@ def test_app_serves_pages_with_an_engine_beside_them_and_ends_on_ctrl_c(home):
                 policy = page.headers["Content-Security-Policy"]
                 assert policy.startswith("default-src 'self'; ")
                 assert "http" not in policy
-            wait_until(engine.exists, 150)
+            wait_until(engine.exists)
             names = ("localhost", "127.0.0.1", "fair.example", "localhost.evil.example")
             reached = [connects(port, name) for name in names]
             assert reached == [True, True, True, False]

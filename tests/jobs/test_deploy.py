@@ -107,7 +107,6 @@ server_metadata_url = "http://localhost/.well-known/openid-configuration"
 """
 
 
-@pytest.mark.timeout(400)
 def test_the_services_run_one_by_one_and_train_together(
     services, home, tmp_path, monkeypatch, new_database, s3_server
 ):
@@ -174,7 +173,7 @@ def test_the_services_run_one_by_one_and_train_together(
         said = begin("scheduler")
         wait_until(lambda: said(f":{port}"))
         said = begin("worker")
-        wait_until(lambda: said(f"workers at tls://127.0.0.1:{port}"), 180)
+        wait_until(lambda: said(f"workers at tls://127.0.0.1:{port}"))
         begin("app", "--port", page)
         check = [placed(part) for part in services["app"]["healthcheck"]["test"]]
         assert check[:2] == ["CMD", "python"]

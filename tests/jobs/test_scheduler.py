@@ -34,7 +34,6 @@ from fairdash.jobs._workers import scheduler_answers
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
 
-pytestmark = pytest.mark.timeout(400)  # a busy machine takes minutes for 3 processes
 MEDIUM = {
     "n_epochs": 80,
     "batch_size": 64,
