@@ -72,7 +72,7 @@ def post_process():
         return
     fitted = postprocess.baselines(view.data, choice.source, choice.crossed)
     with facts:
-        ui.context(*ramp.facts(choice.source.label))
+        ui.context(*ramp.facts(choice.source, dataset.name if dataset else ""))
         ui.verdict(ramp.verdict())
     ui.kpi_row(postprocess.post_kpis(ramp))
     for model in (one for one in models if one.id == choice.source.model):

@@ -252,7 +252,9 @@ def compare(
     Raises ValueErrors as `fairdash.audits.drift`.
     """
     ordered = by_interest(store(), models, run)
-    said = store().dataset(data).roles.spoken_outcome()
+    record = store().dataset_record(data)
+    names = [table.name for table in store().tables() if table.sha256 == question.table]
+    said = record.name, record.roles.spoken_outcome(), *names
     return _compared(question, ordered, data, selection().against, said)
 
 
@@ -286,9 +288,9 @@ def _compared(
     models: Sequence[Setting],
     data: str,
     against: str | None,
-    said: str,
+    said: tuple[str, ...],
 ) -> DriftResult:
-    """Return the comparison; its sentences call the outcome what it is called now."""
+    """Return the comparison; it calls tables and outcome what they are called now."""
     asked = _asked(question) | {"seed": question.seed, "against": against}
     return drift(store(), models, data, **asked)
 

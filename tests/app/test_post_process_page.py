@@ -472,3 +472,20 @@ def test_a_file_of_scores_that_was_deleted_is_offered_no_more(visit, run_id):
     assert not page.exception
     assert "scored.csv" not in widget(page, "selectbox", "Scores of").value
     assert "cannot be corrected" not in words(page)
+
+
+@pytest.mark.parametrize("page_", ["Post-process", "Drift"])
+def test_a_table_that_came_again_has_the_name_it_came_with(visit, inline, page_):
+    store = ui.store()
+    content = people().assign(p=0.3).to_csv(index=False).encode()
+    later = store.add_table(people(500, 1).to_csv(index=False).encode(), "later.csv")
+    for name in ("Before", "After"):
+        table = store.add_table(content, "people.csv")
+        data = store.add_dataset(table, ROLES, name)
+        start_training(data, MethodGrid(method="logistic"), 1)
+        page = visit(page_, data=data, files=f"drift={later}")
+        assert not page.exception
+        said = words(page)
+        store.remove(data)
+    assert "After" in said
+    assert "Before" not in said

@@ -72,12 +72,13 @@ class Ramp:
             "tolerance": fitted.tolerance,
         }
 
-    def facts(self, label: str) -> tuple[str, ...]:
-        """Return the context line: table, scores, rows."""
+    def facts(self, source: Source, name: str) -> tuple[str, ...]:
+        """Return the context line: table, scores, rows; ``name`` is of the data set."""
         split = self.data.split
         learned = plural(len(split.calibration_rows), f"{self.data.learned} row")
         test = plural(len(split.test_rows), "test row")
-        return self.data.name, label, learned, test
+        table = name if source.upload is None else source.upload.name
+        return table, source.label, learned, test
 
     @property
     def feature(self) -> str:

@@ -226,7 +226,6 @@ def cannot_be_asked(dataset_id: str | None, about: str) -> str:
 class Scored:
     """Scores that no part of was used in training."""
 
-    name: str  # of the table
     columns: tuple[str, ...]  # that groups are crossed from
     row_number: Any  # of the test rows, in the file
     split: SplitScores  # rows that thresholds are learned on, and test rows
@@ -244,15 +243,13 @@ def scored(dataset_id: str, source: Source, crossed: tuple[str, ...]) -> Scored:
         parts = SplitScores.of(
             sent.margins, sent.labels, y=sent.y, score_type=sent.score_type
         )
-        upload = source.upload
-        return Scored(
-            upload.name, upload.groups, parts.test_rows, parts, source.learned
-        )
+        groups = source.upload.groups
+        return Scored(groups, parts.test_rows, parts, source.learned)
     dataset = store().dataset(dataset_id)
     parts = _of_dataset(dataset, source, crossed)
     columns = (dataset.roles.sensitive_feature, *crossed)
     rows = dataset.row_number[parts.test_rows]
-    return Scored(dataset.name, columns, rows, parts, source.learned)
+    return Scored(columns, rows, parts, source.learned)
 
 
 def _of_dataset(
