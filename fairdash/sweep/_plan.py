@@ -197,7 +197,7 @@ def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
     known = {param.name: param for param in method.params}
     if empty := [name for name, values in grid.params.items() if values == ()]:
         message = f"`{empty[0]}` of {grid.method!r} has no value"
-        raise ValueError(f"{message}; give it one, or leave it out.")
+        raise ValueError(f"{message}; give it one, or exclude it.")
     axes = [
         [_checked(known[name], value) for value in _as_axis(values)]
         for name, values in grid.params.items()
