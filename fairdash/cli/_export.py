@@ -24,8 +24,9 @@ from fairdash.cli._options import (
     refusing,
     write,
 )
-from fairdash.datasets import read_table
+from fairdash.datasets import MISSING_MARKS, read_table
 from fairdash.postprocessing import (
+    CROSS,
     ScoreType,
     Thresholds,
     apply_thresholds,
@@ -255,12 +256,14 @@ def _apply(
     refused if they may be of the other type. A rate that was not recorded is NaN.
     """
     generator = np.random.default_rng(seed)
+    empty = [] if _is_parquet(file) else _words_for_none(thresholds)
     done, lowest = 0, np.inf
     obtained: dict[str, NDArray[np.float64]] = {}
     try:
         for batch in _batches(file, [score, *groups]):
             scores = batch.column(score).to_pandas().rename(score)
             named = [batch.column(g).to_pandas().rename(g) for g in groups]
+            named = [column.mask(column.isin(empty)) for column in named]
             decided = apply_thresholds(
                 thresholds,
                 scores,
@@ -300,10 +303,22 @@ def _apply(
     )
 
 
-def _batches(file: Path, needed: Sequence[str]) -> Iterator[Any]:
+def _is_parquet(file: Path) -> bool:
     with open(file, "rb") as source:
-        is_parquet = source.read(4) == b"PAR1"
-    if is_parquet:
+        return source.read(4) == b"PAR1"
+
+
+def _words_for_none(thresholds: Thresholds) -> list[str]:
+    """Return the texts such as NA that `read_table` takes for a missing group.
+
+    Not those that are groups of the thresholds, as another reader may have had them.
+    """
+    known = {part for name in thresholds.rules for part in name.split(CROSS)}
+    return [word for word in MISSING_MARKS if word not in known]
+
+
+def _batches(file: Path, needed: Sequence[str]) -> Iterator[Any]:
+    if _is_parquet(file):
         with parquet.ParquetFile(file) as table:
             _check_columns(table.schema_arrow.names, needed)
             yield from table.iter_batches(BATCH_ROWS)

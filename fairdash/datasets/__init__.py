@@ -84,6 +84,7 @@ from fairdash.datasets.guess.roles import (
 )
 from fairdash.datasets.guess.words import guess_meaning
 from fairdash.datasets.reading.apart import convert_apart, is_large
+from fairdash.datasets.reading.csv_text import MISSING as MISSING_MARKS
 from fairdash.datasets.reading.format import (
     DECIMALS,
     DELIMITERS,

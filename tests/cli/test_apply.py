@@ -222,3 +222,20 @@ def test_cells_that_only_look_like_numbers_stay_as_they_are(
     written = pd.read_csv(out, dtype=str)
     for name in ("person", "card", "sex"):
         assert written[name].tolist() == table[name].tolist()
+
+
+@pytest.mark.parametrize("learned_as", ["Missing", "NA"])
+def test_words_for_no_group_are_taken_as_when_thresholds_are_learned(
+    learned_as, table, rules, tmp_path
+):
+    written = table.assign(sex=table["sex"].where(table.index % 3 > 0, "NA"))
+    groups = cross(written["sex"].replace("NA", learned_as), table["level"])
+    learned = RampThreshold(0.4, 0.3).fit(table["score"], sensitive_features=groups)
+    rules.write_text(learned.thresholds().to_json())
+    done, out = decided_file(tmp_path, written, rules)
+    assert done.exit_code == 0, done.output
+    assert f"{learned_as} × 1" in done.stdout
+    decided = pd.read_csv(out, keep_default_na=False)
+    assert decided["sex"].tolist() == written["sex"].tolist()
+    h = learned.predict_proba(table["score"], sensitive_features=groups)
+    assert np.allclose(decided["h"], h, atol=1e-12)
