@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.metrics import top_rows, traits, wilson_interval
+from fairdash.metrics import class_gaps, top_rows, traits, wilson_interval
 
 FRAME = pd.DataFrame(
     {
@@ -83,3 +83,13 @@ def test_large_or_close_numbers_are_named_apart():
     assert traits(seconds, [0]).loc[0, "value"] == "1700000000–1700000915"
     close = pd.DataFrame({"x": np.linspace(10001, 10002, 100).round(3)})
     assert traits(close, [0]).loc[0, "value"] == "10001–10001.3"
+
+
+@pytest.mark.parametrize("confidence", [0, -1, 1.5])
+def test_a_confidence_that_is_shared_out_is_checked_as_it_is_given(confidence):
+    message = f"`confidence` must lie between 0 and 1, got {confidence}"
+    with pytest.raises(ValueError, match=message):
+        traits(FRAME, [0], confidence=confidence)
+    y, groups = list("abab"), list("xyyx")
+    with pytest.raises(ValueError, match=message):
+        class_gaps(y, y, sensitive_features=groups, confidence=confidence)

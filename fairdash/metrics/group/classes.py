@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length
 from fairdash._validation import check_whole, value_labels
 from fairdash._wording import interval, listing, number
 from fairdash.metrics.group.counting import group_codes
-from fairdash.metrics.group.intervals import for_all_pairs
+from fairdash.metrics.group.intervals import check_confidence, for_all_pairs
 from fairdash.metrics.group.measures import measure_gaps
 
 Float = NDArray[np.float64]
@@ -106,6 +106,7 @@ def class_gaps(
     """
     check_consistent_length(y_true, y_pred, sensitive_features)
     check_whole("n_permutations", n_permutations, at_least=1)
+    check_confidence(confidence)
     true, predicted = _labels("y_true", y_true), _labels("y_pred", y_pred)
     classes, target = np.unique(true, return_inverse=True)
     if not 2 <= len(classes) <= MOST_CLASSES:

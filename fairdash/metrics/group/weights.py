@@ -208,6 +208,7 @@ def traits(
     share_top, ci_low, ci_high, lift (share_top / share_all)
     """
     check_whole("limit", limit, at_least=1)
+    check_confidence(confidence)
     rows = np.asarray(top, dtype=np.int64)
     if len(rows) == 0:
         raise ValueError("`top` must name at least one row.")
