@@ -156,7 +156,7 @@ def test_the_services_run_one_by_one_and_train_together(
                 start_new_session=True,
             )
         begun.append(process)
-        ends.callback(process.wait, 30)
+        ends.callback(process.wait, 120)
         ends.callback(end, process)
         return lambda words: process.poll() is None and words in log.read_text()
 
