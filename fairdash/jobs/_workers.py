@@ -38,7 +38,9 @@ SETTINGS = {
     "distributed.admin.system-monitor.interval": "60s",
     "distributed.client.scheduler-info-interval": "10s",
     "distributed.scheduler.active-memory-manager.start": False,
-    "distributed.scheduler.work-stealing": False,  # the host gives a stack a thread
+    # The host gives a stack a thread; one that comes while a worker is away or not yet
+    # ready is put behind another's, and goes to the next that is free.
+    "distributed.scheduler.work-stealing": True,
     # The host counts deaths itself: Dask also blames stacks that only wait.
     "distributed.scheduler.allowed-failures": 0,
 }

@@ -7,6 +7,8 @@ import os
 import signal
 import socket
 import ssl
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +26,36 @@ from fairdash.store import open_store
 QUICK = {"n_epochs": 3, "batch_size": 128}
 LONG = {"n_epochs": 100_000, "batch_size": 128}
 STUBBORN = {"n_epochs": 2, "batch_size": 4096, "n_adversary_steps": 10_000_000}
+
+
+BEHIND = """
+import os
+from pathlib import Path
+from time import sleep
+from distributed import Client
+from fairdash.jobs._workers import local_cluster
+
+def last(file):
+    while not os.path.exists(file):
+        sleep(0.01)
+
+if __name__ == "__main__":
+    cluster, file = local_cluster(1), os.path.abspath(__file__) + ".end"
+    with Client(cluster.scheduler_address, security=cluster.security) as client:
+        first = client.submit(last, file, key="0a1-0b1-0")
+        while not any(client.processing().values()):
+            sleep(0.01)
+        behind = client.submit(abs, -1, key="0a2-0b2-0")
+        while sum(map(len, client.processing().values())) < 2:
+            sleep(0.01)
+        cluster.scale(2)
+        behind.result(timeout=100)
+        if not first.done():
+            print("while the other goes on", flush=True)
+        Path(file).touch()
+        first.result()
+    cluster.close()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +214,13 @@ def test_a_run_that_does_not_listen_is_killed_alone(store, ask):
     after = ask(road(tau=0.55))
     wait_until(lambda: over(store, after))
     assert store.run(after).status == "finished"
+
+
+def test_what_was_put_behind_a_stack_goes_to_the_worker_that_comes_later(tmp_path):
+    script = tmp_path / "steal.py"
+    script.write_text(BEHIND)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.stdout == "while the other goes on\n", done.stderr
 
 
 def test_a_killed_worker_costs_its_stack_only_time(store, ask):
