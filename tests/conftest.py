@@ -54,8 +54,8 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def postgres_server():
-    """The address of a database of a Postgres of our own, reached by a socket file."""
+def postgres_control():
+    """A function that has a Postgres of our own "stop" or "start", and its address."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not found:
         if os.environ.get("CI") == "true":
@@ -69,18 +69,29 @@ def postgres_server():
         run += ["--clear-groups"]
     options = f"-c listen_addresses= -k {folder} -c fsync=off -c max_connections=200"
     control = [*run, str(found[-1] / "pg_ctl"), "-s", "-w", "-D", f"{folder}/data"]
-    log = folder / "log"
+    more = {
+        "init": ["-o", "-A trust -U fair --no-sync"],
+        "start": ["-l", str(folder / "log"), "-o", options],
+        "stop": ["-m", "immediate"],
+    }
+
+    def go(verb):
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        subprocess.run([*control, verb, *more[verb]], check=True, cwd=folder, **quiet)
+
     try:
-        for command in (
-            [*control, "init", "-o", "-A trust -U fair --no-sync"],
-            [*control, "start", "-l", str(log), "-o", options],
-        ):
-            made = {"check": True, "cwd": folder, "stdout": subprocess.DEVNULL}
-            subprocess.run(command, stderr=subprocess.DEVNULL, **made)
-        yield f"postgresql+psycopg://fair@/postgres?host={folder}"
+        go("init")
+        go("start")
+        yield go, f"postgresql+psycopg://fair@/postgres?host={folder}"
     finally:
-        subprocess.run([*control, "stop", "-m", "immediate"], cwd=folder)
+        go("stop")
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(postgres_control):
+    """The address of a database of a Postgres of our own, reached by a socket file."""
+    return postgres_control[1]
 
 
 @pytest.fixture(scope="session")
@@ -88,7 +99,8 @@ def new_database(postgres_server):
     """A function that makes a database of the newest form and returns its address."""
     from fairdash.store._database import Database
 
-    server = sa.create_engine(postgres_server, isolation_level="AUTOCOMMIT")
+    options = {"isolation_level": "AUTOCOMMIT", "pool_pre_ping": True}  # it may restart
+    server = sa.create_engine(postgres_server, **options)
     numbers = count()
 
     def make(template="form"):
@@ -225,8 +237,8 @@ def free_port():
 
 
 def is_healthy(port):
-    """Tell whether a Streamlit server answers on ``port``."""
-    address = f"http://127.0.0.1:{port}/_stcore/health"
+    """Tell whether the app answers on ``port``."""
+    address = f"http://127.0.0.1:{port}/ready"
     try:
         with urllib.request.urlopen(address, timeout=1) as answer:
             return answer.status == 200
