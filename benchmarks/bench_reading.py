@@ -1,9 +1,10 @@
-"""Time and peak memory of reading a large CSV file into the store's Parquet.
+"""Time and peak memory of reading a large CSV file, and what the box costs a small one.
 
     python benchmarks/bench_reading.py [ROWS]
 
-Each way runs in a process of its own: pandas.read_csv and to_parquet, the baseline;
-`convert_table`, which the store uses; and `read_table`.
+Each way to read the large file runs in a process of its own: pandas.read_csv and
+to_parquet, the baseline; `convert_table`, which the store uses; and `read_table`. The
+small one is read here and in the box in turn, thirty times each.
 """
 
 import resource
@@ -16,9 +17,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fairdash.datasets import convert_table, read_table
+from fairdash.datasets import convert_apart, convert_table, read_table
 
 CHUNK = 500_000
+SMALL, TURNS = 1_000, 30  # rows of a small table, times it is read
 
 
 def make_file(path: Path, n_rows: int) -> None:
@@ -47,6 +49,24 @@ def run(way: str, path: Path, out: Path) -> None:
     print(f"{way:15} {seconds:6.1f} s  peak {peak / 1e6:6.0f} MB = {share:.2f} x file")
 
 
+def compare_small(content: bytes, folder: Path) -> None:
+    """Print the median time of a small table here, in the box, and the difference."""
+    out, name = folder / "table.parquet", "small.csv"
+    seconds: dict[str, list[float]] = {"here": [], "in the box": []}
+    for _ in range(TURNS + 1):
+        for way, read in (("here", convert_table), ("in the box", convert_apart)):
+            began = time.perf_counter()
+            read(content, out, name=name)
+            seconds[way].append(time.perf_counter() - began)
+    here, boxed = (np.array(times[1:]) * 1e3 for times in seconds.values())
+    more = np.quantile(boxed - here, [0.5, 0.1, 0.9])
+    print(
+        f"{len(content) / 1e3:.0f} kB: {np.median(here):.0f} ms here, "
+        f"{np.median(boxed):.0f} ms in the box, {more[0]:.0f} more "
+        f"({more[1]:.0f} to {more[2]:.0f}, paired)"
+    )
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 4:
         run(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
@@ -58,3 +78,5 @@ if __name__ == "__main__":
             for way in ("pandas", "convert_table", "read_table"):
                 out = Path(folder) / f"{way}.parquet"
                 subprocess.run([sys.executable, __file__, way, path, out], check=True)
+            make_file(path, SMALL)
+            compare_small(path.read_bytes(), Path(folder))

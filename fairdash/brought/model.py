@@ -1,18 +1,11 @@
-"""A model brought along: any object, or an ONNX file run in a process of its own."""
+"""A model brought along: any object, or an ONNX file run in the box."""
 
 import io
 import json
-import os
 import re
-import struct
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from multiprocessing.connection import wait
-from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 from weakref import finalize
@@ -21,14 +14,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash import box
 from fairdash._validation import as_written, value_label, value_labels
 from fairdash.datasets import Cut, Roles
 
 LARGEST_ONNX = 100 << 20  # bytes of a file
 PART = 65_536  # rows sent at once
 SECONDS = 60.0  # that reading the file, or a part of the rows, may take
-_CHILD = Path(__file__).with_name("_child.py")
-_MOST_ANSWER = 1 << 30
 Float = NDArray[np.float64]
 
 
@@ -91,9 +83,9 @@ class OnnxInput:
 class OnnxModel:
     """A model in an ONNX file, of the rows of a table.
 
-    The file is neither read nor run in this process but in one of its own, of one
-    thread, with at most 2 GiB of memory and 60 s for the file and for each 65,536 rows,
-    in which no file can be opened. A file is run only if it holds no more than 2,000
+    The file is neither read nor run in this process but in the box, see `fairdash.box`:
+    one thread, at most 2 GiB of memory, and 60 s for the file and for each 65,536 rows.
+    A file is run only if it holds no more than 2,000
     nodes, all of them of an allow-list of operators of ONNX and ``ai.onnx.ml``, no
     graph inside a node and no data outside the file. It needs the packages of
     ``pip install fairdash[onnx]``.
@@ -126,7 +118,7 @@ class OnnxModel:
                 f"{name} cannot be used: it is larger than {LARGEST_ONNX >> 20} MiB."
             )
         self._content, self._name = content, name
-        self._process: subprocess.Popen[bytes] | None = None
+        self._child: box.Child | None = None
         self._lock = Lock()
         with self._lock:
             facts = self._start()
@@ -212,9 +204,9 @@ class OnnxModel:
 
     def close(self) -> None:
         """End the process; the next rows start another one."""
-        if self._process is not None:
+        if self._child is not None:
             self._end()
-            self._process = None
+            self._child = None
 
     def _start(self) -> dict[str, Any]:
         for library in ("onnx", "onnxruntime"):
@@ -223,18 +215,14 @@ class OnnxModel:
                     f"{self._name} needs onnxruntime to be run; install it: pip "
                     "install 'fairdash[onnx]'."
                 )
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", str(_CHILD)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={"OMP_NUM_THREADS": "1"},
-        )
-        self._end = finalize(self, _end, self._process)
+        from fairdash.brought.onnx_file import LIMITS, TASK  # needs these packages
+
+        self._child = box.Child(TASK, limits=LIMITS)
+        self._end = finalize(self, self._child.close)
         return json.loads(self._ask(self._content))
 
     def _run(self, arrays: Sequence[NDArray[Any]]) -> Float:
-        if self._process is None or self._process.poll() is not None:
+        if self._child is None or self._child.ended:
             self._start()
         buffer = io.BytesIO()
         named: dict[str, Any] = {f"i{i}": array for i, array in enumerate(arrays)}
@@ -244,58 +232,16 @@ class OnnxModel:
 
     def _ask(self, content: bytes) -> bytes:
         """Send a message and return the answer; ValueError if that is an error."""
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        end = time.monotonic() + SECONDS
+        assert self._child is not None
         try:
-            process.stdin.write(struct.pack(">Q", len(content)) + content)
-            process.stdin.flush()
-            pipe = process.stdout.fileno()
-            (size,) = struct.unpack(">Q", _read(pipe, 8, end))
-            if size > _MOST_ANSWER:
-                raise EOFError
-            answer = _read(pipe, size, end)
-        except TimeoutError:
-            self._refuse(f"it took longer than {SECONDS:g} s and was stopped")
-        except (EOFError, OSError):
-            self._refuse(
-                "it stopped the process that ran it, for want of memory or as "
-                "it is damaged"
-            )
-        if answer.startswith(b"{"):
-            error = json.loads(answer).get("error")
-            if error:
-                self._refuse(error)
-        return answer
-
-    def _refuse(self, why: str) -> None:
-        self.close()
-        raise ValueError(f"{self._name} cannot be used: {why}.")
+            return self._child.ask(content, most_seconds=SECONDS)
+        except (box.Refused, box.Ended) as error:
+            self.close()
+            raise ValueError(f"{self._name} cannot be used: {error}.") from None
 
 
 def _plain(name: str) -> str:
     return re.sub(r"\W", "_", name)
-
-
-def _read(pipe: int, size: int, end: float) -> bytes:
-    """Return so many bytes of a pipe; TimeoutError, EOFError if they do not come."""
-    parts = []
-    while size:
-        if not wait([pipe], max(end - time.monotonic(), 0)):  # select counts to 1,023
-            raise TimeoutError
-        part = os.read(pipe, min(size, 1 << 20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    process.kill()
-    process.communicate()
 
 
 class TableModel(Protocol):

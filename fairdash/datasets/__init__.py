@@ -1,6 +1,5 @@
 """Tables in: read, say what columns mean, encode, split, make subgroups."""
 
-from fairdash.datasets._child import Watch
 from fairdash.datasets._columns import (
     COLUMN_KINDS,
     as_kind,
@@ -23,6 +22,7 @@ from fairdash.datasets._dataset import (
     training_rows,
 )
 from fairdash.datasets._describe import MOST_CELLS, describe_apart, takes_long
+from fairdash.datasets._describe import TASK as DESCRIBE_TASK
 from fairdash.datasets._encode import (
     MISSING,
     OTHER,
@@ -83,7 +83,10 @@ from fairdash.datasets.guess.roles import (
     rank_roles,
 )
 from fairdash.datasets.guess.words import guess_meaning
-from fairdash.datasets.reading.apart import convert_apart, is_large
+from fairdash.datasets.reading.apart import (
+    TASK as READING_TASK,
+)
+from fairdash.datasets.reading.apart import convert_apart, read_apart, sniff_apart
 from fairdash.datasets.reading.csv_text import MISSING as MISSING_MARKS
 from fairdash.datasets.reading.format import (
     DECIMALS,
@@ -94,6 +97,7 @@ from fairdash.datasets.reading.format import (
 )
 from fairdash.datasets.reading.parquet import load_table
 from fairdash.datasets.reading.read import (
+    Reading,
     TableFile,
     check_reading,
     convert_table,

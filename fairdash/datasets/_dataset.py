@@ -92,6 +92,23 @@ class Dataset:
             )
 
     @cached_property
+    def has_enough_rows(self) -> bool:
+        """Whether a model can be trained and measured on a split.
+
+        Each part must have two groups, and the training rows both outcomes. A cell
+        (outcome x group) of five rows is in all parts.
+        """
+        counts = np.bincount(
+            self.group * 2 + self.y, minlength=2 * len(self.group_names)
+        )
+        large = counts.reshape(-1, 2) >= 5
+        if large.any(axis=1).sum() > 1 and large.any(axis=0).all():
+            return True
+        parts = split(self)  # every seed deals as many rows of a cell to each
+        n_groups = [len(np.unique(self.group[rows])) for rows in parts]
+        return min(n_groups) > 1 and len(np.unique(self.y[parts.train])) > 1
+
+    @cached_property
     def binned(self) -> tuple[str, ...]:
         """Columns that are cut in bins when nothing else is said: see `has_bins`."""
         return tuple(str(n) for n in self.frame.columns if has_bins(self.frame[n]))
@@ -123,7 +140,8 @@ def read_weights(
 ) -> NDArray[np.float64]:
     """Return sampling weights, finite and not negative.
 
-    Raises ValueError with the first of ``row_number``, from 0, that is neither.
+    Raises ValueError with the first of ``row_number``, from 0, that is neither, or when
+    all are 0.
     """
     numbers = pd.to_numeric(column, errors="coerce")
     weight = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -134,6 +152,11 @@ def read_weights(
             f"used hold no number of 0 or more, first row {row_number[wrong[0]] + 1} "
             f"with {as_written(column.iloc[wrong[0]])}. Choose another column, or "
             "exclude these rows."
+        )
+    if not weight.any():
+        raise ValueError(
+            f"{column.name!r} cannot be the sampling weight: it is 0 in all "
+            f"{len(weight):,} rows used. Choose another column, or none."
         )
     return weight
 

@@ -138,7 +138,9 @@ def read_law_lequy(path: Path) -> pd.DataFrame:
     try:
         return table.astype(dict.fromkeys(LAW_NUMBERS, "float64"))
     except (KeyError, ValueError) as error:
-        raise ValueError(f"{path.name} is another table: {error}.") from error
+        names = ", ".join(LAW_NUMBERS)
+        message = f"{path.name} is another table; it needs columns of numbers"
+        raise ValueError(f"{message}: {names}.") from error
 
 
 def propublica(table: pd.DataFrame) -> pd.DataFrame:

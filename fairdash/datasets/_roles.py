@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from fairdash._validation import value_label
+from fairdash._validation import Count, value_label
 from fairdash.datasets._columns import ColumnKind
 from fairdash.datasets._scores import ScoreColumn
 
@@ -71,7 +71,7 @@ class Cut(BaseModel):
     '≥ 25'
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     sign: Literal[">", ">=", "<", "<="] = ">"
     value: float
@@ -125,7 +125,7 @@ class Remedy(BaseModel):
         A kind of column: "number", "category", "yes_no", "date".
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     kind: RemedyKind
     column: str = ""
@@ -240,7 +240,7 @@ class Roles(BaseModel):
         Whether nobody has confirmed yet what `guess_roles` proposed.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     target: str
     positive: Positive
@@ -255,8 +255,8 @@ class Roles(BaseModel):
     sample_weight: str | None = None
     keep: dict[str, Labels] = {}
     missing: Literal["impute", "exclude"] = "impute"
-    min_level_rows: int = Field(default=10, ge=1)
-    max_levels: int = Field(default=50, ge=1)
+    min_level_rows: Count = 10
+    max_levels: Count = 50
     preparation: tuple[Remedy, ...] = ()
     types: dict[str, ColumnKind] = {}
     left_out: dict[str, str] = {}

@@ -28,7 +28,7 @@ class ScoreColumn(BaseModel):
         and margins above 0 are; a score needs it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     column: str
     kind: ScoreKind

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fairdash._validation import check_positive
+from fairdash._validation import Count, check_positive
 from fairdash._wording import NO_SUBGROUPS, is_bare
 from fairdash.datasets._columns import (
     count_codes,
@@ -229,7 +229,7 @@ class Subgroups(BaseModel):
     crossed: bool = True
     edges: Edges = "customary"
     where: dict[str, Labels] = {}
-    min_size: Annotated[int, Field(ge=1)] = 50
+    min_size: Count = 50
 
     @model_validator(mode="after")
     def _check(self) -> Self:

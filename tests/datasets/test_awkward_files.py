@@ -4,17 +4,18 @@ import bz2
 import codecs
 import csv
 import gzip
-import io
 import json
 import lzma
-import zipfile
 from contextlib import suppress
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
 from conftest import FUZZ
+from crafted.archives import stamped
+from crafted.damage import CHANGES, mutated
+from crafted.parquets import parquet_file as parquet
+from crafted.workbooks import packed, workbook
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
@@ -22,40 +23,6 @@ from pandas.testing import assert_frame_equal
 from fairdash.datasets import read_table, sniff_table
 
 CITIES = {"city": ["Zürich", "Łódź"], "n": [1, 2]}
-
-
-def packed(**files):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-def stamped(archive, place, value):
-    """``archive`` with a byte changed in its local header and in its directory."""
-    local, directory = archive.index(b"PK\x03\x04"), archive.index(b"PK\x01\x02")
-    changed = bytearray(archive)
-    changed[local + 4 + place] = changed[directory + 6 + place] = value
-    return bytes(changed)
-
-
-def workbook(**sheets):
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for name, rows in sheets.items():
-        sheet = book.create_sheet(name)
-        for row in rows:
-            sheet.append(row)
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
-
-
-def parquet(**columns):
-    buffer = io.BytesIO()
-    pd.DataFrame(columns).to_parquet(buffer)
-    return buffer.getvalue()
 
 
 AB = {"a": [1, 3], "b": [2, 4]}
@@ -169,12 +136,12 @@ READ = {
     "copies beside a taken name": (b"a,a,a.1\n1,1,5\n", {"a": [1], "a.2": [1]}),
     "spaces around names": (b" a ,b \n1,2\n3,4\n", AB),
     "gzip": (gzip.compress(b"a,b\n1,2\n3,4\n"), AB),
-    "zip": (packed(**{"t.csv": b"a,b\n1,2\n3,4\n"}), AB),
+    "zip": (packed({"t.csv": b"a,b\n1,2\n3,4\n"}), AB),
     "zip with a folder and notes": (
-        packed(**{"d/t.csv": b"a,b\n1,2\n3,4\n", "__MACOSX/x": b"", "notes": b"hi"}),
+        packed({"d/t.csv": b"a,b\n1,2\n3,4\n", "__MACOSX/x": b"", "notes": b"hi"}),
         AB,
     ),
-    "gzip in zip": (packed(**{"t.gz": gzip.compress(b"a,b\n1,2\n3,4\n")}), AB),
+    "gzip in zip": (packed({"t.gz": gzip.compress(b"a,b\n1,2\n3,4\n")}), AB),
     "json lines": (b'{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n', AB),
     "json array": (b'[{"a": 1, "b": 2},\n {"a": 3, "b": 4}]', AB),
     "json over several lines": (b'{\n"a": 1, "b": 2\n}\n{"a": 3,\n"b": 4}', AB),
@@ -219,18 +186,18 @@ REFUSED = {
     "bzip2": (bz2.compress(b"a,b\n1,2\n"), "compress it with gzip"),
     "xz": (lzma.compress(b"a,b\n1,2\n"), "compress it with gzip"),
     "half a gzip": (gzip.compress(b"a,b\n1,2\n" * 99)[:-12], "is a damaged gzip file"),
-    "half a zip": (packed(**{"t.csv": b"a,b\n1,2\n"})[:-30], "is a damaged ZIP file"),
+    "half a zip": (packed({"t.csv": b"a,b\n1,2\n"})[:-30], "is a damaged ZIP file"),
     "a zip with a password": (
-        stamped(packed(**{"t.csv": b"a,b\n1,2\n"}), 2, 1),
+        stamped(packed({"t.csv": b"a,b\n1,2\n"}), 2, 1),
         "is locked; make a ZIP without a password",
     ),
     "a zip of another method": (
-        stamped(packed(**{"t.csv": b"a,b\n1,2\n"}), 4, 99),
-        "not supported); compress it with Deflate",
+        stamped(packed({"t.csv": b"a,b\n1,2\n"}), 4, 99),
+        "cannot be unpacked; compress it with Deflate",
     ),
-    "an empty zip": (packed(), "is an empty ZIP archive"),
+    "an empty zip": (packed({}), "is an empty ZIP archive"),
     "two tables in a zip": (
-        packed(**{"one.csv": b"a,b\n1,2\n", "two.csv": b"a,b\n1,2\n"}),
+        packed({"one.csv": b"a,b\n1,2\n", "two.csv": b"a,b\n1,2\n"}),
         "choose one with `sheet`: 'one.csv', 'two.csv'",
     ),
     "half a parquet": (parquet(a=[1])[:-20], "is a damaged Parquet file"),
@@ -274,7 +241,7 @@ def test_an_awkward_file_is_refused_with_the_reason(name):
 def test_a_sheet_and_a_file_of_an_archive_are_chosen_by_name():
     book = workbook(One=[["a"], [1]], Two=[["b"], [2]])
     assert read_table(book, sheet="Two")["b"].tolist() == [2]
-    archive = packed(**{"one.csv": b"a,b\n1,2\n", "two.csv": b"a,b\n3,4\n"})
+    archive = packed({"one.csv": b"a,b\n1,2\n", "two.csv": b"a,b\n3,4\n"})
     assert read_table(archive, sheet="two.csv")["a"].tolist() == [3]
     with pytest.raises(ValueError, match="none of them 'Three'"):
         read_table(book, sheet="Three")
@@ -310,7 +277,7 @@ columns = st.one_of(
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
     decimal=st.sampled_from(".,"),
     newline=st.sampled_from(["\n", "\r\n"]),
-    pack=st.sampled_from([bytes, gzip.compress, lambda c: packed(**{"t.csv": c})]),
+    pack=st.sampled_from([bytes, gzip.compress, lambda c: packed({"t.csv": c})]),
 )
 def test_any_frame_comes_back_from_any_dialect(
     table, delimiter, quoting, encoding, decimal, newline, pack
@@ -350,6 +317,21 @@ def test_a_damaged_file_ends_in_no_other_error_than_a_value_error(name, at, patc
     damaged = content[:at] + patch + content[at + 1 :]
     with suppress(ValueError):
         assert len(read_table(damaged))
+
+
+@settings(max_examples=60 * FUZZ, deadline=None)
+@given(
+    st.integers(0, 9),
+    st.integers(0, 2_000),
+    st.sampled_from(CHANGES),
+    st.binary(min_size=1, max_size=3),
+)
+@example(0, 0, "drop", b"")
+def test_a_workbook_damaged_inside_ends_in_no_other_error_than_a_value_error(
+    part, at, change, patch
+):
+    with suppress(ValueError):
+        assert len(read_table(mutated(part, at, change, patch)))
 
 
 def test_json_text_and_a_frame_agree():

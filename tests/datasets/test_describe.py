@@ -1,15 +1,14 @@
 """A guess, checks and facts from a process of their own are those computed here."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
 
+from fairdash import box
 from fairdash.datasets import (
     Remedy,
     Roles,
-    _describe,
+    Subgroups,
     check_table,
     column_facts,
     convert_table,
@@ -59,24 +58,23 @@ ROLES = Roles(
     preparation=(Remedy(kind="missing", column="town", values=("?",)),),
     types={"day": "date"},
 )
-AFTER = {"target": "insured", "positive": "1", "sensitive_columns": ("sex",)}
 
 
 @pytest.mark.parametrize(
-    ("describe", "roles"),
+    ("describe", "arguments", "roles"),
     [
-        (rank_roles, None),
-        (partial(guess_rest, target="hired", sensitive="sex"), None),
-        (partial(check_table, roles=ROLES), None),
-        (partial(column_facts, roles=ROLES), ROLES),
-        (partial(left_out_reasons, roles=ROLES), ROLES),
-        (partial(features_after, roles=ROLES, **AFTER), ROLES),
+        (rank_roles, (), None),
+        (guess_rest, ("hired", "sex"), None),
+        (check_table, (ROLES, Subgroups(columns=("town",))), None),
+        (column_facts, (ROLES,), ROLES),
+        (left_out_reasons, (ROLES,), ROLES),
+        (features_after, (ROLES, "insured", "1", ("sex",)), ROLES),
     ],
 )
-def test_what_is_said_apart_is_what_is_said_here(path, describe, roles):
+def test_what_is_said_apart_is_what_is_said_here(path, describe, arguments, roles):
     table = load_table(path, compact=True)
-    here = describe(table if roles is None else prepare(table, roles))
-    apart = describe_apart(path, describe, roles=roles)
+    here = describe(table if roles is None else prepare(table, roles), *arguments)
+    apart = describe_apart(path, describe, *arguments, roles=roles)
     assert repr(apart) == repr(here)
     if isinstance(here, pd.DataFrame):
         pd.testing.assert_frame_equal(apart, here, check_exact=True)
@@ -96,8 +94,11 @@ def test_what_is_wrong_is_said_in_the_same_words(tmp_path):
 
 
 def test_a_process_that_came_to_its_limits_is_said(path, monkeypatch):
-    monkeypatch.setattr(_describe, "ask", lambda *_: None)
-    with pytest.raises(ValueError, match=r"more than 900 seconds or 4 GiB"):
+    def end(*given, **told):
+        raise box.Ended("that takes more than 900 seconds")
+
+    monkeypatch.setattr(box, "run", end)
+    with pytest.raises(ValueError, match=r"not looked at: that takes more than 900"):
         describe_apart(path, rank_roles)
 
 

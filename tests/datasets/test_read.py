@@ -7,6 +7,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from fairdash.datasets import TableFormat, read_table
+from fairdash.datasets.reading.read import unique_names
 
 TABLE = pd.DataFrame(
     {"age": [31, 45, 52], "sex": ["f", "m", None], "score": [0.5, np.nan, 2.25]}
@@ -182,3 +183,10 @@ def test_messages_name_the_file(tmp_path):
     path.write_bytes(b"")
     with pytest.raises(ValueError, match=r"^applicants\.csv is empty"):
         read_table(path)
+
+
+def test_names_are_told_apart_one_by_one():
+    names = unique_names(["a", "a", "a.1", "", "a", "Unnamed: 3", "a.1"])
+    expected = ["a", "a.2", "a.1", "Unnamed: 3", "a.3", "Unnamed: 3.1", "a.1.1"]
+    assert names == expected
+    assert len(set(unique_names(["x"] * 20_000))) == 20_000

@@ -1,12 +1,18 @@
-"""A large file is read in a process of its own: same table, with limits and an end."""
+"""A foreign file is read in the box: the same table, with limits and an end."""
 
 import io
-import subprocess
 
 import pandas as pd
 import pytest
 
-from fairdash.datasets import TableFormat, _child, convert_apart, is_large, load_table
+from fairdash.datasets import (
+    TableFormat,
+    convert_apart,
+    load_table,
+    read_apart,
+    sniff_apart,
+    sniff_table,
+)
 from fairdash.datasets.reading.read import convert_table
 from fairdash.datasets.reading.source import SeveralTablesError
 
@@ -18,23 +24,20 @@ def test_the_table_and_its_format_are_those_of_a_file_read_here(tmp_path):
     for name, told in {"found": None, "told": form}.items():
         here, apart = tmp_path / f"{name} here", tmp_path / f"{name} apart"
         wanted = convert_table(CSV, here, name="a.csv", table_format=told)
-        seen: list[float] = []
-        found = convert_apart(CSV, apart, seen.append, name="a.csv", table_format=told)
+        found = convert_apart(CSV, apart, name="a.csv", table_format=told)
         assert found == wanted
         pd.testing.assert_frame_equal(load_table(apart), load_table(here))
-        assert seen == sorted(seen)
-        assert seen
 
 
 def test_what_is_wrong_is_said_in_the_same_words(tmp_path):
     with pytest.raises(ValueError, match=r"^a\.csv has a header but no rows"):
-        convert_apart(b"age,sex\n", tmp_path / "t", lambda _: None, name="a.csv")
+        convert_apart(b"age,sex\n", tmp_path / "t", name="a.csv")
     book = io.BytesIO()
     with pd.ExcelWriter(book) as writer:
         for sheet in ("one", "two"):
             pd.DataFrame({"a": [1, 2], "b": [3, 4]}).to_excel(writer, sheet_name=sheet)
     with pytest.raises(SeveralTablesError) as apart:
-        convert_apart(book.getvalue(), tmp_path / "t", lambda _: None, name="b.xlsx")
+        convert_apart(book.getvalue(), tmp_path / "t", name="b.xlsx")
     with pytest.raises(SeveralTablesError) as here:
         convert_table(book.getvalue(), tmp_path / "t", name="b.xlsx")
     assert apart.value.names == here.value.names == ("one", "two")
@@ -44,42 +47,24 @@ def test_what_is_wrong_is_said_in_the_same_words(tmp_path):
 def test_a_limit_ends_it_with_a_sentence(tmp_path):
     wide = b"a,b\n" + b"x" * 100_000 + b",1\n"
     with pytest.raises(ValueError, match=r"wide\.csv was not read: .* 0\.0 GiB"):
-        convert_apart(
-            400 * wide, tmp_path / "t", lambda _: None, name="wide.csv", most_memory=1
-        )
+        convert_apart(400 * wide, tmp_path / "t", name="wide.csv", memory=1)
 
 
-def test_what_the_watch_raises_ends_the_process_and_leaves_nothing(
-    tmp_path, monkeypatch
-):
+def test_what_the_watch_raises_leaves_no_file(tmp_path):
     class Stopped(Exception):
         pass
 
-    started, start = [], subprocess.Popen
-
-    def keep(*arguments, **options):
-        started.append(start(*arguments, **options))
-        return started[-1]
-
-    monkeypatch.setattr(_child.subprocess, "Popen", keep)
-
-    def stop(_: float) -> None:
+    def stop(seconds, waiting):
         raise Stopped
 
+    slow = b"a,b\n" + b"1,2\n" * 5_000_000
     with pytest.raises(Stopped):
-        convert_apart(CSV, tmp_path / "table", stop, name="a.csv")
-    assert not list(tmp_path.iterdir())
-    (process,) = started
-    assert process.poll() is not None
+        convert_apart(slow, tmp_path / "table", stop, name="a.csv")
+    assert [file.name for file in tmp_path.iterdir()] in ([], ["table"])
 
 
-@pytest.mark.parametrize(
-    ("head", "size", "large"),
-    [
-        (b"a,b\n", 2 << 20, False),
-        (b"a,b\n", 17 << 20, True),
-        (b"PK\x03\x04", 2 << 20, True),
-    ],
-)
-def test_packed_files_are_large_sooner(head, size, large):
-    assert is_large(head + bytes(size)) is large
+def test_a_file_is_looked_at_and_read_into_memory_in_the_box_as_well(tmp_path):
+    form = sniff_apart(CSV, tmp_path, name="a.csv", sheet=None)
+    assert form == sniff_table(CSV)
+    assert len(read_apart(CSV, tmp_path, name="a.csv")) == 3000
+    assert list(tmp_path.iterdir()) == []

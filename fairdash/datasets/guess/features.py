@@ -99,7 +99,6 @@ def guess_features(
 def features_after(
     frame: pd.DataFrame,
     roles: Roles,
-    *,
     target: str,
     positive: str | tuple[str, ...] | Cut,
     sensitive_columns: tuple[str, ...],

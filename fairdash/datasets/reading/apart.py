@@ -1,41 +1,49 @@
-"""A large file read in a process of its own: it has limits, and can be stopped.
+"""Foreign tables read in the box: the same table, with limits, and nothing else."""
 
-The process runs `serve`, told by standard input what to read and answering in JSON.
-"""
-
+import codecs
+import gzip
+import io
 import json
-import sys
-import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
 
-from fairdash.datasets._child import MOST_MEMORY, MOST_SECONDS, Watch, ask, limit
-from fairdash.datasets.reading.format import TableFormat
-from fairdash.datasets.reading.read import TableFile, convert_table
-from fairdash.datasets.reading.source import GZIP, ZIP, SeveralTablesError
+import pandas as pd
 
-LARGE = 16 << 20  # bytes; below, a process takes longer to start than to read them
-LARGE_PACKED = 1 << 20  # the same of packed files
-PACKED = (GZIP, ZIP, b"PAR1")
+from fairdash import box
+from fairdash.datasets.reading.format import ENCODINGS, TableFormat
+from fairdash.datasets.reading.parquet import load_table
+from fairdash.datasets.reading.read import TableFile, convert_table, sniff_table
+from fairdash.datasets.reading.source import (
+    MOST_NESTED,
+    MOST_UNPACKED,
+    SeveralTablesError,
+)
 
-
-def is_large(content: bytes) -> bool:
-    """Tell whether reading a file may take long enough to be watched."""
-    return len(content) > (LARGE_PACKED if content.startswith(PACKED) else LARGE)
+TASK = f"{__name__}:open_files"
+N_SCRATCH = MOST_NESTED + 2  # archives in one another, and a copy as plain text
+LEAST_SECONDS, MOST_SECONDS = 60, 900  # of a processor
+SECONDS_A_MEGABYTE = 10
+MEMORY = 4 << 30
 
 
 def convert_apart(
     content: bytes,
     path: Path,
-    watch: Watch,
+    watch: box.Watch = lambda seconds, waiting: None,
     *,
     name: str,
     sheet: str | None = None,
     table_format: TableFormat | None = None,
-    most_memory: int = MOST_MEMORY,
-    most_seconds: int = MOST_SECONDS,
+    owner: str = "",
+    memory: int = MEMORY,
 ) -> TableFile:
-    """Do what `convert_table` does, in a process of its own.
+    """Do what `convert_table` does, in the box.
 
     Parameters
     ----------
@@ -43,57 +51,123 @@ def convert_apart(
         Of the file, which ``name`` is the name of.
     path : Path
         Where the table is written.
-    watch : callable
-        Called with the seconds that have passed, several times a second. What it
-        raises ends the process, and is raised here.
-    most_memory, most_seconds : int
-        Bytes, and seconds of computing, that the process may take.
+    watch, owner
+        See `fairdash.box.run`.
+    memory : int
+        Bytes that the process may take.
 
     Raises
     ------
     ValueError
         As `convert_table` does, or when the process came to one of its limits.
     """
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        source = Path(folder) / "file"
-        source.write_bytes(content)
-        form = None if table_format is None else asdict(table_format)
-        task = {
-            "source": str(source),
-            "path": str(path),
-            "told": {"name": name, "sheet": sheet},
-            "form": form,
-            "limits": [most_memory, most_seconds],
-        }
-        said = ask(__name__, json.dumps(task).encode(), watch)
-    if said is None:
-        raise ValueError(
-            f"{name} was not read: that takes more than {most_seconds:,} seconds or "
-            f"{most_memory / 2**30:.1f} GiB. Keep the columns and rows that are needed."
-        )
-    answer = json.loads(said)
-    if "names" in answer:
-        raise SeveralTablesError(answer["found"], answer["names"])
-    if "error" in answer:
-        raise ValueError(answer["error"])
-    found = TableFormat(**answer.pop("table_format"))
-    return TableFile(table_format=found, **answer)
+    request = {"name": name, "sheet": sheet, "format": _packed(table_format)}
+    with _files(content, path.parent) as files, open(path, "w+b") as out:
+        files = [files[0], out, *files[1:]]
+        answer = _ask(request, files, watch, owner, memory)
+    return TableFile(TableFormat(**answer.pop("table_format")), **answer)
 
 
-def serve() -> None:
-    """Read what standard input asks for, and answer."""
-    task = json.load(sys.stdin)
-    limit(*task["limits"])
-    form = task["form"] and TableFormat(**task["form"])
+def read_apart(
+    content: bytes, folder: Path, *, name: str, owner: str = ""
+) -> pd.DataFrame:
+    """Do what `read_table` does, in the box; ``folder`` is for temporary files."""
+    with TemporaryFile(dir=folder) as out, _files(content, folder) as files:
+        request = {"name": name, "sheet": None, "format": None}
+        _ask(request, [files[0], out, *files[1:]], owner=owner)
+        return load_table(out)
+
+
+def sniff_apart(
+    content: bytes, folder: Path, *, name: str, sheet: str | None, owner: str = ""
+) -> TableFormat:
+    """Do what `sniff_table` does, in the box; ``folder`` is for temporary files."""
+    with _files(content, folder) as files:
+        request = {"name": name, "sheet": sheet}
+        return TableFormat(**_ask(request, files, owner=owner))
+
+
+def _packed(form: TableFormat | None) -> dict[str, Any] | None:
+    return None if form is None else asdict(form)
+
+
+@contextmanager
+def _files(content: bytes, folder: Path) -> Iterator[list[BinaryIO]]:
+    """Give a file of the content, and further empty ones."""
+    with ExitStack() as stack:
+        files = [
+            stack.enter_context(TemporaryFile(dir=folder)) for _ in range(N_SCRATCH + 1)
+        ]
+        files[0].write(content)
+        files[0].flush()
+        yield list(files)
+
+
+def _ask(
+    request: dict[str, Any],
+    files: Sequence[BinaryIO],
+    watch: box.Watch = lambda seconds, waiting: None,
+    owner: str = "",
+    memory: int = MEMORY,
+) -> dict[str, Any]:
+    megabytes = files[0].seek(0, 2) / 1e6
+    seconds = min(LEAST_SECONDS + int(SECONDS_A_MEGABYTE * megabytes), MOST_SECONDS)
+    limits = box.Limits(memory=memory, seconds=seconds, written=MOST_UNPACKED)
+    message = json.dumps(request).encode()
     try:
-        found = convert_table(
-            Path(task["source"]), Path(task["path"]), table_format=form, **task["told"]
-        )
-        answer = asdict(found)
-    except SeveralTablesError as error:
-        answer = {"found": error.found, "names": error.names}
-    except ValueError as error:
-        answer = {"error": str(error)}
-    except MemoryError:
-        return
-    sys.stdout.write(json.dumps(answer))
+        content = box.run(TASK, message, files, owner=owner, limits=limits, watch=watch)
+    except box.Ended as error:
+        raise ValueError(
+            f"{request['name']} was not read: {error}. Keep the columns and rows that "
+            "are needed, and save the table anew."
+        ) from None
+    answer = json.loads(content)
+    if "choices" in answer:
+        raise SeveralTablesError(answer["found"], answer["choices"])
+    return answer
+
+
+@cache
+def warm_up() -> None:
+    """Read a table of each kind, since libraries load modules when they need them."""
+    frame = pd.DataFrame({"day": pd.to_datetime(["2024-01-31"]), "town": ["Köln"]})
+    workbook, archive, columns = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    frame.to_excel(workbook, index=False)
+    frame.to_parquet(columns)
+    text = "day,town\n2024-01-31,Köln\n"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("table.csv", f"# 2024\n{text}")
+    for encoding in ENCODINGS:
+        codecs.lookup(encoding)
+    tables = [
+        text.encode(),
+        *(file.getvalue() for file in (workbook, archive, columns)),
+        gzip.compress(frame.to_json(orient="records").encode()),
+    ]
+    for table in tables:
+        convert_table(table, io.BytesIO())
+
+
+def open_files(files: Sequence[BinaryIO]) -> box.Handler:
+    """Return what reads the first of these files, in the box.
+
+    The second is the table to write, if it is to be written, the rest for scratch.
+    """
+
+    def handle(message: bytes) -> bytes:
+        request = json.loads(message)
+        told = {"name": request["name"], "sheet": request["sheet"]}
+        try:
+            if "format" not in request:
+                scratch = iter(files[1:]).__next__
+                answer = asdict(sniff_table(files[0], scratch=scratch, **told))
+            else:
+                form = request["format"] and TableFormat(**request["format"])
+                scratch = iter(files[2:]).__next__
+                told |= {"table_format": form, "scratch": scratch}
+                answer = asdict(convert_table(files[0], files[1], **told))
+        except SeveralTablesError as error:
+            answer = {"found": error.found, "choices": error.names}
+        return json.dumps(answer).encode()
+
+    return handle

@@ -6,15 +6,14 @@ import os
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, BinaryIO, Literal, Protocol
 
 import pyarrow as pa
 from pyarrow import compute
 from pyarrow import csv as arrow_csv
 
 from fairdash.datasets.reading.format import TableFormat, parse
-from fairdash.datasets.reading.source import Source, check_cell
+from fairdash.datasets.reading.source import Scratch, Source, check_cell
 
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL"]
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
@@ -191,19 +190,19 @@ def _any(flags: Any) -> bool:
 class CsvText:
     """The rows of a CSV file as text.
 
-    ``folder`` is for a copy of a file that is not plain: in another encoding, with
+    ``scratch`` is for a copy of a file that is not plain: in another encoding, with
     comments or with spaces around its cells. Raises ValueError when the file cannot be
     decoded, or has a row of another width than the first.
     """
 
-    def __init__(self, source: Source, form: TableFormat, folder: Path) -> None:
+    def __init__(self, source: Source, form: TableFormat, scratch: Scratch) -> None:
         self.source, self.form = source, form
         try:
             if form.comments or form.spaces:
-                self.source = _write_plain(source, form, folder / "plain.csv")
+                self.source = _write_plain(source, form, scratch())
                 self.form = replace(form, **PLAIN)
             elif form.encoding not in ("utf-8", "utf-8-sig"):
-                self.source = _recode(source, form, folder / "recoded.csv")
+                self.source = _recode(source, form, scratch())
                 self.form = replace(form, encoding="utf-8")
             self.header, self._offset = self._read_header()
         except (csv.Error, UnicodeError) as error:
@@ -239,7 +238,8 @@ class CsvText:
                     yield last
             except pa.ArrowInvalid as error:
                 self._find_ragged()
-                raise _unreadable(self.source.name, error) from error
+                reason = "its cells and quotes do not fit together"
+                raise _unreadable(self.source.name, reason) from error
         if last is not None and len(last):
             self._check_end(last.column(last.num_columns - 1)[-1].as_py() or "")
 
@@ -248,7 +248,7 @@ class CsvText:
         content = self.source.content
         if isinstance(content, bytes):
             return pa.BufferReader(pa.py_buffer(content).slice(self._offset))
-        file = pa.OSFile(str(content))
+        file = self.source.open()
         file.seek(self._offset)
         return file
 
@@ -319,22 +319,22 @@ def _rows(source: Source, form: TableFormat) -> Iterator[list[str]]:
                 )
 
 
-def _write_plain(source: Source, form: TableFormat, path: Path) -> Source:
+def _write_plain(source: Source, form: TableFormat, out: BinaryIO) -> Source:
     """Copy a file without comments and without spaces around delimiters."""
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(_rows(source, form))
-    return replace(source, content=path)
+    text = io.TextIOWrapper(out, encoding="utf-8", newline="")
+    csv.writer(text, lineterminator="\n").writerows(_rows(source, form))
+    text.detach()
+    return replace(source, content=out)
 
 
-def _recode(source: Source, form: TableFormat, path: Path) -> Source:
+def _recode(source: Source, form: TableFormat, out: BinaryIO) -> Source:
     """Copy a file into UTF-8."""
-    with (
-        _open_text(source, form) as text,
-        open(path, "w", encoding="utf-8", newline="") as file,
-    ):
+    copy = io.TextIOWrapper(out, encoding="utf-8", newline="")
+    with _open_text(source, form) as text:
         while block := text.read(CHARACTERS):
-            file.write(block)
-    return replace(source, content=path)
+            copy.write(block)
+    copy.detach()
+    return replace(source, content=out)
 
 
 def _open_text(source: Source, form: TableFormat) -> io.TextIOWrapper:

@@ -161,7 +161,7 @@ def sniff(source: Source) -> TableFormat:
     if re.match(r"\s*<(!doctype|html|table|\?xml)", sample, re.IGNORECASE):
         message = f"{source.name} is a web page or XML, not a table"
         raise ValueError(f"{message}; save the table as CSV.")
-    return _sniff_csv(form, sample)
+    return _sniff_csv(source.name, form, sample)
 
 
 def find_encoding(source: Source) -> str:
@@ -190,6 +190,8 @@ def is_json(sample: str) -> bool:
         return False
     try:
         json.loads(start.splitlines()[0])
+    except RecursionError:  # which reading says
+        return True
     except json.JSONDecodeError as error:
         # a record over several lines, or one longer than the sample
         return start.startswith(('{"', "{\n", "{\r")) and error.pos > 0
@@ -213,7 +215,7 @@ def _decodes(source: Source, encoding: str) -> bool:
     return True
 
 
-def _sniff_csv(form: TableFormat, sample: str) -> TableFormat:
+def _sniff_csv(name: str, form: TableFormat, sample: str) -> TableFormat:
     lines = list(io.StringIO(sample, newline=""))
     if len(sample) >= SAMPLE_CHARACTERS and len(lines) > 1:
         lines.pop()  # cut off by the end of the sample
@@ -221,6 +223,8 @@ def _sniff_csv(form: TableFormat, sample: str) -> TableFormat:
     marked = _leading_comments(lines)
     form = replace(form, skipped=1 if separator else marked, comments=marked > 0)
     lines = lines[form.skipped :]
+    if not lines:
+        raise ValueError(f"{name} has no rows; choose a file with a table.")
     delimiters = [separator[1]] if separator else [",", ";", "\t", "|"]
     choices = [
         replace(form, delimiter=delimiter, quote=quote)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pandas as pd
 import pyarrow as pa
@@ -22,6 +22,7 @@ from fairdash.datasets.reading.source import (
 BATCH_ROWS = 65_536
 GROUP_ROWS = 100_000  # that are written at once
 GROUP_BYTES = 128 << 20  # the same, of long texts
+CELL_BYTES, MOST_CELL_TIMES = 8, 1_000  # in memory; a yes or no of chance is a bit
 LOADED = 64  # columns that are loaded at once
 LARGE = 1_000_000  # rows of a table whose memory counts
 MOST_LEVELS = 10_000  # of text, in the first rows, that is kept as codes
@@ -46,15 +47,25 @@ class ParquetRows:
                 sizes = [about.metadata.row_group(g).total_byte_size for g in groups]
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from error
-        kept = (schema.pandas_metadata or {}).get("index_columns", [])
-        index = {name for name in kept if isinstance(name, str)}
+        try:
+            kept = (schema.pandas_metadata or {}).get("index_columns", [])
+            index = {name for name in kept if isinstance(name, str)}
+        except (AttributeError, RecursionError, TypeError, ValueError) as error:
+            raise self._damaged(error) from error
         self._positions = [i for i, n in enumerate(schema.names) if n not in index]
         self.header = [schema.names[i] for i in self._positions]
         self._texts = [field.name for field in schema if _is_text(field.type)]
-        check_columns(source.name, len(self.header))
+        check_columns(source.name, self.header)
         check_rows(source.name, n_rows, len(self.header))
         if sum(sizes) > MOST_UNPACKED:
             raise self._too_much_text()
+        n_bytes = CELL_BYTES * n_rows * len(self.header)
+        if n_bytes > max(UNSUSPECTED, MOST_CELL_TIMES * source.size):
+            raise ValueError(
+                f"{source.name} holds {n_rows:,} rows of {len(self.header)} columns in "
+                f"{source.size:,} bytes, as no table of people does; keep the columns "
+                "that are needed."
+            )
 
     def batches(self) -> Iterator[Any]:
         """Yield the rows from the first on: dates as moments, decimals as floats."""
@@ -122,12 +133,15 @@ class ParquetRows:
         return column
 
     def _damaged(self, error: Exception) -> ValueError:
-        message = f"{self.source.name} is a damaged Parquet file ({error})"
+        message = f"{self.source.name} is a damaged Parquet file"
         return ValueError(f"{message}; write it again.")
 
 
 def load_table(
-    path: Path, columns: Sequence[str] | None = None, *, compact: bool = False
+    path: Path | BinaryIO,
+    columns: Sequence[str] | None = None,
+    *,
+    compact: bool = False,
 ) -> pd.DataFrame:
     """Return a table that `convert_table` wrote, as `read_table` would.
 
@@ -152,7 +166,7 @@ def load_table(
 
 
 def _load(
-    path: Path, file: Any, names: Sequence[str], compact: bool
+    path: Path | BinaryIO, file: Any, names: Sequence[str], compact: bool
 ) -> "dict[str, pd.Series[Any]]":
     """Return columns by name; compact ones are asked for one by one."""
     if compact and _has_few(file, *names):
@@ -204,8 +218,8 @@ def _is_text(kind: Any) -> bool:
 class ParquetSink:
     """A sink that writes a Parquet file, many batches at once."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
         self._writer: Any = None
         self._batches: list[Any] = []
         self._n_rows = self._n_bytes = 0
@@ -213,7 +227,9 @@ class ParquetSink:
     def begin(self, schema: Any) -> None:
         """Begin a file with these columns; what was written before is void."""
         self.__exit__()
-        self._writer = parquet.ParquetWriter(self._path, schema)
+        self._file.seek(0)
+        self._file.truncate()
+        self._writer = parquet.ParquetWriter(self._file, schema)
 
     def write(self, batch: Any) -> None:
         """Take the next rows."""
@@ -231,6 +247,7 @@ class ParquetSink:
             self._flush()
             self._writer.close()
             self._writer = None
+            self._file.flush()
 
     def _flush(self) -> None:
         if self._batches:

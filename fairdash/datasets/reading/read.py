@@ -1,12 +1,13 @@
 """Read a file of any kind into a table, or say what is wrong with it."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import Any, BinaryIO, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -18,10 +19,11 @@ from fairdash.datasets.reading.records import ExcelSheet, JsonRecords, Records
 from fairdash.datasets.reading.source import (
     MOST_CELLS,
     MOST_RECORD_CELLS,
+    Scratch,
     Source,
     check_columns,
     check_rows,
-    unpacked,
+    unpack,
 )
 
 
@@ -134,7 +136,7 @@ def read_table(
     if digest is not None:
         called = _source(source, name, None).name
         sheet, table_format = check_reading(digest, source, table_format, called)
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         convert_table(source, path, name=name, sheet=sheet, table_format=table_format)
         return load_table(path, compact=compact)
@@ -153,79 +155,92 @@ class TableFile:
 
 
 def convert_table(
-    source: str | Path | bytes,
-    path: Path,
+    source: str | Path | bytes | BinaryIO,
+    path: Path | BinaryIO,
     *,
     name: str | None = None,
     sheet: str | None = None,
     table_format: TableFormat | None = None,
+    scratch: Scratch | None = None,
 ) -> TableFile:
     """Write a file of any kind as Parquet, with a few batches of rows in memory.
 
     `load_table` then gives what `read_table` gives.
 
-    Arguments and errors are those of `read_table`.
+    ``scratch`` returns new files for what is unpacked, by default temporary ones. Other
+    arguments and errors are those of `read_table`.
     """
-    with ParquetSink(path) as sink:
-        return _read(source, name, sheet, table_format, sink)
+    with (
+        ExitStack() as files,
+        open(path, "wb") if isinstance(path, Path) else nullcontext(path) as file,
+        ParquetSink(file) as sink,
+    ):
+        scratch = scratch or _temporary(files)
+        return _read(_source(source, name, sheet), table_format, sink, scratch)
 
 
 def sniff_table(
-    source: str | Path | bytes, *, name: str | None = None, sheet: str | None = None
+    source: str | Path | bytes | BinaryIO,
+    *,
+    name: str | None = None,
+    sheet: str | None = None,
+    scratch: Scratch | None = None,
 ) -> TableFormat:
     """Return how `read_table` would read a file, from its beginning.
 
     Raises ValueError if it is empty or of a kind that holds no table that can be read.
     """
-    with unpacked(_source(source, name, sheet)) as table:
-        return sniff(table)
+    with ExitStack() as files:
+        scratch = scratch or _temporary(files)
+        return sniff(unpack(_source(source, name, sheet), scratch))
 
 
-def _source(source: str | Path | bytes, name: str | None, sheet: str | None) -> Source:
-    if isinstance(source, bytes):
-        return Source(source, name or "The file", sheet)
-    return Source(Path(source), name or Path(source).name, sheet)
+def _temporary(files: ExitStack) -> Scratch:
+    return lambda: files.enter_context(TemporaryFile())
+
+
+def _source(
+    source: str | Path | bytes | BinaryIO, name: str | None, sheet: str | None
+) -> Source:
+    if isinstance(source, str | Path):
+        return Source(Path(source), name or Path(source).name, sheet)
+    return Source(source, name or "The file", sheet)
 
 
 def _read(
-    source: str | Path | bytes,
-    name: str | None,
-    sheet: str | None,
-    table_format: TableFormat | None,
-    sink: Sink,
+    original: Source, table_format: TableFormat | None, sink: Sink, scratch: Scratch
 ) -> TableFile:
-    original = _source(source, name, sheet)
-    with unpacked(original) as file, tempfile.TemporaryDirectory() as folder:
-        form = table_format or sniff(file)
-        if file.sheet is not None and form.kind != "excel":
-            message = f"{original.name} has no sheets or files to choose from"
-            raise ValueError(f"{message}; do not give `sheet`.")
-        rows, form = _open(file, form, Path(folder))
-        check_columns(original.name, len(rows.header))
-        most = MOST_RECORD_CELLS if isinstance(rows, Records) else MOST_CELLS
-        names = unique_names(rows.header)
-        copies = Copies(rows.header, original.name)
+    file = unpack(original, scratch)
+    form = table_format or sniff(file)
+    if file.sheet is not None and form.kind != "excel":
+        message = f"{original.name} has no sheets or files to choose from"
+        raise ValueError(f"{message}; do not give `sheet`.")
+    rows, form = _open(file, form, scratch)
+    check_columns(original.name, rows.header)
+    most = MOST_RECORD_CELLS if isinstance(rows, Records) else MOST_CELLS
+    names = unique_names(rows.header)
+    copies = Copies(rows.header, original.name)
 
-        def batches() -> Iterator[Any]:
-            n_rows = 0
-            for batch in rows.batches():
-                n_rows += len(batch)
-                check_rows(original.name, n_rows, len(names), most)
-                yield copies.compare(batch)
+    def batches() -> Iterator[Any]:
+        n_rows = 0
+        for batch in rows.batches():
+            n_rows += len(batch)
+            check_rows(original.name, n_rows, len(names), most)
+            yield copies.compare(batch)
 
-        if isinstance(rows, ParquetRows):
-            n_rows = _copy(batches, names, sink)
-        else:
-            n_rows = read_cells(batches, names, form, sink)
-        if not n_rows:
-            message = f"{original.name} has a header but no rows; add rows of data."
-            raise ValueError(message)
-        copies.check()
-        return TableFile(form, n_rows, len(names))
+    if isinstance(rows, ParquetRows):
+        n_rows = _copy(batches, names, sink)
+    else:
+        n_rows = read_cells(batches, names, form, sink)
+    if not n_rows:
+        message = f"{original.name} has a header but no rows; add rows of data."
+        raise ValueError(message)
+    copies.check()
+    return TableFile(form, n_rows, len(names))
 
 
 def _open(
-    file: Source, form: TableFormat, folder: Path
+    file: Source, form: TableFormat, scratch: Scratch
 ) -> tuple[CsvText | ExcelSheet | JsonRecords | ParquetRows, TableFormat]:
     match form.kind:
         case "parquet":
@@ -235,7 +250,7 @@ def _open(
             return sheet, replace(form, sheet=sheet.sheet)
         case "json":
             return JsonRecords(file, form.encoding), form
-    return CsvText(file, form, folder), form
+    return CsvText(file, form, scratch), form
 
 
 def _copy(batches: Callable[[], Iterator[Any]], names: list[str], sink: Sink) -> int:

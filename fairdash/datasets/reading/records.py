@@ -30,6 +30,10 @@ MOST_BATCH, LEAST_BATCH, BATCH_CELLS = 50_000, 256, 1_000_000
 CHARACTERS = 1 << 20
 LONGEST_RECORD = 1 << 24  # characters; more is a record that never ends
 LONGEST_WHOLE = 19  # digits; longer ones are names, see `cells`
+# what openpyxl raises on a workbook whose parts do not fit together
+WORKBOOK_ERRORS = (
+    ArithmeticError, AttributeError, LookupError, SyntaxError, TypeError, ValueError,
+)  # fmt: skip
 SPACES = re.compile(r"\s*")
 
 
@@ -127,8 +131,10 @@ def _filled(sheet: Any) -> Iterator[tuple[Any, ...]]:
 def _undamaged(name: str) -> Iterator[None]:
     try:
         yield
-    except (*ZIP_ERRORS, KeyError, ValueError, SyntaxError) as error:
-        message = f"{name} is a damaged Excel file ({error})"
+    except SeveralTablesError:
+        raise
+    except (*ZIP_ERRORS, *WORKBOOK_ERRORS) as error:
+        message = f"{name} is a damaged Excel file"
         raise ValueError(f"{message}; save it again as .xlsx.") from error
 
 
@@ -147,7 +153,7 @@ class JsonRecords(Records):
             keys.update(dict.fromkeys(record))
             n_rows += 1
         self.header = list(keys)
-        check_columns(source.name, len(keys))
+        check_columns(source.name, keys)
         check_rows(source.name, n_rows, len(keys), MOST_RECORD_CELLS)
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
@@ -178,7 +184,7 @@ class JsonRecords(Records):
         closing = ""
         if rest.startswith("["):
             closing, at = "]", 1
-        reason: object = "it ends too early"
+        reason = "it ends too early"
         while True:
             at = _skip(rest, at, "," if closing and number else "")
             if closing and rest.startswith(closing, at):
@@ -196,7 +202,7 @@ class JsonRecords(Records):
                     yield value
                     continue
             except json.JSONDecodeError as error:
-                reason = error
+                reason = f"{error.msg} at character {error.pos - at + 1}"
             except RecursionError:
                 reason = "lists in lists without end"
                 break

@@ -8,13 +8,12 @@ before it is counted.
 import gzip
 import io
 import lzma
+import os
 import re
 import struct
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO
@@ -24,10 +23,13 @@ MOST_ROWS = 50_000_000
 MOST_CELLS = 200_000_000  # rows times columns, empty ones too
 MOST_RECORD_CELLS = 20_000_000  # the same of workbooks and JSON, read cell by cell
 MOST_SHEET_ROWS = 1 << 20  # of Excel: a row is numbered, so a gap may have no end
+LONGEST_NAME = 1_000  # characters of a column's name
 LONGEST_CELL = 131_072  # characters; more is a quote that is never closed
 MOST_UNPACKED = 4 << 30  # bytes; a small archive can be made to fill any disk
 MOST_TEXT = 1 << 30  # bytes of the texts of a Parquet file, each cell counted
 MOST_BESIDE = 128 << 20  # bytes of what of a workbook is kept in memory
+MOST_SHOWN, SHOWN_LETTERS = 8, 60  # of them that a message names
+MOST_CHOICES = 100  # tables of an archive or sheets of a workbook that are offered
 MOST_NESTED = 8  # archives in one another; one that holds itself has no end
 MOST_TIMES = 250  # as many bytes as in the archive; tables reach twenty
 MOST_TEXT_TIMES = 1_000  # the same of the texts of a Parquet file
@@ -42,6 +44,7 @@ ZIP_ERRORS = (
     RuntimeError,
     EOFError,
     OSError,
+    UnicodeDecodeError,
     struct.error,
     zlib.error,
     lzma.LZMAError,
@@ -67,8 +70,15 @@ NOT_TABLES = {
 }
 
 
-def check_columns(name: str, n_columns: int) -> None:
-    """Raise ValueError when a file has no columns, or too many."""
+def check_columns(name: str, header: Collection[str]) -> None:
+    """Raise ValueError when a file has no columns, too many, or one without end."""
+    n_columns = len(header)
+    longest = max(map(len, header), default=0)
+    if longest > LONGEST_NAME:
+        raise ValueError(
+            f"{name} has a column whose name has {longest:,} characters, more than "
+            f"{LONGEST_NAME:,}; rename it."
+        )
     if not n_columns:
         raise ValueError(f"{name} has no columns; choose a file with columns.")
     if n_columns > MOST_COLUMNS:
@@ -119,14 +129,46 @@ def check_cell(column: str, longest: Any) -> None:
 class SeveralTablesError(ValueError):
     """A workbook or an archive holds several tables and none of them was chosen.
 
-    ``names`` are sheets or files, to choose from with ``sheet``; ``found`` says where.
+    ``names`` are the first sheets or files, to choose from with ``sheet``; ``found``
+    says where.
     """
 
-    def __init__(self, found: str, names: list[str]) -> None:
+    def __init__(self, found: str, names: Sequence[str]) -> None:
+        offered = tuple(names[:MOST_CHOICES])
+        if len(names) > len(offered):
+            found += f" (the first {len(offered)} are listed)"
+        shown = [name[:SHOWN_LETTERS] for name in offered[:MOST_SHOWN]]
+        more = " …" if len(names) > len(shown) else ""
         super().__init__(
-            f"{found}; choose one with `sheet`: {', '.join(map(repr, names))}."
+            f"{found}; choose one with `sheet`: {', '.join(map(repr, shown))}{more}."
         )
-        self.found, self.names = found, tuple(names)
+        self.found, self.names = found, offered
+
+
+Scratch = Callable[[], BinaryIO]
+
+
+class _View(io.RawIOBase):
+    """A file from its beginning, whoever else reads it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._descriptor, self._at = file.fileno(), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n_bytes = os.preadv(self._descriptor, [buffer], self._at)
+        self._at += n_bytes
+        return n_bytes
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        size = os.fstat(self._descriptor).st_size
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at}.get(whence, size)
+        return self._at
 
 
 @dataclass(frozen=True)
@@ -137,7 +179,7 @@ class Source:
     the file of an archive that this is.
     """
 
-    content: bytes | Path
+    content: bytes | Path | BinaryIO
     name: str
     sheet: str | None = None
     member: str | None = None
@@ -147,13 +189,17 @@ class Source:
         """Number of bytes."""
         if isinstance(self.content, bytes):
             return len(self.content)
-        return self.content.stat().st_size
+        if isinstance(self.content, Path):
+            return self.content.stat().st_size
+        return os.fstat(self.content.fileno()).st_size
 
     def open(self) -> BinaryIO:
         """Return the content as a file at its beginning; memory is not copied."""
         if isinstance(self.content, bytes):
             return io.BytesIO(self.content)
-        return open(self.content, "rb")
+        if isinstance(self.content, Path):
+            return open(self.content, "rb")
+        return io.BufferedReader(_View(self.content))
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
         """Return the first bytes."""
@@ -161,13 +207,11 @@ class Source:
             return file.read(size)
 
 
-@contextmanager
-def unpacked(
-    source: Source, folder: Path | None = None, *, depth: int = 0
-) -> Iterator[Source]:
-    """Give the table within a gzip file or a ZIP archive, unpacked on disk.
+def unpack(source: Source, scratch: Scratch, depth: int = 0) -> Source:
+    """Return the table within a gzip file or a ZIP archive, unpacked on disk.
 
-    ``depth`` is in how many others the file was found.
+    ``scratch`` returns a new file that goes when it is closed, ``depth`` is in how many
+    others the file was found.
     """
     if not source.size:
         raise ValueError(f"{source.name} is empty; choose a file with a table.")
@@ -181,13 +225,9 @@ def unpacked(
                 f"{source.name} is an archive in more than {MOST_NESTED} others; save "
                 "the table anew, unpacked."
             )
-        with tempfile.TemporaryDirectory(dir=folder) as beside:
-            unpack = _gunzip if head.startswith(GZIP) else _unzip
-            inner = unpack(source, Path(beside) / "table")
-            with unpacked(inner, depth=depth + 1) as table:
-                yield table
-    else:
-        yield source
+        inner = (_gunzip if head.startswith(GZIP) else _unzip)(source, scratch())
+        return unpack(inner, scratch, depth + 1)
+    return source
 
 
 def _is_workbook(source: Source, head: bytes) -> bool:
@@ -233,40 +273,38 @@ def _check_sheet(archive: zipfile.ZipFile, sheet: str, name: str) -> None:
         return  # reading says so, if it is the sheet that is asked for
 
 
-def _gunzip(source: Source, path: Path) -> Source:
+def _gunzip(source: Source, out: BinaryIO) -> Source:
     try:
         with source.open() as packed, gzip.open(packed) as file:
-            _copy(file, path, source)
+            _copy(file, out, source)
     except (OSError, EOFError, zlib.error) as error:
-        message = f"{source.name} is a damaged gzip file ({error}); compress it again."
+        message = f"{source.name} is a damaged gzip file; compress it again."
         raise ValueError(message) from error
-    return Source(path, source.name, source.sheet, source.member)
+    return Source(out, source.name, source.sheet, source.member)
 
 
-def _unzip(source: Source, path: Path) -> Source:
+def _unzip(source: Source, out: BinaryIO) -> Source:
     try:
         with source.open() as file, zipfile.ZipFile(file) as archive:
             known = [info.filename for info in archive.infolist() if _is_file(info)]
             member, sheet = _choose(known, source)
             with archive.open(member) as packed:
-                _copy(packed, path, source)
+                _copy(packed, out, source)
     except NotImplementedError as error:
-        message = (
-            f"{source.name} cannot be unpacked ({error}); compress it with Deflate."
-        )
+        message = f"{source.name} cannot be unpacked; compress it with Deflate."
         raise ValueError(message) from error
-    except ZIP_ERRORS as error:
-        what = f"a damaged ZIP file ({error}); compress it again."
+    except (KeyError, *ZIP_ERRORS) as error:
+        what = "a damaged ZIP file; compress it again."
         if "password" in str(error):
             what = "locked; make a ZIP without a password."
         raise ValueError(f"{source.name} is {what}") from error
-    return Source(path, f"{source.name}/{member}", sheet, member)
+    return Source(out, f"{source.name}/{member}", sheet, member)
 
 
 def _is_file(info: zipfile.ZipInfo) -> bool:
-    name = PurePosixPath(info.filename).name
-    hidden = name.startswith(".") or info.filename.startswith("__MACOSX/")
-    return not (info.is_dir() or hidden)
+    name = PurePosixPath(info.filename).name  # without one zipfile asks in vain
+    hidden = not name or name.startswith(".") or info.filename.startswith("__MACOSX/")
+    return not (hidden or info.is_dir())
 
 
 def _choose(members: list[str], source: Source) -> tuple[str, str | None]:
@@ -283,10 +321,10 @@ def _choose(members: list[str], source: Source) -> tuple[str, str | None]:
     raise SeveralTablesError(f"{source.name} holds {len(tables)} tables{but}", tables)
 
 
-def _copy(file: IO[bytes] | gzip.GzipFile, path: Path, source: Source) -> None:
+def _copy(file: IO[bytes] | gzip.GzipFile, out: BinaryIO, source: Source) -> None:
     written = 0
-    with open(path, "wb") as out:
-        while block := file.read(BLOCK):
-            written += len(block)
-            check_unpacked(source.name, written, source.size)
-            out.write(block)
+    while block := file.read(BLOCK):
+        written += len(block)
+        check_unpacked(source.name, written, source.size)
+        out.write(block)
+    out.flush()

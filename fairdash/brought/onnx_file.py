@@ -1,32 +1,27 @@
-"""Check an ONNX file and run it, in a process of its own that can do nothing else.
+"""Check an ONNX file and run it, in the box.
 
-`fairdash.brought.OnnxModel` starts this file as a script, so it imports nothing of the
-package. It reads messages from standard input, each after its length in 8 bytes: first
-the ONNX file, then NumPy archives of inputs; and answers each with JSON or an array.
-Nothing here unpickles. Memory and processor time are limited, and once the libraries
-are loaded no file can be opened.
+`fairdash.brought.OnnxModel` sends messages: first the ONNX file, then NumPy archives of
+inputs. Each is answered with JSON or an array. Nothing here unpickles.
 """
 
 import io
 import json
 import math
-import resource
-import select
-import struct
-import sys
-from contextlib import suppress
-from typing import Any
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, BinaryIO
 
 import numpy as np
 import onnx
 import onnxruntime
 
-MOST_BYTES = 2 << 30  # of memory beyond what the libraries take
+from fairdash import box
+
+TASK = f"{__name__}:open_model"
+LIMITS = box.Limits(memory=2 << 30, seconds=600, written=0, idle=300)
 MOST_NODES = 2_000  # onnxruntime takes time squared in them to load
 MOST_VALUES = 50_000_000  # of one tensor in the file
 MOST_INPUTS = 2_000
-SECONDS = 600  # of processor time for a message, if nobody is left to stop it before
-IDLE_SECONDS = 300  # after which it ends
 # none that reads files, loops, holds a graph of its own or makes a tensor of a size
 # that its input's values say
 OPERATORS = {
@@ -228,69 +223,30 @@ class Runner:
 
 def _short(error: Exception) -> str:
     if isinstance(error, MemoryError) or "bad_alloc" in str(error):
-        return f"it needs more than {MOST_BYTES >> 30} GiB of memory"
+        return f"it needs more than {LIMITS.memory >> 30} GiB of memory"
     return " ".join(str(error).split())[:300]
 
 
-def _send(content: bytes) -> None:
-    sys.stdout.buffer.write(struct.pack(">Q", len(content)) + content)
-    sys.stdout.buffer.flush()
-
-
-def _receive() -> bytes | None:
-    asked, _, _ = select.select([sys.stdin], [], [], IDLE_SECONDS)
-    head = sys.stdin.buffer.read(8) if asked else b""
-    if len(head) < 8:
-        return None
-    return sys.stdin.buffer.read(struct.unpack(">Q", head)[0])
-
-
-def _load_lazy_modules() -> None:
+@cache
+def warm_up() -> None:
+    """Read an array as messages bring them, since NumPy loads modules when needed."""
     buffer = io.BytesIO()
     np.savez(buffer, i0=np.array(["a"]))
     buffer.seek(0)
     np.load(buffer)["i0"].astype(object)
-    json.loads(json.dumps({"a": ["é"]}))
 
 
-def _limit() -> None:
-    with suppress(OSError):  # where there is no /proc, memory is not limited
-        with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MOST_BYTES,) * 2)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+def open_model(files: Sequence[BinaryIO]) -> box.Handler:
+    """Return what takes an ONNX file, and then inputs of its model."""
+    runner: Runner | None = None
 
+    def handle(message: bytes) -> bytes:
+        nonlocal runner
+        if runner is None:
+            runner = Runner(message)
+            return json.dumps(runner.facts).encode()
+        buffer = io.BytesIO()
+        np.save(buffer, runner(message), allow_pickle=False)
+        return buffer.getvalue()
 
-def _limit_time() -> None:
-    """Allow processor time for one more message, whatever those before took."""
-    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used) + SECONDS, most))
-
-
-def serve() -> None:
-    """Answer until standard input ends, or nothing comes for a while."""
-    _load_lazy_modules()
-    _limit()
-    run: Runner | None = None
-    while (content := _receive()) is not None:
-        _limit_time()
-        try:
-            if run is None:
-                run = Runner(content)
-                _send(json.dumps(run.facts).encode())
-            else:
-                buffer = io.BytesIO()
-                np.save(buffer, run(content), allow_pickle=False)
-                _send(buffer.getvalue())
-        except MemoryError:
-            why = f"it needs more than {MOST_BYTES >> 30} GiB of memory"
-            _send(json.dumps({"error": why}).encode())
-        except ValueError as error:
-            _send(json.dumps({"error": str(error)}).encode())
-
-
-if __name__ == "__main__":
-    serve()
+    return handle

@@ -1,0 +1,125 @@
+"""What a boxed process does: it locks itself in, then answers one message at a time.
+
+A task is a function of this package that takes the open files of a request and returns
+a `Handler`. It is called while modules can still be loaded, and reads nothing foreign;
+its handler is called for each message after the lock.
+"""
+
+import fcntl
+import math
+import os
+import resource
+import struct
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from socket import socket
+from typing import Any, BinaryIO
+
+Handler = Callable[[bytes], bytes]
+
+FIRST = 3  # number of the channel; the files follow it, nothing else is open
+MOST_FILES = 64
+DONE, REFUSED, FAILED, FULL = b"+", b"-", b"!", b"m"  # the first byte of an answer
+HEAD = struct.Struct(">Q")
+BLOCK = 1 << 20
+
+
+def load(task: str) -> Callable[[Sequence[BinaryIO]], Handler]:
+    """Return the task that ``module:function`` names.
+
+    A function ``warm_up`` of its module is called first: it loads what is loaded late.
+    """
+    name, _, function = task.partition(":")
+    module = import_module(name)
+    if hasattr(module, "warm_up"):
+        module.warm_up()
+    return getattr(module, function)
+
+
+def serve(request: dict[str, Any], descriptors: Sequence[int]) -> None:
+    """Lock this process in and answer until the channel ends or stays silent.
+
+    ``descriptors`` are the channel and the files of the request.
+    """
+    _renumber(descriptors)
+    channel = socket(fileno=FIRST)
+    channel.settimeout(request["idle"])
+    files = [
+        os.fdopen(FIRST + i, "r+b" if i > 1 else "rb", closefd=False)
+        for i in range(1, len(descriptors))
+    ]
+    handler = load(request["task"])(files)
+    _lock(FIRST + len(descriptors), request["memory"], request["written"])
+    with suppress(EOFError, OSError):
+        while True:
+            message = receive(channel)
+            _allow_seconds(request["seconds"])
+            send(channel, _answer(handler, message))
+
+
+def send(channel: socket, message: bytes) -> None:
+    """Send a message after its length."""
+    channel.sendall(HEAD.pack(len(message)))
+    channel.sendall(message)
+
+
+def receive(channel: socket) -> bytearray:
+    """Return the next message; EOFError when the channel ended."""
+    (size,) = HEAD.unpack(_read(channel, HEAD.size))
+    return _read(channel, size)
+
+
+def _read(channel: socket, size: int) -> bytearray:
+    content = bytearray()
+    while len(content) < size:
+        block = channel.recv(min(size - len(content), BLOCK))
+        if not block:
+            raise EOFError
+        content += block
+    return content
+
+
+def _answer(handler: Handler, message: bytearray) -> bytes:
+    try:
+        return DONE + handler(bytes(message))
+    except ValueError as error:
+        return REFUSED + str(error).encode(errors="replace")
+    except MemoryError:
+        return FULL
+    except Exception:  # a library met what its authors did not think of
+        return FAILED + traceback.format_exc(limit=-20).encode(errors="replace")
+
+
+def _renumber(descriptors: Sequence[int]) -> None:
+    """Give descriptors the numbers from `FIRST` on, and close all others."""
+    beyond = FIRST + len(descriptors) + max(descriptors)
+    aside = [fcntl.fcntl(d, fcntl.F_DUPFD, beyond) for d in descriptors]
+    for number, descriptor in enumerate(aside, start=FIRST):
+        os.dup2(descriptor, number, inheritable=False)
+    os.dup2(1, 0)  # standard input was the line to the app
+    os.dup2(1, 2)  # nothing foreign is printed
+    os.closerange(FIRST + len(descriptors), os.sysconf("SC_OPEN_MAX"))
+
+
+def _lock(n_open: int, memory: int, written: int) -> None:
+    """Open no further file, write so many bytes to each, take so much more memory."""
+    with suppress(OSError):  # where there is no /proc, memory is not limited
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + memory,) * 2)
+    os.closerange(n_open, os.sysconf("SC_OPEN_MAX"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # every number below is taken, so none is free for another file, pipe or socket
+    resource.setrlimit(resource.RLIMIT_NOFILE, (n_open, n_open))
+    sys.setrecursionlimit(1_000)
+
+
+def _allow_seconds(seconds: int) -> None:
+    """Allow processor time for one more message, whatever those before took."""
+    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used) + seconds, most))

@@ -1,0 +1,196 @@
+"""A boxed process does its task, and can do nothing else."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from fairdash import box
+from fairdash.box import client
+
+TASK = "boxed:open_anything"
+HERE = Path(__file__).parent
+NO_FILE_LEFT = f"OSError {errno.EMFILE}"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def supervisor():
+    """A supervisor that finds the tasks of these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client, "_ROOT", HERE)
+        patch.setattr(client, "_supervisor", client._Supervisor())
+        yield client._supervisor
+        client._supervisor.stop()
+
+
+@pytest.fixture
+def files():
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
+        source.write(b"age,sex\n")
+        source.seek(0)
+        yield source, out
+
+
+def ask(verb, argument=None, files=(), **limits):
+    message = json.dumps([verb, argument]).encode()
+    return json.loads(box.run(TASK, message, files, limits=box.Limits(**limits)))
+
+
+def gone(process):
+    for _ in range(200):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_it_reads_the_file_it_is_given_and_writes_the_other(files):
+    _, out = files
+    assert ask("source", files=files) == "age,sex\n"
+    ask("write", 1_000, files=files)
+    assert os.fstat(out.fileno()).st_size == 1_000
+
+
+def test_it_opens_no_other_file_and_no_connection_and_starts_nothing(files, tmp_path):
+    for verb, argument in {
+        "read": "/etc/passwd",
+        "make": str(tmp_path / "made"),
+        "connect": 80,
+        "start": ["true"],
+    }.items():
+        with pytest.raises(box.Refused, match=NO_FILE_LEFT):
+            ask(verb, argument, files)
+    with pytest.raises(box.Refused, match="OSError"):
+        ask("temporary")
+    assert list(tmp_path.iterdir()) == []
+    # input, output, errors, the channel and two files
+    assert ask("descriptors", 200, files) == list(range(6))
+
+
+def test_its_interpreter_is_isolated(supervisor, monkeypatch, tmp_path):
+    (tmp_path / "numpy.py").write_text("raise SystemExit('taken over')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    supervisor.stop()  # the next one starts here
+    assert "site-packages" in ask("numpy")
+    assert not {"", str(tmp_path)} & set(ask("path"))
+    assert "AWS_SECRET_ACCESS_KEY" not in ask("environment")
+
+
+def test_its_limits_hold(files):
+    with pytest.raises(box.Ended, match=r"900 seconds of a processor or 0\.1 GiB"):
+        ask("grow", 1 << 30, memory=100 << 20)
+    with pytest.raises(box.Ended, match="more than 1 seconds of a processor"):
+        ask("spin", seconds=1)
+    with pytest.raises(box.Refused, match=f"OSError {errno.EFBIG}"):
+        ask("write", 2_000, files, written=1_000)
+    assert os.fstat(files[1].fileno()).st_size <= 1_000
+    with (
+        box.Child(TASK) as child,
+        pytest.raises(box.Ended, match=r"longer than 0\.1 s"),
+    ):
+        child.ask(b'["sleep", 60]', most_seconds=0.1)
+
+
+def test_each_message_has_its_own_time():
+    with box.Child(TASK, limits=box.Limits(seconds=7)) as child:
+        process = json.loads(child.ask(b'["pid", null]'))
+        fields = Path(f"/proc/{process}/limits").read_text().split("Max cpu time")[1]
+        assert 7 <= int(fields.split()[0]) <= 9
+        assert not child.ended
+        os.kill(process, signal.SIGKILL)
+        assert gone(process)
+        assert child.ended
+
+
+def test_what_it_says_is_said_and_what_nobody_foresaw_is_a_refusal(caplog):
+    with pytest.raises(box.Refused, match=r"^Köln is no number$"):
+        ask("refuse", "Köln is no number")
+    with pytest.raises(box.Ended, match="damaged"):
+        ask("fail")
+    assert "KeyError: 'gone'" in caplog.text
+    with (
+        box.Child("no_such_module:open") as child,
+        pytest.raises(box.Ended, match=r"a package is missing.*no_such_module"),
+    ):
+        child.ask(b"")
+
+
+def test_what_the_watch_raises_ends_the_process():
+    def watch(seconds, waiting):
+        raise KeyboardInterrupt
+
+    with box.Child(TASK) as child:
+        process = json.loads(child.ask(b'["pid", null]'))
+        with pytest.raises(KeyboardInterrupt):
+            child.ask(b'["spin", null]', watch)
+    assert gone(process)
+
+
+def test_two_of_a_user_are_at_work_and_the_others_wait_and_are_told(monkeypatch):
+    begun, over = threading.Semaphore(0), threading.Event()
+
+    def hold(seconds, waiting):
+        begun.release()
+        if over.is_set():
+            raise TimeoutError
+
+    def occupy():
+        with pytest.raises(TimeoutError):
+            box.run(TASK, b'["sleep", 60]', owner="ann", watch=hold)
+
+    threads = [threading.Thread(target=occupy) for _ in range(box.client.AT_ONCE)]
+    for thread in threads:
+        thread.start()
+    for _ in threads:
+        begun.acquire()
+
+    told = []
+
+    def wait(seconds, waiting):
+        told.append(waiting)
+        over.set()
+
+    assert box.run(TASK, b'["pid", null]', owner="bob")  # another user's goes on
+    assert box.run(TASK, b'["pid", null]', owner="ann", watch=wait)
+    assert told[0]
+    for thread in threads:
+        thread.join()
+
+
+def test_it_starts_anew_when_its_supervisor_was_killed(supervisor):
+    ask("pid")
+    supervisor._process.kill()
+    supervisor._process.wait()
+    assert ask("pid")
+
+
+def test_nothing_is_left_of_it_when_the_app_is_killed():
+    app = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from pathlib import Path; from fairdash.box import client\n"
+            "client._ROOT = Path(sys.argv[1])\n"
+            "child = client.Child('boxed:open_anything')\n"
+            "print(child.ask(b'[\"pid\", null]').decode(), flush=True)\n"
+            "child.ask(b'[\"spin\", null]')",
+            str(HERE),
+        ],
+        stdout=subprocess.PIPE,
+    )
+    with app:
+        process = int(app.stdout.readline())
+        app.kill()
+    assert gone(process)
