@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fairdash.jobs._bundle import Unpacked, finished_file, pack_runs, unpack_runs
 from fairdash.jobs._engine import (
     Lease,
     attach,
     engine_lives,
-    engine_waits_for,
     ensure_engine,
     use_scheduler,
     watching,
@@ -21,6 +19,7 @@ from fairdash.jobs._shares import (
     shares,
     withdraw,
 )
+from fairdash.jobs._waits import FOR_DATABASE, Wait, engine_waits_for, why_waits
 from fairdash.jobs._watch import JsonLines, log_to_stderr, logs_json, metrics
 from fairdash.jobs._work import (
     cancel,
@@ -30,6 +29,13 @@ from fairdash.jobs._work import (
     run_open,
     submit,
     wake,
+)
+from fairdash.jobs.bundle import (
+    BUNDLE_TASK,
+    Unpacked,
+    finished_file,
+    pack_runs,
+    unpack_runs,
 )
 
 if TYPE_CHECKING:

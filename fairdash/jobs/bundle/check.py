@@ -1,0 +1,370 @@
+"""Read a bundle in the box: first what it says, then all it holds, checked.
+
+`open_facts` answers with the `Facts`. `open_bundle` reads the tables, makes the data
+sets, and holds every model against their rows; what it found right it writes to the
+files it was given: tables as Parquet, arrays as Arrow.
+"""
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
+from zipfile import BadZipFile, ZipFile
+from zlib import error as ZlibError
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import parquet
+from pydantic import TypeAdapter, ValidationError
+from safetensors import SafetensorError
+from safetensors import numpy as safetensors
+
+from fairdash import box
+from fairdash._wording import size
+from fairdash.datasets import (
+    SAMPLES,
+    Dataset,
+    TableFile,
+    convert_table,
+    encode,
+    load_table,
+    make_dataset,
+    split,
+    table_digest,
+    training_rows,
+)
+from fairdash.jobs.bundle.form import (
+    EPOCH,
+    FACTS,
+    HISTORY,
+    RATIO,
+    RATIOS,
+    SCORES,
+    Arrays,
+    Facts,
+    PackedRun,
+)
+from fairdash.jobs.bundle.pack import finished_file
+from fairdash.methods import scorer_of
+from fairdash.store import ScoreFacts, read_scores
+from fairdash.sweep import RESULTS_VERSION, SweepSpec, Trial, expand
+
+LARGEST = 2**31  # bytes of all that a bundle holds
+LARGEST_FACTS = 16 << 20
+MOST_CURVE_CELLS, MOST_CURVES = 10_000_000, 100
+MOST_DIMENSIONS = 3
+PROBED = 1_000  # rows that a model is asked for, where its scores came along
+NETWORK, CURVE, RESULT, ADDED = "network", "curve", "result", "added scores"
+SCHEMA = pa.schema(
+    {
+        "member": pa.string(),  # a trial, or scores that were added
+        "part": pa.string(),
+        "name": pa.string(),
+        "dtype": pa.string(),
+        "shape": pa.list_(pa.int64()),
+        "content": pa.large_binary(),
+    }
+)
+_BROKEN = (
+    pa.ArrowException, BadZipFile, EOFError, KeyError, NotImplementedError, OSError,
+    RuntimeError, SafetensorError, ZlibError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `open_bundle` is asked for.
+
+    Attributes
+    ----------
+    tables : list of str
+        sha256 of the table of each run.
+    given : list of str
+        Those that are here: the files after the second.
+    n_new : int
+        Files after these, which take the tables of the bundle in the order in which
+        runs name them. The rest is for scratch.
+    """
+
+    tables: list[str]
+    given: list[str]
+    n_new: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a bundle holds: new tables and added scores by sha256, data sets by run."""
+
+    tables: dict[str, TableFile]
+    scores: dict[str, ScoreFacts]
+    data_keys: list[str]
+
+
+def open_facts(files: Sequence[BinaryIO]) -> box.Handler:
+    """Return what says what the bundle in the first file holds, as JSON of `Facts`."""
+
+    def handle(message: bytes) -> bytes:
+        with _opened(files[0]) as bundle:
+            return _facts(bundle).model_dump_json().encode()
+
+    return handle
+
+
+def open_bundle(files: Sequence[BinaryIO]) -> box.Handler:
+    """Return what checks the bundle in the first file, its arrays into the second.
+
+    It takes a `Request` and returns an `Answer`, both as JSON.
+    """
+
+    def handle(message: bytes) -> bytes:
+        request = TypeAdapter(Request).validate_json(message)
+        with _opened(files[0]) as bundle:
+            answer = _Check(bundle, request, files).answer()
+        return TypeAdapter(Answer).dump_json(answer)
+
+    return handle
+
+
+@cache
+def warm_up() -> None:
+    """Check the bundle of a sample: libraries load modules when they need them."""
+    with ExitStack() as stack:
+        bundle = stack.enter_context(open(finished_file("hiring"), "rb"))
+        arrays, given = (stack.enter_context(TemporaryFile()) for _ in range(2))
+        sample = SAMPLES["hiring"].path
+        convert_table(sample, given)
+        open_facts([bundle])(b"")
+        digest = table_digest(sample)
+        request = Request([digest], [digest], 0)
+        open_bundle([bundle, arrays, given])(TypeAdapter(Request).dump_json(request))
+
+
+def specification(run: PackedRun) -> SweepSpec:
+    """Return what a run asks for.
+
+    Raises ValueError, naming fields but not their content, where that is not valid.
+    """
+    try:
+        spec = SweepSpec.of_run(run.spec)
+    except ValidationError as error:
+        raise ValueError(f"its settings are not valid: {_places(error)}") from None
+    except (AttributeError, KeyError, TypeError):
+        raise ValueError("its settings name no methods") from None
+    if spec.data.path is not None:
+        raise ValueError(
+            "its data are named by a path; a bundle names a sample, or brings its table"
+        )
+    return spec
+
+
+def _places(error: ValidationError) -> str:
+    places = [".".join(map(str, finding["loc"])) for finding in error.errors()]
+    return ", ".join(dict.fromkeys(places[:5]))
+
+
+@contextmanager
+def _opened(file: BinaryIO) -> Iterator[ZipFile]:
+    """Give the archive of a bundle; ValueError where it is none, or too large."""
+    try:
+        with ZipFile(file) as bundle:
+            total = sum(member.file_size for member in bundle.infolist())
+            if total > LARGEST:
+                message = f"it would take {size(total)} unpacked"
+                raise ValueError(f"{message}; {size(LARGEST)} are allowed")
+            yield bundle
+    except _BROKEN:
+        raise ValueError("it is damaged, or no bundle of fairdash") from None
+
+
+def _facts(bundle: ZipFile) -> Facts:
+    """Return what a bundle says it holds, every member as it was written."""
+    if bundle.getinfo(FACTS).file_size > LARGEST_FACTS:
+        raise ValueError(f"{FACTS} is larger than {size(LARGEST_FACTS)}")
+    try:
+        facts = Facts.model_validate_json(bundle.read(FACTS))
+    except ValidationError as error:
+        raise ValueError(f"{FACTS} is not valid: {_places(error)}") from None
+    if sorted([*facts.sha256, FACTS]) != sorted(bundle.namelist()):
+        raise ValueError(f"it holds other files than {FACTS} names")
+    for member, digest in facts.sha256.items():
+        if sha256(bundle.read(member)).hexdigest() != digest:
+            raise ValueError("it is damaged: a file in it is not as written")
+    for run in facts.runs:
+        specification(run)
+    if len({run.id for run in facts.runs}) < len(facts.runs):
+        raise ValueError("two of its runs have one id")
+    return facts
+
+
+class _Check:
+    """Tables, models and scores of a bundle, held against each other."""
+
+    def __init__(
+        self, bundle: ZipFile, request: Request, files: Sequence[BinaryIO]
+    ) -> None:
+        self._bundle, self._facts = bundle, _facts(bundle)
+        self._tables = request.tables
+        _, self._arrays, *rest = files
+        n_given = len(request.given)
+        self._frames = {
+            digest: load_table(file, compact=True)
+            for digest, file in zip(request.given, rest, strict=False)
+        }
+        self._new = iter(rest[n_given : n_given + request.n_new])
+        self._scratch = iter(rest[n_given + request.n_new :])
+
+    def answer(self) -> Answer:
+        """Check all and write what is right; ValueError says what is wrong first."""
+        if self._facts.version != RESULTS_VERSION:
+            raise ValueError(
+                f"its runs are of results version {self._facts.version}, this is "
+                f"version {RESULTS_VERSION}; train them from their configuration"
+            )
+        tables = self._read_tables()
+        scores, data_keys = dict[str, ScoreFacts](), []
+        with pa.ipc.new_file(self._arrays, SCHEMA) as self._out:
+            curves = self._read_curves()
+            for run, table in zip(self._facts.runs, self._tables, strict=True):
+                spec = specification(run)
+                dataset = self._dataset(spec, table)
+                data_keys.append(dataset.key)
+                if run.subgroups is not None:
+                    run.subgroups.label(dataset.frame)
+                for digest, names in run.scores.items():
+                    scores[digest] = self._read_scores(digest, names, dataset)
+                self._read_models(run, spec, dataset, curves)
+        self._arrays.flush()
+        return Answer(tables, scores, data_keys)
+
+    def _read_tables(self) -> dict[str, TableFile]:
+        """Write the tables of the bundle anew, and hold them as frames."""
+        tables = dict[str, TableFile]()
+        for run, digest in zip(self._facts.runs, self._tables, strict=True):
+            member = f"{digest}.parquet"
+            if digest in tables or member not in self._facts.sha256:
+                continue
+            file = next(self._new)
+            tables[digest] = convert_table(
+                self._bundle.read(member),
+                file,
+                name=run.table_name or "its table",
+                scratch=self._scratch.__next__,
+            )
+            frame = load_table(file, compact=True)
+            if not frame.equals(self._frames.setdefault(digest, frame)):
+                message = f"a table with the sha256 {digest[:12]}… is kept here"
+                raise ValueError(f"{message}, and its rows are others")
+        return tables
+
+    def _dataset(self, spec: SweepSpec, table: str) -> Dataset:
+        source = spec.data
+        dataset = make_dataset(
+            self._frames[table], source.roles, name=source.name, key=table
+        )
+        spec.subgroups.label(dataset.frame)
+        return dataset
+
+    def _read_curves(self) -> pd.DataFrame:
+        file = parquet.ParquetFile(io.BytesIO(self._bundle.read(HISTORY)))
+        n_cells = file.metadata.num_rows * file.metadata.num_columns
+        if n_cells > MOST_CURVE_CELLS:
+            raise ValueError(f"its curves have more than {MOST_CURVE_CELLS:,} numbers")
+        curves = file.read().to_pandas()
+        if len(curves.columns) > MOST_CURVES or not np.isfinite(curves["epoch"]).all():
+            raise ValueError("its curves are not those of models")
+        return curves
+
+    def _read_scores(
+        self, digest: str, names: list[str], dataset: Dataset
+    ) -> ScoreFacts:
+        files = {name: self._bundle.read(f"{digest}-{name}") for name in names}
+        added = read_scores(files, digest, dataset.n_rows)
+        self._write(digest, ADDED, {"scores": added.scores})
+        if added.model is not None:
+            self._write(digest, ADDED, {"model": np.frombuffer(added.model, np.uint8)})
+        return added.facts
+
+    def _read_models(
+        self, run: PackedRun, spec: SweepSpec, dataset: Dataset, curves: pd.DataFrame
+    ) -> None:
+        trials = expand(spec.fitted_to(dataset), dataset.key)
+        if run.keys != [trial.key for trial in trials]:
+            raise ValueError("its models are of other data or settings than it says")
+        encoded: dict[tuple[int, int], Any] = {}
+        for trial in trials:
+            if trial.key in run.failed:
+                continue
+            arrays: Arrays = dict(safetensors.load(self._bundle.read(trial.key)))
+            result = {
+                name: arrays.pop(name)
+                for name in (SCORES, RATIO, EPOCH, RATIOS)
+                if name in arrays
+            }
+            if arrays:
+                part = trial.seed, trial.fold
+                if part not in encoded:
+                    train = split(dataset, trial.seed, fold=trial.fold).train
+                    encoded[part] = encode(dataset, train, scaling=spec.scaling).X
+                n = PROBED if SCORES in result else dataset.n_rows
+                scores = _scores(arrays, encoded[part][:n], dataset.group[:n])
+                result.setdefault(SCORES, scores)
+                if not np.allclose(result[SCORES][:n], scores, atol=1e-4):
+                    raise ValueError(f"its model {trial.key[:12]} has other scores")
+            if not _fits(result, spec, dataset, trial):
+                raise ValueError(f"its model {trial.key[:12]} does not fit the rows")
+            curve = curves[curves["key"] == trial.key].drop(columns="key")
+            columns = curve.dropna(axis=1, how="all")
+            self._write(trial.key, NETWORK, arrays)
+            self._write(trial.key, RESULT, result)
+            self._write(
+                trial.key,
+                CURVE,
+                {str(name): columns[name].to_numpy() for name in columns},
+            )
+
+    def _write(self, member: str, part: str, arrays: Arrays) -> None:
+        for name, array in arrays.items():
+            if array.dtype.kind not in "biuf":
+                raise ValueError(f"the array {name[:80]!r} holds no numbers")
+            row = {
+                "member": member,
+                "part": part,
+                "name": name,
+                "dtype": array.dtype.str,
+                "shape": array.shape,
+                "content": array.tobytes(),
+            }
+            self._out.write_batch(pa.RecordBatch.from_pylist([row], SCHEMA))
+
+
+def _scores(arrays: Arrays, X: Any, group: Any) -> NDArray[np.float32]:
+    """Return the scores of a model; ValueError where its arrays make none."""
+    try:
+        scores = scorer_of(arrays).positive(X, group).astype(np.float32)
+    except (ArithmeticError, LookupError, TypeError) as error:
+        raise ValueError("the arrays of a model do not fit together") from error
+    if any(array.ndim > MOST_DIMENSIONS for array in arrays.values()):
+        raise ValueError("the arrays of a model have too many dimensions")
+    return scores
+
+
+def _fits(result: Arrays, spec: SweepSpec, dataset: Dataset, trial: Trial) -> bool:
+    """Return whether scores and weights are of these rows."""
+    scores: Any = result[SCORES]
+    rows = training_rows(dataset, trial.seed, spec.train_rows, fold=trial.fold)
+    weights: list[Any] = [result[name] for name in (RATIO, RATIOS) if name in result]
+    epochs, snapshots = result.get(EPOCH), result.get(RATIOS)
+    return (
+        scores.shape == (dataset.n_rows,)
+        and bool(((scores >= 0) & (scores <= 1)).all())
+        and all(array.shape[-1:] == (len(rows),) for array in weights)
+        and all(bool((np.isfinite(array) & (array >= 0)).all()) for array in weights)
+        and (None if epochs is None else epochs.shape)
+        == (None if snapshots is None else snapshots.shape[:1])
+    )

@@ -1,0 +1,164 @@
+"""Write finished runs as one file, for another home folder and with the samples."""
+
+import io
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import IO
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
+import pandas as pd
+from safetensors import numpy as safetensors
+
+from fairdash import __version__
+from fairdash._wording import plural
+from fairdash.datasets import SAMPLES
+from fairdash.jobs.bundle.form import (
+    EPOCH,
+    FACTS,
+    HISTORY,
+    RATIO,
+    RATIOS,
+    SCORES,
+    Arrays,
+    Facts,
+    PackedRun,
+)
+from fairdash.store import Artifact, Store
+from fairdash.sweep import RESULTS_VERSION, SweepSpec
+
+EPOCHS = 40  # of a curve that are kept without rows
+
+
+def finished_file(sample: str) -> Path:
+    """Return the file of the finished run that comes with a sample."""
+    return SAMPLES[sample].path.with_name(f"{sample}_run.zip")
+
+
+def pack_runs(
+    store: Store,
+    run_ids: Sequence[str],
+    file: Path | IO[bytes],
+    *,
+    rows: bool = True,
+    address: str = "",
+) -> None:
+    """Write runs that are over as one file, for `unpack_runs` in another home folder.
+
+    It holds what was asked for, tables (of a sample none), scores that were added to
+    them, models, their scores, weights r and curves, each with its sha256, and nothing
+    that can run code.
+
+    Parameters
+    ----------
+    rows : bool, default=True
+        Without, tables and scores stay here: networks are kept to the bit, so that
+        `unpack_runs` scores every row of the table again; weights r to 16 bits, after
+        the last epoch alone; curves at 40 epochs.
+    address : str
+        Query of a page, that what was looked at is found again.
+
+    Raises
+    ------
+    ValueError
+        When there is no such run, it is not over or has no model, or an earlier version
+        kept no more of one than its scores.
+    """
+    if isinstance(file, Path):  # an earlier one stays until this one is whole
+        half = file.with_name(f".{file.name}.half")
+        try:
+            with open(half, "wb") as beside:
+                pack_runs(store, run_ids, beside, rows=rows, address=address)
+            half.replace(file)
+        finally:
+            half.unlink(missing_ok=True)
+        return
+    digests: dict[str, str] = {}
+    curves: list[pd.DataFrame] = []
+    facts = []
+    with ZipFile(file, "w", ZIP_DEFLATED) as bundle:
+
+        def put(name: str, content: bytes) -> None:
+            digests[name] = sha256(content).hexdigest()
+            bundle.writestr(name, content)
+
+        for run_id in dict.fromkeys(run_ids):
+            snapshot = store.snapshot(run_id, curves=False)
+            run = snapshot.run
+            done = [one for one in snapshot.trials if one.status == "finished"]
+            if not (run.over and done):
+                raise ValueError(
+                    f"Run {run.name!r} is {run.status} with "
+                    f"{plural(len(done), 'finished model')}; export it when it is over."
+                )
+            record = store.dataset_record(run.dataset_id)
+            table = record.table_sha256
+            spec = SweepSpec.of_run(run.spec)
+            spec = spec.of_table(table, store.table_format(table))
+            if rows and not spec.data.sample and f"{table}.parquet" not in digests:
+                put(f"{table}.parquet", store.table_path(table).read_bytes())
+            added = store.packed_scores(run.dataset_id) if rows else {}
+            for digest, files in added.items():
+                for part, content in files.items():
+                    if f"{digest}-{part}" not in digests:
+                        put(f"{digest}-{part}", content)
+            for trial in done:
+                if trial.key not in digests:
+                    artifact = store.artifact(trial.key)
+                    put(trial.key, safetensors.save(_arrays(artifact, rows=rows)))
+                    curve = _curve(artifact, rows=rows)
+                    curves.append(curve.assign(key=trial.key))
+            keys = {one.key for one in done}
+            facts.append(
+                PackedRun(
+                    id=run.id,
+                    name=run.name,
+                    spec=spec.model_dump(mode="json", exclude_none=True),
+                    keys=[one.key for one in snapshot.trials],
+                    failed={
+                        one.key: one.error or f"not trained: {run.status}"
+                        for one in snapshot.trials
+                        if one.key not in keys
+                    },
+                    table_name=record.table_name,
+                    subgroups=record.subgroups,
+                    scores={digest: list(files) for digest, files in added.items()},
+                )
+            )
+        buffer = io.BytesIO()
+        pd.concat(curves).to_parquet(buffer, index=False, compression="zstd")
+        put(HISTORY, buffer.getvalue())
+        whole = Facts(
+            format=2,
+            version=RESULTS_VERSION,
+            fairdash=__version__,
+            runs=facts,
+            address=address,
+            sha256=digests,
+        )
+        bundle.writestr(FACTS, whole.model_dump_json(exclude_defaults=True))
+
+
+def _arrays(artifact: Artifact, *, rows: bool) -> Arrays:
+    """Return what is kept of a model, by name."""
+    arrays, ratio, ratios = artifact.network(), artifact.ratio(), None
+    if rows:
+        arrays[SCORES] = artifact.scores()
+        ratios = artifact.ratio_history()
+    elif not arrays:
+        message = "An earlier version kept no more of a model than its scores"
+        raise ValueError(f"{message}; export the run with its rows.")
+    if ratio is not None:
+        arrays[RATIO] = ratio if rows else ratio.astype(np.float16)
+    if ratios is not None:
+        arrays |= {EPOCH: ratios["epoch"], RATIOS: ratios["ratio"]}
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def _curve(artifact: Artifact, *, rows: bool) -> pd.DataFrame:
+    whole = artifact.history()
+    if rows:
+        return whole
+    step = max(1, len(whole) // EPOCHS)
+    return whole.astype(np.float32).iloc[::-step][::-1]
