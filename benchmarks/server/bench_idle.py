@@ -2,22 +2,32 @@
 
 An app is attached to an empty home folder, so that the engine stays. Counted is the
 processor time of the engine, its fork server, nannies and workers, which other work on
-the machine changes little.
+the machine changes little. With --busy, so many processes of others compute meanwhile,
+and a run is queued at the start: how long until its first epoch is over?
 
     python benchmarks/server/bench_idle.py [--seconds 60] [--starts 3]
+    python benchmarks/server/bench_idle.py --seconds 0 --busy 2
 """
 
 import argparse
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
 
-from fairdash.jobs import attach, engine_lives, ensure_engine
+from fairdash.jobs import attach, engine_lives, ensure_engine, queue
 from fairdash.store import open_store
+from fairdash.sweep import DataSource, MethodGrid, SweepSpec
+
+RUN = SweepSpec(
+    data=DataSource(sample="loans"), methods=(MethodGrid(method="unconstrained"),)
+)
 
 
 def family(home):
@@ -32,23 +42,50 @@ def used(processes):
     return {pid: time.user + time.system for pid, time in times}
 
 
+@contextmanager
+def busy(n):
+    """Have ``n`` processes compute, each in a session of its own as another user's."""
+    compute = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(compute, start_new_session=True) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for process in others:
+            process.kill()
+
+
+def first_epoch(home):
+    """Wait until a model in the store has finished an epoch or all."""
+    with closing(open_store(home)) as store:
+        (run,) = store.open_runs()
+        while not store.snapshot(run.id, curves=False).share:
+            time.sleep(0.05)
+        store.ask_cancel(run.id)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--starts", type=int, default=1)
+    parser.add_argument("--busy", type=int, default=0)
     options = parser.parse_args()
     os.environ.update(FAIRDASH_WORKERS="2", FAIRDASH_LINGER="0", OMP_NUM_THREADS="1")
     for _ in range(options.starts):
         home = Path(tempfile.mkdtemp()) / "home"
-        open_store(home).close()
-        with attach(home):
+        with closing(open_store(home)) as store:
+            if options.busy:
+                queue(store, RUN)
+        with attach(home), busy(options.busy):
             began = time.monotonic()
             ensure_engine(home)
             while not (home / "engine.json").exists():
                 time.sleep(0.01)
             wall, processes = time.monotonic() - began, family(home)
             start = sum(used(processes).values())
-            print(f"ready in {wall:.1f} s, {start:.2f} s of processor time")
+            print(f"ready in {wall:.1f} s, {start:.2f} s of processor time", flush=True)
+            if options.busy:
+                first_epoch(home)
+                print(f"first epoch after {time.monotonic() - began:.1f} s", flush=True)
             if options.seconds:
                 time.sleep(10)
                 before = used(processes)

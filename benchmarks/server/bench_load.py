@@ -8,8 +8,13 @@ a worker a core trains a sweep of ROAD meanwhile, with --crafted one more sessio
 loads a file that was made to take long, again and again, one of `bench_tables`. With
 several --processes each number is measured in turn, on the same store.
 
+With ``--crafted files`` every crafted file of the tests is uploaded, one after the
+other, twice: alone, to say what it cost the process that serves pages and the box, then
+beside a session, to say how long that waited. --only NAME keeps to files of that name.
+
     python benchmarks/server/bench_load.py [--sessions 20] [--seconds 60] [--every 2]
         [--training] [--crafted [constant]] [--processes 1 2]
+    python benchmarks/server/bench_load.py --crafted files [--only NAME] [--every 0.25]
 """
 
 import argparse
@@ -30,6 +35,7 @@ import websockets
 from bench_release import processor_seconds
 from bench_sliders import build, serve
 from bench_tables import TABLES
+from crafted_uploads import upload_all
 from playwright.sync_api import sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -39,6 +45,10 @@ from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 
 PAGES = ("Sweep", "Local_fairness")
+COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()", "app"]
+FILES = "files"  # all that are crafted
+# of the process that serves pages, for a file; of another session's wait
+MOST_SECONDS, MOST_MB, MOST_WAIT = 0.2, 50, 0.3
 PATIENCE = 120  # seconds for a whole page
 
 
@@ -154,6 +164,71 @@ async def load(url, run, options, pids):
     return waits, sum(map(processor_seconds, pids)) - spent
 
 
+async def release(url, run, every, over, log):
+    """Let go of a slider of Sweep until ``over``; log when, and the seconds it took."""
+    where = url.replace("http", "ws") + "/_stcore/stream"
+    async with websockets.connect(
+        where, subprotocols=["streamlit"], max_size=None, open_timeout=PATIENCE
+    ) as socket:
+        session = Session(socket, "Sweep", run)
+        await asyncio.wait_for(session.ask(), PATIENCE)
+        while not over.is_set():
+            began = time.perf_counter()
+            place = [len(log) % 20, len(log) % 10]
+            log.append((began, await session.ask(change=place)))
+            await asyncio.sleep(max(0.0, every - log[-1][1]))
+
+
+def cost_files(url, options, pid):
+    """Upload crafted files; print what each cost, and what was said of it."""
+    print(f"{'alone':44s}     kB server s   MB  box s   MB  words")
+    beyond = [0, 0]
+    for cost in upload_all(url, pid, options.only):
+        grown = cost.grown / 2**20
+        for i, is_beyond in enumerate((cost.seconds > MOST_SECONDS, grown > MOST_MB)):
+            beyond[i] += is_beyond and not cost.name.startswith("plain")
+        print(
+            f"{cost.name[:44]:44s} {cost.size / 1000:6.0f} {cost.seconds:8.2f} "
+            f"{grown:4.0f} {cost.box_seconds:6.2f} {cost.box_bytes / 2**20:4.0f}  "
+            f"{cost.words[:150]}",
+            flush=True,
+        )
+    print(f"beyond {MOST_SECONDS} s: {beyond[0]}, beyond {MOST_MB} MB: {beyond[1]}")
+
+
+async def wait_for_files(url, run, options, pid):
+    """Upload crafted files beside a session; print how long that waited at each."""
+    log, over = [], asyncio.Event()
+    session = asyncio.create_task(release(url, run, options.every, over, log))
+    await asyncio.sleep(options.warm)
+    print(f"{'beside a session':44s} waits: n   max, ms")
+    waits = {"without any upload": [seconds for _, seconds in log[len(log) // 2 :]]}
+
+    def upload():
+        for cost in upload_all(url, pid, options.only):
+            while log[-1][0] < cost.ended:
+                time.sleep(0.05)
+            waits[cost.name] = during = [
+                seconds
+                for began, seconds in log.copy()
+                if began < cost.ended and began + seconds > cost.began
+            ]
+            most = 1000 * max(during, default=0.0)
+            print(f"{cost.name[:44]:44s} {len(during):8d} {most:9.0f}", flush=True)
+
+    await asyncio.to_thread(upload)
+    over.set()
+    await session
+    quiet, *during = waits.values()
+    uploads = [seconds for waited in during for seconds in waited]
+    for words, seconds in (("quiet", quiet), ("uploads", uploads)):
+        median, high = 1000 * np.quantile(seconds, [0.5, 0.95])
+        most = 1000 * max(seconds)
+        print(f"{words:8s} ms: p50 {median:.0f}, p95 {high:.0f}, max {most:.0f}")
+    beyond = sum(max(seconds, default=0) > MOST_WAIT for seconds in during)
+    print(f"files at which it waited more than {1000 * MOST_WAIT:.0f} ms: {beyond}")
+
+
 @contextmanager
 def training(home):
     """Train a sweep that outlasts what is measured, in a worker for every core."""
@@ -178,10 +253,17 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--every", type=float, default=2)
     parser.add_argument("--training", action="store_true")
-    parser.add_argument("--crafted", nargs="?", const="constant", choices=TABLES)
+    crafted = [*TABLES, FILES]
+    parser.add_argument("--crafted", nargs="?", const="constant", choices=crafted)
+    parser.add_argument(
+        "--only", default="", help="crafted files with this in the name"
+    )
     parser.add_argument("--processes", type=int, nargs="+", default=[1])
     parser.add_argument("--warm", type=float, default=60, help="seconds to open pages")
     options = parser.parse_args()
+    if options.crafted == FILES:
+        measure_files(options)
+        return
     home = tempfile.mkdtemp()
     try:
         run = build(home, options.rows)
@@ -191,10 +273,25 @@ def main():
         shutil.rmtree(home, ignore_errors=True)
 
 
+def measure_files(options):
+    """Upload crafted files to an app alone, then to another one beside a session."""
+    for beside in (False, True):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+            run = build(home, options.rows)
+            app, url = serve(home, COMMAND)
+            try:
+                if beside:
+                    asyncio.run(wait_for_files(url, run, options, app.pid))
+                else:
+                    cost_files(url, options, app.pid)
+            finally:
+                app.send_signal(signal.SIGINT)
+                app.wait(20)
+
+
 def measure(home, run, options, processes):
     """Serve the store by so many processes, load them, and print what came of it."""
-    command = [sys.executable, "-c", "from fairdash.cli import app; app()", "app"]
-    app, url = serve(home, [*command, "--processes", str(processes)])
+    app, url = serve(home, [*COMMAND, "--processes", str(processes)])
     try:
         # all that the app started but its engine, or the app itself
         started = psutil.Process(app.pid).children()

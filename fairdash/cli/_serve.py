@@ -1,34 +1,18 @@
 """Serve the app, in one process or several, and work for others."""
 
-import gc
 import logging
 import os
-import socket
-import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import typer
 
-from fairdash import APP_FOLDER
 from fairdash.cli._options import Home, refuse, refusing
-from fairdash.cli._processes import Processes
-from fairdash.jobs import (
-    JsonLines,
-    attach,
-    ensure_engine,
-    log_to_stderr,
-    logs_json,
-    metrics,
-    watching,
-)
-from fairdash.store import Store, home_folder, keep_days, open_store, trouble
+from fairdash.jobs import attach, ensure_engine, log_to_stderr, watching
+from fairdash.store import home_folder, keep_days, open_store
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-SWITCH = 0.0001  # seconds until another session may compute, where Python says 0.005
 Log = Annotated[
     Literal["text", "json"],
     typer.Option("--log", envvar="FAIRDASH_LOG", help="Lines of text, or of JSON."),
@@ -52,41 +36,37 @@ def serve(
     ] = 1,
     log_as: Log = "text",
 ) -> None:
-    """Serve the app; Ctrl-C stops it. Open runs go on until they are finished.
+    r"""Serve the app; Ctrl-C stops it. Open runs go on until they are finished.
 
-    Without a login, which an `[auth]` section of .streamlit/secrets.toml sets up, it is
-    served to this machine alone. `/ready` answers 200 while the store works, and
-    `/metrics` counts runs, models and workers in the format of Prometheus. With several
-    processes a browser stays with one of them by a cookie.
+    Without a login, which a section `\[auth]` of .streamlit/secrets.toml sets up, only
+    this machine reaches it. `/ready` answers 200 while the store works. `/metrics`
+    counts runs, models and workers in the format of Prometheus; where there is a login
+    a monitor sends the token of FAIRDASH_METRICS_TOKEN. With several processes a
+    browser stays with one of them by a cookie.
     """
-    # only this command loads Streamlit; all three are loaded before they are frozen
-    import pyarrow  # noqa: F401
-    import streamlit
+    from fairdash.server import Login, Rules, serve_pages  # loads Streamlit
 
-    import fairdash.plots  # noqa: F401
-
-    if streamlit.secrets.load_if_toml_exists() and "auth" in streamlit.secrets:
+    with refusing():
+        login = Login.find(port)
+        keep_days()
+    if login:
         os.environ["FAIRDASH_LOGIN"] = "1"
     elif address not in LOOPBACK and not insecure:
         message = f"Whoever reaches {address} could see and delete all data. Set up a"
         raise refuse(
             f"{message} login (docs/security.md), or say --insecure if all may."
         )
+    token = os.environ.get("FAIRDASH_METRICS_TOKEN", "")
+    names = [*(name or []), *([urlsplit(login.origin).hostname or ""] if login else [])]
+    hosts = (*LOOPBACK, address, *names) if names or address in LOOPBACK else ()
+    rules = Rules(tuple(one.lower() for one in hosts), login, token)
     folder = home or home_folder()
     os.environ |= {"FAIRDASH_HOME": str(folder), "FAIRDASH_LOG": log_as}
-    hosts = [*LOOPBACK, *(name or [])] if address in LOOPBACK else []
-    with refusing():
-        keep_days()
     store = open_store(folder)
     log_to_stderr()
     with attach(folder), watching(folder):
         ensure_engine(folder)
-        if processes == 1:
-            _serve_pages(store, address, port, hosts)
-        else:
-            Processes(processes, partial(_serve_alone, folder, hosts)).serve(
-                address, port
-            )
+        serve_pages(folder, address, port, rules, processes)
         if left := len(store.open_runs()):
             log.info("%d open runs go on in the background", left)
     store.close()
@@ -141,143 +121,3 @@ def init_cluster(
     typer.echo(
         f"dask scheduler, fairdash worker and fairdash app with DASK_CONFIG={config}"
     )
-
-
-def _serve_alone(folder: Path, hosts: Sequence[str], port: int) -> None:
-    """Serve pages to a proxy on this machine, in a process of its own."""
-    import fairdash.plots  # noqa: F401
-
-    store = open_store(folder)
-    log_to_stderr()
-    with attach(folder):
-        _serve_pages(store, "127.0.0.1", port, hosts)
-    store.close()
-
-
-def _serve_pages(store: Store, address: str, port: int, hosts: Sequence[str]) -> None:
-    """Serve the pages and what an operator asks for until a signal comes."""
-    from starlette.routing import Route
-    from streamlit.starlette import App
-
-    _send_at_once()
-    _send_policy()
-    if logs_json():
-        _log_pages_as_json()
-    gc.collect()
-    gc.freeze()  # Streamlit collects after every rerun: spare it the modules
-    sys.setswitchinterval(SWITCH)
-    log.info("serving at http://%s:%d", address, port)
-    script = APP_FOLDER / "app.py"
-    sys.argv = [str(script)]  # beside it lies Streamlit's configuration
-    app = App(
-        script,
-        routes=[
-            Route("/ready", partial(_told, store, False)),
-            Route("/metrics", partial(_told, store, True)),
-        ],
-    )
-    options = {
-        "server.port": port,
-        "server.address": address,
-        "server.headless": True,
-        "server.fileWatcherType": "none",  # nobody edits pages under a running demo
-        "logger.hideWelcomeMessage": True,  # which would ask a server for our address
-    }
-    if hosts:  # another name for this machine is a trick to be let in
-        options["server.allowedHosts"] = list(hosts)
-    # asking for a login has read the configuration before these options were known
-    again = logging.getLogger("streamlit.config")
-    again.addFilter(lambda record: "[server]" not in record.getMessage())
-    with suppress(KeyboardInterrupt):  # which uvicorn raises again after its end
-        app.run(config=options)
-
-
-def _told(store: Store, counts: bool, _: object) -> Any:
-    """Answer a monitor: 503 when the store does not work, and nothing of why."""
-    from starlette.responses import PlainTextResponse
-
-    try:
-        words, status = metrics(store), 200
-    except (OSError, ValueError) as error:
-        log.error("%s", trouble(error) or error)
-        words, status = "the store does not work; the log says why\n", 503
-    if status == 200 and not counts:
-        words = "ready\n"
-    return PlainTextResponse(words, status, {"Cache-Control": "no-cache"})
-
-
-def _log_pages_as_json() -> None:
-    """Write the logs of Streamlit and of its server as JSON, those to come as well."""
-    from streamlit import logger
-    from uvicorn.config import LOGGING_CONFIG
-
-    plain = logger.setup_formatter
-
-    def setup(one: Any) -> None:
-        plain(one)
-        one.streamlit_console_handler.setFormatter(JsonLines())
-
-    logger.setup_formatter = setup  # type: ignore[assignment]
-    logger.update_formatter()
-    LOGGING_CONFIG["formatters"]["default"] = {"()": lambda **_: JsonLines()}
-
-
-def _send_at_once() -> None:
-    """Turn Nagle's algorithm off, which delays some answers by 40 ms.
-
-    Streamlit makes its socket in a way that asyncio does not recognise as TCP, and has
-    no option for it.
-    """
-    from streamlit.web.server.starlette import starlette_server
-
-    bind = getattr(starlette_server, "_bind_socket", None)
-    if bind is None:
-        return
-
-    def bind_without_delay(*args: Any, **options: Any) -> socket.socket:
-        bound: socket.socket = bind(*args, **options)
-        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return bound
-
-    starlette_server._bind_socket = bind_without_delay
-
-
-# Streamlit needs styles and scripts within the page; nothing comes from elsewhere
-POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
-    "style-src 'self' 'unsafe-inline' blob:; img-src 'self' data: blob:; "
-    "font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; "
-    "frame-src 'self' data: blob:; media-src 'self' data: blob:; "
-    "base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
-)
-
-
-def _send_policy() -> None:
-    """Have each answer forbid the browser to ask, or be framed by, anybody else.
-
-    Streamlit has no option for headers.
-    """
-    from streamlit.web.server.starlette import starlette_app
-
-    make = getattr(starlette_app, "create_streamlit_middleware", None)
-    if make is not None:
-        starlette_app.create_streamlit_middleware = lambda: [_policy(), *make()]
-
-
-def _policy() -> Any:
-    """Return a middleware that adds `POLICY` to the headers of an answer."""
-    from starlette.middleware import Middleware
-
-    def add_policy(app: Any) -> Any:
-        async def answer(scope: Any, receive: Any, send: Any) -> None:
-            async def send_with_policy(message: Any) -> None:
-                if message["type"] == "http.response.start":
-                    header = b"content-security-policy", POLICY.encode()
-                    message = {**message, "headers": [*message["headers"], header]}
-                await send(message)
-
-            await app(scope, receive, send_with_policy)
-
-        return answer
-
-    return Middleware(add_policy)

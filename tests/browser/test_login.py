@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlencode, urlparse
 
 import pytest
 from conftest import free_port, is_healthy, wait_until, wait_until_no_engine
-from driving import SECONDS
+from driving import SECONDS, faults
 
 from fairdash.store import open_store
 
@@ -101,10 +101,16 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_pa
     )
     try:
         wait_until(lambda: is_healthy(port), SECONDS)
-        page.goto(f"{app}/Data")
-        page.get_by_role("heading", name="Log in").wait_for()
-        assert page.locator("input[type=file]").count() == 0
-        page.get_by_role("button", name="Log in").click()
+        sockets = []
+        page.on("websocket", lambda socket: sockets.append(socket.url))
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.goto(f"{app}/Data")
+            page.get_by_role("heading", name="Log in").wait_for()
+            assert faults(page) == {}
+        assert page.locator("script, input").count() == 0
+        assert sockets == []
+        page.get_by_role("link", name="Log in").click()
         page.get_by_role("button", name="Log out").wait_for()
         page.goto(f"{app}/Data")
         page.locator("input[type=file]").wait_for(state="attached")
@@ -125,9 +131,28 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_pa
         page.get_by_role("heading", name="Snapshot: Ours").wait_for()
         page.get_by_text("It was shared with you by its link").wait_for()
         assert process(page) == 1 - mine
+        thief = page.context.browser.new_context()
+        thief.add_cookies(page.context.cookies())
+        thief.add_cookies(  # of another process than the window
+            [{"name": "fairdash_process", "value": str(mine), "url": app}]
+        )
+        other = thief.new_page()
+        other.goto(f"{app}/Data")
+        other.locator("input[type=file]").wait_for(state="attached")
         page.get_by_role("button", name="Log out").click()
-        page.get_by_role("heading", name="Log in").wait_for()
-        assert page.locator("input[type=file]").count() == 0
+        for window in (page, other):
+            window.get_by_role("heading", name="Log in").wait_for()
+            assert window.locator("input[type=file]").count() == 0
+        refused = [
+            thief.request.get(link),
+            thief.request.get(f"{app}/_stcore/health"),
+            thief.request.get(f"{app}/metrics"),
+            thief.request.put(f"{app}/_stcore/upload_file/a/b", data=b"x" * 1000),
+        ]
+        assert [answer.status for answer in refused] == [401] * 4
+        other.goto(link)
+        other.get_by_role("heading", name="Log in").wait_for()
+        thief.close()
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(timeout=120)

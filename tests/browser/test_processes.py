@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -81,6 +82,10 @@ def test_a_browser_stays_with_its_process_and_outlives_it(
     assert len(servers) == 2
     wait_until(lambda: {ask(port, "/ready")[2] for _ in range(4)} == {0, 1})
     assert ask(port, "/ready")[:2] == (200, "ready\n")
+    hidden = b"GET / HTTP/1.1\nHost: a\n\nGET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.create_connection(("localhost", port)) as link:
+        link.sendall(hidden)  # whose first head would come from this machine
+        assert link.recv(100).startswith(b"HTTP/1.1 400 ")
 
     page = open_window(browser)
     page.goto(f"http://localhost:{port}")

@@ -1,0 +1,173 @@
+"""Crafted files uploaded to a served app in Chromium: what each costs, and is told."""
+
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import psutil
+from playwright.sync_api import Page, sync_playwright
+
+from fairdash.store import open_store
+
+TESTS = Path(__file__).parents[2] / "tests"
+sys.path += [str(TESTS), str(TESTS / "helpers")]
+
+from crafted import TABLES  # noqa: E402
+from crafted.bundles import opened, packed_run, written  # noqa: E402
+from crafted.facts import FILES  # noqa: E402
+from crafted.members import MEMBERS  # noqa: E402
+from toys import people_csv  # noqa: E402
+
+PATIENCE = 60  # seconds for a file
+LOOK_SECONDS = 0.02
+PLAIN = {  # what a page that reads, or refuses, costs without any attack
+    "plain, read.csv": people_csv(100),
+    "plain, refused.csv": b"age,sex,hired\n",
+}
+
+
+class Cost(NamedTuple):
+    """What a file cost, from the upload until the page said what became of it.
+
+    Seconds of a processor and bytes, of the process that serves pages and of those that
+    it started; ``began`` and ``ended`` by the clock.
+    """
+
+    name: str
+    size: int
+    words: str
+    seconds: float
+    grown: int
+    box_seconds: float
+    box_bytes: int
+    began: float
+    ended: float
+
+
+class Look:
+    """The processes of an app while a file is read: the server ``pid``, and the box."""
+
+    def __init__(self, pid: int) -> None:
+        self._server = psutil.Process(pid)
+        Path(f"/proc/{pid}/clear_refs").write_text("5")  # its peak begins now
+        self._before = self._seconds()
+        self._resident = self._server.memory_info().rss
+        self._most, self._over = 0, threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def end(self) -> tuple[float, int, float, int]:
+        """Return seconds and bytes of the server, seconds and bytes of the box."""
+        self._over.set()
+        self._thread.join()
+        own, others = (
+            now - then for now, then in zip(self._seconds(), self._before, strict=True)
+        )
+        return own, _peak(self._server.pid) - self._resident, others, self._most
+
+    def _look(self) -> None:
+        while not self._over.wait(LOOK_SECONDS):
+            for child in self._server.children(recursive=True):
+                with suppress(OSError, IndexError):
+                    self._most = max(self._most, _peak(child.pid))
+
+    def _seconds(self) -> tuple[float, float]:
+        """Return processor seconds of the server, and of all that it ever started."""
+        own = self._server.cpu_times()
+        others = own.children_user + own.children_system
+        for child in self._server.children(recursive=True):
+            with suppress(psutil.Error):
+                others += sum(child.cpu_times()[:4])
+        return own.user + own.system, others
+
+
+def _peak(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) << 10
+
+
+def upload_all(url: str, pid: int, only: str = "") -> Iterator[Cost]:
+    """Upload each crafted file to the app of ``pid``, in a window of its own."""
+    with sync_playwright() as drive:
+        browser = drive.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        for name, make, opened in _files():
+            if only not in name and not name.startswith("plain"):
+                continue
+            page = browser.new_page()
+            page.set_default_timeout(1000 * PATIENCE)
+            content = make()
+            file = {
+                "name": name,
+                "mimeType": "application/octet-stream",
+                "buffer": content,
+            }
+            send = opened(page, url)
+            look, began = Look(pid), time.perf_counter()
+            send(file)
+            words = _words(page)
+            ended = time.perf_counter()
+            page.close()
+            yield Cost(name, len(content), words, *look.end(), began, ended)
+        browser.close()
+
+
+def _files() -> Iterator[tuple[str, Callable[[], bytes], Callable]]:
+    """Yield names, what makes the bytes, and what opens the page that takes them."""
+    for name, content in PLAIN.items():
+        yield name, lambda content=content: content, _to_data
+    for name, case in TABLES.items():
+        yield name, case.make, _to_data
+    with tempfile.TemporaryDirectory() as folder:
+        with closing(open_store(Path(folder) / "home")) as store:
+            packed_run(store, Path(folder) / "bundle.zip")
+        members, facts = opened(Path(folder) / "bundle.zip")
+    yield "plain bundle.zip", lambda: written(members, facts), _to_runs
+    for name, make in (MEMBERS | FILES).items():
+        yield f"{name}.zip", lambda make=make: make(members, facts), _to_runs
+
+
+def _to_data(page: Page, url: str) -> Callable[[dict], None]:
+    page.goto(f"{url}/Data")
+    field = page.locator("input[type=file]").first
+    field.wait_for(state="attached")
+    return field.set_input_files
+
+
+def _to_runs(page: Page, url: str) -> Callable[[dict], None]:
+    page.goto(f"{url}/Runs")
+    page.get_by_role("button", name="Import runs").click()
+    field = page.locator("input[type=file]").first
+    field.wait_for(state="attached")
+
+    def send(file: dict) -> None:
+        field.set_input_files(file)
+        page.get_by_role("button", name="Import", exact=True).click()
+
+    return send
+
+
+def _words(page: Page) -> str:
+    """Wait until a page says what became of a file and return it."""
+    refused = page.get_by_test_id("stAlert")
+    asked = page.get_by_text("Which one?")
+    read = page.get_by_role("tab", name="Rows needed")
+    end = time.perf_counter() + PATIENCE
+    while time.perf_counter() < end:
+        for said in (refused, asked):
+            if said.count():
+                return " ".join(said.first.inner_text().split())
+        if read.count():
+            return "read"
+        if urlsplit(page.url).path in ("/Sweep", "/Train"):
+            return "imported"
+        page.wait_for_timeout(1000 * LOOK_SECONDS)
+    return f"nothing within {PATIENCE} s"

@@ -1,0 +1,5 @@
+"""What serves the pages: the front door, sessions, limits, one process or several."""
+
+from fairdash.server.door import Rules
+from fairdash.server.serve import serve_pages
+from fairdash.server.sessions import Login

@@ -1,0 +1,273 @@
+"""The front door: what every request passes before Streamlit sees it.
+
+In this order: the name the server is asked by, the page that asks, the login, limits.
+Nothing here asks another machine, and a refusal costs no session, thread or memory.
+"""
+
+import asyncio
+import hmac
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode
+
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.auth_util import encode_provider_token
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from fairdash.server.limits import ADDRESS, Limits, Refused
+from fairdash.server.sessions import COOKIE, SECONDS, Login, Sessions, user_cookies
+
+READY, METRICS = "/ready", ("/metrics", "/_stcore/metrics")
+LOGIN, LOGOUT, CALLBACK = "/auth/login", "/auth/logout", "/oauth2callback"
+OPEN = {READY, LOGIN, LOGOUT, CALLBACK}
+PROCESS = "fairdash_process"  # cookie by which a browser stays with its process
+LOOK_SECONDS = 1.0  # between two looks of a window whether its session lasts
+_STARTS = {
+    "http.response.start",
+    "websocket.accept",
+    "websocket.http.response.start",
+}
+_HOST = re.compile(r"(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?", re.ASCII)
+
+# Streamlit needs styles and scripts within the page; nothing comes from elsewhere
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
+    "style-src 'self' 'unsafe-inline' blob:; img-src 'self' data: blob:; "
+    "font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; "
+    "frame-src 'self' data: blob:; media-src 'self' data: blob:; "
+    "base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
+)
+HEADERS = {
+    b"content-security-policy": POLICY.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"same-origin",
+}
+_TLS = {b"strict-transport-security": b"max-age=31536000"}
+_COOKIE = b"set-cookie"
+_LOGIN_PAGE = HTMLResponse(
+    (Path(__file__).parent / "login.html").read_text(),
+    401,
+    {
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
+        "frame-ancestors 'none'",
+        "WWW-Authenticate": "Bearer",
+    },
+)
+log = logging.getLogger("fairdash")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Who is let in."""
+
+    hosts: tuple[str, ...] = ()  # names the server may be asked by; any, if none
+    login: Login | None = None  # without one all are let in
+    token: str = field(default="", repr=False)  # of a monitor, where there is a login
+    process: int | None = None  # which of several this is
+
+
+class Door:
+    """ASGI middleware that lets in what the rules allow, and dresses each answer.
+
+    Sessions are kept in ``home``, the home folder of the server.
+    """
+
+    def __init__(self, app: ASGIApp, rules: Rules, home: Path, limits: Limits) -> None:
+        self._app, self._rules, self._limits = app, rules, limits
+        self._sessions = None
+        if rules.login:
+            self._sessions = Sessions(home / "sessions", rules.login.secret)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        if scope["type"] == "lifespan":
+            return await self._app(scope, receive, send)
+        request = HTTPConnection(scope)
+        answer = _Answer(send, self._is_secure(scope))
+        stays = str(self._rules.process)
+        if self._rules.process is not None and request.cookies.get(PROCESS) != stays:
+            answer.set_cookie(PROCESS, stays)
+        try:
+            await self._let_in(request, receive, answer)
+        except Refused as refusal:
+            await _refuse(refusal, scope, receive, answer)
+        except Exception:
+            if not answer.started:
+                unforeseen = Refused(500, "Something went wrong.")
+                await _refuse(unforeseen, scope, receive, answer)
+            raise
+
+    async def _let_in(
+        self, request: HTTPConnection, receive: Receive, answer: "_Answer"
+    ) -> None:
+        scope, path = request.scope, request.scope["path"]
+        self._check_names(request)
+        user = self._sessions.user(request.cookies) if self._sessions else None
+        if self._sessions and not user and not self._is_open(request):
+            if not _wants_page(request):
+                raise Refused(401, "Log in first.")
+            await _LOGIN_PAGE(scope, receive, answer)
+            return
+        who = {f"address {request.client.host if request.client else ''}": ADDRESS}
+        if user:
+            who[f"user {user}"] = 1
+        if self._sessions and path == LOGIN:  # which asks for a token that is new
+            self._limits.login(who)
+            provider = urlencode({"provider": encode_provider_token("default")})
+            scope["query_string"] = provider.encode()
+        elif self._sessions and path == LOGOUT:
+            self._sessions.end(request.cookies)
+            answer.set_cookie(COOKIE, "; Max-Age=0")
+        elif self._sessions and path == CALLBACK:
+            answer.look = lambda lines: self._begin(request, answer, lines)
+        if scope["type"] == "websocket":
+            with self._limits.window(who):
+                await self._follow(request, receive, answer)
+            return
+        with self._limits.body(who) as count:
+
+            async def counted() -> Message:
+                message = await receive()
+                count(len(message.get("body", b"")))
+                return message
+
+            await self._app(scope, counted, answer)
+
+    def _is_secure(self, scope: Scope) -> bool:
+        login = self._rules.login
+        return scope["scheme"] in ("https", "wss") or (
+            login is not None and login.origin.startswith("https:")
+        )
+
+    def _check_names(self, request: HTTPConnection) -> None:
+        """Raise Refused for a name that is not ours, and for a page that is not."""
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        name = _HOST.fullmatch(host.lower())
+        hosts = self._rules.hosts
+        if not name or (hosts and name[1].strip("[].") not in hosts):
+            raise Refused(
+                403, "This server has another name: `fairdash app --name` adds one."
+            )
+        reads = request.scope.get("method") in ("GET", "HEAD")
+        ours = (None, f"http://{host}", f"https://{host}")
+        if not reads and origin not in ours:
+            log.warning("refused a page of %.99r that is not of %.99r", origin, host)
+            raise Refused(403, "A page of another server may not do this.")
+
+    def _is_open(self, request: HTTPConnection) -> bool:
+        """Return whether a request needs no session where there is a login."""
+        path, token = request.scope["path"], self._rules.token
+        if request.scope["type"] != "http" or path in OPEN:
+            return request.scope["type"] == "http"
+        given = request.headers.get("authorization", "").encode()
+        known = hmac.compare_digest(given, f"Bearer {token}".encode())
+        return path in METRICS and token != "" and known
+
+    def _begin(
+        self, request: HTTPConnection, answer: "_Answer", lines: list[str]
+    ) -> None:
+        """Open a session if Streamlit's answer sets cookies that name a user."""
+        cookies = user_cookies(lines)
+        if not self._sessions or not cookies:
+            return
+        self._sessions.end(request.cookies)
+        try:
+            key = self._sessions.open(cookies)
+        except ValueError as error:
+            log.error("a login was refused: %s", error)
+        else:
+            answer.set_cookie(COOKIE, f"{key}; Max-Age={SECONDS}")
+
+    async def _follow(
+        self, request: HTTPConnection, receive: Receive, answer: "_Answer"
+    ) -> None:
+        """Let a window talk to the app for as long as its session lasts.
+
+        Then its browser is sent to the login, so that the page does not stay in sight.
+        """
+        sessions, ended = self._sessions, False
+        if sessions is None:
+            return await self._app(request.scope, receive, answer)
+
+        async def receive_meanwhile() -> Message:
+            nonlocal ended
+            message = asyncio.ensure_future(receive())
+            try:
+                while sessions.user(request.cookies):
+                    if (await asyncio.wait({message}, timeout=LOOK_SECONDS))[0]:
+                        return message.result()
+            finally:
+                message.cancel()
+            ended = True
+            return {"type": "websocket.disconnect", "code": 1008}
+
+        await self._app(request.scope, receive_meanwhile, answer)
+        if ended:
+            await answer({"type": "websocket.send", "bytes": _to_login()})
+            await answer({"type": "websocket.close", "code": 1008})
+
+
+class _Answer:
+    """The ``send`` of a request, which adds what every answer carries.
+
+    Once the answer begins, ``look`` is called with the app's lines ``Set-Cookie``.
+    """
+
+    def __init__(self, send: Send, secure: bool) -> None:
+        self._send, self._secure, self.started = send, secure, False
+        self._cookies: list[str] = []
+        self.look: Callable[[list[str]], None] = lambda _: None
+
+    def set_cookie(self, name: str, value: str) -> None:
+        self._cookies.append(f"{name}={value}; Path=/; HttpOnly; SameSite=Lax")
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] in _STARTS:
+            lines = list(message.get("headers", ()))
+            self.look([v.decode("latin-1") for name, v in lines if name == _COOKIE])
+            lines += [(_COOKIE, line.encode()) for line in self._cookies]
+            more = HEADERS
+            if self._secure:
+                lines, more = [_secured(*line) for line in lines], HEADERS | _TLS
+            there = {name for name, _ in lines}
+            lines += [pair for pair in more.items() if pair[0] not in there]
+            message = {**message, "headers": lines}
+            self.started = True
+        await self._send(message)
+
+
+def _secured(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    again = name != _COOKIE or b"; secure" in value.lower()
+    return name, value if again else value + b"; Secure"
+
+
+async def _refuse(
+    refusal: Refused, scope: Scope, receive: Receive, answer: _Answer
+) -> None:
+    """Say why a request is refused, and read no more of it: the connection ends."""
+    if scope["type"] == "websocket":
+        return await answer({"type": "websocket.close", "code": 1008})
+    headers = {"Cache-Control": "no-store", "Connection": "close"}
+    if refusal.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    words = PlainTextResponse(f"{refusal.words}\n", refusal.status, headers)
+    await words(scope, receive, answer)
+
+
+def _wants_page(request: HTTPConnection) -> bool:
+    """Return whether a browser asks for a page, and not for a part of one."""
+    accepted = request.headers.get("accept", "")
+    return request.scope.get("method") in ("GET", "HEAD") and "text/html" in accepted
+
+
+def _to_login() -> bytes:
+    """Return a message by which Streamlit's page goes to the door."""
+    message = ForwardMsg()
+    message.auth_redirect.url = "/"
+    return message.SerializeToString()

@@ -1,0 +1,172 @@
+"""Serve the pages, and what an operator asks for, in one process or several."""
+
+import gc
+import logging
+import socket
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import monotonic
+
+import pyarrow  # noqa: F401  # loaded before it is frozen, as the figures are
+import uvicorn
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+from streamlit import config
+from streamlit.starlette import App
+
+import fairdash.plots  # noqa: F401
+from fairdash import APP_FOLDER, box
+from fairdash.datasets import DESCRIBE_TASK, READING_TASK
+from fairdash.jobs import (
+    BUNDLE_TASK,
+    JsonLines,
+    attach,
+    log_to_stderr,
+    logs_json,
+    metrics,
+)
+from fairdash.server.door import METRICS, READY, Door, Rules
+from fairdash.server.limits import MIB, Limits
+from fairdash.server.processes import Processes
+from fairdash.store import Store, open_store, trouble
+
+SWITCH = 0.0001  # seconds until another session may compute, where Python says 0.005
+PING_SECONDS = 30  # between two of a websocket, as Streamlit's own runner has it
+HEALTH_SECONDS = 1.0  # for which an answer to a monitor holds
+log = logging.getLogger("fairdash")
+
+
+def serve_pages(
+    home: Path, address: str, port: int, rules: Rules, processes: int = 1
+) -> None:
+    """Serve the pages of a home folder until a signal comes."""
+    if processes == 1:
+        _serve(home, rules, None, address, port)
+    else:
+        Processes(processes, partial(_serve, home, rules)).serve(address, port)
+
+
+class Health:
+    """What a monitor is told: whether the store works, and counts.
+
+    The store is asked once a second at most, however many ask.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._looked = store, -HEALTH_SECONDS
+        self._counts: str | None = None
+
+    def ready(self, _: object) -> PlainTextResponse:
+        """Answer 503 when the store does not work, and nothing of why."""
+        return self._answer("ready\n" if self._look() else None)
+
+    def metrics(self, _: object) -> PlainTextResponse:
+        """Answer with the counts."""
+        return self._answer(self._look())
+
+    def _look(self) -> str | None:
+        if monotonic() - self._looked < HEALTH_SECONDS:
+            return self._counts
+        try:
+            self._counts = metrics(self._store)
+        except (OSError, ValueError) as error:
+            log.error("%s", trouble(error) or error)
+            self._counts = None
+        self._looked = monotonic()
+        return self._counts
+
+    def _answer(self, words: str | None) -> PlainTextResponse:
+        status = 200 if words else 503
+        words = words or "the store does not work; the log says why\n"
+        return PlainTextResponse(words, status, {"Cache-Control": "no-cache"})
+
+
+def _serve(
+    home: Path, rules: Rules, process: int | None, address: str, port: int
+) -> None:
+    if logs_json():
+        logging.setLoggerClass(_JsonLogger)
+    box.start(READING_TASK, DESCRIBE_TASK, BUNDLE_TASK)
+    store = open_store(home)
+    rules, health = replace(rules, process=process), Health(store)
+    app = App(
+        APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration
+        routes=[Route(READY, health.ready), Route(METRICS[0], health.metrics)],
+        middleware=[Middleware(_door, rules, home)],
+    )
+    _configure(port)
+    log_to_stderr()
+    gc.collect()
+    gc.freeze()  # Streamlit collects after every rerun: spare it the modules
+    sys.setswitchinterval(SWITCH)
+    with listen(address, port) as listening, attach(home):
+        log.info("serving at http://%s:%d", address, port)
+        with suppress(KeyboardInterrupt):  # which uvicorn raises again after its end
+            make_server(app).run(sockets=[listening])
+    store.close()
+
+
+def _door(app: ASGIApp, rules: Rules, home: Path) -> Door:
+    """Return the door, once Streamlit's configuration is known."""
+    upload = config.get_option("server.maxUploadSize") + 1  # its envelope
+    return Door(app, rules, home, Limits(upload * MIB))
+
+
+def _configure(port: int) -> None:
+    # asking for a login has read the configuration before these options were known
+    again = logging.getLogger("streamlit.config")
+    again.addFilter(lambda record: "[server]" not in record.getMessage())
+    options = {
+        "server.port": port,
+        "server.fileWatcherType": "none",  # nobody edits pages under a running demo
+    }
+    config.get_config_options(force_reparse=True, options_from_flags=options)
+
+
+def listen(address: str, port: int) -> socket.socket:
+    """Return a socket that sends at once: to wait for more delays answers by 40 ms."""
+    many = ":" in address
+    family = socket.AF_INET6 if many else socket.AF_INET
+    listening = socket.create_server(
+        (address, port), family=family, backlog=2048, dualstack_ipv6=many
+    )
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+def make_server(app: ASGIApp) -> uvicorn.Server:
+    """Return a server with the settings of Streamlit's own runner.
+
+    It believes a proxy on this machine who asks, and by TLS or not, and nobody else.
+    """
+    option = config.get_option
+    ping = option("server.websocketPingInterval") or PING_SECONDS
+    settings = uvicorn.Config(
+        app,
+        ws="websockets-sansio",
+        ws_ping_interval=ping,
+        ws_ping_timeout=ping,
+        ws_max_size=option("server.maxWidgetStateSize") * 1_000_000,  # it takes no more
+        ws_per_message_deflate=option("server.enableWebsocketCompression"),
+        ssl_certfile=option("server.sslCertFile"),
+        ssl_keyfile=option("server.sslKeyFile"),
+        forwarded_allow_ips=["127.0.0.1", "::1"],
+        server_header=False,
+        access_log=False,
+        log_config=None,
+        log_level="warning",
+    )
+    return uvicorn.Server(settings)
+
+
+class _JsonLogger(logging.Logger):
+    """A logger of a library that comes later, whose lines are JSON as well."""
+
+    def addHandler(self, hdlr: logging.Handler) -> None:
+        hdlr.setFormatter(JsonLines())
+        super().addHandler(hdlr)

@@ -1,0 +1,137 @@
+"""The app as it is served, before anybody has logged in."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from http.client import HTTPConnection
+
+import psutil
+import pytest
+from conftest import free_port, is_healthy, wait_until
+
+pytest.importorskip("authlib", reason="a login needs streamlit[auth]")
+
+STRANGERS, MIB = 50, 1 << 20
+SECRETS = """
+[auth]
+redirect_uri = "http://localhost:{port}/oauth2callback"
+cookie_secret = "a long random text"
+client_id = "fairdash"
+client_secret = "known to both"
+server_metadata_url = "http://localhost:1/.well-known/openid-configuration"
+"""
+SERVE = """
+import sys
+from pathlib import Path
+from fairdash.server import Login, Rules, serve_pages
+home, port = Path(sys.argv[1]), int(sys.argv[2])
+rules = Rules(("localhost", "127.0.0.1"), Login.find(port))
+serve_pages(home, "localhost", port, rules)
+"""
+WINDOW = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+
+
+@pytest.fixture
+def outside():
+    """What a look-up reaches instead of the world: it takes calls, and is silent.
+
+    Its address, and who called.
+    """
+    calls = []
+    with socket.create_server(("localhost", 0)) as server:
+
+        def take():
+            with suppress(OSError):
+                while True:
+                    calls.append(server.accept())
+
+        threading.Thread(target=take, daemon=True).start()
+        yield f"http://localhost:{server.getsockname()[1]}", calls
+        server.shutdown(socket.SHUT_RDWR)
+    for link, _ in calls:
+        link.close()
+
+
+@pytest.fixture
+def served(request, tmp_path, home, outside):
+    """Port and process of an app, which would look outside by a proxy."""
+    port = free_port()
+    if request.param == "login":
+        (tmp_path / ".streamlit").mkdir()
+        (tmp_path / ".streamlit" / "secrets.toml").write_text(SECRETS.format(port=port))
+    ways = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), outside[0])
+    with open(tmp_path / "log", "wb") as log:
+        app = subprocess.Popen(
+            [sys.executable, "-c", SERVE, str(home), str(port)],
+            cwd=tmp_path,
+            env={**os.environ, **ways, "no_proxy": ""},
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        wait_until(lambda: is_healthy(port))
+        yield port, psutil.Process(app.pid)
+    finally:
+        app.send_signal(signal.SIGINT)
+        app.wait(timeout=120)
+    assert app.returncode == 0
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def ask(port, method, path, body=None, **headers):
+    """Return the status of an answer, 0 where the connection was cut before one."""
+    with closing(HTTPConnection("localhost", port, timeout=120)) as link:
+        try:
+            with suppress(ConnectionError):  # of who goes on sending
+                link.request(method, path, body, headers, encode_chunked=True)
+            return link.getresponse().status
+        except ConnectionError:
+            return 0
+
+
+@pytest.mark.parametrize("served", ["login"], indirect=True)
+def test_strangers_open_nothing_and_leave_nothing(served):
+    port, process = served
+
+    def upload(number):
+        parts = (b"x" * MIB for _ in range(40))
+        path = f"/_stcore/upload_file/{number}/1"
+        return ask(port, "PUT", path, parts, **{"Transfer-Encoding": "chunked"})
+
+    def open_window(_):
+        return ask(port, "GET", "/_stcore/stream", **WINDOW)
+
+    assert ask(port, "GET", "/", Accept="text/html") == 401
+    held = process.memory_info().rss
+    with ThreadPoolExecutor(8) as strangers:
+        windows = {*strangers.map(open_window, range(STRANGERS))}
+        uploads = {*strangers.map(upload, range(STRANGERS))}
+    assert windows == {403}
+    assert uploads <= {401, 0}
+    assert process.memory_info().rss - held < 20 * MIB
+    assert len(process.net_connections("tcp")) < STRANGERS
+    assert ask(port, "GET", "/", Accept="text/html") == 401
+
+
+@pytest.mark.parametrize("served", ["no login"], indirect=True)
+def test_windows_of_other_pages_make_the_server_ask_nobody(served, outside):
+    port, _ = served
+    foreign = {**WINDOW, "Origin": "http://evil.example"}
+    with ThreadPoolExecutor(10) as strangers:
+        asked = strangers.map(
+            lambda _: ask(port, "GET", "/_stcore/stream", **foreign), range(10)
+        )
+        assert ask(port, "GET", "/ready") == 200
+        assert ask(port, "GET", "/", Accept="text/html") == 200
+        assert [*asked] == [403] * 10
+    assert outside[1] == []
