@@ -15,8 +15,9 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from fairdash import __version__
-from fairdash._wording import Kpi, plain
-from fairdash.plots import as_json, palette, plotly_script
+from fairdash._escaping import as_json, plain, visible
+from fairdash._wording import Kpi
+from fairdash.plots import figure_json, palette, plotly_script
 from fairdash.reports._blocks import (
     Block,
     Cards,
@@ -51,7 +52,7 @@ def to_html(
         version=__version__,
         style=Markup((HERE / "report.css").read_text()),
         script=Markup(script),
-        themes=_as_json(themes),
+        themes=Markup(as_json(themes)),
         plotly=Markup(_packed_plotly()) if figures else "",
         hashes=[_hash(script), _hash(plotly_script())],
     )
@@ -61,6 +62,7 @@ def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda it: visible(it) if type(it) is str else it,
     )  # fmt: skip
     made.filters["figure_json"] = _figure_json
     made.filters["paragraphs"] = lambda text: [p for p in text.split("\n\n") if p]
@@ -69,15 +71,7 @@ def _environment() -> Environment:
 
 def _figure_json(figure: Any) -> Markup:
     """Return a figure as JSON with colour tokens, for the script to swap."""
-    return _as_json(json.loads(as_json(figure)))
-
-
-def _as_json(content: Any) -> Markup:
-    """Return JSON that stays inside its script element, whatever texts it holds."""
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
-    for mark in "<>&\u2028\u2029":
-        text = text.replace(mark, f"\\u{ord(mark):04x}")
-    return Markup(text)
+    return Markup(as_json(json.loads(figure_json(figure))))
 
 
 @cache

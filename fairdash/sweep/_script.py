@@ -1,12 +1,12 @@
 """Write a sweep as a short script of public calls."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import indent
 from typing import Any
 
 from fairdash import __version__
+from fairdash._escaping import as_literal
 from fairdash.datasets import FOLDS, SAMPLES, TableFormat
 from fairdash.methods import CATALOG
 from fairdash.sweep._plan import (
@@ -216,7 +216,7 @@ def _call_text(name: str, arguments: dict[str, str]) -> str:
 def _literal(value: Any) -> str:
     """Return Python text of a value, strings in double quotes."""
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return as_literal(value)
     if isinstance(value, dict):
         pairs = [f"{_literal(key)}: {_literal(item)}" for key, item in value.items()]
         return "{" + ", ".join(pairs) + "}"

@@ -1,0 +1,240 @@
+"""Names that try to be markup, formulas or code are text in all that leaves."""
+
+import ast
+import csv
+import io
+import json
+import re
+from contextlib import closing
+from zipfile import ZipFile
+
+import numpy as np
+import onnx
+import pytest
+from markdown_it import MarkdownIt
+from reading import ReportPage
+from toys import people, train_sweep
+from typer.testing import CliRunner
+
+from fairdash._escaping import as_csv
+from fairdash.audits import exported, predictions
+from fairdash.cli import app
+from fairdash.datasets import Roles
+from fairdash.jobs import pack_runs
+from fairdash.reports import portable_spec, report
+from fairdash.store import open_store
+from fairdash.sweep import SweepSpec, python_script
+
+EVIL = "evil.invalid"
+LINK = f'<a href="http://{EVIL}/">x</a> <span style="position:fixed">y</span>'
+IMAGE = f"<img src=x onerror=alert(1)> ![x](http://{EVIL}/i.png)"
+TICKS = "`` ``` ` </script><script>alert(1)</script> ]]> --> */ ''' \"\"\" {{7*7}} %{x}"
+LINES = (
+    f"a\r- b\n===\n\n    code\n\n# head\n> quote\n1. one\n<b onclick=x>\n[l]: {EVIL}"
+)
+FORMULA = "=cmd|' /C calc'!A0"
+HIDDEN = "\ufeff@SUM(1)\x1b[31m\x07\x0b\u2028import os\u202e\u2066&lt;img src=x&gt;"
+LONG = f"-2+3+{'x' * 300}\\"
+GROUPS = [LINK, f"{FORMULA} {IMAGE}", f"{TICKS} {LINES}", f"{HIDDEN} {LONG}"]
+BRANCHES = [f"{IMAGE} {LINK}", f"+{LONG} {TICKS}", f"{FORMULA} {HIDDEN} {LINES}"]
+COLUMNS = {
+    "age": f"age {HIDDEN}",
+    "skill": f"@skill {TICKS}",
+    "branch": f"={LINK} {IMAGE}",
+    "origin": f"-origin {LINK} {LINES}",
+    "hired": f"+hired {TICKS} {FORMULA}",
+}
+NAME = f"{FORMULA} {IMAGE} {LINK} {TICKS} {HIDDEN} {LINES} {LONG}"
+TURNS = re.compile("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def hostile(n=1500, seed=0):
+    frame = people(n, seed)
+    rng = np.random.default_rng(seed + 1)
+    half = rng.integers(0, 2, n)
+    frame["origin"] = np.array(GROUPS)[2 * (frame["origin"] == "there") + half]
+    frame["branch"] = rng.choice(BRANCHES, n)
+    return frame.rename(columns=COLUMNS)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("hostile") / "home"
+
+
+@pytest.fixture(scope="module")
+def run(home):
+    """The run of a sweep, none of whose names is harmless."""
+    roles = Roles(
+        target=COLUMNS["hired"],
+        positive="yes",
+        sensitive_feature=COLUMNS["origin"],
+        features=(COLUMNS["age"], COLUMNS["skill"], COLUMNS["branch"]),
+        subgroup_columns=(COLUMNS["branch"],),
+    )
+    with closing(open_store(home)) as store:
+        return train_sweep(store, hostile(), NAME, roles, [COLUMNS["branch"]])
+
+
+@pytest.fixture
+def store(home, run):
+    with closing(open_store(home)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def file(tmp_path):
+    hostile(seed=3).to_csv(tmp_path / "later.csv", index=False)
+    return tmp_path / "later.csv"
+
+
+def call(home, *arguments):
+    done = CliRunner().invoke(app, [*map(str, arguments), "--home", str(home)])
+    assert done.exit_code == 0, done.output
+
+
+def assert_page_is_text(page):
+    """No link, image, script or handler of a name; in figures no link and no style."""
+    read = ReportPage(page)
+    for tag, attributes in read.tags:
+        assert tag not in ("img", "iframe", "object", "form", "base", "link")
+        assert not any(name.startswith("on") for name in attributes)
+        assert attributes.get("href", "#")[0] == "#"
+        assert {"src", "srcdoc"} & attributes.keys() == set()
+    kinds = [known.get("type") for tag, known in read.tags if tag == "script"]
+    assert kinds.count(None) <= 1  # the one that draws
+    assert len(read.figures) > 0
+    house = r'</?(?:br|b|i|extra|span)>|<span style="color:#\w+">'
+    for text in texts(read.figures):
+        assert "<" not in re.sub(house, "", text), text
+        assert TURNS.search(text) is None
+    shown = "".join(text for tag, text in read.texts.items() if tag != "pre")
+    assert EVIL in shown
+    assert TURNS.search(shown.replace("\n", "")) is None
+
+
+def texts(part):
+    match part:
+        case str():
+            yield part
+        case dict():
+            yield from texts(list(part.values()))
+        case list():
+            for value in part:
+                yield from texts(value)
+
+
+def assert_markdown_is_text(card):
+    _, _, body = card.split("---\n", 2)
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(body)
+    kinds = {token.type for token in tokens}
+    kinds |= {child.type for token in tokens for child in token.children or ()}
+    drawn = {"link_open", "image", "html_inline", "html_block", "code_block", "hr"}
+    assert not kinds & {*drawn, "blockquote_open", "ordered_list_open"}
+    heads = {t.content for t in tokens if t.type == "inline"} & {"head", "a"}
+    assert heads == set()
+    said = "".join(t.content for t in tokens if t.type == "inline")
+    assert EVIL in said
+    assert TURNS.search(said.replace("\n", "")) is None
+
+
+def assert_no_formula(text, delimiter=","):
+    rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    for cell in [cell for row in rows for cell in row]:
+        bare = re.sub("^[\\s\x00-\x1f\u200b-\u200f\u2060\ufeff]+", "", cell)
+        if bare[:1] in tuple("=+-@") and bare:
+            float(cell)  # else a formula
+    return rows
+
+
+def test_a_report_is_text(store, run):
+    assert_page_is_text(report(store, run).to_html())
+
+
+def test_a_model_card_is_text(store, run):
+    assert_markdown_is_text(report(store, run).to_markdown())
+
+
+def test_tables_of_a_run_hold_no_formula(store, run):
+    (data,) = store.datasets()
+    for table in (
+        store.snapshot(run).table(),
+        predictions(store, run),
+        store.table(data.table_sha256),
+    ):
+        rows = assert_no_formula(as_csv(table))
+        assert len(rows) == len(table) + 1  # no text begins a row
+
+
+def test_the_configuration_and_the_script_say_what_they_are_for(store, run):
+    spec = portable_spec(store, run)
+    assert SweepSpec.from_yaml(spec.to_yaml()) == spec
+    script = python_script(spec)
+    plain = spec.model_copy(
+        update={"data": spec.data.model_copy(update={"name": "People"})}
+    )
+    ours, theirs = (ast.parse(text).body for text in (script, python_script(plain)))
+    assert [type(node) for node in ours] == [type(node) for node in theirs]
+    assert TURNS.search(script.replace("\n", "")) is None
+    assert all(line.isprintable() for line in script.split("\n"))
+    assigned = {
+        node.targets[0].id: node.value for node in ours if isinstance(node, ast.Assign)
+    }
+    names = {k.arg: ast.literal_eval(k.value) for k in assigned["roles"].keywords}
+    assert Roles(**names) == spec.data.roles
+
+
+def test_a_model_and_its_files_have_our_names(store, run):
+    model = exported(store, run)
+    card = report(store, run).to_markdown()
+    with ZipFile(io.BytesIO(model.to_bytes(card))) as archive:
+        named = {"model.json", "model.safetensors", "README.md"}
+        assert set(archive.namelist()) == named
+        assert_markdown_is_text(archive.read("README.md").decode())
+        known = json.loads(archive.read("model.json"))
+    assert sorted(known["groups"]) == sorted(model.groups)
+    inputs = onnx.load_from_string(model.to_onnx()).graph.input
+    assert [one.name for one in inputs] == list(model.roles.features)
+
+
+def test_a_bundle_has_our_names(store, run):
+    content = io.BytesIO()
+    pack_runs(store, [run], content)
+    with ZipFile(content) as archive:
+        assert all(re.fullmatch(r"[\w.-]+", name) for name in archive.namelist())
+
+
+def test_what_the_shell_writes_of_a_run_is_text(home, run, file, tmp_path):
+    out = tmp_path / "out.csv"
+    call(home, "certify", run, "--level", "0.1", "--out", out)
+    assert_no_formula(out.read_text())
+    call(home, "drift", run, file, "--out", out)
+    assert_no_formula(out.read_text())
+    call(home, "export", run, "--out", out)
+    assert_no_formula(out.read_text())
+
+
+def test_what_the_shell_writes_of_a_file_is_text(file, tmp_path):
+    out, rules = tmp_path / "out.csv", tmp_path / "rules.json"
+    frame = hostile(seed=3).assign(score=np.linspace(0, 1, 1500))
+    named = {COLUMNS["origin"]: "team", COLUMNS["hired"]: "paid"}  # not by "="
+    frame.rename(columns=named).to_csv(file, index=False)
+
+    def shell(*arguments):
+        done = CliRunner().invoke(app, list(map(str, arguments)))
+        assert done.exit_code == 0, done.output
+
+    asked = ["--score", "score", "--group", "team"]
+    shell("thresholds", file, *asked, "--outcome", "paid=yes", "--out", rules)
+    assert set(json.loads(rules.read_text()))
+    assert EVIL in rules.read_text()
+    shell("apply", rules, file, *asked, "--out", out)
+    assert len(assert_no_formula(out.read_text())) == 1501
+    page = tmp_path / "page.html"
+    kinds = ["--out", out, "--report", page, "--subgroup", COLUMNS["branch"]]
+    shell("audit-scores", file, *asked, "--outcome", "paid=yes", *kinds)
+    assert_no_formula(out.read_text())
+    assert_page_is_text(page.read_text())
+    counts = tmp_path / "counts.tsv"
+    shell("noise", file, "--true", "team", "--recorded", "team", "--out", counts)
+    assert_no_formula(counts.read_text(), "\t")
