@@ -17,13 +17,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from fairdash._wording import size
 from fairdash.store import Store, expire, keep_days
 
 APPS = "apps.lock"  # shared by all apps of a home folder
 ENGINE = "engine.lock"  # held by its one engine
 ATTACH_SECONDS = 10.0  # an engine that is just ending gives its locks up sooner
-CARD = "engine.json"  # who the engine is, once it is ready
+CARD = "engine.json"  # who the engine is, once it is ready; touched as long as it works
+START = "engine.start"  # touched when an engine is started
 RETRY_SECONDS = 30.0  # after the start of an engine that failed
 WATCH_SECONDS = 2.0
 EXPIRE_SECONDS = 3600.0
@@ -58,6 +58,10 @@ def take(path: Path, *, shared: bool = False, patience: float = 0.0) -> Lease | 
     except FileNotFoundError:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        if os.access(path.parent, os.W_OK):
+            raise
+        descriptor = os.open(path.parent, os.O_RDONLY)  # of a home that is only read
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     deadline = time.monotonic() + patience
     while True:
@@ -120,25 +124,6 @@ def use_scheduler(store: Store, address: str) -> None:
     lock.close()
 
 
-def engine_waits_for(home: Path) -> str:
-    """Return what keeps the engine from training, or "".
-
-    That is a full disk, an error at its start, or an absent scheduler or worker. All
-    are waited for: a new engine looks again.
-    """
-    if lacks_room(home):
-        free = size(shutil.disk_usage(home).free)
-        return f"waiting for room on the disk, of which {free} are free"
-    if _failed(home):
-        return "the engine stopped by an error that its log tells; it is tried again"
-    card, address = engine_card(home), os.environ.get("FAIRDASH_SCHEDULER")
-    if address is None:
-        return ""
-    if card is None:
-        return f"waiting for the scheduler at {address}"
-    return "" if card["threads"] else f"waiting for a worker at {address}"
-
-
 def engine_lives(home: Path) -> bool:
     """Tell whether a home folder has an engine."""
     lock = take(home / ENGINE, shared=True)
@@ -156,7 +141,7 @@ def ensure_engine(home: Path) -> None:
     the lock and hands it to the new process as an open file: at no moment could a
     second caller start a second engine, however slowly the first one imports.
     """
-    if (lock := take(home / ENGINE)) is None:
+    if not os.access(home, os.W_OK) or (lock := take(home / ENGINE)) is None:
         return
     with lock:
         if home in _children:
@@ -164,9 +149,10 @@ def ensure_engine(home: Path) -> None:
                 _children[home][0].wait(ATTACH_SECONDS)  # it has given its lock up
             except subprocess.TimeoutExpired:
                 return  # the next poll looks again
-        if _failed(home):
+        if start_failed(home):
             return
         (home / CARD).unlink(missing_ok=True)  # the last engine's
+        (home / START).touch()
         command = [sys.executable, "-P", "-m", "fairdash.jobs.host", str(home)]
         with open(home / "engine.log", "ab") as log:
             child = subprocess.Popen(
@@ -212,7 +198,7 @@ def lacks_room(home: Path) -> bool:
     return shutil.disk_usage(home).free < ROOM
 
 
-def _failed(home: Path) -> bool:
+def start_failed(home: Path) -> bool:
     """Tell whether the engine that this process started has just failed."""
     child, started = _children.get(home, (None, 0.0))
     just = time.monotonic() - started < RETRY_SECONDS

@@ -77,6 +77,7 @@ def _claiming(
             break  # keeping the lock: no app can attach to what is ending
         else:
             alone.close()
+        _announce(store.home, "", 0)  # the engine of another machine has a scheduler
         stop.wait(IDLE_SECONDS)
     yield None
 
@@ -115,6 +116,7 @@ def _serve(
                 if host.n_threads != threads:
                     threads = host.n_threads
                     _announce(store.home, scheduler, threads)
+                os.utime(store.home / CARD)  # by which others see that it answers
             alone = take(store.home / APPS)
             if busy or alone is None:
                 needed = time.monotonic()
@@ -321,6 +323,7 @@ class Host:
             self.store.place if self.elsewhere else None,
             run.id,
             stack,
+            polite=not self.elsewhere,
             key=key,
             pure=False,
             retries=0,

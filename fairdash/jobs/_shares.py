@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fairdash.jobs._bundle import Unpacked, pack_runs, unpack_runs
+from fairdash.jobs.bundle import Unpacked, pack_runs, unpack_runs
 from fairdash.store import SHARED, Forbidden, KeptReport, Store, UserStore, open_store
 
 _TOKEN = re.compile("[A-Za-z0-9_-]{22}")

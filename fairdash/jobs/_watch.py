@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from fairdash import __version__
-from fairdash.jobs._engine import engine_card, engine_lives, engine_waits_for
+from fairdash.jobs._engine import engine_card, engine_lives
+from fairdash.jobs._waits import engine_waits_for
 from fairdash.store import Store
 
 FORMAT = "%(asctime)s %(name)s %(levelname)s %(message)s"

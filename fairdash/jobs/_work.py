@@ -12,9 +12,9 @@ import numpy as np
 
 from fairdash import methods
 from fairdash.datasets import Dataset, check_reading
-from fairdash.jobs._engine import CARD, ENGINE, ensure_engine, take
+from fairdash.jobs._engine import CARD, ENGINE, START, ensure_engine, take
 from fairdash.methods import CATALOG, Device
-from fairdash.store import RunRecord, Store
+from fairdash.store import RunRecord, Store, Unreachable
 from fairdash.sweep import (
     Stack,
     SweepSpec,
@@ -117,6 +117,8 @@ def work(
                 report=link.report,
                 stopped=link.stopped,
             )
+        except Unreachable:  # says nothing about the models
+            raise
         except Exception as error:  # whatever a method raises is what became of it
             if len(part.trials) > 1:
                 waiting = part.split() + waiting
@@ -287,7 +289,8 @@ def run_open(store: Store, watch: Callable[[], object] = lambda: None) -> None:
     if lock is None:
         return
     with lock, store.database.claim() as claim:
-        (store.home / CARD).unlink(missing_ok=True)  # the last engine's, and it is gone
+        for name in (CARD, START):  # the last engine's, and it is gone
+            (store.home / name).unlink(missing_ok=True)
         for run in store.open_runs() if claim else ():
             _run(store, run, watch)
 
@@ -325,6 +328,8 @@ def _run(store: Store, run: RunRecord, watch: Callable[[], object]) -> None:
         link = StoreLink(store, run.id, watch)
         try:
             outcomes = None if link.stopped() else work(store, run, stack, link)
+        except Unreachable:
+            raise
         except Exception as error:  # a failing stack does not stop the others
             fail(store, run.id, stack, describe(error))
             continue

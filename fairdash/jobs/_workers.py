@@ -44,6 +44,8 @@ SETTINGS = {
     # The host counts deaths itself: Dask also blames stacks that only wait.
     "distributed.scheduler.allowed-failures": 0,
 }
+POLITE = 19  # niceness of training: pages and other work on this machine go first
+SESSION = Path("/proc/self/autogroup")  # of Linux, where it weighs whole sessions
 HEARTBEAT_SECONDS = 5.0  # of an idle worker
 LOOK_SECONDS = 0.2  # between two looks at the stop flag; a look costs 0.6 ms
 PROGRESS, BEGUN = "fairdash-progress", "fairdash-begun"  # topics of Dask's event log
@@ -162,18 +164,44 @@ def device() -> Device:
     return methods.training_device()
 
 
+def give_way() -> None:
+    """Give this thread the lowest priority, and this process that of its session.
+
+    Linux keeps a niceness by thread, so the thread that speaks to the scheduler stays
+    as it is. Where sessions share the processors, niceness counts within a session
+    only: the process then gets a session of its own with the least weight.
+    """
+    os.setpriority(os.PRIO_PROCESS, 0, POLITE)
+    if os.getsid(0) == os.getpid():
+        return  # since an earlier stack
+    os.setsid()
+    while True:
+        try:
+            SESSION.write_text(str(POLITE))
+        except BlockingIOError:  # the kernel accepts one from all users every 100 ms
+            time.sleep(0.1)
+        except OSError:  # sessions have no weight here
+            return
+        else:
+            return
+
+
 def run_stack(
-    home: str, place: str | None, run_id: str, stack: Stack
+    home: str, place: str | None, run_id: str, stack: Stack, *, polite: bool
 ) -> list[Outcome] | None:
     """Work on a stack; the data set is read from the store, once per process.
 
     The store is that of a folder, or, where all is elsewhere, that of a ``place`` below
-    the worker's own folder.
+    the worker's own folder. A ``polite`` worker lowers its priority to train.
     """
     link = DaskLink(run_id)
     link.worker.log_event(BEGUN, {"stack": stack.key, "worker": link.worker.address})
     store = _store(Path(home) if place is None else home_folder() / place)
-    return work(store, store.run(run_id), stack, link)
+    run = store.run(run_id)
+    store.dataset(run.dataset_id)  # which keeps it in memory
+    if polite:
+        give_way()
+    return work(store, run, stack, link)
 
 
 @lru_cache

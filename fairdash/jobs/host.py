@@ -9,15 +9,12 @@ import logging
 import multiprocessing
 import multiprocessing.forkserver
 import os
-from contextlib import suppress
 from pathlib import Path
 
 from fairdash.jobs._engine import CARD, ENGINE, Lease, take
 from fairdash.jobs._watch import log_to_stderr
 from fairdash.store import trouble
 
-POLITE = 19  # niceness of an engine and its workers: pages on this machine go first
-SESSION = Path("/proc/self/autogroup")  # of Linux, where it weighs whole sessions
 PRELOADED = [
     "distributed",
     "torch",
@@ -43,7 +40,6 @@ def main() -> None:
     with lock:
         scheduler = os.environ.get("FAIRDASH_SCHEDULER")
         if scheduler is None:
-            give_way()
             start_forkserver()
         from fairdash.jobs._serve import serve  # takes a while, as the forkserver does
 
@@ -57,18 +53,6 @@ def main() -> None:
                 raise
             logging.error("%s", why)
             os._exit(1)  # crash-only; whoever started it tries again after a while
-
-
-def give_way() -> None:
-    """Let the pages of this machine go first, also where sessions share its time.
-
-    There the niceness of a process counts within its session alone: the session that
-    this process leads gets it too.
-    """
-    os.nice(POLITE)
-    if os.getsid(0) == os.getpid():
-        with suppress(OSError):
-            SESSION.write_text(str(POLITE))
 
 
 def start_forkserver() -> None:

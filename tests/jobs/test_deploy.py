@@ -79,7 +79,7 @@ def test_all_services_share_home_and_certificates(services):
     assert folders in [rest for name, rest in lines() if name == "RUN"]
     (port,) = services["app"]["ports"]
     assert port.startswith("127.0.0.1:")  # nobody is let in past the proxy
-    assert "/_stcore/health" in services["app"]["healthcheck"]["test"][-1]
+    assert "8501/ready" in services["app"]["healthcheck"]["test"][-1]
     root = typer.main.get_command(app)
     _, name, *options = services["app"]["command"]
     context = root.commands[name].make_context(name, options)

@@ -80,12 +80,12 @@ def test_an_engine_that_cannot_begin_says_why_once_and_is_left_alone(home, monke
         said = (home / "engine.log").read_text()
         assert said.count("is damaged. Put a backup") == 1
         assert "Traceback" not in said
-        assert "stopped by an error" in engine_waits_for(home)
+        assert "stopped by an error" in engine_waits_for(home).words
         (home / "store.db").write_bytes(good)
         monkeypatch.setattr(_engine, "RETRY_SECONDS", 0)
         ensure_engine(home)
         wait_until((home / "engine.json").exists)
-        assert engine_waits_for(home) == ""
+        assert engine_waits_for(home) is None
     wait_until_no_engine(home)
 
 
@@ -111,7 +111,7 @@ def test_on_a_full_disk_training_waits_says_so_and_goes_on(small_disk, home, ask
         with attach(home):
             ensure_engine(home)
             wait_until(lambda: store.run(run_id).status == "running")
-            assert "room on the disk, of which 2" in engine_waits_for(home)
+            assert "room on the disk, of which 2" in engine_waits_for(home).words
             filler = home / "filler"
             with pytest.raises(OSError, match="No space left"):
                 filler.write_bytes(b"x" * (30 << 20))

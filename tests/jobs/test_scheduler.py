@@ -301,9 +301,9 @@ def test_an_idle_engine_gives_way_and_a_busy_one_is_not_disturbed(
         wait_until(lambda: not refused(store, address))
         wait_until(lambda: not engine_lives(home))
         ensure_engine(home)
-        waits = "waiting for the scheduler at ", "waiting for a worker at "
-        assert engine_waits_for(home) == f"{waits[0]}{address}"
-        wait_until(lambda: engine_waits_for(home) == f"{waits[1]}{address}")
+        waits = "Waits for the scheduler at ", "Waits for a worker at "
+        assert engine_waits_for(home).words == f"{waits[0]}{address}"
+        wait_until(lambda: engine_waits_for(home).words == f"{waits[1]}{address}")
     wait_until_no_engine(home)
     store.close()
 
