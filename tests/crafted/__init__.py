@@ -1,0 +1,16 @@
+"""Files made to stop a server, or to read what is not theirs: a table a kind.
+
+ONNX models stand in `crafted.models`, which needs onnx, and bundles of runs in
+`crafted.bundles`, which are made of one that is trained.
+"""
+
+from crafted.archives import ARCHIVES
+from crafted.case import Case
+from crafted.configurations import CONFIGURATIONS
+from crafted.damage import DAMAGE
+from crafted.parquets import PARQUETS
+from crafted.records import RECORDS
+from crafted.texts import TEXTS
+from crafted.workbooks import WORKBOOKS
+
+TABLES = WORKBOOKS | DAMAGE | ARCHIVES | TEXTS | RECORDS | PARQUETS

@@ -1,0 +1,135 @@
+"""ONNX models that are made to read a file, to grow, or to run for ever."""
+
+from itertools import pairwise
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+FLOAT, INT = TensorProto.FLOAT, TensorProto.INT64
+X = helper.make_tensor_value_info("x", FLOAT, [None, 1])
+P = helper.make_tensor_value_info("probabilities", FLOAT, [None, 1])
+
+
+def model(*nodes, inputs=(X,), outputs=(P,), initializers=(), domains=(), **fields):
+    graph = helper.make_graph(
+        list(nodes), "g", list(inputs), list(outputs), list(initializers)
+    )
+    opsets = [helper.make_opsetid(d, 1) for d in domains]
+    opsets += [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8, **fields)
+
+
+def sigmoid(name="x"):
+    return helper.make_node("Sigmoid", [name], ["probabilities"])
+
+
+def weights(name, values):
+    return numpy_helper.from_array(np.asarray(values, np.float32), name)
+
+
+def external():
+    w = weights("w", [[1.0]])
+    w.ClearField("raw_data")
+    w.data_location = TensorProto.EXTERNAL
+    w.external_data.add(key="location", value="/etc/passwd")
+    multiply = helper.make_node("MatMul", ["x", "w"], ["z"])
+    return model(multiply, sigmoid("z"), initializers=[w])
+
+
+def external_in_a_node():
+    w = external().graph.initializer[0]
+    return model(helper.make_node("Constant", [], ["w"], value=w), sigmoid("w"))
+
+
+def loop():
+    body = helper.make_graph([helper.make_node("Identity", ["c"], ["d"])], "b", [], [])
+    return model(helper.make_node("Loop", ["x", ""], ["z"], body=body), sigmoid("z"))
+
+
+def hidden_graph():
+    node = sigmoid()
+    body = helper.make_graph([sigmoid()], "b", [X], [P])
+    node.attribute.append(helper.make_attribute("body", body))
+    return model(node)
+
+
+def giant_dims():
+    w = TensorProto(name="w", data_type=FLOAT, dims=[10**6, 10**6], raw_data=b"1234")
+    return model(helper.make_node("MatMul", ["x", "w"], ["z"]), initializers=[w])
+
+
+def many_nodes(n=100_000):
+    chain = [helper.make_node("Relu", [f"z{i}"], [f"z{i + 1}"]) for i in range(n)]
+    chain[0].input[0] = "x"
+    return model(*chain, sigmoid(f"z{n}"))
+
+
+def doubling(n=40):
+    names = ["x", *(f"z{i}" for i in range(n))]
+    grown = [
+        helper.make_node("Concat", [a, a], [b], axis=1) for a, b in pairwise(names)
+    ]
+    total = helper.make_node("ReduceMean", [names[-1]], ["m"], axes=[1])
+    return model(*grown, total, sigmoid("m"))
+
+
+def small_messages():
+    """Return 2 MB in which every two bytes are an empty node."""
+    n = 1_000_000
+    return b"\x3a" + _varint(2 * n) + b"\x0a\x00" * n
+
+
+def _varint(n):
+    low = bytearray()
+    while n > 127:
+        low.append(n & 127 | 128)
+        n >>= 7
+    return bytes([*low, n])
+
+
+def a_function():
+    with_function = model(sigmoid())
+    with_function.functions.add(name="f", domain="mine")
+    return with_function
+
+
+FIXED = helper.make_tensor_value_info("x", FLOAT, [1, 1])
+WIDE = helper.make_tensor_value_info("x", FLOAT, [None, 3])
+LABEL = helper.make_tensor_value_info("label", INT, [None, 1])
+MODELS = {
+    "external": (external, r"'w' lies in another file"),
+    "external in a node": (external_in_a_node, r"'w' lies in another file"),
+    "loop": (loop, r"'Loop' is not among"),
+    "graph in a node": (hidden_graph, "a graph of its own"),
+    "custom operator": (
+        lambda: model(
+            helper.make_node("Run", ["x"], ["probabilities"], domain="evil"),
+            domains=["evil"],
+        ),
+        r"'Run' is of the domain 'evil'",
+    ),
+    "giant tensor": (
+        lambda: model(
+            helper.make_node("ConstantOfShape", ["s"], ["probabilities"]),
+            initializers=[numpy_helper.from_array(np.array([10**12]), "s")],
+        ),
+        "'ConstantOfShape' is not among",
+    ),
+    "giant weights": (giant_dims, r"of shape \[1000000, 1000000\]"),
+    "many nodes": (many_nodes, "100,001 nodes, more than 2,000"),
+    "truncated": (lambda: model(sigmoid()).SerializeToString()[:-9], "ONNX file"),
+    "no protobuf": (lambda: b"PK\x03\x04 this is a zip", "ONNX file"),
+    "empty": (lambda: b"", "ONNX file"),
+    "small messages": (small_messages, "memory|stopped|part of one|nodes"),
+}
+DESCRIBED = {  # refused before anything is run
+    "function": (a_function, "functions, training steps"),
+    "one row alone": (lambda: model(sigmoid(), inputs=[FIXED]), "must be free"),
+    "labels alone": (
+        lambda: model(
+            helper.make_node("Cast", ["x"], ["label"], to=INT), outputs=[LABEL]
+        ),
+        "labels alone",
+    ),
+    "undefined": (lambda: model(sigmoid("nowhere")), "does not fit together"),
+}
