@@ -1,42 +1,100 @@
 """Turn user input into clean arrays, or raise an error that says what to change."""
 
+import json
+import reprlib
+import sys
 from collections.abc import Collection
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
+import yaml
 from numpy.typing import ArrayLike, NDArray
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 CONSTRAINTS = ("demographic_parity", "equalized_odds")
+MOST_TEXT = 500_000  # characters of a configuration
+Count = Annotated[int, Field(ge=1, le=10**12, strict=True)]  # of rows or of values
+
+
+class _Brief(reprlib.Repr):
+    """Values as Python writes them, shortened where they are long or deep."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 200
+
+    def repr_int(self, x: int, level: int) -> str:
+        """Return a number, which Python refuses to write beyond 4,300 digits."""
+        return repr(x) if abs(x) < 10**18 else "a number of more than 18 digits"
+
+
+brief = _Brief().repr
 
 
 def check_one_of(name: str, value: object, options: Collection[str]) -> None:
     """Raise ValueError unless ``value`` is one of ``options``."""
-    if value not in options:
-        raise ValueError(f"`{name}` must be one of {sorted(options)}, got {value!r}.")
+    if value not in list(options):  # a list has no hash
+        message = f"`{name}` must be one of {sorted(options)}, got {brief(value)}."
+        raise ValueError(message)
 
 
 def check_non_negative(name: str, value: object) -> None:
     """Raise ValueError unless ``value`` is a finite number that is at least 0."""
     if not (_is_number(value) and value >= 0):  # type: ignore[operator]
-        raise ValueError(f"`{name}` must be a finite number >= 0, got {value!r}.")
+        raise ValueError(f"`{name}` must be a finite number >= 0, got {brief(value)}.")
 
 
 def check_positive(name: str, value: object) -> None:
     """Raise ValueError unless ``value`` is a finite number above 0."""
     if not (_is_number(value) and value > 0):  # type: ignore[operator]
-        raise ValueError(f"`{name}` must be a finite number > 0, got {value!r}.")
+        raise ValueError(f"`{name}` must be a finite number > 0, got {brief(value)}.")
 
 
-def check_whole(name: str, value: object, *, at_least: int) -> None:
-    """Raise ValueError unless ``value`` is a whole number of at least ``at_least``."""
+def check_whole(
+    name: str, value: object, *, at_least: int, at_most: int | None = None
+) -> None:
+    """Raise ValueError unless ``value`` is a whole number within its range."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not (whole and value >= at_least):  # type: ignore[operator]
-        message = f"`{name}` must be a whole number >= {at_least}, got {value!r}."
-        raise ValueError(message)
+    end = value if at_most is None else at_most
+    if not (whole and at_least <= value <= end):  # type: ignore[operator]
+        ends = f">= {at_least}" if at_most is None else f"from {at_least} to {end:,}"
+        raise ValueError(f"`{name}` must be a whole number {ends}, got {brief(value)}.")
+
+
+class _Twice(ValueError):
+    """A name that stands twice in one object."""
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Values alone: what is merged with ``<<`` can grow without end."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Leave merges as fields, which nobody asks for."""
+
+
+def parsed(text: str | bytes, form: Literal["YAML", "JSON"]) -> Any:
+    """Return what a text says.
+
+    Raises ValueError with the line of the mistake, in words of no library.
+    """
+    if form == "YAML" and len(text) > MOST_TEXT:
+        raise ValueError(f"It is too large: more than {MOST_TEXT:,} characters.")
+    try:
+        if form == "YAML":
+            return yaml.load(text, _PlainLoader)
+        return json.loads(text, object_pairs_hook=_distinct)
+    except _Twice:
+        raise
+    except RecursionError as error:
+        raise ValueError(f"Not valid {form}: it is nested too deeply.") from error
+    except (yaml.YAMLError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = getattr(error, "lineno", mark and mark.line + 1)
+        where = f", line {line}" if line else ""
+        raise ValueError(f"Not valid {form}{where}.") from error
 
 
 def encode_binary_target(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -86,6 +144,8 @@ def explain_invalid(error: ValidationError) -> str:
     """Return pydantic's findings as one sentence each, without its links."""
     findings = []
     for finding in error.errors():
+        if finding["type"] == "too_short" and finding["input"]:
+            continue  # for its items were refused
         where = ".".join(map(str, finding["loc"]))
         what = finding["msg"].removeprefix("Value error, ")
         findings.append(f"{where}: {what}" if where else what)
@@ -115,9 +175,19 @@ def value_labels(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return column.map(value_label, na_action="ignore")
 
 
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; ValueError if it gives a name twice."""
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _Twice(f"{brief(twice)} stands there twice, and only one can hold.")
+    return entries
+
+
 def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(
-        value, int | float | np.integer | np.floating
-    ):
+    kinds = int | float | np.integer | np.floating
+    if isinstance(value, bool) or not isinstance(value, kinds):
         return False
-    return bool(np.isfinite(value))
+    largest = sys.float_info.max  # which a number of any length compares with
+    return bool(-largest <= value <= largest)

@@ -1,7 +1,6 @@
 """Numbers as the screen writes them: typographic minus, few digits, n with a noun."""
 
 import math
-import re
 import textwrap
 import time
 from collections import Counter
@@ -13,8 +12,6 @@ MINUS = "−"
 UNDEFINED = "–"
 FOUR_FIFTHS = 0.8
 NO_SUBGROUPS = "All rows"  # the one subgroup where no column makes any
-NO_WIDTH = "\u2060"
-_CODE = r"(?<!`)(`[\w .,:=%()+/-]+`)(?!`)"  # that holds nothing to be read otherwise
 _DAY = 86_400
 _BARE = frozenset({"yes", "no", "true", "false", "y", "n"})
 
@@ -280,28 +277,3 @@ def utc(seconds: float) -> str:
 def clock_time(seconds: float) -> str:
     """Return when ``seconds`` since 1970 were, on the clock of this machine."""
     return time.strftime("%d %b %H:%M", time.localtime(seconds))
-
-
-def plain(text: object) -> str:
-    """Return ``text`` so that Markdown shows its characters; plain code stays code.
-
-    Column names and values come from the user's file: a dollar sign would start a
-    formula, a bracket a link or an image that the browser asks a stranger for, and a
-    backtick code that ends elsewhere. Addresses, mail and names such as ":ok:" are
-    parted by a character without width, for nothing else keeps them from becoming
-    links and pictures. A text that starts as an item of a list does is none.
-    """
-    parts = re.split(_CODE, str(text))
-    shown = "".join(
-        part if place % 2 else re.sub(r"([\\$*_\[\]~<>#|`])", r"\\\1", _unlinked(part))
-        for place, part in enumerate(parts)
-    )
-    return re.sub(r"^(\s*\d*)([-+.)])(?=\s)", r"\1\\\2", shown)
-
-
-def _unlinked(text: str) -> str:
-    return re.sub(
-        r"(?i)(:(?=//)|(?<!\w):(?=[\w+/-]+:)|\bwww(?=\.)|(?<=[\w.+-])(?=@\w))",
-        rf"\1{NO_WIDTH}",
-        text,
-    )

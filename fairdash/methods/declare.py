@@ -30,7 +30,7 @@ Effort = Literal["fast", "paper"]
 Device = Literal["cpu", "cuda"]
 Kind = Literal["float", "int", "choice", "text"]
 Check = Callable[[str, Any], None]
-at_least_one = partial(check_whole, at_least=1)
+at_least_one = partial(check_whole, at_least=1, at_most=1_000_000)
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,28 @@ class Param:
             self.check(self.name, value)
         elif self.options:
             check_one_of(self.name, value, self.options)
+
+    def read(self, value: Any) -> Scalar:
+        """Return a value of a configuration in the parameter's type.
+
+        So 1 and 1.0 are one trial. Raises ValueError unless the value fits.
+        """
+        if self.kind == "text":
+            value = str(value)
+        elif self.kind == "choice":
+            check_one_of(self.name, value, self.options)
+        elif self.kind == "int" and isinstance(value, float) and value.is_integer():
+            value = int(value)
+        self.validate(value)
+        return float(value) + 0.0 if self.kind == "float" else value  # -0.0 is 0.0
+
+    def fits(self, value: Any) -> bool:
+        """Tell whether `read` takes a value."""
+        try:
+            self.read(value)
+        except ValueError:
+            return False
+        return True
 
     def argument(self) -> inspect.Parameter:
         """Return the constructor's argument."""

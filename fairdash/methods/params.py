@@ -8,9 +8,8 @@ from fairdash._validation import (
     check_non_negative,
     check_one_of,
     check_positive,
-    check_whole,
 )
-from fairdash.methods.declare import Effort, Scalar, param, vary
+from fairdash.methods.declare import Effort, Scalar, at_least_one, param, vary
 
 LAYERS = {
     "simple": (),
@@ -19,7 +18,7 @@ LAYERS = {
     "standard": (64, 32),
     "complex": (64, 32, 16),
 }
-at_least_two = partial(check_whole, at_least=2)
+at_least_two = partial(at_least_one, at_least=2)
 
 
 def hidden_layers(
@@ -30,7 +29,7 @@ def hidden_layers(
         check_one_of(name, layers, LAYERS)
         return LAYERS[layers]
     for width in layers:
-        check_whole(name, width, at_least=1)
+        at_least_one(name, width)
     return tuple(int(width) for width in layers)
 
 

@@ -206,11 +206,15 @@ class Forest(_Stored):
         for root in self.roots:
             at = np.full(len(rows), root)
             moving = np.flatnonzero(self.features[at] != _LEAF)
-            while len(moving):
+            for _ in self.features:  # no path is longer
                 node = at[moving]
                 low = rows[moving, self.features[node]] <= self.thresholds[node]
                 at[moving] = np.where(low, self.left[node], self.right[node])
                 moving = moving[self.features[at[moving]] != _LEAF]
+                if not len(moving):
+                    break
+            else:
+                raise ValueError("A tree of this model has no end; train it again.")
             total += self.values[at]
         return total / len(self.roots)
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from heapq import heapify, heapreplace
 from itertools import pairwise, product
-from math import ceil, isfinite, prod
+from math import ceil, prod
 from typing import Any
 
 from fairdash._validation import check_one_of
 from fairdash.datasets import FOLDS
-from fairdash.methods import CACHED_ROWS, CATALOG, Device, Param
-from fairdash.sweep._spec import SPACINGS, MethodGrid, Scalar, SweepSpec
+from fairdash.methods import CACHED_ROWS, CATALOG, Device
+from fairdash.sweep._spec import SPACINGS, MethodGrid, Scalar, SweepSpec, as_axis
 
 RESULTS_VERSION = 3  # raise it when the same settings train another model than before
 ENCODED_ALIKE = (2, 3)  # versions whose features were split and encoded as now
@@ -127,8 +127,8 @@ def _first_numbers(grid: MethodGrid) -> tuple[str, list[float], bool] | None:
     for param in CATALOG[grid.method].params:
         if param.kind != "float":
             continue
-        axis = _as_axis(grid.params.get(param.name, ()))
-        values = sorted({float(_checked(param, value)) for value in axis})
+        axis = as_axis(grid.params.get(param.name, ()))
+        values = sorted({float(param.read(value)) for value in axis})
         if len(values) > 1:
             return param.name, values, param.axis == "log" and values[0] > 0
     return None
@@ -199,7 +199,7 @@ def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
         message = f"`{empty[0]}` of {grid.method!r} has no value"
         raise ValueError(f"{message}; give it one, or exclude it.")
     axes = [
-        [_checked(known[name], value) for value in _as_axis(values)]
+        [known[name].read(value) for value in as_axis(values)]
         for name, values in grid.params.items()
     ]
     if (n_points := prod(map(len, axes))) > MOST_SETTINGS:
@@ -211,26 +211,6 @@ def _points(grid: MethodGrid) -> list[dict[str, Scalar]]:
         method.settings(dict(zip(grid.params, values, strict=True)), grid.effort)
         for values in product(*axes)
     ]
-
-
-def _as_axis(values: Scalar | tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-    return values if isinstance(values, tuple) else (values,)
-
-
-def _checked(param: Param, value: Scalar) -> Scalar:
-    """Return ``value`` in the parameter's type, so that 1 and 1.0 are one trial."""
-    if param.kind == "choice":
-        check_one_of(param.name, value, param.options)
-        return value
-    if param.kind == "text":
-        return str(value)
-    if isinstance(value, bool | str):
-        raise ValueError(f"`{param.name}` must be a number, got {value!r}.")
-    if param.kind == "float":
-        return float(value) + 0.0  # -0.0 is 0.0
-    if not isfinite(value) or value != int(value):
-        raise ValueError(f"`{param.name}` must be a whole number, got {value!r}.")
-    return int(value)
 
 
 def _hash_of(content: Any) -> str:

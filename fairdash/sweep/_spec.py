@@ -19,7 +19,15 @@ from pydantic import (
     model_validator,
 )
 
-from fairdash._validation import explain_invalid
+from fairdash._validation import (
+    Count,
+    brief,
+    check_one_of,
+    check_whole,
+    explain_invalid,
+    parsed,
+)
+from fairdash._wording import plural
 from fairdash.datasets import SAMPLES, Dataset, Roles, Subgroups, TableFormat, split
 from fairdash.methods import CATALOG, Effort, Param
 
@@ -30,6 +38,7 @@ Point = dict[str, Scalar]
 # planes of earlier versions: one network approximated all settings of a method
 REMOVED = {"adversarial_plane": "adversarial", "road_plane": "road"}
 MOST_VALUES = 1000  # of an axis
+MOST_SEEDS, MOST_SEED = 1000, 2**32 - 1  # further states are made from a seed
 SPACINGS: dict[str, Any] = {"linear": np.linspace, "log": np.geomspace}
 
 
@@ -117,40 +126,51 @@ class MethodGrid(_Frozen):
     def _spell_out(cls, given: Any, known: ValidationInfo) -> Any:
         if not isinstance(given, dict):
             return given
-        method = CATALOG.get(known.data.get("method", ""))
-        declared = {one.name: one for one in method.params} if method else {}
-        return {
-            name: _values(name, _ranged(axis, declared.get(name)))
-            if isinstance(axis, dict)
-            else axis
-            for name, axis in given.items()
-        }
+        if "method" not in known.data:
+            return given
+        check_one_of("method", known.data["method"], CATALOG)
+        method = CATALOG[known.data["method"]]
+        method.check_names(given)
+        declared = {param.name: param for param in method.params}
+        axes = {name: _spelled(declared[name], axis) for name, axis in given.items()}
+        for name, values in axes.items():
+            for value in as_axis(values):
+                declared[name].read(value)
+        return axes
 
 
-def _ranged(axis: dict[str, Any], declared: Param | None) -> dict[str, Any]:
-    """Return ``{number: n}`` as n values over the parameter's own range and axis."""
-    if axis.keys() != {"number"} or declared is None or declared.kind != "float":
+def as_axis(values: Any) -> Sequence[Any]:
+    """Return the values to try of a parameter, of which one may be given as such."""
+    return values if isinstance(values, tuple | list) else (values,)
+
+
+def _spelled(declared: Param, axis: Any) -> Any:
+    """Return the values of a linear or log axis, to six significant digits.
+
+    ``{number: n}`` is n values over the parameter's own range and axis.
+    """
+    if not isinstance(axis, dict):
         return axis
-    return {declared.axis: [declared.low, declared.high, axis["number"]]}
-
-
-def _values(name: str, axis: dict[str, Any]) -> tuple[float, ...]:
-    """Return the values of a linear or log axis, to six significant digits."""
+    name = declared.name
+    if axis.keys() == {"number"} and declared.kind == "float":
+        axis = {declared.axis: [declared.low, declared.high, axis["number"]]}
     if len(axis) != 1 or not axis.keys() <= SPACINGS.keys():
         message = f"`{name}` is a value, a list, or one of {sorted(SPACINGS)}"
-        raise ValueError(f"{message}: [first, last, number], got {axis}")
+        raise ValueError(f"{message}: [first, last, number], got {brief(axis)}")
     ((spacing, ends),) = axis.items()
     match ends:
         case [int() | float() as first, int() | float() as last, int() as number]:
             pass
         case _:
-            message = f"`{name}` needs `{spacing}: [first, last, number]`, got {ends}"
-            raise ValueError(message)
+            message = f"`{name}` needs `{spacing}: [first, last, number]`"
+            raise ValueError(f"{message}, got {brief(ends)}")
     if not 1 <= number <= MOST_VALUES:
-        message = f"`{name}` can have 1 to {MOST_VALUES} values, got {number}"
+        message = f"`{name}` can have 1 to {MOST_VALUES} values, got {brief(number)}"
         raise ValueError(message)
     if spacing == "log" and min(first, last) <= 0:
         raise ValueError(f"`{name}` is logarithmic, so its ends must be > 0")
+    for end in (first, last):
+        declared.read(end)
     values = SPACINGS[spacing](first, last, number)
     return tuple(float(f"{value:.6g}") for value in values)
 
@@ -211,8 +231,18 @@ class SweepSpec(_Frozen):
     scaling: Literal["standard", "minmax"] = "standard"
     di_limit: float = Field(default=0.05, ge=0.0, le=1.0)
     equal_models: bool = False
-    train_rows: int | None = Field(default=None, ge=1)
+    train_rows: Count | None = None
     cross_validate: bool | None = None
+
+    @field_validator("seeds", mode="before")
+    @classmethod
+    def _check_seeds(cls, given: Any) -> Any:
+        if len(seeds := as_axis(given)) > MOST_SEEDS:
+            message = f"`seeds` can have 1 to {MOST_SEEDS} values"
+            raise ValueError(f"{message}, got {len(seeds):,}")
+        for seed in seeds:
+            check_whole("seeds", seed, at_least=0, at_most=MOST_SEED)
+        return given
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -229,13 +259,8 @@ class SweepSpec(_Frozen):
 
         Raises ValueError with one line that says which entry is wrong and why.
         """
-        text = source.read_text() if isinstance(source, Path) else source
-        try:
-            given = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise ValueError(
-                f"Not valid YAML: {' '.join(str(error).split())}."
-            ) from error
+        text = source.read_bytes() if isinstance(source, Path) else source
+        given = parsed(text, "YAML")
         if not isinstance(given, dict):
             raise ValueError("A sweep is a YAML mapping with `data` and `methods`.")
         if isinstance(source, Path) and isinstance(given.get("data"), dict):
@@ -251,11 +276,14 @@ class SweepSpec(_Frozen):
     def of_run(cls, stored: Mapping[str, Any]) -> Self:
         """Return the specification of a stored run, of what this version can train.
 
-        Methods that only earlier versions had are dropped, see `unsupported_methods`; a
-        ValueError when nothing is left.
+        Methods that only earlier versions had are dropped, see `unsupported_methods`,
+        and values that they did not refuse; a ValueError when nothing is left.
         """
         gone = unsupported_methods(stored)
-        grids = [grid for grid in stored["methods"] if grid["method"] not in gone]
+        known = [grid for grid in stored["methods"] if grid["method"] not in gone]
+        grids = [grid for grid in map(_trainable, known) if grid is not None]
+        if not grids and known:
+            raise ValueError("No setting of this run is one that can be trained.")
         if not grids:
             raise ValueError(f"{', '.join(gone)}: no longer supported; sweep a grid.")
         return cls.model_validate({**stored, "methods": grids})
@@ -266,9 +294,15 @@ class SweepSpec(_Frozen):
         So the same models have the same keys, however they were asked for.
 
         Raises ValueError when it is too small for a row of each outcome in each group,
-        or when the data have no features.
+        or when the data have no features or too few rows.
         """
         dataset.check_features()
+        if not dataset.has_enough_rows:
+            raise ValueError(
+                f"{dataset.name!r} has {plural(dataset.n_rows, 'row')}, too few to "
+                "train on: training, validation and test rows each need two groups, "
+                "and training rows both outcomes. Add rows, five or more of each group."
+            )
         if self.train_rows is None:
             return self
         least = 2 * len(dataset.group_names)
@@ -293,6 +327,19 @@ class SweepSpec(_Frozen):
         """Return the specification as YAML that `from_yaml` reads back equal."""
         content = self.model_dump(mode="json", exclude_none=True)
         return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def _trainable(grid: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a stored grid without values that are refused, None if none is left."""
+    params = dict(grid.get("params", {}))
+    for param in CATALOG[grid["method"]].params:
+        values = as_axis(params.get(param.name, ()))
+        fitting = [value for value in values if param.fits(value)]
+        if len(fitting) < len(values):
+            params[param.name] = fitting
+            if not fitting:
+                return None
+    return {**grid, "params": params}
 
 
 def model_label(method: str, params: Mapping[str, Any]) -> str:

@@ -426,7 +426,7 @@ def test_works_in_a_pipeline_with_metadata_routing(data):
         ({"constraints": "parity"}, "`constraints` must be one of"),
         ({"fairness_weight": -1}, "`fairness_weight` must be a finite number >= 0"),
         ({"tau": 0}, "`tau` must be a finite number > 0"),
-        ({"n_ratio_steps": 0}, "`n_ratio_steps` must be a whole number >= 1"),
+        ({"n_ratio_steps": 0}, "`n_ratio_steps` must be a whole number from 1 to"),
         ({"n_epochs": 2.5}, "`n_epochs` must be a whole number"),
         ({"normalisation": "none"}, "`normalisation` must be one of"),
         ({"ratio_layers": "huge"}, "`ratio_layers` must be one of"),

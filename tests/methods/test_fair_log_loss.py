@@ -389,7 +389,7 @@ def test_an_unseen_group_is_named_and_one_group_alone_is_predicted():
     [
         ({"constraints": "parity"}, "`constraints` must be one of"),
         ({"alpha": 0}, "`alpha` must be a finite number > 0"),
-        ({"max_iter": 0}, "`max_iter` must be a whole number >= 1"),
+        ({"max_iter": 0}, "`max_iter` must be a whole number from 1 to"),
     ],
 )
 def test_bad_parameters_name_the_parameter(params, message):

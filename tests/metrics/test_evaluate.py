@@ -7,7 +7,9 @@ import sklearn.metrics as skm
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from toys import ROLES, people
 
+from fairdash.datasets import make_dataset
 from fairdash.metrics import (
     decision_status,
     demographic_parity_difference,
@@ -200,3 +202,12 @@ def test_weights_say_who_does_not_decide(rows):
     only = np.where(guess == 1, 1.0, 0.0)
     status = decision_status(y, guess, sample_weight=only)["status"].tolist()
     assert status == ["accepts all"]
+
+
+def test_weights_that_are_all_0_are_refused_by_their_name(rows):
+    nothing = np.zeros(len(rows.y))
+    with pytest.raises(ValueError, match=r"`sample_weight` is 0 in all .* rows"):
+        evaluate(rows.y, rows.scores, **rows.where, sample_weight=nothing)
+    roles = ROLES.model_copy(update={"sample_weight": "w"})
+    with pytest.raises(ValueError, match="'w' cannot be the sampling weight: it is 0"):
+        make_dataset(people(60).assign(w=0), roles, name="People")

@@ -111,7 +111,10 @@ def test_folds_are_further_trials_of_a_seed_and_the_first_is_the_usual_one():
     [
         ({"method": "magic"}, "`method` must be one of"),
         ({"method": "road", "params": {"lambda": 1}}, "no parameter `lambda`"),
-        ({"method": "road", "params": {"tau": "big"}}, "`tau` must be a number"),
+        (
+            {"method": "road", "params": {"tau": "big"}},
+            "`tau` must be a finite",
+        ),
         ({"method": "road", "params": {"n_epochs": 2.5}}, "`n_epochs` must be a whole"),
         ({"method": "road", "params": {"n_epochs": inf}}, "`n_epochs` must be a whole"),
         ({"method": "road", "params": {"tau": []}}, "`tau` of 'road' has no value"),

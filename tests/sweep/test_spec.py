@@ -1,11 +1,14 @@
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
+import yaml
 from conftest import FUZZ
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from toys import ROLES, people_csv, specification
+from typer.testing import CliRunner
 
+from fairdash.cli import app
 from fairdash.datasets import (
     SAMPLES,
     Cut,
@@ -15,6 +18,7 @@ from fairdash.datasets import (
     read_table,
     split,
 )
+from fairdash.store import open_store
 from fairdash.sweep import (
     DataSource,
     MethodGrid,
@@ -188,6 +192,66 @@ def test_an_axis_that_makes_no_sense_is_refused(axis, message):
         SweepSpec.from_yaml(text)
 
 
+HUGE = 10**400
+RANGES = [
+    ({"batch_size": 0}, "`batch_size` must be a whole number from 1 to 1,000,000"),
+    ({"n_epochs": 10**18}, "`n_epochs` must be a whole number from 1 to 1,000,000"),
+    ({"n_epochs": HUGE}, "`n_epochs`.*got a number of more than 18 digits"),
+    ({"tau": float("nan")}, "`tau` must be a finite number > 0, got nan"),
+    ({"tau": True}, "`tau` must be a finite number > 0, got True"),
+    ({"tau": HUGE}, "`tau` must be a finite number > 0"),
+    ({"tau": [0.1, [2]]}, "`tau` must be a finite number > 0"),
+    ({"tau": {"linear": [0.1, float("inf"), 5]}}, "`tau` must be a finite number > 0"),
+    ({"tau": {"log": [0.1, HUGE, 5]}}, "`tau` must be a finite number > 0"),
+    ({"tau": {"linear": [True, 2, 5]}}, "`tau` must be a finite number > 0, got True"),
+    ({"tau": {"number": HUGE}}, "`tau` can have 1 to 1000 values"),
+    ({"predictor_layers": 5}, "`predictor_layers` must be one of"),
+    ({"taau": {"number": 5}}, "ROAD has no parameter `taau`"),
+]
+SEEDS = [
+    ({"seeds": list(range(10**6))}, "`seeds` can have 1 to 1000 values, got 1,000,000"),
+    ({"seeds": [2**63]}, "`seeds` must be a whole number from 0 to 4,294,967,295"),
+    ({"seeds": [HUGE]}, "`seeds`.*got a number of more than 18 digits"),
+    ({"seeds": [-1]}, "`seeds` must be a whole number from 0"),
+    ({"seeds": [True]}, "`seeds` must be a whole number from 0"),
+    ({"train_rows": HUGE}, "train_rows"),
+    ({"di_limit": HUGE}, "di_limit"),
+    ({"subgroups": {"min_size": HUGE}}, "min_size"),
+    ({"subgroups": {"widths": {"age": HUGE}}}, "widths"),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"methods": [{"method": "road", "params": p}]}, m) for p, m in RANGES] + SEEDS,
+    ids=lambda part: part[:30] if isinstance(part, str) else "",
+)
+def test_what_has_no_end_is_refused_with_its_range(change, message, tmp_path):
+    given = specification("people.csv").model_dump(mode="json", exclude_none=True)
+    given |= change
+    with pytest.raises(ValueError, match=message):
+        SweepSpec.model_validate(given)
+    text = yaml.dump({**given, **change})
+    (tmp_path / "sweep.yaml").write_text(text)
+    with pytest.raises(ValueError, match=message) as error:
+        SweepSpec.from_yaml(text)
+    assert len(str(error.value)) < 2000
+    assert "pydantic" not in str(error.value)
+    home = tmp_path / "home"
+    shell = ["run", str(tmp_path / "sweep.yaml"), "--home", str(home)]
+    done = CliRunner().invoke(app, shell)
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    with closing(open_store(home)) as store:
+        assert store.runs() == []
+
+
+@pytest.mark.parametrize("text", ["[" * 50_000, "a: " + "9" * 5000, "a: 2024-13-45"])
+def test_what_yaml_cannot_hold_is_refused_in_words_of_no_library(text):
+    with pytest.raises(ValueError, match=r"Not valid YAML|mapping with") as error:
+        SweepSpec.from_yaml(text)
+    assert len(str(error.value)) < 100
+
+
 def test_remedies_cuts_and_types_survive_yaml_and_the_script(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(people_csv(200))
@@ -239,6 +303,13 @@ def test_of_a_stored_run_stays_what_can_be_trained(tmp_path):
     assert SweepSpec.of_run(mixed) == spec
     with pytest.raises(ValueError, match="road_plane: no longer supported"):
         SweepSpec.of_run({**stored, "methods": [plane]})
+    refused = {"method": "road", "params": {"fairness_weight": -1}}
+    some = {"method": "road", "params": {"fairness_weight": [-1, 2], "n_epochs": 4}}
+    left = SweepSpec.of_run({**stored, "methods": [refused, some]}).methods
+    params = {"fairness_weight": (2,), "n_epochs": 4}
+    assert left == (MethodGrid(method="road", params=params),)
+    with pytest.raises(ValueError, match="No setting of this run"):
+        SweepSpec.of_run({**stored, "methods": [refused]})
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from fairdash._validation import check_non_negative, check_whole
+from fairdash._validation import check_non_negative
 from fairdash.methods.base import Float, MixtureClassifier
 from fairdash.methods.classical.plain import Codes, OneByOne
-from fairdash.methods.declare import Method, param, vary
+from fairdash.methods.declare import Method, at_least_one, param, vary
 from fairdash.methods.params import CONSTRAINT, RANDOM_STATE, TOLERANCE
 from fairdash.methods.scorers import RuleList
 
@@ -98,7 +98,7 @@ class RobustFairCORELS(OneByOne, MixtureClassifier):
         letter="m",
         low=0,
         high=200,
-        check=partial(check_whole, at_least=0),
+        check=partial(at_least_one, at_least=0),
         help="Random halves of the rows on which the list must be fair as well.",
     )
     max_rules: int = param(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,7 +11,6 @@ from scipy.sparse import coo_array, diags_array, eye_array
 from scipy.sparse.linalg import cg
 from sklearn.utils.validation import validate_data
 
-from fairdash._validation import check_whole
 from fairdash.methods.base import alike
 from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.individual.classifier import (
@@ -125,7 +123,6 @@ class GLIF(FairMetricClassifier):
         "Neighbours",
         high=100,
         stackable=True,
-        check=partial(check_whole, at_least=1),
         help="People whose outputs are drawn together. More: smoother.",
         doc="The k above; of fewer training rows all others are neighbours.",
     )

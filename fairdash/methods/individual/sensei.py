@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
 
-from fairdash._validation import check_non_negative, check_positive, check_whole
-from fairdash.methods.declare import Method, param, vary
+from fairdash._validation import check_non_negative, check_positive
+from fairdash.methods.declare import Method, at_least_one, param, vary
 from fairdash.methods.individual.attack import Attack
 from fairdash.methods.individual.classifier import (
     LONG,
@@ -30,7 +30,7 @@ from fairdash.methods.scorers import Float32
 if TYPE_CHECKING:
     from torch import Tensor
 
-_count = partial(check_whole, at_least=0)
+_count = partial(at_least_one, at_least=0)
 
 
 class AttackTrainer(PairTrainer):

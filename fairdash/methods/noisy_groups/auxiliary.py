@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, wasserstein_distance
 
+from fairdash._escaping import of_cell
 from fairdash._validation import encode_groups, value_label
 from fairdash.methods.noisy_groups.inputs import SLACK_OF_SUMS, error_of_ends
 from fairdash.methods.noisy_groups.noise import tv_bounds
@@ -186,7 +187,7 @@ def read_counts(text: str) -> pd.DataFrame:
         )
     separator = max(SEPARATORS, key=lines[0].count)
     rows = [
-        [cell.strip() for cell in row]
+        [of_cell(cell.strip()) for cell in row]
         for row in csv.reader(lines, delimiter=separator, skipinitialspace=True)
     ]
     width = max(map(len, rows[1:]))

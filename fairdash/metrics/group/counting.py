@@ -105,6 +105,8 @@ def row_weights(name: str, values: ArrayLike, n_rows: int) -> Counts:
             f"`{name}` must be finite and not negative; {len(wrong)} entries "
             f"are not, the first is {weight[first]} in row {first}."
         )
+    if not weight.any():
+        raise ValueError(f"`{name}` is 0 in all {n_rows:,} rows; none of them counts.")
     return weight
 
 

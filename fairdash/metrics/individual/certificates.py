@@ -9,7 +9,6 @@ from scipy.stats import t as student
 
 from fairdash._validation import check_positive
 from fairdash.metrics.individual.fair_metric import FairMetric, Float
-from fairdash.metrics.individual.relaxation import relaxed_bound
 from fairdash.metrics.individual.worst_case import (
     Differentiable,
     FreeRange,
@@ -133,10 +132,7 @@ def dif_certificate(
     lowest, highest = outputs.min(axis=0), outputs.max(axis=0)
     return DIFCertificate(
         value=multiplier * radius + float(each.mean()),
-        bound=min(
-            _bound(model, rows, metric, radius, free),
-            relaxed_bound(model, rows, metric, radius, free),
-        ),
+        bound=_bound(model, rows, metric, radius, free),
         free=float(found[0].value.mean()),
         multiplier=multiplier,
         limit=multiplier * radius + upper_limit(each),
