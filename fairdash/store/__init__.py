@@ -1,7 +1,7 @@
 """What survives: data sets, runs, trials and artifacts."""
 
 from fairdash.store._artifacts import Artifact
-from fairdash.store._database import Claim, StoreError, trouble
+from fairdash.store._database import Claim, StoreError, Unreachable, trouble
 from fairdash.store._records import (
     DatasetRecord,
     Draft,
@@ -11,8 +11,10 @@ from fairdash.store._records import (
     TrialRecord,
 )
 from fairdash.store._reports import KeptReport
+from fairdash.store._scores import PackedScores, ScoreFacts, read_scores
 from fairdash.store._searches import SearchRecord
 from fairdash.store._store import Kept, Store, home_folder, open_store
+from fairdash.store._tables import ID_LENGTH
 from fairdash.store._users import (
     SHARED,
     Act,

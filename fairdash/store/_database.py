@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -104,7 +105,7 @@ _AWAY = (
     "Put a backup of it in its place, or move it away: a new one begins, and models "
     "are found again when the same table is added and the same settings are asked for."
 )
-_DAMAGED = f"The database of this store (store.db) is damaged. {_AWAY}"
+DAMAGED = f"The database of this store (store.db) is damaged. {_AWAY}"
 _TROUBLE = {
     sqlite3.SQLITE_BUSY: "Another program keeps the database of this store (store.db) "
     "to itself. Try again in a moment, or end that program.",
@@ -112,8 +113,8 @@ _TROUBLE = {
     "Make room on it; what was finished before stands.",
     sqlite3.SQLITE_READONLY: "This store can be read but not written. Give the user "
     "that runs fairdash the right to write, or name another home folder.",
-    sqlite3.SQLITE_CORRUPT: _DAMAGED,
-    sqlite3.SQLITE_NOTADB: _DAMAGED,
+    sqlite3.SQLITE_CORRUPT: DAMAGED,
+    sqlite3.SQLITE_NOTADB: DAMAGED,
 }
 _TO_SERVER = {  # by the start of Postgres' SQLSTATE
     "53100": _TROUBLE[sqlite3.SQLITE_FULL],
@@ -141,6 +142,10 @@ class StoreError(OSError):
     """The store cannot be used as it is: why, and the way out."""
 
 
+class Unreachable(StoreError):
+    """The server of the database does not answer; it may be on its way back."""
+
+
 def trouble(error: BaseException) -> str | None:
     """Return what keeps the store from working, one sentence, or None if it is not it.
 
@@ -164,8 +169,12 @@ def _told() -> Iterator[None]:
             error, sa.exc.IntegrityError | sa.exc.ProgrammingError
         ):
             raise
-        other = f"The database of this store does not work: {cause}."
-        raise StoreError(told or other) from error
+        other = (
+            f"The database of this store does not work ({type(cause).__name__}). Run "
+            "`fairdash store check`, which says what is wrong with it."
+        )
+        kind = Unreachable if told == _AWAY_NOW else StoreError
+        raise kind(told or other) from error
 
 
 def _said(error: Exception, cause: Any) -> str | None:
@@ -191,15 +200,19 @@ class Database:
     def __init__(self, home: Path, url: str | None = None) -> None:
         self.home = home
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _keep_private(home)
+        self.read_only = not os.access(home, os.W_OK)
+        if not self.read_only:
+            _keep_private(home)
         file = sa.URL.create("sqlite", database=str(home / "store.db"))
         address = sa.make_url(url) if url else file
         is_sqlite = address.get_backend_name() == "sqlite"
-        if is_sqlite and address.database:
-            database = Path(address.database)
+        database = Path(address.database or "")
+        if is_sqlite and self.read_only:
+            address = _read_only(database)
+        elif is_sqlite and address.database:
             began = database.exists() and (home / "tables").exists()
             if began and not database.stat().st_size:
-                raise StoreError(_DAMAGED)
+                raise StoreError(DAMAGED)
             database.touch(mode=0o600)  # SQLite gives its other files the same mode
             for path in database.parent.glob(f"{glob.escape(database.name)}*"):
                 _keep_private(path)
@@ -208,6 +221,7 @@ class Database:
                 with self._alone(), closing(sqlite3.connect(database)) as connection:
                     connection.execute("PRAGMA journal_mode=WAL")
         self.is_sqlite = is_sqlite
+        self._file = database
         if is_sqlite:
             options = {"timeout": BUSY_SECONDS}
             self.engine = sa.create_engine(address, connect_args=options)
@@ -281,9 +295,8 @@ class Database:
         """
         if not self.is_sqlite:
             return None
-        base = str(self.engine.url.database)
         facts: list[int] = []
-        for path in (base, f"{base}-wal"):
+        for path in (self._file, f"{self._file}-wal"):
             with suppress(FileNotFoundError):
                 stat = os.stat(path)
                 facts += [stat.st_mtime_ns, stat.st_size]
@@ -294,7 +307,7 @@ class Database:
         if not self.is_sqlite:
             return []
         with self.reading() as connection:
-            said = connection.execute(sa.text("PRAGMA quick_check")).scalars().all()
+            said = connection.execute(sa.text("PRAGMA integrity_check")).scalars().all()
         return [f"The database says: {line}" for line in said if line != "ok"]
 
     def compact(self, *, dry_run: bool = False) -> int:
@@ -364,7 +377,10 @@ class Database:
             if not sa.inspect(connection).has_table("alembic_version"):
                 return None
             query = sa.text("SELECT version_num FROM alembic_version")
-            return connection.execute(query).scalar()
+            version: str | None = connection.execute(query).scalar()
+        if version is None:
+            raise StoreError(DAMAGED)
+        return version
 
     def _upgrade(self) -> None:
         # Alembic is heavy and seldom needed: page processes live without it.
@@ -420,6 +436,19 @@ def server(address: sa.URL) -> sa.Engine:
         ) from error
 
 
+def _read_only(database: Path) -> sa.URL:
+    """Return the address of a file whose folder cannot be written.
+
+    SQLite would make a journal beside it; without one nobody else writes it either.
+    """
+    if not database.exists():
+        raise StoreError(_TROUBLE[sqlite3.SQLITE_READONLY])
+    journal = database.with_name(f"{database.name}-wal")
+    still = not (journal.exists() and journal.stat().st_size)
+    query = {"mode": "ro", "uri": "true"} | ({"immutable": "1"} if still else {})
+    return sa.URL.create("sqlite", database=f"file:{quote(str(database))}", query=query)
+
+
 def _keep_private(path: Path) -> None:
     """Take a file or a folder from all but its owner: tables hold people.
 
@@ -434,11 +463,24 @@ def _keep_private(path: Path) -> None:
 
 def _set_pragmas(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # SQLAlchemy begins transactions, see _begin
+    connection.text_factory = _text
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+def _text(written: bytes) -> str:
+    """Return a text of SQLite, which has no digests: zeros are none that we wrote."""
+    try:
+        if b"\0" not in written:
+            return written.decode()
+    except UnicodeDecodeError:
+        pass
+    damage = sqlite3.DatabaseError("a text holds bytes that were not written")
+    damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    raise damage
 
 
 def _begin(connection: sa.Connection) -> None:

@@ -3,15 +3,16 @@
 import io
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pydantic import BaseModel
 
 from fairdash.brought import (
     OnnxModel,
@@ -33,6 +34,50 @@ from fairdash.store._tables import ID_LENGTH, Recent, TableStore
 
 FACTS, VALUES, MODEL = "scores.json", "scores.npy", "model.onnx"
 OPENED = 4  # models whose processes may wait for rows
+
+
+class ScoreFacts(BaseModel):
+    """What is known of scores that were added to a data set, wherever they are kept."""
+
+    score: ScoreColumn
+    source: str = ""
+    key: str | None = None
+    n_unused: int = 0
+
+
+@dataclass(frozen=True)
+class PackedScores:
+    """Scores of all rows used, and the ONNX file of the model where there is one."""
+
+    facts: ScoreFacts
+    scores: NDArray[np.float64]
+    model: bytes | None
+
+    @property
+    def digest(self) -> str:
+        """The sha256 that they are kept under."""
+        return _digest(self.facts.score, self.scores, self.model)
+
+
+def read_scores(files: Mapping[str, bytes], digest: str, n_rows: int) -> PackedScores:
+    """Read files that `ScoreStore.packed_scores` of another store returned.
+
+    Raises ValueError when they are not those of their digest, of the rows, or of their
+    kind.
+    """
+    facts = json.loads(files[FACTS])
+    given = AddedScores.model_validate(facts["score"])
+    score = ScoreColumn(**given.model_dump(exclude={"file", "has_model"}))
+    try:
+        values = np.load(io.BytesIO(files[VALUES]), allow_pickle=False)
+    except (EOFError, OSError, RecursionError, SyntaxError, ValueError) as error:
+        raise ValueError(f"The scores {score.column!r} are damaged.") from error
+    facts = ScoreFacts.model_validate({**facts, "score": score})
+    packed = PackedScores(facts, values, files.get(MODEL))
+    if packed.scores.shape != (n_rows,) or packed.digest != digest:
+        raise ValueError(f"The scores {score.column!r} are not as written.")
+    score.values(pd.DataFrame({score.column: packed.scores}))
+    return packed
 
 
 class ScoreStore:
@@ -190,36 +235,31 @@ class ScoreStore:
             }
         return found
 
-    def adopt_scores(
-        self, dataset_id: str, packed: Mapping[str, Mapping[str, bytes]]
-    ) -> None:
-        """Add what `packed_scores` of another store returned for the same data set.
+    def adopt_scores(self, dataset_id: str, added: Sequence[PackedScores]) -> None:
+        """Add what `read_scores` returned for the same data set.
 
-        Raises ValueError, and adds none, when a name is taken by others, or the scores
-        are not those of their digest, of the rows, or of their kind.
+        Raises ValueError, and adds none, when a name is taken by others.
         """
-        n_rows = self._tables.dataset(dataset_id).n_rows
         taken = {
-            one.score.column: one.score.file for one in self.own_scores(dataset_id)
+            kept.score.column: kept.score.file for kept in self.own_scores(dataset_id)
         }
-        ready = []
-        for digest, files in packed.items():
-            facts = json.loads(files[FACTS])
-            given = AddedScores.model_validate(facts["score"])
-            score = ScoreColumn(**given.model_dump(exclude={"file", "has_model"}))
-            values = np.load(io.BytesIO(files[VALUES]), allow_pickle=False)
-            model = files.get(MODEL)
-            if values.shape != (n_rows,) or _digest(score, values, model) != digest:
-                raise ValueError(f"The scores {score.column!r} are not as written.")
-            score.values(pd.DataFrame({score.column: values}))
-            if taken.get(score.column, digest) != digest:
+        for scores in added:
+            name = scores.facts.score.column
+            if taken.get(name, scores.digest) != scores.digest:
                 raise ValueError(
-                    f"Other scores {score.column!r} were added here; remove these."
+                    f"Other scores {name!r} were added here; remove these."
                 )
-            told = str(facts["source"]), facts["key"], int(facts["n_unused"])
-            ready.append((score, values, *told, model))
-        for one in ready:
-            self._keep(dataset_id, *one)
+        for scores in added:
+            facts = scores.facts
+            self._keep(
+                dataset_id,
+                facts.score,
+                scores.scores,
+                facts.source,
+                facts.key,
+                facts.n_unused,
+                scores.model,
+            )
 
     def carry_scores(self, dataset_id: str, to: str) -> None:
         """Add the scores added to a data set to another one of the same table.

@@ -12,12 +12,14 @@ import sqlalchemy as sa
 
 from fairdash._wording import plural, size
 from fairdash.store._database import (
+    DAMAGED,
     DATASETS,
     RUN_TRIALS,
     RUNS,
     TABLES,
     TRIALS,
     Database,
+    StoreError,
     make_schema,
 )
 from fairdash.store._files import ABANDONED_SECONDS, Files, Stat
@@ -83,6 +85,7 @@ class Store:
         tables = self._tables = TableStore(self.database, self.files)
         self.add_table = tables.add_table
         self.adopt_table = tables.adopt_table
+        self.workspace = tables.workspace
         self.table_path = tables.table_path
         self.table = tables.table
         self.tables = tables.tables
@@ -179,6 +182,8 @@ class Store:
             trained = sa.select(RUNS.c.dataset_id, RUN_TRIALS.c.key).distinct()
             trained = trained.join(RUN_TRIALS, RUN_TRIALS.c.run_id == RUNS.c.id)
             models = connection.execute(trained).all()
+        if any(data.table_sha256 not in tables for data in datasets):
+            raise StoreError(DAMAGED)
         n_runs, model_bytes = defaultdict[str, int](int), defaultdict[str, int](int)
         for run in runs:
             n_runs[run.dataset_id] += 1

@@ -1,7 +1,6 @@
 """Uploaded tables, the data sets made from them, and roles that are being edited."""
 
 import json
-import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
@@ -16,17 +15,16 @@ import pandas as pd
 import sqlalchemy as sa
 from pydantic import ValidationError
 
+from fairdash.box import Watch
 from fairdash.datasets import (
     Dataset,
     Roles,
     Subgroups,
     TableFile,
     TableFormat,
-    Watch,
     convert_apart,
     convert_table,
     find_reading,
-    is_large,
     load_table,
     make_dataset,
     table_digest,
@@ -71,58 +69,56 @@ class TableStore:
         *,
         sheet: str | None = None,
         table_format: TableFormat | None = None,
-        watch: Watch | None = None,
+        watch: Watch = lambda seconds, waiting: None,
     ) -> str:
         """Keep an uploaded file and return its sha256; twice the same is once.
 
         The table is written as Parquet while it is read, so that memory holds a few
-        rows only. Another sheet or another format makes another table. With a ``watch``
-        a large file given as bytes is read as by `fairdash.datasets.convert_apart`.
-        Raises ValueError when the file cannot be read as a table.
+        rows only. Another sheet or another format makes another table. Bytes come from
+        outside: they are read in the box, see `fairdash.datasets.convert_apart`; a path
+        is of a file of this machine. Raises ValueError when it cannot be read.
         """
         digest = table_digest(source, sheet, table_format)
         if self._known_table(digest):
             return digest
-        self._home.joinpath("tables").mkdir(exist_ok=True)
-        with TemporaryDirectory(prefix=WRITING, dir=self._home / "tables") as beside:
-            path = Path(beside) / TABLE_FILE
-            told: dict[str, Any] = {"sheet": sheet, "table_format": table_format}
-            if watch is not None and isinstance(source, bytes) and is_large(source):
-                known = convert_apart(source, path, watch, name=name, **told)
+        with self.workspace() as folder:
+            path = Path(folder) / TABLE_FILE
+            told: dict[str, Any] = {
+                "name": name,
+                "sheet": sheet,
+                "table_format": table_format,
+            }
+            if isinstance(source, bytes):
+                size = len(source)
+                table = convert_apart(
+                    source, path, watch, owner=str(self._home), **told
+                )
             else:
-                known = convert_table(source, path, name=name, **told)
-            size = len(source) if isinstance(source, bytes) else source.stat().st_size
-            self._keep(digest, name, size, path, known, known.table_format)
+                size = source.stat().st_size
+                table = convert_table(source, path, **told)
+            self._keep(digest, name, size, path, table, table.table_format)
         return digest
 
     def adopt_table(
-        self, digest: str, content: bytes, name: str, table_format: TableFormat | None
+        self,
+        digest: str,
+        path: Path,
+        table: TableFile,
+        name: str,
+        table_format: TableFormat | None,
     ) -> None:
         """Keep a table that another store read from a file of this digest.
 
-        Parameters
-        ----------
-        content : bytes
-            The table as Parquet.
-        name : str
-            Of the file it was read from; ``table_format`` says how.
-
-        Raises
-        ------
-        ValueError
-            When it is no table, or another one is kept under this digest.
+        ``path`` is of the table as `convert_table` wrote it, ``name`` of the file it
+        was read from; ``table_format`` says how.
         """
-        if not re.fullmatch("[0-9a-f]{64}", digest):
-            raise ValueError(f"{digest!r} is no digest of a table.")
+        size = path.stat().st_size
+        self._keep(digest, name, size, path, table, table_format)
+
+    def workspace(self) -> TemporaryDirectory[str]:
+        """Return a folder for files that are being made into some of the store."""
         self._home.joinpath("tables").mkdir(exist_ok=True)
-        with TemporaryDirectory(prefix=WRITING, dir=self._home / "tables") as beside:
-            path = Path(beside) / TABLE_FILE
-            known = convert_table(content, path, name=name)
-            if not self._known_table(digest):
-                self._keep(digest, name, len(content), path, known, table_format)
-            elif not load_table(path).equals(load_table(self.table_path(digest))):
-                message = f"A table with the sha256 {digest[:12]}… is kept here"
-                raise ValueError(f"{message}, and its rows are others.")
+        return TemporaryDirectory(prefix=WRITING, dir=self._home / "tables")
 
     def _keep(
         self,

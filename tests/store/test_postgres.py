@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
+from threading import Event
 
 import pytest
 import sqlalchemy as sa
@@ -10,7 +11,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from toys import ROLES, Question, people_csv, specification
 
-from fairdash.jobs import queue, run_open
+from fairdash.cli import _run
+from fairdash.jobs import _serve, attach, engine_waits_for, queue, run_open
+from fairdash.jobs._engine import take
 from fairdash.store import StoreError, _database, open_store
 from fairdash.store._database import METADATA
 
@@ -62,7 +65,7 @@ def test_numbers_beyond_32_bits_are_kept(store):
     assert store.snapshot(run).trials[0].seed == 2**40
 
 
-def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path):
+def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path, monkeypatch):
     """Two machines are two home folders; one that dies leaves its claim."""
     (tmp_path / "people.csv").write_bytes(people_csv(200))
     run = queue(store, specification(tmp_path / "people.csv"))
@@ -75,6 +78,13 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path):
         assert store.run(run).status == "queued"
         with store.database.claim() as second:
             assert second is None
+        stop = Event()
+        monkeypatch.setattr(stop, "wait", lambda seconds: stop.set())
+        (store.home / "engine.start").touch()
+        with attach(store.home), _serve._claiming(store, stop, 0) as third:
+            assert third is None
+        with take(store.home / "engine.lock"):  # it waits, and is not starting
+            assert engine_waits_for(store.home) is None
         claim.hold()
         with store.database.writing() as connection:
             connection.execute(sa.text(end), {"lock": _database.ENGINE_LOCK})
@@ -82,6 +92,36 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path):
             claim.hold()
         with store.database.claim() as second:
             assert second is not None
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_a_run_waits_for_a_server_that_restarts_and_ends_if_it_stays_away(
+    returns, store, postgres_control, tmp_path, monkeypatch, capsys
+):
+    """It stops in the midst of a training, which is no failure of the model."""
+    (tmp_path / "people.csv").write_bytes(people_csv(200))
+    run = queue(store, specification(tmp_path / "people.csv"))
+    control, write = postgres_control[0], store.put_progress
+
+    def put_progress(events):
+        monkeypatch.setattr(store, "put_progress", write)
+        control("stop")
+        try:
+            write(events)
+        finally:
+            if returns:
+                control("start")
+
+    monkeypatch.setattr(store, "put_progress", put_progress)
+    if returns:
+        assert _run.follow(store, run, inline=True).run.status == "finished"
+    else:
+        monkeypatch.setattr(_run, "AWAY_SECONDS", 0.3)
+        with pytest.raises(StoreError, match=f"not reached for 1 s.* Run {run} is"):
+            _run.follow(store, run, inline=True)
+        control("start")
+        assert store.run(run).status == "running"
+    assert "Waits for Postgres" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

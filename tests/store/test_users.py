@@ -31,7 +31,7 @@ READS = {
     "forget_progress", "keep_draft", "kept", "left_scores", "open_runs",
     "own_scores", "put_progress", "put_trial", "run", "run_of", "runs", "score_model",
     "score_values", "set_status", "snapshot", "table", "table_format", "table_path",
-    "tables", "tidy", "unfinished", "vacuum", "was_read_from",
+    "tables", "tidy", "unfinished", "vacuum", "was_read_from", "workspace",
     "kept_report", "kept_reports", "packed_scores", "searches", "searched_rows",
     "log_search",  # what a page does by itself, for a viewer as well
 }  # fmt: skip
