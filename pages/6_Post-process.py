@@ -47,9 +47,6 @@ if not sources:
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
     ui.upload_scores()
-    if place := postprocess.opened("many"):
-        with place:
-            postprocess.many_scores()
     ui.freeze_imports()
     st.stop()
 
@@ -103,14 +100,6 @@ def post_process():
     if choice.source.has_outcome and (place := postprocess.opened("choosing")):
         with place:
             postprocess.cost_of_choosing(ramp, choice, view.data)
-    if place := postprocess.opened("sgd"):
-        with place:
-            postprocess.convergence(ramp, choice, view.data)
-    if place := postprocess.opened("many"):
-        with place:
-            postprocess.many_scores()
-    with st.expander("What theory promises", icon=":material/calculate:"):
-        postprocess.post_bounds(ramp, choice, view.data, subgroups)
 
 
 post_process()

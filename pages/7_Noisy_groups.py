@@ -63,14 +63,10 @@ def show_noisy_groups():
     trainable = view.data and not upload and data.can_train(view.data)
     with halves[1]:
         noisy_groups.show_bounds(chosen.rows, chosen.noise)
-        noisy_groups.show_scores(chosen, view.data)
         if trainable:
             noisy_groups.show_training(
                 view.data, view.run, chosen.question, chosen.noise
             )
-            noisy_groups.show_study(view.data, chosen.question)
-    if trainable:
-        noisy_groups.show_choice(view.data, chosen.question, chosen.noise)
 
 
 if view.run and not ui.store().run(view.run).over:

@@ -20,9 +20,33 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
-from fairdash.postprocessing import compare_scores, scores_with_outcomes
+from fairdash.postprocessing import (
+    RAMP,
+    FittedBaselines,
+    RampThreshold,
+    choose_ramp,
+    scores_with_outcomes,
+    split_scores,
+)
 
 GROUP, N, RAREST = "sex", 40, 0.01
+MEASURES = ["accuracy", "demographic_parity_difference"]
+
+
+def compared(split, gamma):
+    """Return accuracy and gap on held-out rows of every method, for one score."""
+    learned, fresh = split.calibration, split.test
+    if gamma is None:
+        ramp = choose_ramp(learned).ramp(learned)
+    else:
+        ramp = RampThreshold(gamma, "accuracy", score_type=learned.score_type)
+        ramp.fit_rows(learned)
+    outcome = ramp.report(fresh).outcome.set_index("metric")["value"]
+    others = (
+        FittedBaselines.fit(learned).table(fresh).rename(columns={"label": "method"})
+    )
+    own = pd.DataFrame([{"method": RAMP, **outcome[MEASURES]}])
+    return pd.concat([others[["method", *MEASURES]], own], ignore_index=True)
 
 
 def attributes(frame):
@@ -76,12 +100,18 @@ def main():
     pairs = scores_with_outcomes(table, [GROUP])
     for what, gamma in (("gamma .1", 0.1), ("gamma and rate by folds", None)):
         began = time.process_time()
-        found = compare_scores(table, pairs, [GROUP], gamma=gamma)
+        found = pd.concat(
+            [
+                compared(split_scores(table, score, [GROUP], outcome), gamma)
+                for score, outcome in pairs.items()
+            ]
+        )
         spent = time.process_time() - began
-        print(f"\n{what}: {len(pairs)} scores in {spent:.1f} s\n{found.verdict()}")
-        print(found.summary().to_string(index=False, float_format="%.3f"))
-        for name, why in found.refused.items():
-            print(f"{name}: {why}")
+        print(f"\n{what}: {len(pairs)} scores in {spent:.1f} s")
+        summary = found.groupby("method", sort=False)[MEASURES].agg(
+            ["mean", "std", "max"]
+        )
+        print(summary.to_string(float_format="%.3f"))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ import pandas as pd
 from fairdash.metrics import measure_by_group, measure_gaps
 
 sys.path[:0] = [
-    str(Path(__file__).parents[2] / "tests" / folder) for folder in ("", "metrics")
+    str(Path(__file__).parents[2] / "tests" / folder)
+    for folder in ("helpers", "metrics")
 ]
 
 NAMES = {

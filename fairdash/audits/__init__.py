@@ -62,7 +62,6 @@ from fairdash.audits.individual import (
     nobody_alike,
     yardstick_caption,
 )
-from fairdash.audits.mean_scores import score_shifts, shift_table
 from fairdash.audits.models import (
     AuditedModel,
     AuditRows,
@@ -89,16 +88,7 @@ from fairdash.audits.noise import (
     nearest_table,
     simulated,
 )
-from fairdash.audits.noise_study import (
-    Choices,
-    choose_settings,
-    newest_run,
-    noise_spec,
-    search_spec,
-    study_spec,
-    study_table,
-    told_words,
-)
+from fairdash.audits.noise_training import newest_run, noise_spec, told_words
 from fairdash.audits.portable import (
     PortableModel,
     exported,

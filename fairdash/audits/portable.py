@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Self
 from zipfile import BadZipFile, ZipFile
+from zlib import error as ZlibError
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
 from fairdash import __version__
+from fairdash._validation import explain_invalid, parsed
 from fairdash.audits.models import AuditedModel, read_model, rows_of
 from fairdash.brought import OnnxModel, as_onnx
 from fairdash.datasets import Encoder, Roles, group_labels, prepare, split
@@ -31,6 +33,10 @@ CARD, WEIGHTS = "model.json", "model.safetensors"
 LARGEST = 2**30  # bytes of a file in the archive
 _ENCODER = TypeAdapter(Encoder)
 Float = NDArray[np.float64]
+_BROKEN = (
+    AttributeError, BadZipFile, EOFError, KeyError, NotImplementedError, OverflowError,
+    RuntimeError, SafetensorError, TypeError, ZlibError,
+)  # fmt: skip
 _SHOWN = ("label", "params", "seed", "outcome")
 _SCORES: dict[ScoreType, Callable[[Float], Float]] = {
     "probability": lambda p: p,
@@ -325,7 +331,7 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
         return OnnxModel(Path(path).read_bytes(), Path(path).name)
     try:
         with ZipFile(path) as archive:
-            card = json.loads(_member(archive, CARD))
+            card = parsed(_member(archive, CARD), "JSON")
             weights = _member(archive, WEIGHTS)
         if card["format"] != FORMAT:
             raise ValueError(
@@ -341,13 +347,18 @@ def load(path: str | Path) -> PortableModel | OnnxModel:
             Roles.model_validate(card["roles"]),
             tuple(card["groups"]),
             card["needs_groups"],
-            thresholds and Thresholds.from_json(json.dumps(thresholds)),
+            None
+            if thresholds is None
+            else Thresholds.from_json(json.dumps(thresholds)),
             card["facts"],
         )
-    except (BadZipFile, KeyError, TypeError, SafetensorError) as error:
-        raise ValueError(f"{path} is no model of fairdash: {error}.") from error
-    except (ValueError, ValidationError) as error:
+    except ValidationError as error:
+        raise ValueError(f"{path} cannot be used: {explain_invalid(error)}.") from error
+    except ValueError as error:
         raise ValueError(f"{path} cannot be used: {error}.") from error
+    except _BROKEN as error:
+        message = f"{path} is no model of fairdash, or is damaged"
+        raise ValueError(f"{message}; export it again.") from error
 
 
 def _member(archive: ZipFile, name: str) -> bytes:

@@ -18,7 +18,6 @@ from fairdash.cli._certify import certify, estimate
 from fairdash.cli._classes import audit_classes
 from fairdash.cli._data import data, scores, store
 from fairdash.cli._export import apply_to_file, export, predict, write_report
-from fairdash.cli._noise_choice import choose_under_noise
 from fairdash.cli._options import refuse
 from fairdash.cli._run import run
 from fairdash.cli._serve import cluster, serve, worker
@@ -55,7 +54,6 @@ app.command("audit-classes")(audit_classes)
 app.command()(certify)
 app.command()(cross_validate)
 app.command("noise")(estimate)
-app.command("noise-choice")(choose_under_noise)
 app.command()(subgroups)
 app.command("drift")(drift_of_run)
 app.add_typer(data, name="data")

@@ -10,6 +10,7 @@ import pandas as pd
 import typer
 from numpy.typing import NDArray
 
+from fairdash._escaping import as_cell
 from fairdash._validation import check_one_of
 from fairdash.audits import (
     Certificate,
@@ -29,13 +30,13 @@ from fairdash.cli._options import (
     Home,
     check_filled,
     refusing,
+    write,
 )
 from fairdash.datasets import read_table
 from fairdash.methods.noisy_groups import (
     estimate_from_counts,
     estimate_noise,
     read_counts,
-    wasserstein_bounds,
     write_counts,
 )
 from fairdash.postprocessing import cross, read_margins
@@ -129,10 +130,8 @@ def certify(
             certify_decisions(label, seeds, known, question, radii)
             for label, seeds in models.items()
         ]
-    if out is not None:
-        pd.concat(
-            [one.groups.assign(model=one.label) for one in found], ignore_index=True
-        ).to_csv(out, index=False)
+    rows = [one.groups.assign(model=one.label) for one in found]
+    write(pd.concat(rows, ignore_index=True), out)
     typer.echo(_largest(found).to_string(index=False, float_format="%+.3f", na_rep=""))
 
 
@@ -140,9 +139,6 @@ def estimate(
     file: File,
     true: Annotated[str, typer.Option(help="Column with the true groups.")],
     recorded: Annotated[str, typer.Option(help="Column with the recorded groups.")],
-    score: Annotated[
-        str, typer.Option(help="Column with scores, whose means are then bounded.")
-    ] = "",
     out: Annotated[
         Path | None, typer.Option(help="File to write the counts to.")
     ] = None,
@@ -151,35 +147,26 @@ def estimate(
 
     Prints the rows by true (down) and recorded group (across), P(true | recorded), and
     how far each true group can be from the recorded one with an interval; all intervals
-    hold together with 95 % confidence (Clopper and Pearson, Bonferroni). With scores,
-    also how far the mean score of each group is from that of the recorded one, and can
-    be: Wasserstein distance and radius times range, of these rows. The counts are
+    hold together with 95 % confidence (Clopper and Pearson, Bonferroni). The counts are
     what methods train with as `auxiliary`, and `fairdash certify --auxiliary` takes.
     The exit status is 2 when something cannot be used.
     """
     with refusing(file):
         frame = read_table(file)
-        asked = [true, recorded, *([score] if score else [])]
-        missing = [name for name in asked if name not in frame]
+        missing = [name for name in (true, recorded) if name not in frame]
         if missing:
             raise ValueError(f"There are no columns {missing}; it has {list(frame)}.")
         check_filled(frame, (true, recorded))
         known = estimate_noise(frame[true], frame[recorded])
-        shifts = None
-        if score:
-            values = (read_margins(frame[score]) + 1) / 2
-            shifts = wasserstein_bounds(values, frame[true], frame[recorded])
     if out is not None:
-        out.write_text(write_counts(known.counts))
+        marked = known.counts.rename(index=as_cell, columns=as_cell)
+        out.write_text(write_counts(marked))
     typer.echo(f"{known.counts}\n\nP(true | recorded)")
     typer.echo(known.group_given_noisy.to_string(float_format="%.3f"))
     if known.bounds is not None:
         radii = known.bounds[["general", "general_low", "general_high"]]
         named = radii.set_axis(["radius", "low", "high"], axis=1)
         typer.echo(f"\n{named.to_string(float_format='%.3f')}")
-    if shifts is not None:
-        shown = shifts.drop(columns="radius").to_string(float_format="%.3f")
-        typer.echo(f"\nMean of {score}, from 0 to 1, true less recorded\n{shown}")
 
 
 def _of_store(home: Path | None, what: str, score: str) -> tuple[Models, Labels]:
@@ -282,8 +269,8 @@ def _noise(
         matrix = matrix.astype(float)
     except ValueError as error:
         raise ValueError(
-            f"{file} is no table of shares with a row for each noisy group, its name "
-            f"first ({error})."
+            f"{file} is no table of shares: give each noisy group a row with its name "
+            "first, then a number for each true group."
         ) from error
     return from_matrix(groups, matrix.set_axis(matrix.index.astype(str)).sort_index())
 

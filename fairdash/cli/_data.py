@@ -8,7 +8,8 @@ import typer
 import yaml
 from pydantic import ValidationError
 
-from fairdash._validation import check_one_of, explain_invalid
+from fairdash._escaping import as_csv
+from fairdash._validation import check_one_of, explain_invalid, parsed
 from fairdash._wording import clock_time, plural, size
 from fairdash.cli._options import UNUSABLE, File, Home, opened, refusing
 from fairdash.datasets import (
@@ -21,7 +22,7 @@ from fairdash.datasets import (
     read_table,
 )
 from fairdash.jobs import pack_runs, unpack_runs
-from fairdash.store import expire, home_folder, read_trail
+from fairdash.store import expire, home_folder, read_trail, trouble
 
 data = typer.Typer(
     no_args_is_help=True,
@@ -63,9 +64,7 @@ def public_tables() -> str:
 def read_roles(path: Path) -> Roles:
     """Return the roles in a YAML file; ValueError if it holds none."""
     try:
-        return Roles.model_validate(yaml.safe_load(path.read_text()))
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path} is not valid YAML.") from error
+        return Roles.model_validate(parsed(path.read_bytes(), "YAML"))
     except ValidationError as error:
         message = f"{path} holds no roles: {explain_invalid(error)}"
         raise ValueError(message) from error
@@ -180,7 +179,8 @@ def fetch_public(
             frame.to_parquet(table, index=False)
             roles.write_text(yaml.safe_dump(known, sort_keys=False))
         except OSError as error:
-            raise ValueError(f"{table} could not be written: {error}.") from error
+            why = trouble(error) or "See that its folder can be written."
+            raise ValueError(f"{table} could not be written. {why}") from error
     typer.echo(f"{public.title} ({variant}): {len(frame)} rows, from {public.url}")
     typer.echo(f"rows  {public.variants[variant].rows}")
     typer.echo(public.note)
@@ -296,7 +296,7 @@ def expire_store(
 @store.command("trail")
 def print_trail(home: Home = None) -> None:
     """Print who did what on a server with a login, as CSV, newest first."""
-    typer.echo(pd.DataFrame(read_trail(home or home_folder())).to_csv(index=False))
+    typer.echo(as_csv(pd.DataFrame(read_trail(home or home_folder()))))
 
 
 @store.command("vacuum")

@@ -12,6 +12,8 @@ import typer
 from numpy.typing import NDArray
 from pyarrow import compute, csv, parquet
 
+from fairdash._escaping import FORMULA, as_cell
+from fairdash._validation import check_one_of
 from fairdash.audits import exported, load, predictions
 from fairdash.cli._options import (
     File,
@@ -33,7 +35,7 @@ from fairdash.postprocessing import (
     cross,
     fill_missing,
 )
-from fairdash.reports import SECTIONS, SMALLEST_GROUP, Words, notebook, report
+from fairdash.reports import SECTIONS, SMALLEST_GROUP, Words, report
 
 BATCH_ROWS = 65_536
 NAMES = r"^[+-]?(0[0-9xX]|[0-9]{19,}$)"  # text to `read_table`, too
@@ -43,13 +45,8 @@ def write_report(
     run_id: Run,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="File to write: .html, .pdf, .md or .ipynb. Default: fairdash-report."
-        ),
+        typer.Option(help="File to write, .html or .md. Default: fairdash-report.html"),
     ] = None,
-    pdf: Annotated[
-        bool, typer.Option("--pdf", help="As a PDF, printed by Chromium.")
-    ] = False,
     section: Annotated[
         list[str] | None,
         typer.Option(help=f"Repeat it to choose and order: {', '.join(SECTIONS)}."),
@@ -89,17 +86,13 @@ def write_report(
     """Write a run or a sweep as one HTML file that needs nothing else to be read.
 
     It holds findings, figures, tables with intervals, how the model was chosen and what
-    reproduces it, and no row of the data. As Markdown (.md) it is a model card, with
-    metadata for machines and without figures; as a PDF it is printed by a Chromium that
-    is installed here; as a notebook (.ipynb) it shows the
-    report of a bundle beside it, fairdash-bundle.zip, of `fairdash store export`. The
-    exit status is 2 when there is no such run, model or section, or no Chromium for a
-    PDF.
+    reproduces it, and no row of the data; print it from a browser. As Markdown (.md) it
+    is a model card, with metadata for machines and without figures. The exit status is
+    2 when there is no such run, model or section.
     """
-    out = out or Path(f"fairdash-report.{'pdf' if pdf else 'html'}")
+    out = out or Path("fairdash-report.html")
     with opened(home) as store:
-        if pdf and out.suffix != ".pdf":
-            raise ValueError(f"With `--pdf` a file ends in .pdf, not {out.suffix!r}.")
+        check_one_of("--out", out.suffix, (".html", ".md"))
         made = report(
             store,
             run_id,
@@ -121,15 +114,7 @@ def write_report(
             key = store.keep_report(html, title=made.title, run=run_id, address=address)
             typer.echo(f"{made.title}: open /Runs?snapshot={key} in the app")
             return
-        match out.suffix:
-            case ".md":
-                page = made.to_markdown().encode()
-            case ".ipynb":
-                page = notebook(made).encode()
-            case ".pdf":
-                page = made.to_pdf()
-            case _:
-                page = made.to_html().encode()
+        page = (made.to_markdown() if out.suffix == ".md" else made.to_html()).encode()
     out.write_bytes(page)
     typer.echo(f"{out}: {made.title}, {len(page) / 1e6:.1f} MB")
 
@@ -284,7 +269,10 @@ def _apply(
             writer.write(table)
             done += len(batch)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"It cannot be read: {error}") from error
+        raise ValueError(
+            "It cannot be read: a row has more or fewer cells, or another kind of "
+            "value in a column, than rows before it."
+        ) from error
     if not done:
         raise ValueError("The file has no rows.")
     if score_type is None:
@@ -373,7 +361,22 @@ class _Writer:
             self._file.close()
 
     def write(self, table: Any) -> None:
+        if self._suffix == ".csv":
+            table = _marked(table)
         if self._file is None:
             kind = csv.CSVWriter if self._suffix == ".csv" else parquet.ParquetWriter
             self._file = kind(self._path, table.schema)
         self._file.write_table(table)
+
+
+def _marked(table: Any) -> Any:
+    """Return a table whose texts and names start no formula, as `as_csv` has it."""
+    for at, cells in enumerate(table.columns):
+        if pa.types.is_string(cells.type) and compute.any(
+            compute.match_substring_regex(cells, f"{FORMULA}|\r")
+        ):
+            marked = pa.array(
+                [as_cell(text) for text in cells.to_pylist()], pa.string()
+            )
+            table = table.set_column(at, table.field(at), marked)
+    return table.rename_columns([as_cell(name) for name in table.column_names])

@@ -8,8 +8,10 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 import typer
+from pydantic import ValidationError
 
-from fairdash._validation import check_one_of
+from fairdash._escaping import as_csv
+from fairdash._validation import check_one_of, explain_invalid
 from fairdash.store import Store, open_store
 
 UNUSABLE = 2  # exit status when a file or a configuration cannot be used
@@ -56,7 +58,8 @@ def refusing(file: Path | None = None) -> Iterator[None]:
 
 def refuse(error: ValueError | str, file: Path | None = None) -> typer.Exit:
     """Return the exit after one clear line on stderr."""
-    message = f"{file}: {error}" if file else str(error)
+    why = explain_invalid(error) if isinstance(error, ValidationError) else error
+    message = f"{file}: {why}" if file else str(why)
     typer.echo(" ".join(message.split()), err=True)
     return typer.Exit(UNUSABLE)
 
@@ -87,4 +90,4 @@ def write(table: pd.DataFrame, out: Path | None) -> None:
     if out is not None and out.suffix == ".parquet":
         table.to_parquet(out, index=False)
     elif out is not None:
-        table.to_csv(out, index=False)
+        out.write_bytes(as_csv(table).encode())

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fairdash._wording import duration
 from fairdash.cli._options import (
     Home,
     Out,
@@ -21,15 +22,17 @@ from fairdash.cli._options import (
     write,
 )
 from fairdash.jobs import (
+    FOR_DATABASE,
+    Wait,
     attach,
-    engine_waits_for,
     keep_table,
     queue,
     run_open,
     use_scheduler,
     wake,
+    why_waits,
 )
-from fairdash.store import Snapshot, Store
+from fairdash.store import Snapshot, Store, StoreError, Unreachable
 from fairdash.sweep import (
     ABLATIONS,
     SweepSpec,
@@ -39,6 +42,11 @@ from fairdash.sweep import (
 )
 
 POLL_SECONDS = 0.2
+AWAY_SECONDS = 300.0  # for which a database that restarts is waited for
+LOST = (
+    "The database of this store was not reached for {}. See that its server runs. Run "
+    "{} is kept; an app or the next command on this home folder goes on with it."
+)
 SHOWN = (
     "method",
     "seed",
@@ -137,29 +145,49 @@ def run(
 
 
 def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
-    """Show progress until the run is over; Ctrl-C cancels it, a second one leaves."""
+    """Show progress until the run is over; Ctrl-C cancels it, a second one leaves.
+
+    Where the run waits, it says for what; without a terminal once for each cause.
+    Raises StoreError when the database was not reached for `AWAY_SECONDS`.
+    """
     columns = [TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
+    reached, causes = time.monotonic(), set[str]()
     with _ctrl_c() as pressed, Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("queued", total=1.0)
 
+        def say(wait: Wait | None, *words: str) -> None:
+            if wait and wait.cause not in causes and not bar.console.is_terminal:
+                causes.add(wait.cause)
+                bar.console.print(wait.words)
+            bar.update(task, description=", ".join(words))
+
         def show() -> Snapshot:
+            nonlocal reached
             if pressed.is_set():
                 store.ask_cancel(run_id)
             snapshot = store.snapshot(run_id, curves=False)
-            finished, total = snapshot.count("finished"), len(snapshot.trials)
-            words = f"{snapshot.run.status}, {finished} of {total} trials"
-            if waits := engine_waits_for(store.home):
-                words += f", {waits}"
-            bar.update(task, completed=snapshot.share, description=words)
+            reached = time.monotonic()
+            wait = None if inline or snapshot.run.over else why_waits(store, snapshot)
+            done = f"{snapshot.count('finished')} of {len(snapshot.trials)} trials"
+            say(wait, wait.words if wait else snapshot.run.status, done)
+            bar.update(task, completed=snapshot.share)
             return snapshot
 
-        while not (snapshot := show()).run.over:
-            if inline:
-                run_open(store, watch=show)
-            else:
-                wake(store)
+        while True:
+            try:
+                if (snapshot := show()).run.over:
+                    return snapshot
+                if inline:
+                    run_open(store, watch=show)
+                else:
+                    wake(store)
+            except Unreachable as error:
+                away = time.monotonic() - reached
+                if away > AWAY_SECONDS:
+                    raise StoreError(LOST.format(duration(away), run_id)) from error
+                words = f"{FOR_DATABASE.words} for {duration(away)}"
+                say(FOR_DATABASE, words, f"ends after {duration(AWAY_SECONDS)}")
             time.sleep(POLL_SECONDS)
-    return snapshot
 
 
 @contextmanager

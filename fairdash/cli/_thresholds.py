@@ -10,7 +10,7 @@ import typer
 
 from fairdash._validation import check_one_of, value_labels
 from fairdash._wording import listing
-from fairdash.cli._options import File, check_out, refusing, write
+from fairdash.cli._options import File, refusing
 from fairdash.datasets import MOST_GROUPS, read_table
 from fairdash.postprocessing import (
     GAMMAS,
@@ -20,7 +20,6 @@ from fairdash.postprocessing import (
     SplitScores,
     Thresholds,
     choose_ramp,
-    compare_scores,
     cross,
     expected_local_di,
     fill_missing,
@@ -39,18 +38,15 @@ def learn_thresholds(
     ],
     out: Annotated[
         Path,
-        typer.Option(help="JSON file of thresholds; of several scores CSV or Parquet."),
+        typer.Option(help="JSON file of thresholds."),
     ],
     score: Annotated[
         list[str] | None,
-        typer.Option(help="Column of scores; repeat it for several. Default: all."),
+        typer.Option(help="Column of scores. Default: the only one there is."),
     ] = None,
     outcome: Annotated[
         str | None,
-        typer.Option(
-            help="Column and value of the positive outcome: repaid=yes. Of several "
-            "scores those without one of their own, by name."
-        ),
+        typer.Option(help="Column and value of the positive outcome: repaid=yes."),
     ] = None,
     subgroup: Annotated[
         list[str] | None,
@@ -83,36 +79,24 @@ def learn_thresholds(
 
     Every fifth row of each group is held out and reports what the thresholds do; width
     and target rate are chosen by five folds of the others, where there is an outcome.
-    Of several columns of scores, every one is corrected by every method, and --out is
-    the table of all with accuracy and DI. The exit status is 2 when the file or a
+    The exit status is 2 when the file or a
     column cannot be used.
     """
     with refusing(file):
         frame = read_table(file)
         target, positive = _outcome(frame, outcome)
-        known = scores_with_outcomes(frame, group, target, score or ())
-        if len(known) != 1:
-            check_out(out)
-            found = compare_scores(
-                frame,
-                known,
-                group,
-                positive={target: positive} if target and positive else None,
-                gamma=gamma,
-                tolerance=tolerance,
+        scores = scores_with_outcomes(frame, group, target, score or ())
+        if len(scores) != 1:
+            raise ValueError(
+                f"These are {len(scores)} columns of scores: {listing(scores)}. Name "
+                "one of them by --score."
             )
-            write(found.table, out)
-            typer.echo(found.verdict())
-            for name, why in found.refused.items():
-                typer.echo(f"{name}: {why}")
-            typer.echo(found.summary().to_string(index=False, float_format="%.3f"))
-            return
         check_one_of("--out", out.suffix, (".json",))
-        name = next(iter(known))
+        ((name, own_outcome),) = scores.items()
         for column in (name, *group, *(subgroup or ())):
             check_one_of("column", column, list(map(str, frame)))
-        own = positive if known[name] == target else None
-        split = split_scores(frame, name, group, known[name], own, score_type)
+        own = positive if own_outcome == target else None
+        split = split_scores(frame, name, group, own_outcome, own, score_type)
         if subgroup:
             rules = _inside(frame, split, subgroup, gamma, tolerance, against)
         else:

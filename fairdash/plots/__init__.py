@@ -30,25 +30,21 @@ from fairdash.plots._log_loss import (
 from fairdash.plots._models import plot_comparison, plot_overview
 from fairdash.plots._noisy_groups import (
     plot_certificates,
-    plot_choice,
     plot_confusion,
-    plot_noise_study,
 )
 from fairdash.plots._outcome import plot_base_rates, plot_calibration, plot_cut
 from fairdash.plots._theme import (
     CONFIG,
     Picture,
     Theme,
-    as_json,
+    figure_json,
     group_colours_of,
     method_colour_of,
     palette,
     plotly_script,
     resolve,
-    without_links,
 )
 from fairdash.plots._trade_off import (
-    plot_convergence,
     plot_corrections,
     plot_ramps,
     plot_trade_off,

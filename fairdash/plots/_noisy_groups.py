@@ -1,13 +1,11 @@
 """Noisy groups: who is mistaken for whom, what is certain of a model, a study."""
 
 import math
-from collections.abc import Collection
-from dataclasses import replace
 
 import pandas as pd
 
-from fairdash._wording import count, fitting, number, percent, plural, wrap
-from fairdash.plots._rows import numbers, records, scatter, whiskers
+from fairdash._wording import count, fitting, number, percent, wrap
+from fairdash.plots._rows import numbers, records, scatter
 from fairdash.plots._theme import (
     BELOW_BUTTONS,
     INK,
@@ -16,9 +14,7 @@ from fairdash.plots._theme import (
     Spec,
     fade,
     finish,
-    model_marks,
     text,
-    value_axis,
 )
 
 # column, name, symbol, colour
@@ -29,24 +25,6 @@ _CHECKS = (
     ("ball", "exact, TV ball", "square", "#000006"),
     ("soft", "exact, soft", "triangle-up-open", "#000008"),
 )
-_LEVEL = "share of wrong groups"
-# columns of the study; where both rates are compared they stand apart
-_PANELS = {
-    "true": "violation, true groups",
-    "tpr": "violation of the true positive rate, true groups",
-    "fpr": "violation of the false positive rate, true groups",
-    "noisy": "violation, noisy groups",
-    "own": "violation of its own robust constraint (DRO: 20 draws)",
-    "worst": "exact worst case within the noise (TV ball)",
-    "error": "error",
-}
-# what the study says of the columns drawn: in the description, and in the headline
-_JUDGED = {
-    "true": ("Largest violation on true groups", "the constraint"),
-    "noisy": ("Largest violation on noisy groups", "the constraint on noisy groups"),
-    "own": ("Violation of its own robust constraint", "the robust constraint"),
-}
-_BESIDE = 0.012  # of the width, between the bars of two methods at the same level
 
 
 def plot_certificates(table: pd.DataFrame) -> Picture:
@@ -156,18 +134,6 @@ def _range(values: pd.DataFrame) -> Spec:
     return {"range": [low - room, high + room]}
 
 
-def plot_choice(table: pd.DataFrame, headline: str) -> Picture:
-    """One row per method and rule of choice: what was kept of the settings.
-
-    ``table`` and ``headline`` are of `fairdash.audits.Choices`; on test rows.
-    """
-    drawn = plot_certificates(table)
-    errors = ", ".join(
-        f"{row['label']} {percent(row['error'])}" for row in records(table)
-    )
-    return replace(drawn, headline=headline, alt=f"{drawn.alt} Errors: {errors}.")
-
-
 def plot_confusion(counts: pd.DataFrame) -> Picture:
     """Rows by true group (down) and noisy group (across), as shares of the true group.
 
@@ -256,138 +222,6 @@ def _confusion_headline(shares: pd.DataFrame) -> str:
     return fitting(
         f"{percent(wrong[worst], 1)} of {worst} appear as another group",
         f"Up to {percent(wrong[worst], 1)} of a group appear as another",
-    )
-
-
-def plot_noise_study(table: pd.DataFrame, only: Collection[str] = ()) -> Picture:
-    """Violations and error against the noise.
-
-    Parameters
-    ----------
-    table : DataFrame
-        method, label, colour_role, level and, with ``_sd`` over seeds, ``true``,
-        ``noisy`` and ``error``; ``n_seeds``, and ``decide``, how many of them decide.
-        With ``tpr`` and ``fpr`` the violations on true groups are drawn apart; ``own``
-        and ``worst`` are of robust constraints.
-    only : collection of str, optional
-        The columns to draw, of those that the table has.
-    """
-    panels = [name for name in _PANELS if name in table and (name in only or not only)]
-    if "tpr" in panels:
-        panels.remove("true")
-    n = len(panels)
-    axes = [str(i) if i > 1 else "" for i in range(1, n + 1)]
-    methods = list(dict.fromkeys(table["method"]))
-    roles = [
-        str(table.loc[table["method"] == name, "colour_role"].iloc[0])
-        for name in methods
-    ]
-    data: list[Spec] = []
-    step = _BESIDE * float(table["level"].max() - table["level"].min())
-    marks = zip(methods, model_marks(roles), strict=True)
-    for i, (name, (colour, symbol)) in enumerate(marks):
-        part = table[table["method"] == name].sort_values("level")
-        label, levels = str(part["label"].iloc[0]), part["level"].tolist()
-        shift = step * (i - (len(methods) - 1) / 2)
-        for axis, column in zip(axes, panels, strict=True):
-            data.append(
-                scatter(
-                    part["level"] + shift,
-                    part[column],
-                    mode="lines+markers",
-                    name=label,
-                    legendgroup=name,
-                    showlegend=axis == "",
-                    customdata=levels,
-                    xaxis=f"x{axis}",
-                    yaxis=f"y{axis}",
-                    line={"color": colour, "width": 2},
-                    marker={"color": colour, "symbol": symbol, "size": 9},
-                    error_y=whiskers(
-                        part[f"{column}_sd"].fillna(0.0),
-                        colour=fade(colour, 0.55),
-                        thickness=2,
-                    ),
-                    hovertemplate="%{y:.3f} at %{customdata:.0%}"
-                    f"<extra>{label}</extra>",
-                )
-            )
-    layout: Spec = {
-        "shapes": [
-            _zero_line("y", axis)
-            for axis, column in zip(axes, panels, strict=True)
-            if column != "error"
-        ],
-        "annotations": [],
-    }
-    for i, (axis, column) in enumerate(zip(axes, panels, strict=True)):
-        top = 1 - i / n
-        layout[f"xaxis{axis}"] = value_axis(
-            _LEVEL if i == n - 1 else "",
-            ".1~%",
-            anchor=f"y{axis}",
-            showticklabels=i == n - 1,
-        )
-        layout[f"yaxis{axis}"] = {
-            "anchor": f"x{axis}",
-            "domain": [top - 0.84 / n, top - 0.15 / n],
-            "nticks": 5,
-            "tickformat": ".1~%" if column == "error" else "",
-        }
-        layout["annotations"].append(
-            text(
-                _PANELS[column],
-                xref="paper",
-                yref=f"y{axis} domain",
-                x=0,
-                y=1,
-                xanchor="left",
-                yanchor="bottom",
-            )
-        )
-    lines = []
-    judged = next((name for name in ("noisy", "own") if name in panels), "true")
-    if not {"true", "tpr"}.isdisjoint(panels):
-        judged = "true"
-    known = table[table[judged].notna()]
-    for name in dict.fromkeys(known["label"]):
-        ends = records(known[known["label"] == name].sort_values("level"))
-        first, last = ends[0], ends[-1]
-        lines.append(
-            f"{name}: {number(first[judged])} at {percent(first['level'], 0)} noise, "
-            f"{number(last[judged])} at {percent(last['level'], 0)}; error "
-            f"{percent(first['error'], 1)} to {percent(last['error'], 1)}"
-        )
-    seeds = plural(int(table["n_seeds"].max()), "seed")
-    return Picture(
-        finish(data, layout, height=20 + 200 * n, top=44, legend=True),
-        _study_headline(known, judged),
-        f"{_JUDGED[judged][0]} against noise. {'; '.join(lines)}.",
-        table,
-        f"Largest violation and error on test rows, mean ± sd of {seeds}.",
-    )
-
-
-def _study_headline(table: pd.DataFrame, judged: str) -> str:
-    """How many approaches break the constraint that is drawn at the most noise.
-
-    Of rates that stand apart it is the larger mean, as the paper counts.
-    """
-    worst = table[table["level"] == table["level"].max()]
-    able = worst[worst["decide"] == worst["n_seeds"]]
-    apart = judged == "true" and "tpr" in able
-    found = able[["tpr", "fpr"]].max(axis=1) if apart else able[judged]
-    broken, n, what = int((found > 0).sum()), len(able), _JUDGED[judged][1]
-    at = percent(float(table["level"].max()), 0)
-    if not n:
-        return f"At {at} noise no approach decides: each treats all alike"
-    if n == 1:
-        breaks = "breaks" if broken else "keeps"
-        return f"At {at} noise the one approach {breaks} {what} on average"
-    few = "none" if not broken else "all" if broken == n else f"{broken}"
-    return fitting(
-        f"At {at} noise {few} of {n} approaches break {what} on average",
-        f"At {at} noise {few} of {n} approaches break {what}",
     )
 
 

@@ -15,7 +15,6 @@ from fairdash.plots._theme import (
     Spec,
     fade,
     finish,
-    group_colours,
     value_axis,
 )
 
@@ -154,50 +153,6 @@ def plot_ramps(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
         f"Scores of {rows} rows by group with ramps: {listed}.",
         groups,
         f"Ramps are learned on the {rows} rows drawn here.",
-    )
-
-
-def plot_convergence(path: pd.DataFrame) -> Picture:
-    """SGD's starts of the ramps over epochs, and the exact ones as dashed lines.
-
-    The figure has two traces per group. ``path`` have epoch, group, start, exact and
-    gap, the largest difference of the groups' rates after that epoch.
-    """
-    data: list[Spec] = []
-    colours = group_colours(list(dict.fromkeys(path["group"])))
-    for name, one in path.groupby("group", sort=False):
-        line = {"color": colours[str(name)], "width": 2}
-        steps = one["epoch"].tolist()
-        data.append(
-            scatter(
-                steps,
-                one["start"],
-                name=f"{name}, SGD",
-                line=line,
-                hovertemplate="epoch %{x}: starts at %{y:.3f}<extra></extra>",
-            )
-        )
-        exact = scatter(steps, one["exact"], name=f"{name}, exact", hoverinfo="skip")
-        data.append({**exact, "line": {**line, "dash": "dash"}})
-    layout: Spec = {
-        "xaxis": {"title": "epoch of SGD", "nticks": 6},
-        "yaxis": {"title": "start of the ramp", "nticks": 6},
-    }
-    last = path[path["epoch"] == path["epoch"].max()]
-    off, gap = (last["start"] - last["exact"]).abs().max(), last["gap"].max()
-    epochs = int(last["epoch"].max())
-    said = f"After {epochs} epochs SGD leaves a gap of rates of {number(gap)}"
-    ends = "; ".join(
-        f"{row['group']}: {number(row['start'])} by SGD, {number(row['exact'])} exactly"
-        for row in records(last)
-    )
-    return Picture(
-        finish(data, layout, height=330, legend=True),
-        fitting(said, f"SGD leaves a gap of rates of {number(gap)}"),
-        f"Starts of ramps by SGD over epochs. {said}. {ends}.",
-        path,
-        f"Dashed: solved exactly. SGD's starts are off by up to {number(off)}. The "
-        "gap is of the rows that thresholds are learned on.",
     )
 
 

@@ -37,13 +37,6 @@ from fairdash.postprocessing.kernels import (
     covariance_threshold,
     ramp_threshold,
 )
-from fairdash.postprocessing.many import (
-    MOST_SCORES,
-    ManyScores,
-    compare_scores,
-    scores_with_outcomes,
-    split_scores,
-)
 from fairdash.postprocessing.outcome import (
     changed_decisions,
     expected_local_di,
@@ -65,5 +58,5 @@ from fairdash.postprocessing.rows import (
     score_columns,
 )
 from fairdash.postprocessing.rules import Rule, Thresholds, apply_thresholds
-from fairdash.postprocessing.sgd import sgd_path
+from fairdash.postprocessing.table_scores import scores_with_outcomes, split_scores
 from fairdash.postprocessing.target_rate import by_outcome, most_accurate_rate

@@ -284,15 +284,6 @@ class RampThreshold(PostProcessor):
         }
         return {name: float(value) for name, value in found.items()}
 
-    def excess_risk(
-        self, *, delta: float = 0.05, score_error: float = 0.0
-    ) -> ExcessRisk:
-        """Bound the excess risk of this ramp, see :func:`excess_risk_bound`."""
-        n, groups = len(self.sample_.margins), len(self.groups_)
-        return excess_risk_bound(
-            n, groups, self.gamma, delta=delta, score_error=score_error
-        )
-
 
 def _mean_h(groups: list[SortedScores], starts: Any, gamma: float) -> list[float]:
     """Return the share of positive decisions of every group."""

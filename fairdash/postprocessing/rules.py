@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from fairdash._validation import value_label
+from fairdash._validation import parsed, value_label
 from fairdash.postprocessing.inputs import (
     CROSS,
     Array,
@@ -167,14 +167,10 @@ class Thresholds:
         Raises ValueError that says where if the text is not of this format.
         """
         try:
-            document = json.loads(text, object_pairs_hook=_distinct)
-        except RecursionError as error:
-            raise ValueError(
-                "The thresholds are JSON nested too deeply to be thresholds; export "
-                "them again."
-            ) from error
+            document = parsed(text, "JSON")
         except ValueError as error:
-            raise ValueError(f"The thresholds are not valid JSON: {error}.") from error
+            message = f"The thresholds cannot be read. {error} Export them again."
+            raise ValueError(message) from error
         if not isinstance(document, dict) or document.get("format") not in _READ:
             raise ValueError(f"The thresholds must have the format {FORMAT!r}.")
         try:
@@ -231,16 +227,6 @@ class _Document(BaseModel):
     score_type: ScoreType
     score_range: tuple[float, float] | None = None
     groups: dict[str, _Group] = Field(min_length=1)
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; ValueError if it gives a name twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice!r} stands there twice, and only one can hold")
-    return found
 
 
 def draw(h: Array, random_state: int | np.random.Generator) -> NDArray[np.int64]:

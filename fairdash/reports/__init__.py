@@ -2,9 +2,6 @@
 
 from fairdash.reports._blocks import Words
 from fairdash.reports._facts import portable_spec
-from fairdash.reports._notebook import notebook, show
-from fairdash.reports._paper import ABSENT as NO_PDF
-from fairdash.reports._paper import printer, to_pdf
 from fairdash.reports._report import (
     SECTION_TITLES,
     SECTIONS,
@@ -13,3 +10,4 @@ from fairdash.reports._report import (
     report,
     score_report,
 )
+from fairdash.reports._shown import show

@@ -8,7 +8,6 @@ from fairdash._validation import check_whole
 from fairdash._wording import listing, plural, utc
 from fairdash.reports import _facts, _sections
 from fairdash.reports._blocks import Block, Section
-from fairdash.reports._paper import to_pdf
 from fairdash.reports._written import only_data, to_html, to_markdown
 from fairdash.results import own_scores
 from fairdash.store import Store
@@ -52,13 +51,6 @@ class Report:
     def to_html(self) -> str:
         """Return the report as one HTML page that loads nothing from elsewhere."""
         return to_html(self.title, self.facts, self.sections, self.note)
-
-    def to_pdf(self) -> bytes:
-        """Return the report as a PDF.
-
-        Raises ValueError where no Chromium is installed that prints it.
-        """
-        return to_pdf(self.to_html())
 
     def to_markdown(self) -> str:
         """Return the report as a model card: Markdown with metadata, no figures."""

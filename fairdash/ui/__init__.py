@@ -1,5 +1,6 @@
 """The only Streamlit code of the package: parts of pages, and a folder a page."""
 
+from fairdash._escaping import plain
 from fairdash._wording import (
     UNDEFINED,
     Kpi,
@@ -10,7 +11,6 @@ from fairdash._wording import (
     interval,
     number,
     percent,
-    plain,
     plural,
     points,
     time_left,

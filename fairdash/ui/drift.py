@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import plain
+from fairdash._escaping import plain
 from fairdash.audits import (
     DRIFT_MEASURES,
     MEASURE_LABELS,

@@ -6,7 +6,8 @@ from dataclasses import replace
 import streamlit as st
 
 from fairdash import plots, results
-from fairdash._wording import group_label, listing, plain, spoken_group
+from fairdash._escaping import plain
+from fairdash._wording import group_label, listing, spoken_group
 from fairdash.audits import (
     SEARCH_WARNING,
     FoundSubgroups,

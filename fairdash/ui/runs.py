@@ -8,18 +8,18 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import plots
+from fairdash._escaping import plain
 from fairdash._wording import (
     clock_time,
     floor_words,
     number,
     percent,
-    plain,
     plural,
     size,
     time_left,
 )
 from fairdash.datasets import SAMPLES, load_sample
-from fairdash.jobs import open_report, unpack_runs, wake
+from fairdash.jobs import open_report, unpack_runs, wake, why_waits
 from fairdash.metrics import BaseRates
 from fairdash.results import (
     base_rates,
@@ -44,6 +44,7 @@ from fairdash.ui.widgets.blocks import (
 )
 from fairdash.ui.widgets.frame import open_page, open_unpacked
 from fairdash.ui.widgets.pick_models import offer_missing_seeds
+from fairdash.ui.widgets.runs import waiting_for_database
 from fairdash.ui.widgets.state import store
 
 _TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
@@ -80,6 +81,7 @@ def run_list() -> None:
     going = any(not run.over for run in store().runs())
 
     @st.fragment(run_every=_INTERVAL if going else None)
+    @waiting_for_database()
     def listed() -> None:
         chosen = _chosen_runs(_found())
         if going:
@@ -147,8 +149,12 @@ def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
     if not runs:
         st.caption("No run fits the filter.")
         return []
+    table = run_table(store(), runs)
+    for row, run in enumerate(runs):
+        if words := _waits(run):
+            table.loc[row, "Note"] = words
     event = st.dataframe(
-        run_table(store(), runs),
+        table,
         hide_index=True,
         column_config=run_columns(260),
         on_select="rerun",
@@ -157,6 +163,14 @@ def _chosen_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
         key=_key("runs", runs),
     )
     return [runs[row] for row in event["selection"]["rows"] if row < len(runs)]
+
+
+def _waits(run: RunRecord) -> str:
+    """Return what a run waits for, or nothing."""
+    if run.over:
+        return ""
+    wait = why_waits(store(), store().snapshot(run.id, curves=False))
+    return wait.words if wait else ""
 
 
 def _key(name: str, listed: Sequence[RunRecord | Kept]) -> str:
@@ -250,6 +264,7 @@ def recent_runs(runs: Sequence[RunRecord]) -> None:
     if going:
 
         @st.fragment(run_every=_INTERVAL)
+        @waiting_for_database()
         def cards() -> None:
             for run_id in going:
                 _card(run_id)
@@ -343,8 +358,10 @@ def _card(run_id: str) -> None:
             horizontal_alignment="distribute",
             vertical_alignment="center",
         ):
+            wait = why_waits(store(), snapshot)
+            status = "waiting" if wait else snapshot.run.status
             st.markdown(
-                f":blue-badge[{snapshot.run.status}] **{plain(snapshot.run.name)}**",
+                f":blue-badge[{status}] **{plain(snapshot.run.name)}**",
                 width="content",
             )
             if st.button(
@@ -357,10 +374,10 @@ def _card(run_id: str) -> None:
                 open_page(_TRAIN, run=run_id, data=snapshot.run.dataset_id)
         left = seconds_left(store(), snapshot)
         total, done = len(snapshot.trials), snapshot.count("finished")
-        st.caption(
-            f"{done} of {plural(total, 'model')} finished"
-            + (f" · {time_left(left)}" if left is not None else "")
-        )
+        facts = [wait.words] if wait else []
+        facts += [f"{done} of {plural(total, 'model')} finished"]
+        facts += [time_left(left)] if left is not None else []
+        st.caption(" · ".join(facts))
         st.progress(min(1.0, snapshot.share))
 
 
@@ -403,7 +420,7 @@ def import_bundle() -> None:
         try:
             found = unpack_runs(store(), sent)
         except ValueError as error:
-            problem(f"{sent.name} was not imported", error)
+            problem("The bundle was not imported", error)
             return
     open_unpacked(found)
 

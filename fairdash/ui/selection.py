@@ -112,9 +112,6 @@ class Selection:
     tolerance: float | None = None
     # "middle" for a ramp whose middle, not its start, lies at 0 when not corrected.
     rest: str | None = None
-    # What the bound of the excess risk assumes: the scores' error, and delta.
-    score_error: float | None = None
-    risk: float | None = None
     # What is unfolded below.
     opened: tuple[str, ...] = ()
     # "test" for a choice that is reported on test rows, no longer tuned.
@@ -128,7 +125,6 @@ class Selection:
     # Column of noisy groups.
     noisy: str | None = None
     # What the study of noise shows: see `fairdash.ui.noisy_groups`.
-    noise_view: str | None = None
     # Total variation radius (gamma) and by how much a rate may be worse (alpha).
     radius: float | None = None
     slack: float | None = None

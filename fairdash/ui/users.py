@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import clock_time, plain
+from fairdash._escaping import plain
+from fairdash._wording import clock_time
 from fairdash.jobs import open_share, share_report, share_run, shares, withdraw
 from fairdash.store import KeptReport, RunRecord, UserStore, read_trail
 from fairdash.ui.widgets.blocks import problem, table_download

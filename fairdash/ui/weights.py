@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from fairdash._wording import percent, plain
+from fairdash._escaping import plain
+from fairdash._wording import percent
 from fairdash.results import (
     EVERYBODY,
     Setting,

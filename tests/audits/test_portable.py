@@ -104,13 +104,14 @@ def test_thresholds_go_along(model_of, dataset):
     assert rates.max() - rates.min() < 1e-6
 
 
-def changed(path, **facts):
+def changed(path, end=b"", text="", **facts):
     with ZipFile(path) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
-    card = json.loads(files["model.json"]) | facts
+    card = text or json.dumps(json.loads(files["model.json"]) | facts)
+    weights = files["model.safetensors"]
     with ZipFile(path, "w") as archive:
-        archive.writestr("model.json", json.dumps(card))
-        archive.writestr("model.safetensors", files["model.safetensors"][:-4] + b"abcd")
+        archive.writestr("model.json", card)
+        archive.writestr("model.safetensors", weights[: len(weights) - len(end)] + end)
 
 
 def test_what_is_no_such_file_or_was_changed_is_refused(model_of, tmp_path):
@@ -124,9 +125,33 @@ def test_what_is_no_such_file_or_was_changed_is_refused(model_of, tmp_path):
     with pytest.raises(ValueError, match=r"written by fairdash 9\.0"):
         fairdash.load(path)
     path.write_bytes(content)
-    changed(path)
+    changed(path, end=b"abcd")
     with pytest.raises(ValueError, match=r"is not what model\.json describes"):
         fairdash.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"text": "[" * 50_000}, "nested too deeply"),
+        ({"text": '{"format": ' + "9" * 5000 + "}"}, "Not valid JSON"),
+        ({"text": "{\n  oops"}, "Not valid JSON, line 2"),
+        ({"text": "[]"}, "is no model of fairdash, or is damaged"),
+        ({"roles": {"target": 10**400}}, "target: "),
+        ({"groups": 10**400}, "is no model of fairdash, or is damaged"),
+        ({"thresholds": []}, "must have the format"),
+    ],
+)
+def test_a_changed_card_is_refused_in_words_of_no_library(
+    model_of, tmp_path, change, message
+):
+    path = tmp_path / "model.zip"
+    path.write_bytes(PortableModel.of(model_of("logistic", {})).to_bytes())
+    changed(path, **change)
+    with pytest.raises(ValueError, match=message) as error:
+        fairdash.load(path)
+    assert len(str(error.value).replace(str(path), "")) < 400
+    assert "http" not in str(error.value)
 
 
 def test_the_shell_exports_a_model_and_scores_a_file(store, train, tmp_path):

@@ -24,7 +24,6 @@ from fairdash.methods.noisy_groups import (
     simulate_noise,
     soft_certificate,
     tv_certificate,
-    wasserstein_bounds,
 )
 from fairdash.store import open_store
 from fairdash.sweep import MethodGrid, SweepSpec
@@ -170,27 +169,6 @@ def test_a_group_without_positives_and_a_run_that_is_not_there_are_named(
     done = call("nobody", "--radius", 0.1)
     assert done.exit_code == 2
     assert "nobody" in done.stderr
-
-
-def test_scores_of_a_sample_have_the_bounds_of_their_means(tmp_path):
-    rng = np.random.default_rng(0)
-    true = rng.choice(["blue", "red"], 600)
-    sample = pd.DataFrame({"own": true, "guess": simulate_noise(true, 0.2)})
-    sample["p"] = rng.beta(2 + 2 * (true == "red"), 3)
-    sample.to_csv(tmp_path / "sample.csv", index=False)
-    asked = ["noise", tmp_path / "sample.csv", "--true", "own", "--recorded", "guess"]
-    plain = CliRunner().invoke(app, list(map(str, asked)))
-    assert "wasserstein" not in plain.stdout
-    done = CliRunner().invoke(app, [*map(str, asked), "--score", "p"])
-    assert done.exit_code == 0, done.output
-    found = wasserstein_bounds(sample["p"], sample["own"], sample["guess"])
-    for name, row in found.iterrows():
-        cells = [f"{row[kind]:.3f}" for kind in ("gap", "wasserstein", "tv_bound")]
-        lines = [line.split() for line in done.stdout.splitlines()]
-        assert [str(name), *cells] in lines
-    wrong = CliRunner().invoke(app, [*map(str, asked), "--score", "q"])
-    assert wrong.exit_code == 2
-    assert "no columns ['q']" in wrong.stderr
 
 
 def test_a_sample_is_counted_and_certifies(frame, file, tmp_path):

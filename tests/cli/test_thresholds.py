@@ -12,8 +12,6 @@ from fairdash.postprocessing import (
     SplitScores,
     Thresholds,
     choose_ramp,
-    compare_scores,
-    scores_with_outcomes,
 )
 
 N = 1500
@@ -113,26 +111,12 @@ def test_decisions_alone_are_corrected_at_random(file, table, tmp_path):
     assert np.ptp(rates) < 0.05
 
 
-def test_many_scores_are_one_table(file, table, tmp_path):
-    out = tmp_path / "many.csv"
-    done = call(
-        "thresholds", file, "--group", "sex", "--gamma", 0.1, "--out", out,
-        "--outcome", "repaid=yes",
-    )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    pairs = scores_with_outcomes(table, ["sex"], "repaid")
-    assert pairs == {"p_repaid": "repaid", "late": "repaid"}
-    found = compare_scores(table, pairs, ["sex"])
-    pd.testing.assert_frame_equal(pd.read_csv(out), found.table)
-    assert found.verdict() in done.stdout
-
-
 @pytest.mark.parametrize(
     "given, message",
     [
         (["--score", "risk"], "got 'risk'"),
         (["--score", "late", "--out", "t.csv"], "`--out` must be one of ['.json']"),
-        (["--out", "t.json"], "`--out` must be one of ['.csv', '.parquet']"),
+        (["--out", "t.json"], "These are 2 columns of scores: p_repaid and late"),
         (["--score", "late", "--rate", "best"], "`target_rate` must be one of"),
         (["--score", "late", "--outcome", "repaid=maybe"], "one of no, yes"),
         (["--score", "late", "--subgroup", "p_repaid"], "more than 20 values"),

@@ -27,26 +27,6 @@ def certificates():
     )
 
 
-@pytest.fixture
-def study():
-    return pd.DataFrame(
-        {
-            "method": ["hinge", "hinge", "noisy_dro"],
-            "label": ["Hinge", "Hinge", "DRO"],
-            "colour_role": ["noisy_unconstrained"] * 2 + ["noisy_dro"],
-            "level": [0.0, 0.2, 0.2],
-            "true": [0.02, 0.02, -0.01],
-            "true_sd": [0.01, 0.01, 0.0],
-            "noisy": [0.02, 0.01, -0.02],
-            "noisy_sd": [0.01, 0.01, 0.0],
-            "error": [0.2, 0.2, 0.25],
-            "error_sd": [0.0, 0.0, 0.01],
-            "n_seeds": [2, 2, 2],
-            "decide": [2, 2, 2],
-        }
-    )
-
-
 def test_every_kind_of_certificate_that_is_known_has_its_marks(certificates):
     picture = plots.plot_certificates(certificates)
     marks = {trace.name: list(trace.x) for trace in picture.figure.data if trace.name}
@@ -128,80 +108,3 @@ def test_the_confusion_shows_shares_of_the_true_group():
     other = counts.rename(columns={"a": "x"})
     words = plots.plot_confusion(other).headline
     assert words == "2 true groups stand behind 2 noisy"
-
-
-def test_the_study_has_a_panel_for_each_measure_with_spread(study):
-    picture = plots.plot_noise_study(study)
-    figure = picture.figure
-    assert len(figure.data) == 6
-    dro = [trace for trace in figure.data if trace.name == "DRO"]
-    assert [trace.y[0] for trace in dro] == [-0.01, -0.02, 0.25]
-    assert [trace.error_y.array[0] for trace in dro] == [0.0, 0.0, 0.01]
-    hinge = figure.data[0]
-    assert dro[0].customdata[0] == hinge.customdata[1] == 0.2
-    assert 0 < dro[0].x[0] - hinge.x[1] < 0.01  # bars side by side
-    assert "<extra>DRO</extra>" in dro[0].hovertemplate
-    words = "At 20% noise 1 of 2 approaches break the constraint on average"
-    assert picture.headline == words
-    assert "DRO: −0.010 at 20% noise" in picture.alt
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.tuples(VIOLATION, st.integers(0, 2)), min_size=1, max_size=5))
-def test_the_study_counts_approaches_that_decide_at_the_most_noise(found):
-    rows = [
-        {"method": f"m{i}", "label": f"M{i}", "colour_role": "noisy_dro"}
-        | {"level": 0.4, "true": true, "noisy": 0.0, "error": 0.2, "decide": decide}
-        for i, (true, decide) in enumerate(found)
-    ]
-    rows.append(rows[0] | {"level": 0.1, "true": 0.3, "decide": 2})
-    table = pd.DataFrame(rows).assign(n_seeds=2, true_sd=0.0, noisy_sd=0.0, error_sd=0)
-    words = plots.plot_noise_study(table).headline
-    able = [true for true, decide in found if decide == 2]
-    broken = sum(true > 0 for true in able)
-    assert words.startswith("At 40% noise")
-    if not able:
-        assert "no approach decides" in words
-    elif len(able) == 1:
-        assert ("breaks" in words) == (broken == 1)
-    else:
-        few = {0: "none", len(able): "all"}.get(broken, str(broken))
-        assert f"noise {few} of {len(able)} approaches break" in words
-
-
-def test_rates_of_equalized_odds_stand_apart(study):
-    both = study.assign(tpr=study["true"], fpr=-0.2, tpr_sd=0.0, fpr_sd=0.0)
-    figure = plots.plot_noise_study(both).figure
-    assert len(figure.data) == 8
-    heads = [note.text for note in figure.layout.annotations]
-    assert heads[0].startswith("violation of the true positive rate")
-    assert heads[1].startswith("violation of the false positive rate")
-    assert [trace.y[0] for trace in figure.data if trace.yaxis == "y2"] == [-0.2, -0.2]
-    assert len(figure.layout.shapes) == 3
-    # the mean over seeds of the larger rate may be above 0 where neither mean is
-    below = both.assign(true=0.01, tpr=-0.01)
-    words = plots.plot_noise_study(below).headline
-    assert words == "At 20% noise none of 2 approaches break the constraint on average"
-
-
-def test_the_study_draws_the_columns_asked_for(study):
-    robust = {"own": -0.01, "own_sd": 0.0, "worst": 0.3, "worst_sd": 0.0}
-    figure = plots.plot_noise_study(study.assign(**robust), ("own", "worst")).figure
-    heads = [note.text.split(" ")[0] for note in figure.layout.annotations]
-    assert heads == ["violation", "exact"]
-    assert [trace.y[-1] for trace in figure.data] == [-0.01, 0.3, -0.01, 0.3]
-    assert len(figure.layout.shapes) == 2  # 0 in both
-    only = study.assign(**robust | {"own": [np.nan, np.nan, 0.1]})
-    words = plots.plot_noise_study(only, ("own", "worst"))
-    assert "the one approach breaks the robust constraint" in words.headline
-    assert "Hinge" not in words.alt
-    words = plots.plot_noise_study(study, ("noisy", "error")).headline
-    assert (
-        words == "At 20% noise 1 of 2 approaches break the constraint on noisy groups"
-    )
-
-
-def test_a_choice_is_drawn_as_models_are_with_its_errors(certificates):
-    picture = plots.plot_choice(certificates.assign(error=[0.2, 0.25]), "Head")
-    assert picture.headline == "Head"
-    assert picture.alt.endswith("Errors: ROAD 20.0%, Naive 25.0%.")

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from fairdash.plots import (
     Picture,
     group_colours_of,
-    plot_convergence,
     plot_corrections,
     plot_ramps,
     plot_trade_off,
 )
-from fairdash.plots._theme import group_colours
 from fairdash.postprocessing import (
     FittedBaselines,
     RampThreshold,
@@ -212,20 +210,6 @@ def test_no_estimable_subgroup_is_said():
         cells, overall, groups=("a", "b"), excluded=[], rows="validation"
     )
     assert picture.headline == "No subgroup is estimable on validation rows"
-
-
-def test_the_path_of_every_group_has_the_colour_it_has_elsewhere():
-    names = tuple("abcdef")
-    path = pd.DataFrame(
-        [
-            {"epoch": epoch, "group": name, "start": 0.1, "exact": 0.0, "gap": 0.0}
-            for epoch in (0, 1)
-            for name in names
-        ]
-    )
-    drawn = [line.line.color for line in plot_convergence(path).figure.data[::2]]
-    assert drawn == list(group_colours(names).values())
-    assert len(set(drawn)) == 6
 
 
 def test_colours_of_a_component_are_those_of_the_theme():

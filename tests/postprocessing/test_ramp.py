@@ -11,9 +11,7 @@ from fairdash.postprocessing import (
     SortedScores,
     Thresholds,
     choose_ramp,
-    excess_risk_bound,
     expected_outcome,
-    sgd_path,
 )
 from fairdash.postprocessing.rows import deal
 
@@ -78,12 +76,6 @@ def test_what_it_does_on_rows_is_what_its_file_does():
     )
 
 
-def test_its_bound_is_that_of_its_rows_groups_and_width():
-    ramp = RampThreshold(0.2, 0.3).fit_rows(rows_of(500))
-    expected = excess_risk_bound(500, 3, 0.2, delta=0.1, score_error=0.02)
-    assert ramp.excess_risk(delta=0.1, score_error=0.02) == expected
-
-
 def test_width_and_rate_are_chosen_on_rows_that_were_not_learned_on():
     rows = rows_of(600, seed=5, decimals=6)
     rates = ["balanced", 0.4]
@@ -141,23 +133,6 @@ def test_what_choosing_costs_is_the_best_setting_on_rows_that_did_not_choose():
     lost = 100 * (max(accuracies) - accuracy)
     assert f"best of the 4 settings tried would be {max(accuracies):.1%}" in said
     assert f"costs {lost:.1f} pt." in said
-
-
-@pytest.mark.parametrize("center", [False, True])
-def test_sgd_comes_near_the_exact_ramp_and_is_not_there(center):
-    ramp = RampThreshold(0.3, 0.4, 0.02, center).fit_rows(rows_of(3000, decimals=6))
-    path = sgd_path(ramp)
-    assert sorted(set(path["epoch"])) == list(range(26))
-    first, last = path[path["epoch"] == 0], path[path["epoch"] == 25]
-    assert first["start"].tolist() == [-0.15 if center else 0.0] * 3
-    assert last["exact"].tolist() == ramp.starts_.tolist()
-    off = [np.abs(part["start"] - part["exact"]).max() for part in (first, last)]
-    assert 0 < off[1] < 0.05 < off[0]
-    rates = [
-        np.clip((ramp.sample_.margins[ramp.sample_.codes == k] - t) / 0.3, 0, 1).mean()
-        for k, t in enumerate(last["start"])
-    ]
-    assert last["gap"].tolist() == pytest.approx([np.ptp(rates)] * 3)
 
 
 def shown_while_moving(preview, gamma, rate):

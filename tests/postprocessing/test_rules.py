@@ -46,7 +46,7 @@ def document(**changes):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("{", "not valid JSON"),
+        ("{", "Not valid JSON"),
         ("[]", "must have the format"),
         (document(format="other"), "must have the format"),
         (document(groups={}), "groups"),
@@ -57,7 +57,7 @@ def document(**changes):
         ('{"format": 1, "groups": {"a": 1, "a": 2}}', "'a' stands there twice"),
         ("[" * 100_000, "nested too deeply"),
         ('{"a":' * 100_000, "nested too deeply"),
-        (b"\xff\xfe\xff", "not valid JSON"),
+        (b"\xff\xfe\xff", "Not valid JSON"),
     ],
 )
 def test_a_bad_document_is_refused(text, message):

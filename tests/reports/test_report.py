@@ -452,18 +452,14 @@ def test_the_shell_writes_a_report(swept, tmp_path, monkeypatch):
         "The data, without rows"
     ]
     assert "Ours" in page.texts["p"]
-    monkeypatch.setenv("PATH", str(tmp_path))
-    refused = call(run, "--pdf", "--out", str(tmp_path / "report.pdf"))
-    assert refused.exit_code == 2
-    assert "printed by Chromium, which is not installed here" in refused.stderr
     for wrong in (
         ("none",),
         (run, "--section", "rows"),
         (run, "--comment", "x"),
         (run, "--certify", "x"),
         (run, "--certify", "accuracy=0.1"),
-        (run, "--pdf"),
+        (run, "--out", str(tmp_path / "report.pdf")),
     ):
-        refused = call(*wrong, "--out", str(out))
+        refused = call("--out", str(out), *wrong)
         assert refused.exit_code == 2
         assert len(refused.stderr.strip().splitlines()) == 1

@@ -98,12 +98,13 @@ def test_a_figure_carries_its_alt_text_table_and_caption():
 def test_a_picture_brings_its_own_words_and_numbers():
     def script():
         import pandas as pd
+        import plotly.graph_objects as go
 
         from fairdash import ui
         from fairdash.plots import Picture
 
         picture = Picture(
-            figure={"data": [{"y": [1, 2]}], "layout": {}},
+            figure=go.Figure({"data": [{"y": [1, 2]}]}),
             headline="It doubles",
             alt="from 1 to 2",
             table=pd.DataFrame({"y": [1, 2]}),

@@ -1,7 +1,6 @@
 """What is computed of a table once, by its digest: of a wide one apart from pages."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -40,7 +39,9 @@ def _described(
     frame = store().table(digest)
     if takes_long(frame) and frame.size <= MOST_CELLS:
         path = store().table_path(digest)
-        return describe_apart(path, describe, *arguments, roles=roles)
+        return describe_apart(
+            path, describe, *arguments, roles=roles, owner=str(store().home)
+        )
     prepared = frame if roles is None else prepared_table(digest, roles)
     return describe(prepared, *arguments)
 
@@ -153,14 +154,8 @@ def _proposed(
     sensitive_columns: tuple[str, ...],
     _roles: Roles,
 ) -> tuple[str, ...]:
-    after = partial(
-        features_after,
-        roles=_roles,
-        target=target,
-        positive=positive,
-        sensitive_columns=sensitive_columns,
-    )
-    return _described(digest, _roles, after)
+    after = _roles, target, positive, sensitive_columns
+    return _described(digest, _roles, features_after, *after)
 
 
 def few_valued(digest: str, roles: Roles, most: int) -> list[str]:

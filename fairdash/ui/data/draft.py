@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import plain, plural
+from fairdash._escaping import plain
+from fairdash._wording import plural
 from fairdash.datasets import (
     Candidate,
     Dataset,

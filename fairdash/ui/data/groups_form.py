@@ -6,8 +6,9 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from fairdash._escaping import plain
 from fairdash._validation import value_label
-from fairdash._wording import listing, percent, plain, plural
+from fairdash._wording import listing, percent, plural
 from fairdash.datasets import (
     FRACTIONS,
     Roles,

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import plain
+from fairdash._escaping import plain
 from fairdash.datasets import (
     KIND_NAMES,
     Remedy,

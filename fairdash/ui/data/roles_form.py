@@ -9,8 +9,9 @@ from pandas.api.types import is_numeric_dtype
 from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 
+from fairdash._escaping import plain
 from fairdash._validation import explain_invalid, value_label
-from fairdash._wording import amount, plain
+from fairdash._wording import amount
 from fairdash.audits import number_step
 from fairdash.datasets import (
     Cut,

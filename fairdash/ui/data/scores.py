@@ -10,9 +10,10 @@ from pandas.api.types import is_numeric_dtype
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from fairdash import results
-from fairdash._wording import clock_time, count, plain, plural
+from fairdash._escaping import plain
+from fairdash._wording import clock_time, count, plural
 from fairdash.brought import LARGEST_ONNX, OnnxModel, positive_class
-from fairdash.datasets import Dataset, Roles, ScoreColumn, Subgroups, read_table
+from fairdash.datasets import Dataset, Roles, ScoreColumn, Subgroups, read_apart
 from fairdash.results import Setting, own_models, score_name, score_of_key
 from fairdash.store import ScoresRecord
 from fairdash.ui.data.roles_form import pick_score_kind
@@ -147,7 +148,8 @@ def _form(
 
 @st.cache_resource(max_entries=2, show_spinner="Reading scores…")
 def _read(file_id: str, _sent: UploadedFile) -> pd.DataFrame:
-    return read_table(_sent.getvalue(), name=_sent.name)
+    home = store().home
+    return read_apart(_sent.getvalue(), home, name=_sent.name, owner=str(home))
 
 
 def _keys(frame: pd.DataFrame, dataset: Dataset) -> list[str]:

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import plain, plural
+from fairdash._escaping import plain
+from fairdash._wording import plural
 from fairdash.datasets import (
     PUBLIC,
     SAMPLES,

@@ -9,7 +9,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from fairdash._wording import plain, plural
+from fairdash._escaping import plain
+from fairdash._wording import plural
+from fairdash.box import Watch
 from fairdash.datasets import (
     DECIMALS,
     DELIMITERS,
@@ -17,8 +19,7 @@ from fairdash.datasets import (
     THOUSANDS,
     SeveralTablesError,
     TableFormat,
-    Watch,
-    sniff_table,
+    sniff_apart,
 )
 from fairdash.ui.data.computed import file_of
 from fairdash.ui.data.table import OpenTable, first_roles, sample_cards, title_of
@@ -153,9 +154,8 @@ def _load(
                 content, file, _check_columns, sheet=sheet, form=form, watch=watch
             )
     except SeveralTablesError as several:
-        count = plural(len(several.names), "table")
         asked = st.pills(
-            plain(f"{file} holds {count}. Which one?"),
+            plain(f"{several.found}. Which one?"),
             several.names,
             format_func=plain,
         )
@@ -194,8 +194,9 @@ def _stoppable(uploaded: UploadedFile) -> Watch:
         _forget(uploaded)
         st.session_state[_STOPPED] = st.session_state.get(_STOPPED, 0) + 1
 
-    def watch(seconds: float) -> None:
-        words.caption(f"{seconds:.0f} s", width="content")
+    def watch(seconds: float, waiting: bool) -> None:
+        reason = ", waits for your other files" if waiting else ""
+        words.caption(f"{seconds:.0f} s{reason}", width="content")
         if not drawn:
             button.button("Stop reading", icon=":material/close:", on_click=stop)
             drawn.append(True)
@@ -234,7 +235,8 @@ def _load_as_said(uploaded: UploadedFile, sheet: str | None) -> None:
     """Ask how a CSV file is written and read it so; other files need no asking."""
     content, file = uploaded.getvalue(), uploaded.name
     try:
-        found = sniff_table(content, name=file, sheet=sheet)
+        home = store().home
+        found = sniff_apart(content, home, name=file, sheet=sheet, owner=str(home))
     except ValueError:  # said already: the file is empty or holds no table at all
         return
     if found.kind != "csv":

@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from fairdash._escaping import plain
 from fairdash._validation import value_label
-from fairdash._wording import count, plain, plural
+from fairdash._wording import count, plural
 from fairdash.audits import (
     FairMetricSpec,
     LabelledPairs,

@@ -11,7 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import listing, plain, plural
+from fairdash._escaping import plain
+from fairdash._wording import listing, plural
 from fairdash.audits import (
     AuditedModel,
     AuditRows,
@@ -75,8 +76,8 @@ model is called unfair.
 
 **DIF**: the mean squared change of logits that people can meet when the squared fair
 distance is at most ε on average. The search finds it from below (**at least**). The
-**certificate** is a bound from above, proved with lines above and below every ReLU of
-the network; where it is above the largest difference between any two people it says
+**certificate** is a bound from above, proved from the norms of the layers; where it is
+above the largest difference between any two people it says
 nothing and is **void**.
 
 **First layer**: ‖A'W₁‖, how far the first layer tells people apart who

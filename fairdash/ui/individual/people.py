@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import Kpi, number, percent, plain, plural
+from fairdash._escaping import plain
+from fairdash._wording import Kpi, number, percent, plural
 from fairdash.audits import (
     AuditedModel,
     Change,

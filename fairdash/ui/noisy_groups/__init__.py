@@ -4,11 +4,8 @@ from fairdash.ui.noisy_groups.blocks import (
     noisy_facts,
     show_bounds,
     show_certificates,
-    show_choice,
     show_noise,
     show_progress,
-    show_study,
     show_training,
 )
 from fairdash.ui.noisy_groups.form import certifiable, pick_noise
-from fairdash.ui.noisy_groups.scores import show_scores

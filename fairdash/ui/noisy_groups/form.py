@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from fairdash._wording import plain
+from fairdash._escaping import plain
 from fairdash.audits import (
     Decisions,
     Noise,

@@ -1,9 +1,7 @@
 """The Post-process page: thresholds for each group."""
 
 from fairdash.ui.postprocess.further import (
-    convergence,
     cost_of_choosing,
-    many_scores,
     opened,
 )
 from fairdash.ui.postprocess.ramp import (
@@ -18,7 +16,6 @@ from fairdash.ui.postprocess.report import (
     by_measure,
     changed_by_group,
     local_before_after,
-    post_bounds,
     post_downloads,
     post_kpis,
     ramps_of,

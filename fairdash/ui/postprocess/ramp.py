@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from fairdash._wording import group_label, plain, plural
+from fairdash._escaping import plain
+from fairdash._wording import group_label, plural
 from fairdash.datasets import Subgroups
 from fairdash.plots import Picture, group_colours_of
 from fairdash.postprocessing import (
     CROSS,
     FittedBaselines,
-    Impossibility,
     LocalCorrections,
     RampChoice,
     RampPreview,
@@ -25,8 +25,6 @@ from fairdash.postprocessing import (
     SplitScores,
     Thresholds,
     choose_ramp,
-    group_shares,
-    impossibility_bound,
 )
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import more
@@ -194,18 +192,6 @@ def covariance_thresholds(
     """Return covariance control at the width of the ramp, by subgroup and group."""
     learned = local_corrections(dataset_id, source, subgroups, on_test=False)
     return learned.control(ramp.fitted.gamma).thresholds()
-
-
-@st.cache_data(max_entries=50, show_spinner=False)
-def impossibility(
-    dataset_id: str, source: Source, subgroups: Subgroups, *, on_test: bool
-) -> Impossibility:
-    """Bound the covariance that some subgroup must show, from chosen subgroups."""
-    dataset, split = store().dataset(dataset_id), scored(dataset_id, source, ()).split
-    labels = subgroups.label(dataset.frame)
-    shares = group_shares(dataset.group == 0, labels)
-    where = split.test_rows if on_test else split.calibration_rows
-    return impossibility_bound(shares[where], rows_shown(split, on_test=on_test).before)
 
 
 def pick_post(sources: Sequence[Source], dataset_id: str | None) -> Choice:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
+from fairdash._escaping import plain
 from fairdash._wording import (
     Kpi,
     change,
@@ -17,12 +18,11 @@ from fairdash._wording import (
     interval,
     number,
     percent,
-    plain,
     plural,
     points,
 )
 from fairdash.audits import AuditedModel, PortableModel, read_model, rows_of
-from fairdash.datasets import Subgroups, group_labels, read_table
+from fairdash.datasets import Subgroups, group_labels, read_apart
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.plots import Picture, plot_corrections, plot_ramps, plot_trade_off
 from fairdash.postprocessing import (
@@ -42,10 +42,9 @@ from fairdash.ui.postprocess.ramp import (
     Ramp,
     baseline_table,
     covariance_thresholds,
-    impossibility,
     local_corrections,
 )
-from fairdash.ui.selection import bound, selection
+from fairdash.ui.selection import selection
 from fairdash.ui.widgets.blocks import (
     TABLE_FILES,
     code_tabs,
@@ -270,70 +269,6 @@ def post_downloads(
         code_tabs({"Python": script, "Bash": _COMMAND.format(groups=groups)})
 
 
-def post_bounds(
-    ramp: Ramp, choice: Choice, dataset_id: str | None, subgroups: Subgroups | None
-) -> None:
-    """Draw the two bounds as calculators, with what their terms mean."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _excess_risk(ramp)
-    if choice.source.upload is None and dataset_id and subgroups is not None:
-        with right:
-            _impossibility(choice, dataset_id, subgroups)
-
-
-def _excess_risk(ramp: Ramp) -> None:
-    rows, gamma = ramp.data.split.calibration, ramp.fitted.gamma
-    st.markdown("**Excess risk of the ramp, at most**")
-    one, two = st.columns(2)
-    assumed = one.number_input(
-        "Error of the scores", 0.0, 2.0, step=0.01,
-        help="Assumed E|2η − 1 − f|: how far scores are from true probabilities.",
-        **bound("score_error", 0.05, shown=lambda error: min(max(error, 0.0), 2.0)),
-    )  # fmt: skip
-    delta = two.number_input(
-        "Failure risk (δ)", 0.001, 0.5, step=0.01,
-        **bound("risk", 0.05, shown=lambda risk: min(max(risk, 0.001), 0.5)),
-    )  # fmt: skip
-    risk = ramp.fitted.excess_risk(delta=delta, score_error=assumed)
-    terms = {
-        "Scores are not true probabilities": risk.score_error,
-        f"Randomising, 2γ with γ = {gamma:g}": risk.ramp_width,
-        f"Sample of {count(len(rows.margins))} rows": risk.sample,
-        f"Learning the rates of {len(rows.names)} groups": risk.groups,
-        "Sum": risk.total,
-    }
-    st.dataframe(_terms(terms), hide_index=True)
-    if risk.total >= 1:
-        st.caption(
-            "A sum of 1 or more says nothing: the bound needs far more rows than "
-            "the ramp does in practice."
-        )
-
-
-def _impossibility(choice: Choice, dataset_id: str, subgroups: Subgroups) -> None:
-    low = impossibility(dataset_id, choice.source, subgroups, on_test=choice.on_test)
-    group = store().dataset(dataset_id).group_names[0]
-    st.markdown("**Covariance that some subgroup must show**")
-    terms = {
-        "How well subgroups tell the group": low.predictability,
-        "Smaller share of decisions": low.minority,
-        "Half the product": low.bound,
-    }
-    st.dataframe(_terms(terms), hide_index=True)
-    st.caption(
-        "For decisions without randomising: whatever is corrected in known "
-        "subgroups, some other subgroup has at least this covariance with "
-        f"{plain(group)}. P(group | x) is taken as its share in the "
-        "chosen subgroups; finer ones can only raise the bound."
-    )
-
-
-def _terms(terms: dict[str, float]) -> pd.DataFrame:
-    values = [number(value) for value in terms.values()]
-    return pd.DataFrame({"Term": list(terms), "Value": values})
-
-
 def _good(row: dict[Any, Any], *, up: bool) -> bool | None:
     if row["change_low"] > 0:
         return up
@@ -360,7 +295,8 @@ def apply_to_file(
     if sent is None:
         return
     try:
-        frame = read_table(sent.getvalue(), name=sent.name)
+        home = store().home
+        frame = read_apart(sent.getvalue(), home, name=sent.name, owner=str(home))
         thresholds, groups = _correction(frame, ramp, choice, dataset_id, subgroups)
         done = _decided(frame, thresholds, groups, choice, dataset_id, run_id)
     except ValueError as error:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from fairdash._wording import count, plain
+from fairdash._escaping import plain
+from fairdash._wording import count
 from fairdash.audits import (
     Guarantee,
     guarantee,

@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from fairdash._wording import plain, plural
+from fairdash._escaping import plain
+from fairdash._wording import plural
 from fairdash.datasets import Roles
 from fairdash.jobs import submit
 from fairdash.methods import (

@@ -11,13 +11,10 @@ from fairdash.audits import exported, predictions
 from fairdash.brought import can_be_onnx
 from fairdash.jobs import pack_runs
 from fairdash.reports import (
-    NO_PDF,
     SECTION_TITLES,
     SECTIONS,
     SMALLEST_GROUP,
-    notebook,
     portable_spec,
-    printer,
     report,
     score_report,
 )
@@ -31,9 +28,7 @@ from fairdash.ui.widgets.state import store
 
 _REPORTS = {
     "Report (HTML)": ("fairdash-report.html", "text/html", "description"),
-    "Report (PDF)": ("fairdash-report.pdf", "application/pdf", "picture_as_pdf"),
     "Model card (Markdown)": ("fairdash-card.md", "text/markdown", "badge"),
-    "Notebook (Jupyter)": ("fairdash.ipynb", "application/x-ipynb+json", "book"),
 }
 
 
@@ -101,19 +96,10 @@ def _report_files(run_id: str, **how: Any) -> None:
     least = how.get("least", SMALLEST_GROUP)
     promise = {"limits": _to_certify(run_id), **selection().guarantee()}
     for label, (name, mime, icon) in _REPORTS.items():
-        if mime == "application/pdf" and printer() is None:
-            continue
 
-        def made(kind: str = name) -> str | bytes:
+        def made(kind: str = name) -> str:
             found = report(store(), run_id, model=model, **promise, **how)
-            match kind.rpartition(".")[2]:
-                case "ipynb":
-                    return notebook(found)
-                case "pdf":
-                    return found.to_pdf()
-                case "html":
-                    return found.to_html()
-            return found.to_markdown()
+            return found.to_html() if kind.endswith(".html") else found.to_markdown()
 
         download(
             label,
@@ -121,9 +107,7 @@ def _report_files(run_id: str, **how: Any) -> None:
             name,
             mime=mime,
             icon=f":material/{icon}:",
-            help="The report from a bundle beside it, named fairdash-bundle.zip."
-            if name.endswith(".ipynb")
-            else "One file with findings, tables and what reproduces them; no row of "
+            help="One file with findings, tables and what reproduces them; no row of "
             f"the data, and no group of fewer than {least} rows.",
             key=f"{label} {'composed' if how else ''}",
         )
@@ -197,8 +181,6 @@ def _compose(snapshot: Snapshot) -> None:
     _report_files(
         snapshot.run.id, sections=sections, comments=said, title=title, least=least
     )
-    if printer() is None:
-        st.caption(NO_PDF)
 
 
 def _export_model(snapshot: Snapshot) -> None:

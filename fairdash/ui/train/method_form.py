@@ -128,16 +128,8 @@ def _fitting(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, An
     return {
         name: value
         for name, value in values.items()
-        if name in known and _fits(known[name], value)
+        if name in known and known[name].fits(value)
     }
-
-
-def _fits(param: Param, value: Any) -> bool:
-    if param.kind == "choice":
-        return value in param.options
-    if param.kind == "text":
-        return isinstance(value, str)
-    return isinstance(value, float | int) and abs(value) < float("inf")
 
 
 def _widget(param: Param, value: Any, tied: _Tied) -> None:

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from fairdash import plots
-from fairdash._wording import count, duration, plain, plural
+from fairdash._escaping import plain
+from fairdash._wording import count, duration, plural
 from fairdash.audits import first_rule_list, rule_table
 from fairdash.results import (
     CONSTRAINTS,

@@ -6,16 +6,19 @@ from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
+from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 
-from fairdash._wording import MINUS, Kpi, number, plain
-from fairdash.datasets import TableFormat, Watch
-from fairdash.plots import CONFIG, Picture, sparkline, without_links
+from fairdash._escaping import as_csv, plain
+from fairdash._validation import explain_invalid
+from fairdash._wording import MINUS, Kpi, number
+from fairdash.box import Watch
+from fairdash.datasets import TableFormat
+from fairdash.plots import CONFIG, Picture, sparkline
 from fairdash.store import UserStore
 from fairdash.ui.selection import choose, entry, selection, with_entry
 from fairdash.ui.widgets.state import store
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 MOST_MB = 200
 _MOST_STYLED = 20_000  # cells of a table
 TABLE_FILES = [
@@ -104,14 +107,8 @@ def figure(
         Draws a control that belongs to this figure alone, under its headline.
     """
     caption = " ".join(filter(None, [picture.caption, caption]))
-    drawing: Any = picture.figure
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
-    theme = st.context.theme.type
-    if isinstance(drawing, dict):
-        drawing = without_links(drawing)
-        drawing["layout"]["meta"] = theme
-    else:
-        drawing = picture.finished().figure.with_meta(theme)
+    drawing = picture.finished().figure.with_meta(st.context.theme.type)
     selecting: dict[str, Any] = {}
     if on_select is not None:
         selecting = {"on_select": on_select, "selection_mode": "points"}
@@ -186,7 +183,8 @@ def problem(
     The title is such as "compas.csv was not loaded: two columns have the same name",
     the body usually the ValueError; the first remedy is the primary button.
     """
-    st.error(plain(body), title=plain(title), icon=":material/error:")
+    why = explain_invalid(body) if isinstance(body, ValidationError) else body
+    st.error(plain(why), title=plain(title), icon=":material/error:")
     _remedies(remedies or {}, alignment="left")
 
 
@@ -263,21 +261,6 @@ def _card(item: Kpi) -> None:
         place.html(sparkline(item.series))
 
 
-def as_csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV that a spreadsheet can open.
-
-    A text that begins as a formula does gets an apostrophe before it, which marks it as
-    text in a spreadsheet. Numbers, also those kept as text, stay as they are.
-    """
-    safe = table.copy(deep=False)
-    for position in range(safe.shape[1]):
-        column = safe.iloc[:, position]
-        if not pd.api.types.is_numeric_dtype(column):
-            safe.isetitem(position, [_as_text(value) for value in column])
-    safe.columns = pd.Index([_as_text(name) for name in safe.columns])
-    return safe.to_csv(index=False)
-
-
 def table_download(
     label: str,
     table: Callable[[], pd.DataFrame] | pd.DataFrame,
@@ -319,18 +302,6 @@ def _exported(
     return content() if callable(content) else content
 
 
-def _as_text(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    text = value.replace("\r\n", "\n").replace("\r", "\n")  # or it would end the row
-    if text.startswith(FORMULA_STARTS):
-        try:
-            float(text)
-        except ValueError:
-            return f"'{text}"
-    return text
-
-
 def keep_fit(
     content: bytes,
     name: str,
@@ -338,7 +309,7 @@ def keep_fit(
     *,
     sheet: str | None = None,
     form: TableFormat | None = None,
-    watch: Watch | None = None,
+    watch: Watch = lambda seconds, waiting: None,
 ) -> str:
     """Keep a file that is fit for its use, and return the digest of its table.
 

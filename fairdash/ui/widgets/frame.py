@@ -19,7 +19,8 @@ from streamlit.delta_generator_singletons import get_dg_singleton_instance
 from streamlit.logger import get_logger
 
 from fairdash import APP_FOLDER
-from fairdash._wording import clock_time, plain, shortened
+from fairdash._escaping import plain
+from fairdash._wording import clock_time, shortened
 from fairdash.jobs import Unpacked
 from fairdash.results import is_sweep
 from fairdash.store import DatasetRecord, Forbidden, RunRecord, trouble
@@ -63,7 +64,7 @@ _ONCE = {  # what takes sampling weights, and what takes none, by page
     "Train": (_MODELS, "training"),
     "Weights": (_MODELS, "training with its weights r"),
     "Sweep": (_MODELS, "training and the certified choice"),
-    "Post-process": (_THRESHOLDS, "numbers of decisions and the bounds of theory"),
+    "Post-process": (_THRESHOLDS, "numbers of decisions"),
     "Noisy groups": ("", "training and the numbers of this page"),
     "Individual fairness": ("", "the numbers of this page"),
     "Drift": (_MODELS, "shifts of columns"),
@@ -150,7 +151,10 @@ def _say_unweighted(data: str, weighted: str, once: str) -> None:
 
 
 def _stop_unless_let_in() -> None:
-    """Stop a page before it shows anything, where there is a login and nobody did."""
+    """Stop a page before it shows anything, where there is a login and nobody did.
+
+    The door of `fairdash.server` has let in who comes here; this is a second lock.
+    """
     known = st.secrets.load_if_toml_exists() and "auth" in st.secrets
     if not known and "FAIRDASH_LOGIN" not in os.environ:
         return
@@ -161,7 +165,6 @@ def _stop_unless_let_in() -> None:
             st.logout()
         return
     st.title("Log in", anchor=False)
-    st.markdown("Tables and models here are shown to those who are known.")
     if st.button("Log in", type="primary", icon=":material/login:"):
         st.login()
     st.stop()

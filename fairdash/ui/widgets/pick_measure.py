@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from fairdash import results
-from fairdash._wording import plain
+from fairdash._escaping import plain
 from fairdash.metrics import COST, INTERVAL_KINDS, MEASURE_NAMES, MEASURE_QUESTIONS
 from fairdash.results import Setting
 from fairdash.ui.selection import bound, choose, selection

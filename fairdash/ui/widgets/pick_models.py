@@ -8,7 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import results
-from fairdash._wording import group_label, plain, plural
+from fairdash._escaping import plain
+from fairdash._wording import group_label, plural
 from fairdash.datasets import Dataset, Subgroups, bin_widths, road_table_1
 from fairdash.jobs import submit
 from fairdash.results import Setting
@@ -110,13 +111,14 @@ def audited_seeds(dataset: Dataset, data: str | None, run: str | None) -> Any:
     """Return the seeds whose test rows Local fairness looks at; none for all rows.
 
     Before a model is trained that is the seed of the plain model that an audit trains,
-    where the data have features to train on.
+    where one can be trained.
     """
     if selection().audited == "all":
         return ()
     models = known_models(data, run)
     if not models:
-        return (0,) if dataset.roles.features else ()
+        trainable = dataset.roles.features and dataset.has_enough_rows
+        return (0,) if trainable else ()
     chosen = [model for model in models if model.id in selection().models]
     shown = chosen or results.models_of(store(), models, run) or models[:1]
     seeds = results.on_shared_seeds(shown).seeds

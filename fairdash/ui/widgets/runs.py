@@ -1,7 +1,8 @@
 """Start a run on a data set, and follow it while it goes on elsewhere."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -9,7 +10,7 @@ import streamlit as st
 from fairdash import plots
 from fairdash._wording import Kpi, count, number, percent, plural, time_left
 from fairdash.datasets import FRACTIONS, SAMPLES
-from fairdash.jobs import cancel, engine_waits_for, submit, wake
+from fairdash.jobs import FOR_DATABASE, cancel, submit, wake, why_waits
 from fairdash.methods import CATALOG
 from fairdash.results import (
     curves,
@@ -22,7 +23,7 @@ from fairdash.results import (
     trained_on,
     weights,
 )
-from fairdash.store import DatasetRecord, Snapshot, TrialRecord
+from fairdash.store import DatasetRecord, Snapshot, TrialRecord, Unreachable
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
 from fairdash.ui.selection import bound
 from fairdash.ui.widgets.blocks import figure, kpi_row
@@ -184,9 +185,13 @@ def show_progress(snapshot: Snapshot) -> None:
 
 
 def progress_box(snapshot: Snapshot, facts: Sequence[str]) -> None:
-    """Draw the bar of a run under the facts, the first of them bold, and Cancel."""
-    facts = [*facts, engine_waits_for(store().home)]
-    head, *others = (fact for fact in facts if fact)
+    """Draw the bar of a run under the facts, the first of them bold, and Cancel.
+
+    Where the run waits, the first fact is for what.
+    """
+    wait = why_waits(store(), snapshot)
+    head = wait.words if wait else "" if any(facts) else "Queued"
+    head, *others = (fact for fact in (head, *facts) if fact)
     words = [f"**{head}**", *others, "saved as it goes, safe to close this page"]
     with (
         st.container(border=True),
@@ -249,13 +254,13 @@ def _watched(name: str, values: list[float], note: str) -> Kpi:
 
 
 def progress_text(snapshot: Snapshot) -> list[str]:
-    """Return how far a run is: the epoch or what it waits for, models, time left."""
+    """Return how far a run is: the epoch, models, time left."""
     running = [
         t.progress for t in snapshot.trials if t.status == "running" and t.progress
     ]
     total, done = len(snapshot.trials), snapshot.count("finished")
     if not running:
-        head = "Waiting for the engine" if not done else "Putting results together"
+        head = "Putting results together" if done else ""
     else:
         first = running[0]
         head = f"Epoch {first.epoch} of {first.n_epochs}"
@@ -265,6 +270,15 @@ def progress_text(snapshot: Snapshot) -> list[str]:
         f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
         time_left(left) if left is not None else "",
     ]
+
+
+@contextmanager
+def waiting_for_database() -> Iterator[None]:
+    """Say that Postgres is waited for, in a fragment that looks again by itself."""
+    try:
+        yield
+    except Unreachable as error:
+        st.info(str(error), title=FOR_DATABASE.words)
 
 
 def follow(run_id: str, draw: Callable[[Snapshot], None]) -> None:
@@ -278,6 +292,7 @@ def follow(run_id: str, draw: Callable[[Snapshot], None]) -> None:
     interval = None if over else os.environ.get("FAIRDASH_POLL", _INTERVAL)
 
     @st.fragment(run_every=interval)
+    @waiting_for_database()
     def poll() -> None:
         try:
             snapshot = store().snapshot(run_id)

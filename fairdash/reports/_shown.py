@@ -1,6 +1,5 @@
-"""A report in a notebook: shown by a cell, or written as one."""
+"""An audit, a report or a figure as the cell of a notebook shows it."""
 
-import json
 from dataclasses import dataclass
 from html import escape
 
@@ -17,23 +16,6 @@ from fairdash.reports._written import to_html
 from fairdash.results import gap_names
 
 _HEIGHT = 640  # pixels of the frame; what is taller scrolls inside
-_FIRST = """\
-from pathlib import Path
-from tempfile import mkdtemp
-
-import fairdash
-from fairdash.jobs import unpack_runs
-from fairdash.reports import report
-from fairdash.store import open_store
-
-store = open_store(mkdtemp())  # an empty home folder; name your own to keep it
-run = unpack_runs(store, Path({bundle!r})).runs[0]
-found = report(store, run)
-found.title, found.facts"""
-_LAST = """\
-rows = store.snapshot(run).table()
-store.close()
-rows"""
 
 
 @dataclass(frozen=True)
@@ -87,38 +69,6 @@ def show(found: Audit | Report | Picture, section: str | None = None) -> Shown:
     if not sections:
         raise ValueError(f"The report has no section {section!r}.")
     return Shown(to_html(found.title, found.facts, sections, found.note))
-
-
-def notebook(made: Report, bundle: str = "fairdash-bundle.zip") -> str:
-    """Return a Jupyter notebook that shows a report from a bundle beside it.
-
-    It makes the report anew, in an empty home folder, from ``bundle``, the path of a
-    file of `fairdash store export`; the comments of ``made`` stand above its sections.
-    """
-    cells = [_cell("markdown", f"# {made.title}\n\n{made.note}")]
-    cells.append(_cell("code", _FIRST.format(bundle=bundle)))
-    for section in made.sections:
-        words = "\n\n".join(filter(None, [f"## {section.title}", section.comment]))
-        cells.append(_cell("markdown", words))
-        cells.append(_cell("code", f"fairdash.show(found, {section.name!r})"))
-    cells += [_cell("markdown", "## Every model"), _cell("code", _LAST)]
-    for place, cell in enumerate(cells):
-        cell["id"] = f"cell-{place}"
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    content = {
-        "cells": cells,
-        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-    return json.dumps(content, indent=1, ensure_ascii=False)
-
-
-def _cell(kind: str, text: str) -> dict[str, object]:
-    cell: dict[str, object] = {"cell_type": kind, "metadata": {}}
-    if kind == "code":
-        cell |= {"execution_count": None, "outputs": []}
-    return cell | {"source": text.splitlines(keepends=True)}
 
 
 def _blocks(found: Audit) -> list[Block]:
