@@ -17,11 +17,13 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Ten thousand damaged files and configurations; `make fuzz TIMES=100` for four times that.
+# Damaged files and configurations, then all that are crafted; `make fuzz TIMES=100` for
+# four times as many damaged ones.
 TIMES ?= 25
 fuzz: $(VENV)/.installed-dev
-	FAIRDASH_FUZZ=$(TIMES) $(BIN)/python -m pytest -x -k ends_in_no_other_error \
-	  --timeout 0 tests/datasets/test_awkward_files.py tests/sweep/test_spec.py
+	FAIRDASH_FUZZ=$(TIMES) $(BIN)/python -m pytest -x --timeout 0 \
+	  -k "ends_in_no_other_error or crafted" tests/datasets/test_awkward_files.py \
+	  tests/sweep/test_spec.py tests/crafted tests/jobs/test_crafted_bundles.py
 
 # The website of docs/, in build/site; a warning is an error.
 docs: $(VENV)/.installed-dev

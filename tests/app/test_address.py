@@ -82,10 +82,6 @@ CHOICES = {
         ("number_input", "DI at most", 0.4),
         ("number_input", "Worst-1-DI at most", 0.7),
     ],
-    "Post-process": [
-        ("number_input", "Error of the scores", 0.2),
-        ("number_input", "Failure risk (δ)", 0.01),
-    ],
     "Individual fairness": [
         ("multiselect", "Columns", ["branch"]),
         ("toggle", "What predicts origin", False),

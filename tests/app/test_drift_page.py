@@ -5,7 +5,7 @@ from reading import button, drawn, figures, labels, numbers, widget, words
 from toys import people
 
 from fairdash import ui
-from fairdash._wording import plain
+from fairdash._escaping import plain
 from fairdash.audits import drift
 from fairdash.datasets import Subgroups
 from fairdash.sweep import MethodGrid

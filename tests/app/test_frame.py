@@ -232,7 +232,7 @@ def test_pages_without_weights_say_so(visit, dataset_id):
     said = "Measures of models are weighted by skill; in training every row counts once"
     assert said in words(visit("Train", data=other))
     assert "counts once" not in words(visit("Train", data=dataset_id))
-    said = "Thresholds and rates are weighted by skill; in numbers of decisions and the"
+    said = "Thresholds and rates are weighted by skill; in numbers of decisions every"
     assert said in words(visit("Post-process", data=other))
     said = "In the numbers of this page every row counts once, without skill"
     assert said in words(visit("Individual fairness", data=other))

@@ -1,13 +1,18 @@
-"""Large tables: rows to train on are chosen; what is said is computed once, apart."""
+"""Large tables are trained on a part and described apart; tiny ones are refused."""
 
-from functools import partial
-
+import pandas as pd
 import pytest
 from reading import button, figures, widget, words
-from toys import people, people_csv
+from toys import ROLES, people, people_csv
 
 from fairdash import ui
-from fairdash.datasets import _describe, left_out_reasons, prepare
+from fairdash.datasets import (
+    ScoreColumn,
+    _describe,
+    guess_roles,
+    left_out_reasons,
+    prepare,
+)
 from fairdash.results import expected_cost, usual_seconds
 from fairdash.sweep import QUICK, MethodGrid, grid_spec
 from fairdash.ui import start_training
@@ -16,6 +21,16 @@ from fairdash.ui.widgets.runs import source, training_spec
 
 TOLD = "Trained on 100 of 360 training rows, stratified by outcome and group"
 FAST = {"n_epochs": 2, "batch_size": 128}
+FOUR = pd.DataFrame(
+    {
+        "age": [20, 30, 40, 50],
+        "skill": [0.1, 0.2, 0.3, 0.4],
+        "branch": ["office", "office", "works", "works"],
+        "origin": ["here", "there", "there", "here"],
+        "hired": ["yes", "no", "yes", "no"],
+        "p": [0.2, 0.4, 0.6, 0.8],
+    }
+)
 
 
 @pytest.fixture
@@ -151,17 +166,13 @@ def test_columns_of_large_data_are_described_once_somebody_asks(
     assert [tab.label for tab in page.tabs][1:3] == ["Preview", "Columns"]
 
 
-def name_of(describe):
-    return (describe.func if isinstance(describe, partial) else describe).__name__
-
-
 @pytest.fixture
 def apart(monkeypatch):
     """Take every table for a wide one; return the names of what is computed apart."""
     asked = []
 
-    def describe_apart(path, describe, *arguments, roles=None):
-        asked.append(name_of(describe))
+    def describe_apart(path, describe, *arguments, roles=None, owner):
+        asked.append(describe.__name__)
         (table,) = ui.store().tables()
         assert path == ui.store().table_path(table.sha256)
         frame = ui.store().table(table.sha256)
@@ -222,3 +233,32 @@ def test_reasons_of_a_guess_are_those_of_its_roles(visit):
         "branch again": "copy of branch",
         "day": "one value in all rows",
     }
+
+
+@pytest.fixture(params=[False, True], ids=["to train", "with scores"])
+def four(request, inline):
+    """A data set of four rows."""
+    scores = (ScoreColumn(column="p", kind="probability"),) if request.param else ()
+    table = ui.store().add_table(FOUR.to_csv(index=False).encode(), "four.csv")
+    roles = ROLES.model_copy(update={"scores": scores})
+    return ui.store().add_dataset(table, roles, "Four")
+
+
+def test_no_page_fails(four, visit, page_name):
+    page = visit(page_name, data=four)
+    assert not page.exception
+    assert "incident" not in words(page)
+
+
+def test_a_plain_model_is_refused_with_what_is_needed(four, visit):
+    page = visit("Data", data=four)
+    button(page, "Audit a plain model").click().run()
+    assert not page.exception
+    assert page.error[0].proto.title == "No model was trained on Four"
+    assert "4 rows, too few to train on" in page.error[0].value
+    assert "Add rows, five or more of each group" in page.error[0].value
+    assert ui.store().runs() == []
+
+
+def test_roles_of_four_rows_are_guessed():
+    assert guess_roles(FOUR).target == "hired"

@@ -224,7 +224,6 @@ def test_noisy_groups_say_one_radius_and_one_violation(
     for card, kind_of in (
         ("On noisy groups", "noisy"),
         ("On true groups", "true"),
-        ("20 random draws", "drawn"),
         ("Exact certificate", "ball"),
     ):
         assert shown[card] == ui.change(row[kind_of])
@@ -245,11 +244,6 @@ def test_noisy_groups_say_one_radius_and_one_violation(
         largest.append((part["decided"].mean() - rates).max())
     assert row["true"] == pytest.approx(np.mean(largest) - 0.05)
     assert row["true"] <= row["ball"] + 1e-9
-    passing = re.search(r"(\d+) of (\d+) pass 20 random draws", said)
-    if passing:
-        able = table[table["status"] == ""]
-        assert int(passing.group(1)) == (able["drawn"] <= 0).sum()
-        assert int(passing.group(2)) == len(able)
 
 
 @pytest.mark.parametrize("kind", KINDS)

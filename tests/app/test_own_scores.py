@@ -19,7 +19,8 @@ from toys import (
 )
 
 from fairdash import ui
-from fairdash._wording import percent, plain
+from fairdash._escaping import plain
+from fairdash._wording import percent
 from fairdash.datasets import Subgroups, guess_score, rank_roles, split
 from fairdash.metrics import local_di
 from fairdash.reports import report

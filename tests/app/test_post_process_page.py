@@ -13,9 +13,7 @@ from fairdash.postprocessing import (
     RampThreshold,
     ScoredRows,
     choose_ramp,
-    compare_scores,
     expected_outcome,
-    scores_with_outcomes,
 )
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
@@ -254,17 +252,6 @@ def test_an_uploaded_column_of_probabilities_serves_as_scores(visit, inline):
     assert pd.notna(float(numbers(page)["DI, calibration rows"]))
 
 
-def test_the_bounds_are_the_sum_of_their_terms(visit, run_id):
-    page = visit("Post-process", run=run_id)
-    tables = [frame.value for frame in page.dataframe]
-    (risk,) = [t for t in tables if "Sum" in set(t.get("Term", ()))]
-    values = risk["Value"].astype(float)
-    assert values.iloc[-1] == pytest.approx(values.iloc[:-1].sum(), abs=0.002)
-    error = widget(page, "number_input", "Error of the scores")
-    error.set_value(0.25).run()
-    assert not page.exception
-
-
 def scores_file(n=400, *, seed=0):
     """Scores of another model, with an outcome that may be left out."""
     rng = np.random.default_rng(seed)
@@ -409,9 +396,8 @@ def unfold(page, name):
     return page.run()
 
 
-def test_the_cost_of_choosing_and_sgd_are_there_once_asked_for(visit, run_id):
+def test_the_cost_of_choosing_is_there_once_asked_for(visit, run_id):
     page = visit("Post-process", run=run_id)
-    before = figures(page)
     page = unfold(page, "choosing")
     assert not page.exception
     margins, dataset = stored(run_id)
@@ -426,37 +412,6 @@ def test_the_cost_of_choosing_and_sgd_are_there_once_asked_for(visit, run_id):
         for rows in (parts.validation, parts.test)
     )
     assert choose_ramp(learned).cost(learned, fresh) in words(page).replace("\\", "")
-    page = unfold(page, "sgd")
-    assert not page.exception
-    assert figures(page) == before + 1
-    assert "SGD leaves a gap of rates" in words(page)
-
-
-def test_a_table_of_many_scores_is_corrected_whole(visit, inline):
-    frame = many(1500)
-    page = unfold(visit("Post-process"), "many")
-    page = send(page, "Table of scores", frame, "many.csv")
-    assert not page.exception
-    found = compare_scores(frame, scores_with_outcomes(frame, ["sex"]), ["sex"])
-    assert found.verdict() in words(page).replace("\\", "")
-    shown = next(d.value for d in page.dataframe if "largest_di" in d.value)
-    pd.testing.assert_frame_equal(shown, found.summary(), check_dtype=False)
-    again = visit("Post-process", **page.query_params)
-    assert found.verdict() in words(again).replace("\\", "")
-    poor = pd.DataFrame({"sex": ["m", "f"] * 50, "p": [0.3] * 100})
-    page = send(page, "Table of scores", poor, "poor.csv")
-    assert not page.exception
-    assert "None of the columns can be corrected" in words(page)
-
-
-def many(n):
-    rng = np.random.default_rng(0)
-    sex = rng.choice(["m", "f"], n)
-    table = {"sex": sex}
-    for name in ("smiling", "young"):
-        p = np.clip(rng.normal(0.4 + 0.2 * (sex == "m"), 0.2, n), 0.001, 0.999)
-        table |= {name: (rng.uniform(size=n) < p).astype(int), f"p_{name}": p.round(6)}
-    return pd.DataFrame(table)
 
 
 def test_a_file_of_scores_that_was_deleted_is_offered_no_more(visit, run_id):

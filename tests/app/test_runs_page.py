@@ -44,7 +44,7 @@ def test_a_bundle_is_imported_and_opened(visit, runs, tmp_path):
     page.file_uploader[0].upload("none.zip", b"PK", "application/zip").run()
     button(page, "Import").click().run()
     assert not page.exception
-    assert "none.zip is no bundle of fairdash" in words(page)
+    assert "none.zip cannot be used: it is damaged" in words(page)
     page.file_uploader[0].upload("b.zip", file.read_bytes(), "application/zip").run()
     button(page, "Import").click().run()
     assert not page.exception

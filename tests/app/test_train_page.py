@@ -1,9 +1,11 @@
 import pytest
 from reading import button, figures, numbers, widget, words
 from streamlit.testing.v1 import AppTest
+from toys import ROLES, Question, people_csv
 
 from fairdash import ui
 from fairdash._wording import number
+from fairdash.jobs._engine import take
 from fairdash.methods import CATALOG, family_of
 from fairdash.sweep import MethodGrid, SweepSpec, expand
 from fairdash.ui import start_training
@@ -181,6 +183,41 @@ def test_a_run_in_progress_shows_its_curves_and_can_be_cancelled(
     button(page, "Cancel").click().run()
     assert store.run(going).cancel_asked is not None
     assert button(page, "Cancelling").disabled
+
+
+def test_every_page_of_a_run_says_that_its_engine_is_starting(
+    visit, dataset_id, inline
+):
+    (inline / "engine.start").touch()
+    with take(inline / "engine.lock"):  # as long as it has not said that it is ready
+        going = start_training(dataset_id, MethodGrid(method="road"), 1)
+        said = {name: visit(name, run=going) for name in ("Train", "Home", "Runs")}
+    assert not any(page.exception for page in said.values())
+    assert "**Engine starting for " in words(said["Train"])
+    assert ":blue-badge[waiting]" in words(said["Home"])
+    assert "Engine starting for " in words(said["Home"])
+    (note,) = said["Runs"].dataframe[0].value["Note"]
+    assert note.startswith("Engine starting for ")
+
+
+def test_a_page_waits_for_a_database_that_restarts(inline, postgres, postgres_control):
+    def script():
+        import streamlit as st
+
+        from fairdash import ui
+
+        ui.follow(st.session_state["run"], st.session_state["draw"])
+
+    control, store = postgres_control[0], ui.store()
+    data = store.add_dataset(store.add_table(people_csv(), "p.csv"), ROLES, "People")
+    page = AppTest.from_function(script)
+    page.session_state["run"] = store.add_run({}, [Question("a")], "R", data)
+    page.session_state["draw"] = lambda snapshot: control("stop") or store.runs()
+    page.run()
+    control("start")
+    assert not page.exception
+    assert "Waits for Postgres" in words(page)
+    store.close()
 
 
 def test_export_reproduces_the_run(visit, run_id):
