@@ -63,7 +63,6 @@ from fairdash.metrics.group.rates import (
     equalized_odds_difference,
     equalized_odds_ratio,
     expected_violations,
-    group_rates,
     measure_difference,
     measure_ratio,
 )

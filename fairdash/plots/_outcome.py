@@ -204,9 +204,9 @@ def plot_base_rates(
     """One row per subgroup, one mark per group; dashed: the whole group.
 
     The headline names the subgroup whose groups are furthest apart. Its figure has per
-    group a trace of marks with Wilson intervals and a dashed line. The tables are of
-    ``fairdash.metrics.subgroup_rates`` and ``group_rates``; ``outcome`` says what the
-    share is of, ``source`` which rows these are, such as "1,200 rows".
+    group a trace of marks with Wilson intervals and a dashed line. The tables are
+    ``cells`` and ``groups`` of ``fairdash.metrics.base_rates``; ``outcome`` says what
+    the share is of, ``source`` which rows these are, such as "1,200 rows".
     """
     names = list(dict.fromkeys(table["subgroup"].astype(str)))
     places = positions(names)

@@ -12,7 +12,6 @@ from scipy.special import ndtri
 from fairdash._validation import encode_groups, value_label
 from fairdash.metrics import (
     LocalCells,
-    divide,
     gap_interval,
     local_cells,
     wilson_interval,
@@ -228,6 +227,7 @@ class LocalRates:
             sensitive_features=sensitive_features,
             subgroups=subgroups,
             min_size=min_size,
+            sample_weight=weight,
         )
         _, group = encode_groups(sensitive_features, local.codes)
         inside = local.codes >= 0
@@ -236,20 +236,13 @@ class LocalRates:
 
     def table(self, h: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of :func:`expected_local_di`."""
-        rows, weight = self.local.cells.rows, self.weight
-        decided = np.asarray(h, dtype=np.float64)
-
-        def total(values: Array) -> Array:
-            # cell -1 comes first and is excluded
-            sums = np.bincount(self.cells + 1, values, rows.size + 1)
-            return sums.astype(np.float64)[1:].reshape(rows.shape)
-
-        if weight is None:
-            return self.local.table(total(decided), confidence=confidence)
-        whole = total(weight)
-        rates = divide(total(weight * decided), whole)
-        effective = divide(whole**2, total(weight**2))
-        return self.local.table(rates * rows, effective, confidence=confidence)
+        decided, shape = np.asarray(h, dtype=np.float64), self.local.cells.shape
+        if self.weight is not None:
+            decided = self.weight * decided
+        # cell -1 comes first and is excluded
+        sums = np.bincount(self.cells + 1, decided, int(np.prod(shape)) + 1)
+        positives = sums.astype(np.float64)[1:].reshape(shape)
+        return self.local.table(positives, confidence=confidence)
 
 
 def expected_local_di(

@@ -1,8 +1,6 @@
 """A table before any model: base rates by group, and rows needed to see a gap."""
 
 from collections.abc import Collection
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +11,6 @@ from fairdash.datasets import Dataset, Roles, Subgroups, split
 from fairdash.metrics import (
     MEASURE_NAMES,
     BaseRates,
-    LocalMeasure,
     local_measure,
     local_ratios,
     mean_local_di,
@@ -27,38 +24,12 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     With sampling weights rates are weighted, with intervals at Kish's effective number
     of rows; numbers of rows stay those of rows.
     """
-    y, groups = dataset.y, dataset.groups
-    inside: dict[str, Any] = {
-        "sensitive_features": groups,
-        "subgroups": subgroups.label(dataset.frame),
-        "min_size": subgroups.min_size,
-    }
-    rates = metrics.base_rates(y, **inside)
-    weight = dataset.sample_weight
-    if weight is None:
-        return rates
-
-    found = LocalMeasure.of("selection_rate", None, y, sample_weight=weight, **inside)
-    nobody, n_groups = np.zeros(len(y), dtype=np.int64), len(rates.groups)
-    whole = found.measured.estimate(nobody, 1).interval(0.95)
-    by_group = found.measured.estimate(found.group, n_groups).interval(0.95)
-    by_cell = (np.ravel(part) for part in found.values.interval(0.95))  # noqa: PD011
-    gap, local = found.overall(), found.table()
-    ends = ["rate", "ci_low", "ci_high"]
-    table = rates.local.assign(**local[["ci_low", "ci_high"]], local_di=local["gap"])
-    for name in dataset.group_names:
-        table[f"rate_{name}"] = local[f"value_{name}"]
-    return replace(
-        rates,
-        rate=float(whole.value[0]),
-        low=float(whole.low[0]),
-        high=float(whole.high[0]),
-        gap=float(gap.value),
-        gap_low=float(gap.low),
-        gap_high=float(gap.high),
-        groups=rates.groups.assign(**dict(zip(ends, by_group, strict=True))),
-        cells=rates.cells.assign(**dict(zip(ends, by_cell, strict=True))),
-        local=table,
+    return metrics.base_rates(
+        dataset.y,
+        sensitive_features=dataset.groups,
+        subgroups=subgroups.label(dataset.frame),
+        min_size=subgroups.min_size,
+        sample_weight=dataset.sample_weight,
     )
 
 

@@ -27,7 +27,7 @@ from fairdash.datasets import (
     split,
     training_rows,
 )
-from fairdash.metrics import as_probabilities, local_di, local_measure
+from fairdash.metrics import as_probabilities, local_di
 from fairdash.results.models import Setting
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import Part
@@ -242,22 +242,7 @@ class Rows:
 
     def local_di(self, predicted: NDArray[np.int64]) -> pd.DataFrame:
         """Return `fairdash.metrics.local_di` of decisions, with sampling weights."""
-        if self.sample_weight is None:
-            return local_di(predicted, **self.groups)
-        if predicted.ndim > 1:
-            tables = [self.local_di(one) for one in predicted]
-            return pd.concat(
-                tables, keys=range(len(tables)), names=["model"]
-            ).reset_index(0)
-        table = local_measure(
-            "selection_rate",
-            None,
-            predicted,
-            sample_weight=self.sample_weight,
-            **self.groups,
-        ).drop(columns=["ratio", "ratio_low", "ratio_high"])
-        table.columns = table.columns.str.replace("^value_", "rate_", regex=True)
-        return table.rename(columns={"gap": "local_di"})
+        return local_di(predicted, **self.groups, sample_weight=self.sample_weight)
 
     def raw_scores(self, key: str) -> NDArray[np.float64]:
         """Return the scores of a trial on these rows, of a column as it stands."""

@@ -13,7 +13,7 @@ from fairdash.metrics import (
     demographic_parity_ratio,
     equal_opportunity_difference,
     equalized_odds_difference,
-    group_rates,
+    measure_by_group,
     wilson_interval,
 )
 
@@ -47,11 +47,13 @@ def test_rates_by_group_equal_fairlearn_and_scikit_learn(rows):
     expected = fl.MetricFrame(
         metrics=metrics, y_true=y, y_pred=y_pred, sensitive_features=rows.group
     ).by_group
-    table = group_rates(y_pred, sensitive_features=rows.group)
+    table = measure_by_group(
+        "selection_rate", None, y_pred, sensitive_features=rows.group
+    ).rename(columns={"value": "rate"})
     assert table["group"].tolist() == expected.index.tolist()
     for name in metrics:
         assert np.allclose(table[name], expected[name].astype(float)), name
-    low, high = wilson_interval(table["positives"], table["n"])
+    low, high = wilson_interval(table["rate"] * table["n"], table["n"])
     assert np.allclose(table["ci_low"], low)
     assert np.allclose(table["ci_high"], high)
 
@@ -96,9 +98,9 @@ def test_bad_predictions_are_refused_with_their_place(y_pred, message):
 
 def test_one_group_or_a_missing_group_is_refused():
     with pytest.raises(ValueError, match="at least two groups"):
-        group_rates([0, 1], sensitive_features=["a", "a"])
+        demographic_parity_difference([0, 1], sensitive_features=["a", "a"])
     with pytest.raises(ValueError, match="missing values in 1 rows, first row 1"):
-        group_rates([0, 1], sensitive_features=["a", None])
+        demographic_parity_difference([0, 1], sensitive_features=["a", None])
 
 
 @pytest.mark.parametrize("weighted", [False, True])

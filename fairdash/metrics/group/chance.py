@@ -307,7 +307,8 @@ def plan_rows(
     """
     if not 0 < gap < 1:
         raise ValueError(f"`gap` must lie between 0 and 1, got {gap!r}.")
-    sizes = rates.cells.pivot_table(
+    cells = rates.cells.assign(positives=rates.cells["n"] * rates.cells["rate"])
+    sizes = cells.pivot_table(
         ["n", "positives"], "subgroup", "group", "sum", observed=True, sort=False
     ).fillna(0)
     rows, positives = sizes["n"].to_numpy(float), sizes["positives"].to_numpy(float)

@@ -129,17 +129,25 @@ def subgroup_codes(subgroups: ArrayLike, like: Any) -> Codes:
 
 
 class Cells:
-    """Rows of a table sorted into the cells of a cross table.
+    r"""Rows of a table sorted into the cells of a cross table.
 
     A row with a negative code belongs to none. Many models are counted by one product
     of their predictions, (models, rows), with a sparse indicator matrix, (rows, cells).
 
-    ``codes`` are the positions of every row along each axis, (n_rows,) each.
+    Attributes
+    ----------
+    rows, mass, effective : float64 arrays of the shape of the table
+        Rows of every cell, the sum of their weights, and their effective number, Kish's
+        :math:`(\sum w)^2 / \sum w^2`. All three are equal without weights.
     """
 
     def __init__(
-        self, codes: Sequence[NDArray[np.int64]], shape: tuple[int, ...]
+        self,
+        codes: Sequence[NDArray[np.int64]],
+        shape: tuple[int, ...],
+        weight: Counts | None = None,
     ) -> None:
+        """Sort rows: ``codes`` are their positions along each axis, (n_rows,) each."""
         self.shape = shape
         inside = np.all([code >= 0 for code in codes], axis=0)
         if not inside.all():
@@ -147,19 +155,32 @@ class Cells:
         self._inside = inside
         self._cell = np.ravel_multi_index(tuple(codes), shape)
         self._n_cells = int(np.prod(shape))
-        counts = np.bincount(self._cell, minlength=self._n_cells)
-        self.rows: Counts = counts.reshape(shape).astype(np.float64)
+        self._weight = None if weight is None else weight[inside]
+        self.rows: Counts = self._sum(None)
+        self.mass = self.effective = self.rows
+        if self._weight is not None:
+            self.mass = self._sum(self._weight)
+            squares = self._sum(self._weight**2)
+            self.effective = np.nan_to_num(divide(self.mass**2, squares))
+
+    def _sum(self, values: NDArray[np.generic] | None) -> Counts:
+        sums = np.bincount(self._cell, values, self._n_cells).astype(np.float64)
+        return sums.reshape(self.shape)
 
     @cached_property
-    def _indicator(self) -> "sparse.csr_matrix[np.float32]":
-        entries = np.ones(len(self._cell), dtype=np.float32)
-        # float32 counts exactly up to 2**24 rows, at half the traffic of float64
+    def _indicator(self) -> "sparse.csr_matrix[np.floating[Any]]":
+        entries: NDArray[np.floating[Any]]
+        if self._weight is None:
+            # float32 counts exactly up to 2**24 rows, at half the traffic of float64
+            entries = np.ones(len(self._cell), dtype=np.float32)
+        else:
+            entries = self._weight
         places = (self._cell, np.flatnonzero(self._inside))
         size = (self._n_cells, len(self._inside))
         return sparse.csr_matrix((entries, places), shape=size)
 
     def count(self, values: NDArray[np.generic]) -> Counts:
-        """Return the sum of 0/1 ``values``, (models, rows), in every cell.
+        """Return the weighted sum of 0/1 ``values``, (models, rows), in every cell.
 
         Raises ValueError if there are not as many values as rows.
         """
@@ -168,11 +189,16 @@ class Cells:
             raise ValueError(f"{have}, but the groups have {len(self._inside):,}.")
         if len(values) == 1:
             inside = values[0][self._inside]
-            sums = np.bincount(self._cell, inside, self._n_cells).astype(np.float64)
-        else:
-            columns = np.ascontiguousarray(values.T, dtype=np.float32)
-            sums = (self._indicator @ columns).T.astype(np.float64)
+            return self._sum(inside if self._weight is None else self._weight * inside)[
+                None
+            ]
+        columns = np.ascontiguousarray(values.T, dtype=self._indicator.dtype)
+        sums = (self._indicator @ columns).T.astype(np.float64)
         return sums.reshape(len(values), *self.shape)
+
+    def rates(self, values: NDArray[np.generic]) -> Counts:
+        """Return the weighted share of 1 in every cell, NaN where nothing weighs."""
+        return divide(self.count(values), self.mass)
 
 
 def divide(part: NDArray[np.generic], whole: NDArray[np.generic]) -> Counts:

@@ -16,7 +16,6 @@ from fairdash.metrics.group.counting import (
     Labels,
     binary_models,
     binary_vector,
-    divide,
     group_codes,
     probability_models,
     row_weights,
@@ -25,12 +24,12 @@ from fairdash.metrics.group.counting import (
 from fairdash.metrics.group.estimates import Measured, effective_rows
 from fairdash.metrics.group.intervals import (
     check_confidence,
-    gap_interval,
-    wilson_interval,
+    largest_gap,
+    normal_quantile,
+    wilson_ends,
 )
 from fairdash.metrics.group.local import LocalCells, local_cells, mean_of_largest
-from fairdash.metrics.group.local_measures import LocalMeasure
-from fairdash.metrics.group.rates import outcome_rates, ratio
+from fairdash.metrics.group.rates import ratio
 
 ACCEPTS_ALL, ACCEPTS_NONE = "accepts all", "accepts none"
 AS_CHANCE, DECIDES = "not told from chance", ""
@@ -77,40 +76,42 @@ def evaluate(
     check_consistent_length(y, probabilities[0])
     predictions: Labels = (probabilities > threshold).astype(np.int8)
     labels = np.full(len(y), None) if subgroups is None else subgroups
-    if sample_weight is not None:
-        inside = {
-            "sensitive_features": sensitive_features,
-            "subgroups": labels,
-            "min_size": min_size,
-        }
-        weight = row_weights("sample_weight", sample_weight, len(y))
-        return pd.DataFrame(
-            [
-                _weighted(y, p, p > threshold, weight, inside, confidence)
-                for p in probabilities
-            ]
-        )
+    weight = sample_weight
+    if weight is not None:
+        weight = row_weights("sample_weight", weight, len(y))
     groups = group_codes(sensitive_features, y)
-    n_groups = len(groups.names)
-
-    n = len(y)
-    correct = (predictions == y).sum(axis=1)
-    accuracy_low, accuracy_high = wilson_interval(correct, n, confidence=confidence)
-    by_outcome = Cells((y.astype(np.int64),), (2,))
-    recall = divide(by_outcome.count(predictions == y), by_outcome.rows)
-    overall = Cells((groups.codes,), (n_groups,))
-    positives = overall.count(predictions)
-    rates = divide(positives, overall.rows)
-    gap_low, gap_high = gap_interval(positives, overall.rows, confidence=confidence)
-    odds = spread(outcome_rates(predictions, y, groups.codes, n_groups))
+    local = local_cells(
+        sensitive_features=sensitive_features,
+        subgroups=labels,
+        min_size=min_size,
+        sample_weight=weight,
+    )
+    check_consistent_length(y, local.codes)
+    outcome, n_groups = y.astype(np.int64), len(groups.names)
+    right = (predictions == y).astype(np.int8)
+    everyone = Cells((np.zeros_like(outcome),), (1,), weight)
+    accuracy = everyone.rates(right)[:, 0]
+    accuracy_low, accuracy_high = wilson_ends(
+        accuracy, everyone.effective[0], normal_quantile(confidence)
+    )
+    recall = Cells((outcome,), (2,), weight).rates(right)
+    overall = Cells((groups.codes,), (n_groups,), weight)
+    rates = overall.rates(predictions)
+    gap_low, gap_high = largest_gap(
+        rates,
+        lambda z: wilson_ends(rates, overall.effective, z),
+        confidence=confidence,
+    )
+    by_outcome = Cells((outcome, groups.codes), (2, n_groups), weight)
+    odds = spread(by_outcome.rates(predictions))
     columns = {
-        "n": np.full(len(predictions), n),
-        "accuracy": correct / n,
+        "n": np.full(len(predictions), len(y)),
+        "accuracy": accuracy,
         "accuracy_low": accuracy_low,
         "accuracy_high": accuracy_high,
         "balanced_accuracy": recall.mean(axis=1),
-        "auc": area_under_curve(y == 1, probabilities),
-        "log_loss": log_loss(y == 1, probabilities),
+        "auc": area_under_curve(y == 1, probabilities, weight),
+        "log_loss": log_loss(y == 1, probabilities, weight),
         "demographic_parity_difference": spread(rates),
         "demographic_parity_difference_low": gap_low,
         "demographic_parity_difference_high": gap_high,
@@ -118,21 +119,15 @@ def evaluate(
         "equalized_odds_difference": odds.max(axis=1),
         "equal_opportunity_difference": odds[:, 1],
     }
-    local = local_cells(
-        sensitive_features=sensitive_features, subgroups=labels, min_size=min_size
-    )
-    check_consistent_length(y, local.codes)
     return pd.DataFrame(columns | _local_columns(local, predictions, confidence))
 
 
 def _local_columns(
     local: LocalCells, predictions: Labels, confidence: float
 ) -> dict[str, Counts]:
-    positives = local.cells.count(predictions)
-    gaps = spread(local.rates(positives))
-    reported = np.where(local.estimable[:, None], positives, np.nan)
-    low, high = gap_interval(reported, local.cells.rows, confidence=confidence, axes=2)
-    n_models = len(predictions)
+    rates = local.rates(local.cells.count(predictions))
+    low, high = local.ends(rates, confidence=confidence, axes=2)
+    gaps, n_models = spread(rates), len(predictions)
     return {
         "worst_1_di": mean_of_largest(gaps, 1),
         "worst_1_di_low": low,
@@ -141,60 +136,6 @@ def _local_columns(
         "worst_3_di": mean_of_largest(gaps, 3),
         "n_subgroups": np.full(n_models, len(local.subgroups)),
         "n_estimable": np.full(n_models, int(local.estimable.sum())),
-    }
-
-
-def _weighted(
-    y: Labels,
-    probability: Scores,
-    predicted: NDArray[np.bool_],
-    weight: Counts,
-    inside: dict[str, Any],
-    confidence: float,
-) -> dict[str, float]:
-    """Return the row of `evaluate` of one model with sampling weights."""
-
-    def measured(measure: str) -> Measured:
-        scored = probability if measure == "auc" else predicted.astype(np.int8)
-        return Measured.of(measure, y, scored, weight)
-
-    nobody = np.zeros(len(y), dtype=np.int64)
-    found = LocalMeasure.of(
-        "selection_rate",
-        None,
-        predicted.astype(np.int8),
-        sample_weight=weight,
-        **inside,
-    )
-    group, n_groups = found.group, len(found.cells.groups)
-    accuracy = measured("accuracy").estimate(nobody, 1).interval(confidence)
-    odds = [measured(f"{name}_positive_rate") for name in ("false", "true")]
-    false, true = (float(one.estimate(nobody, 1).value[0]) for one in odds)
-    apart = [float(spread(one.estimate(group, n_groups).value)) for one in odds]
-    gap, worst = (of(confidence=confidence) for of in (found.overall, found.worst))
-    return {
-        "n": len(y),
-        "accuracy": float(accuracy.value[0]),
-        "accuracy_low": float(accuracy.low[0]),
-        "accuracy_high": float(accuracy.high[0]),
-        "balanced_accuracy": (true + 1 - false) / 2,
-        "auc": float(measured("auc").estimate(nobody, 1).value[0]),
-        "log_loss": float(log_loss(y == 1, probability[None], weight)[0]),
-        "demographic_parity_difference": float(gap.value),
-        "demographic_parity_difference_low": float(gap.low),
-        "demographic_parity_difference_high": float(gap.high),
-        "demographic_parity_ratio": float(
-            ratio(found.measured.estimate(group, n_groups).value)
-        ),
-        "equalized_odds_difference": float(np.max(apart)),
-        "equal_opportunity_difference": apart[1],
-        "worst_1_di": float(worst.value),
-        "worst_1_di_low": float(worst.low),
-        "worst_1_di_high": float(worst.high),
-        "worst_2_di": float(found.worst(2).value),
-        "worst_3_di": float(found.worst(3).value),
-        "n_subgroups": len(found.reasons),
-        "n_estimable": int(found.estimable.sum()),
     }
 
 
@@ -259,8 +200,14 @@ def decision_status(
     )
 
 
-def area_under_curve(positive: NDArray[np.bool_], scores: Scores) -> Scores:
+def area_under_curve(
+    positive: NDArray[np.bool_], scores: Scores, weight: Counts | None = None
+) -> Scores:
     """Return the AUC of each row of ``scores``, ties counting half."""
+    if weight is not None:
+        y, nobody = positive.astype(np.int8), np.zeros(len(positive), np.int64)
+        every = [Measured.of("auc", y, row, weight) for row in scores]
+        return np.array([one.estimate(nobody, 1).value[0] for one in every])
     n_pairs = positive.sum() * (~positive).sum()
     if n_pairs == 0:
         return np.full(len(scores), np.nan)

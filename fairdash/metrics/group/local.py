@@ -15,11 +15,16 @@ from fairdash.metrics.group.counting import (
     binary_vector,
     divide,
     group_codes,
+    row_weights,
     spread,
     subgroup_codes,
 )
-from fairdash.metrics.group.intervals import gap_interval, wilson_interval
-from fairdash.metrics.group.rates import demographic_parity_difference, group_rates
+from fairdash.metrics.group.intervals import (
+    Bounds,
+    largest_gap,
+    normal_quantile,
+    wilson_ends,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,32 +52,28 @@ class LocalCells:
 
     def rates(self, positives: Counts) -> Counts:
         """Return rates of ``positives``, (..., subgroups, groups), where estimable."""
-        rates = divide(positives, self.cells.rows)
+        rates = divide(positives, self.cells.mass)
         return np.where(self.estimable[:, None], rates, np.nan)
+
+    def ends(self, rates: Counts, *, confidence: float, axes: int = 1) -> Bounds:
+        """Return the interval of the largest difference; see :func:`gap_interval`."""
+        effective = self.cells.effective
+        return largest_gap(
+            rates,
+            lambda z: wilson_ends(rates, effective, z),
+            confidence=confidence,
+            axes=axes,
+        )
 
     def local_di(self, y_pred: ArrayLike) -> Counts:
         """Return local DI of 0/1 predictions as (models, subgroups), NaN undefined."""
         return spread(self.rates(self.cells.count(binary_models("y_pred", y_pred))))
 
-    def table(
-        self,
-        positives: Counts,
-        effective: Counts | None = None,
-        *,
-        confidence: float = 0.95,
-    ) -> pd.DataFrame:
-        """Return the table of :func:`local_di` of sums by subgroup and group.
-
-        ``effective`` are the rows that intervals count, of rows with weights Kish's.
-        """
-        rows = self.cells.rows
-        rates, reported = divide(positives, rows), self.rates(positives)
-        counted = positives if effective is None else rates * effective
-        low, high = gap_interval(
-            np.where(self.estimable[:, None], counted, np.nan),
-            rows if effective is None else effective,
-            confidence=confidence,
-        )
+    def table(self, positives: Counts, *, confidence: float = 0.95) -> pd.DataFrame:
+        """Return the table of :func:`local_di` of sums by subgroup and group."""
+        rows, reported = self.cells.rows, self.rates(positives)
+        rates = divide(positives, self.cells.mass)
+        low, high = self.ends(reported, confidence=confidence)
         by_group = list(enumerate(self.groups))
         return pd.DataFrame(
             {
@@ -94,18 +95,26 @@ class LocalCells:
 
 
 def local_cells(
-    *, sensitive_features: ArrayLike, subgroups: ArrayLike, min_size: int = 50
+    *,
+    sensitive_features: ArrayLike,
+    subgroups: ArrayLike,
+    min_size: int = 50,
+    sample_weight: Counts | None = None,
 ) -> LocalCells:
     """Sort rows by subgroup and group, to evaluate many models on the same rows.
 
-    A missing subgroup is none; those below ``min_size`` rows are not estimable.
+    A missing subgroup is none. Not estimable are those below ``min_size`` rows, and
+    those in which a group is missing or weighs nothing.
     """
     check_whole("min_size", min_size, at_least=1)
     groups = group_codes(sensitive_features, sensitive_features)
     named = subgroup_codes(subgroups, groups.codes)
     shape = (len(named.names), len(groups.names))
-    cells = Cells((named.codes, groups.codes), shape)
-    reasons = tuple(reason_of(rows, groups.names, min_size) for rows in cells.rows)
+    cells = Cells((named.codes, groups.codes), shape, sample_weight)
+    reasons = tuple(
+        reason_of(rows, groups.names, min_size) or undefined_of(mass == 0, groups.names)
+        for rows, mass in zip(cells.rows, cells.mass, strict=True)
+    )
     return LocalCells(named.names, groups.names, named.codes, cells, reasons)
 
 
@@ -116,6 +125,7 @@ def local_di(
     subgroups: ArrayLike,
     min_size: int = 50,
     confidence: float = 0.95,
+    sample_weight: ArrayLike | None = None,
 ) -> pd.DataFrame:
     r"""Gap between the groups' positive rates inside every subgroup.
 
@@ -131,6 +141,8 @@ def local_di(
         Or any 0/1 column: with the outcome itself this is the gap in base rates.
     subgroups : array-like of shape (n_rows,)
         Label of every row; missing means none. Categories keep their order.
+    sample_weight : array-like of shape (n_rows,), optional
+        Sampling weights; intervals are then at Kish's effective numbers of rows.
 
     Returns
     -------
@@ -145,8 +157,14 @@ def local_di(
     debiasing. ICLR.
     """
     predictions = binary_models("y_pred", y_pred)
+    weight = sample_weight
+    if weight is not None:
+        weight = row_weights("sample_weight", weight, predictions.shape[1])
     local = local_cells(
-        sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
+        sensitive_features=sensitive_features,
+        subgroups=subgroups,
+        min_size=min_size,
+        sample_weight=weight,
     )
     positives = local.cells.count(predictions)
     tables = [local.table(counts, confidence=confidence) for counts in positives]
@@ -172,29 +190,36 @@ def subgroup_rates(
     subgroups: ArrayLike,
     min_size: int = 50,
     confidence: float = 0.95,
+    sample_weight: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Rate of a 0/1 column (outcome or prediction) by subgroup and group.
 
     Returns
     -------
-    DataFrame, one row per subgroup and group: subgroup, group, n, positives, rate,
-    ci_low, ci_high (Wilson), estimable, reason (of the subgroup, as in
-    :func:`local_di`). A rate is given wherever there are rows.
+    DataFrame, one row per subgroup and group: subgroup, group, n, rate, ci_low, ci_high
+    (Wilson, with weights at Kish's effective number of rows), estimable, reason (of the
+    subgroup, as in :func:`local_di`). A rate is given wherever there are rows.
     """
     column = binary_vector("values", values)
+    weight = sample_weight
+    if weight is not None:
+        weight = row_weights("sample_weight", weight, len(column))
     local = local_cells(
-        sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
+        sensitive_features=sensitive_features,
+        subgroups=subgroups,
+        min_size=min_size,
+        sample_weight=weight,
     )
-    positives, rows = local.cells.count(column[None])[0], local.cells.rows
-    low, high = wilson_interval(positives, rows, confidence=confidence)
+    cells = local.cells
+    rates = cells.rates(column[None])[0]
+    low, high = wilson_ends(rates, cells.effective, normal_quantile(confidence))
     n_groups = len(local.groups)
     return pd.DataFrame(
         {
             "subgroup": np.repeat(local.subgroups, n_groups),
             "group": np.tile(local.groups, len(local.subgroups)),
-            "n": rows.ravel().astype(np.int64),
-            "positives": positives.ravel().astype(np.int64),
-            "rate": divide(positives, rows).ravel(),
+            "n": cells.rows.ravel().astype(np.int64),
+            "rate": rates.ravel(),
             "ci_low": low.ravel(),
             "ci_high": high.ravel(),
             "estimable": np.repeat(local.estimable, n_groups),
@@ -227,6 +252,12 @@ def reason_of(
     return f"no {' or '.join(absent)} rows{kind}" if absent else ""
 
 
+def undefined_of(missing: NDArray[np.bool_], groups: tuple[str, ...]) -> str:
+    """Name the groups without a value, as those that weigh nothing; "" for none."""
+    names = [name for name, one in zip(groups, missing, strict=True) if one]
+    return f"undefined for {' and '.join(names)}" if names else ""
+
+
 @dataclass(frozen=True, eq=False)
 class BaseRates:
     """How often the outcome is positive, by group and by subgroup.
@@ -238,7 +269,7 @@ class BaseRates:
     gap, gap_low, gap_high : float
         Largest minus smallest rate of the groups, with folded Newcombe interval.
     groups, cells, local : DataFrame
-        Of :func:`group_rates`, :func:`subgroup_rates` and :func:`local_di`.
+        Of the groups over all rows, of :func:`subgroup_rates` and :func:`local_di`.
     """
 
     n: int
@@ -264,34 +295,39 @@ class BaseRates:
 
 
 def base_rates(
-    y: ArrayLike, *, sensitive_features: ArrayLike, subgroups: ArrayLike, min_size: int
+    y: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    subgroups: ArrayLike,
+    min_size: int,
+    sample_weight: ArrayLike | None = None,
 ) -> BaseRates:
     """Return the rates of the positive outcome, with 95 % intervals."""
-    whole = group_rates(y, sensitive_features=sensitive_features)
-    positives = whole["positives"].to_numpy(float)
-    n_rows = whole["n"].to_numpy(float)
-    n, n_positive = int(n_rows.sum()), int(positives.sum())
-    low, high = wilson_interval(n_positive, n)
-    gap_low, gap_high = gap_interval(positives, n_rows)
+    column = binary_vector("y", y)
+    weight = sample_weight
+    if weight is not None:
+        weight = row_weights("sample_weight", weight, len(column))
+    inside: dict[str, Any] = {
+        "sensitive_features": sensitive_features,
+        "subgroups": subgroups,
+        "min_size": min_size,
+        "sample_weight": weight,
+    }
+    overall = {**inside, "subgroups": np.full(len(column), ""), "min_size": 1}
+    gap = local_di(column, **overall).iloc[0]
+    groups = subgroup_rates(column, **overall)
+    whole = Cells((np.zeros(len(column), np.int64),), (1,), weight)
+    rate = whole.rates(column[None])[0]
+    low, high = wilson_ends(rate, whole.effective, normal_quantile(0.95))
     return BaseRates(
-        n=n,
-        rate=n_positive / n,
-        low=float(low),
-        high=float(high),
-        gap=demographic_parity_difference(y, sensitive_features=sensitive_features),
-        gap_low=float(gap_low),
-        gap_high=float(gap_high),
-        groups=whole,
-        cells=subgroup_rates(
-            y,
-            sensitive_features=sensitive_features,
-            subgroups=subgroups,
-            min_size=min_size,
-        ),
-        local=local_di(
-            y,
-            sensitive_features=sensitive_features,
-            subgroups=subgroups,
-            min_size=min_size,
-        ),
+        n=len(column),
+        rate=float(rate[0]),
+        low=float(low[0]),
+        high=float(high[0]),
+        gap=float(gap["local_di"]),
+        gap_low=float(gap["ci_low"]),
+        gap_high=float(gap["ci_high"]),
+        groups=groups[["group", "n", "rate", "ci_low", "ci_high"]],
+        cells=subgroup_rates(column, **inside),
+        local=local_di(column, **inside),
     )

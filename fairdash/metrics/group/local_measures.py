@@ -24,6 +24,7 @@ from fairdash.metrics.group.local import (
     local_cells,
     mean_of_largest,
     reason_of,
+    undefined_of,
 )
 
 
@@ -76,9 +77,11 @@ class LocalMeasure:
         values = measured.estimate(place, shape[0] * shape[1]).reshape(*shape)
         words = support_words(measure)
         reasons = tuple(
-            known or reason_of(rows, cells.groups, min_size, words) or undefined
-            for known, rows, undefined in zip(
-                cells.reasons, values.n, _undefined(values, cells.groups), strict=True
+            known
+            or reason_of(rows, cells.groups, min_size, words)
+            or undefined_of(np.isnan(row), cells.groups)
+            for known, rows, row in zip(
+                cells.reasons, values.n, values.value, strict=True
             )
         )
         if reference is not None:
@@ -292,12 +295,3 @@ def local_ratios(
     both = pd.concat([whole, local.astype({"subgroup": str})], ignore_index=True)
     columns = ["subgroup", "n", "ratio", "ratio_low", "ratio_high", "estimable"]
     return both[[*columns, "reason"]]
-
-
-def _undefined(values: Estimates, groups: tuple[str, ...]) -> list[str]:
-    """Name the groups of every subgroup that have rows and yet no value."""
-    reasons = []
-    for row in np.isnan(values.value):
-        names = [name for name, missing in zip(groups, row, strict=True) if missing]
-        reasons.append(f"undefined for {' and '.join(names)}" if names else "")
-    return reasons

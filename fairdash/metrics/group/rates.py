@@ -9,10 +9,7 @@ from sklearn.utils import check_consistent_length
 
 from fairdash._validation import check_one_of, encode_groups
 from fairdash.metrics.group.counting import (
-    Cells,
     Counts,
-    Labels,
-    binary_vector,
     divide,
     group_codes,
     labels,
@@ -20,7 +17,6 @@ from fairdash.metrics.group.counting import (
     spread,
 )
 from fairdash.metrics.group.estimates import Measured
-from fairdash.metrics.group.intervals import wilson_interval
 
 _METHODS = ("between_groups", "to_overall")
 _ODDS = ("true_positive_rate", "false_positive_rate")
@@ -29,34 +25,6 @@ _OUTCOMES: dict[str, tuple[tuple[int, ...], ...]] = {
     "equalized_odds": ((1,), (0,)),
     "true_positive_rate_parity": ((1,),),
 }
-
-
-def group_rates(
-    y_pred: ArrayLike, *, sensitive_features: ArrayLike, confidence: float = 0.95
-) -> pd.DataFrame:
-    """Rate of positive predictions of every group, with its Wilson interval.
-
-    Of the outcome itself, base rates.
-
-    Returns
-    -------
-    DataFrame, one row per group: group, n, positives, rate, ci_low, ci_high
-    """
-    predictions = binary_vector("y_pred", y_pred)
-    groups = group_codes(sensitive_features, predictions)
-    cells = Cells((groups.codes,), (len(groups.names),))
-    positives, n = cells.count(predictions[None])[0], cells.rows
-    low, high = wilson_interval(positives, n, confidence=confidence)
-    return pd.DataFrame(
-        {
-            "group": list(groups.names),
-            "n": n.astype(np.int64),
-            "positives": positives.astype(np.int64),
-            "rate": divide(positives, n),
-            "ci_low": low,
-            "ci_high": high,
-        }
-    )
 
 
 def measure_difference(
@@ -199,14 +167,6 @@ def equal_opportunity_ratio(
 def ratio(rates: Counts) -> Counts:
     """Return the smallest over the largest rate of the last axis."""
     return divide(rates.min(axis=-1), rates.max(axis=-1))
-
-
-def outcome_rates(
-    predictions: Labels, y: Labels, group: NDArray[np.int64], n_groups: int
-) -> Counts:
-    """Return P(prediction = 1 | y, group) as (models, 2, groups)."""
-    cells = Cells((y.astype(np.int64), group), (2, n_groups))
-    return divide(cells.count(predictions), cells.rows)
 
 
 def expected_violations(
