@@ -4,7 +4,7 @@ import math
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,23 +32,16 @@ class Kpi:
 
 @dataclass(frozen=True)
 class GapNames:
-    """What the gaps of a measure are called, in tables and in words.
+    """What the gaps of a measure are called, by default those of the selection rate.
 
     Attributes
     ----------
-    gap, value, overall, worst : str
-        Columns: the gap of a subgroup, the start of a group's value, the gap over all
-        rows, and the mean of the k largest gaps, with "{k}".
     local, whole, largest : str
-        The same in words.
+        The gap of a subgroup, over all rows, and the mean of the k largest, "{k}".
     symbol : str
         What is compared between groups.
     """
 
-    gap: str = "local_di"
-    value: str = "rate_"
-    overall: str = "demographic_parity_difference"
-    worst: str = "worst_{k}_di"
     local: str = "local DI"
     whole: str = "global DI"
     largest: str = "Worst-{k}-DI"
@@ -171,6 +164,14 @@ def group_label(feature: str, group: str) -> str:
     """Return a group after its column, "sex: Female"; "sex 1" stays as it is."""
     named = not feature or group.startswith(f"{feature} ")
     return group if named else f"{feature}: {group}"
+
+
+def distinct_labels(
+    feature: str, groups: Sequence[str], taken: Collection[str] = ()
+) -> list[str]:
+    """Return `group_label` of groups as names of columns beside those ``taken``."""
+    labels = [group_label(feature, group) for group in groups]
+    return [f"{one} (group)" if one in taken else one for one in labels]
 
 
 def four_fifths(ratio: float, high: float) -> str:

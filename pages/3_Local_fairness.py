@@ -65,13 +65,13 @@ def local_fairness():
     except ValueError as error:
         ui.problem("These subgroups cannot be looked at", error)
         return
-    groups, feature = dataset.group_names, roles.sensitive_feature
+    feature = roles.sensitive_feature
     outcome = roles.spoken_outcome()
 
     def answer():
         picture = plots.plot_local_di(**result.drawn(dataset), upright=upright)
         words = result.verdict(outcome, favourable=favourable, feature=feature)
-        return words, picture.finished(), result.caption(), result.listed(groups)
+        return words, picture.finished(), result.caption(), result.ranked(feature)
 
     words, picture, caption, ranked = result.once(
         answer, "answer", outcome, favourable, upright, feature
@@ -80,12 +80,12 @@ def local_fairness():
         ui.context(*result.facts(dataset.name, subgroups))
         ui.verdict(words)
     ui.kpi_row(result.once(lambda: result.kpis(k), "kpis", k))
-    if not local.draw_ratios(compared, view.data, subgroups, measure, reference):
+    if not local.draw_ratios(result, compared[-1], feature):
         ui.figure(
             picture,
             caption=caption,
             how=HOW,
-            table=result.cells,
+            table=result.gaps,
             key="local di",
             control=ui.pick_gap,
         )
@@ -95,12 +95,11 @@ def local_fairness():
         compared, dataset, view.data, measure=measure, subgroups=subgroups
     )
     ui.heading(f"Subgroups of {result.label} by gap")
-    listed, headers, below = ranked
-    ui.show_table(listed, **headers, Rows=COUNT)
-    st.caption(ui.plain(below))
+    ui.show_table(ranked, columns={"Rows": COUNT})
+    st.caption(ui.plain(result.below()))
     ui.table_download(
         "Download",
-        result.cells,
+        result.estimates,
         "fairdash-local-di.csv",
         icon=":material/download:",
         type="secondary",

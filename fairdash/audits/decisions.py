@@ -1,8 +1,9 @@
 """Audit decisions or scores of any model: who is worse off, by which measure."""
 
 import inspect
+import json
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from fairdash._validation import check_one_of
-from fairdash._wording import number, plural
-from fairdash.audits.verdict import audit_verdict, worst_sentence
+from fairdash._wording import distinct_labels, number, plural
+from fairdash.audits.verdict import audit_verdict, worst_inside
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import FOLDS, Subgroups
 from fairdash.metrics import (
@@ -22,18 +23,21 @@ from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURES,
     SCORE_MEASURES,
+    Finding,
     LocalMeasure,
+    Speech,
     as_probabilities,
     calibration_curve,
     error_costs,
     for_all_pairs,
-    gap_sentence,
     measure_by_group,
     measure_gaps,
+    sentence,
 )
 from fairdash.postprocessing import cross
 
 Column = ArrayLike | Hashable
+_GAP_COLUMNS = ("gap", "ci_low", "ci_high")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,12 @@ class Audit:
         decisions that are all the same, that these say nothing.
     confidence : float
         Of all intervals; chance is 95 % whatever it is.
+    findings : list of Finding
+        Every gap over all rows, then, of the first measure, the widest one inside a
+        subgroup. One is sure where its interval excludes 0, inside a subgroup where it
+        is beyond chance.
+    excluded : dict of str to int
+        Rows that were left out before, by reason.
     """
 
     n: int
@@ -70,6 +80,8 @@ class Audit:
     calibration: pd.DataFrame | None
     verdict: str
     confidence: float
+    findings: list[Finding]
+    excluded: dict[str, int] = field(default_factory=dict)
 
     @property
     def rows(self) -> str:
@@ -82,12 +94,30 @@ class Audit:
         wide = self.by_group.pivot_table(
             "value", "measure", "group", sort=False, dropna=False, observed=True
         )
+        wide.columns = distinct_labels("", list(map(str, wide)), _GAP_COLUMNS)
         known = self.gaps.dropna(subset="difference")
         size = known["difference"].abs().groupby(known["measure"]).idxmax()
         widest = known.loc[size].set_index("measure")
         return wide.assign(
             gap=widest["difference"], ci_low=widest["ci_low"], ci_high=widest["ci_high"]
         ).rename_axis(columns=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that was found as JSON has it, NaN as None."""
+        tables = {"by_group": self.by_group, "gaps": self.gaps, "local": self.local}
+        told = {
+            name: None if table is None else json.loads(table.to_json(orient="records"))
+            for name, table in tables.items()
+        }
+        findings = pd.DataFrame([asdict(one) for one in self.findings])
+        return {
+            "n": self.n,
+            "excluded": dict(self.excluded),
+            "confidence": self.confidence,
+            "verdict": self.verdict,
+            "findings": json.loads(findings.to_json(orient="records")),
+            **told,
+        }
 
     def __str__(self) -> str:
         """Return verdict and table as text."""
@@ -174,7 +204,7 @@ def audit(
     ...     measures=["selection_rate"],
     ... )
     >>> found.verdict
-    'b are predicted positive 33 points less often than a (22 to 43).'
+    'b is predicted positive 33 points less often than a (22 to 43).'
     """
     given = _Given(frame)
     if model is not None:
@@ -199,7 +229,7 @@ def audit(
     spread: dict[str, Any] = {"confidence": confidence}
     chosen = _measures(measures, y, raw)
     predicted = {m: _for_measure(m, pred, raw, y, weight) for m in chosen}
-    words: dict[str, Any] = {"decided": decided, "outcome": outcome}
+    speech = Speech(decided, outcome, given.feature(sensitive_features))
     by_group = [
         measure_by_group(m, y, predicted[m], **asked, **spread).assign(measure=m)
         for m in chosen
@@ -211,10 +241,14 @@ def audit(
     ]
     compared: dict[str, Any] = {"reference": reference, "favourable": favourable}
     gaps = pd.concat(
-        [_gaps(m, y, predicted[m], levels, words, **compared, **asked) for m in chosen],
+        [
+            _gaps(m, y, predicted[m], levels, speech, **compared, **asked)
+            for m in chosen
+        ],
         ignore_index=True,
     )
-    local, worst = None, ""
+    findings = [_finding(row) for row in gaps.itertuples()]
+    local, worst = None, None
     if subgroups is not None:
         labels, min_size = given.subgroups(subgroups, min_size)
         inside = {"subgroups": labels, "min_size": min_size, **asked}
@@ -227,15 +261,20 @@ def audit(
             ignore_index=True,
         )
         local = _first("measure", local)
-        worst = worst_sentence(
-            chosen[0], found[0], confidence=confidence, favourable=favourable, **words
+        worst = worst_inside(
+            chosen[0], found[0], confidence=confidence, favourable=favourable
         )
+        if worst is not None:
+            own = local[local["measure"] == chosen[0]]
+            beyond = bool((own["gap"] > own["chance"]).any())
+            why = "" if beyond else "within chance"
+            findings.append(replace(worst, sure=beyond, reason=why))
     curve = None
     if raw is not None and y is not None:
         curve = calibration_curve(
             y, raw, sensitive_features=groups, sample_weight=weight, **spread
         )
-    verdict = audit_verdict(gaps, local, worst)
+    verdict = audit_verdict(gaps, local, worst, speech)
     if len(pd.unique(pd.Series(pred))) == 1:
         alike = "All rows get the same decision, so gaps in decisions say nothing."
         verdict = f"{alike} {verdict}" if chosen[0] in SCORE_MEASURES else alike
@@ -247,6 +286,7 @@ def audit(
         curve,
         verdict,
         confidence,
+        findings,
     )
 
 
@@ -333,6 +373,11 @@ class _Given:
             return self.values("sensitive_features", given)
         columns = [self.values("sensitive_features", name) for name in given]
         return cross(*columns) if len(columns) > 1 else columns[0]
+
+    def feature(self, given: Any) -> str:
+        """Return the names of the columns of the groups; "" for values."""
+        names = given if self._names(given) else [given]
+        return " × ".join(names) if all(isinstance(n, str) for n in names) else ""
 
     def _names(self, given: Any) -> bool:
         """Tell names of columns from the values of all rows."""
@@ -432,7 +477,7 @@ def _gaps(
     y: Any,
     predicted: Any,
     levels: Sequence[float],
-    words: dict[str, Any],
+    speech: Speech,
     **asked: Any,
 ) -> pd.DataFrame:
     """Return the gaps of a measure, which are clear, and each as a sentence.
@@ -445,14 +490,18 @@ def _gaps(
     if clear.any():
         wider = measure_gaps(measure, y, predicted, confidence=levels[1], **asked)
         at_once = _clear(wider)
-    told = ["group", "reference", "difference", "ci_low", "ci_high"]
-    sentences = [
-        gap_sentence(measure, *row, **words)
-        for row in found[told].itertuples(index=False)
-    ]
-    return found.assign(
-        measure=measure, clear=clear, clear_at_once=at_once, sentence=sentences
-    )
+    table = found.assign(measure=measure, clear=clear, clear_at_once=at_once)
+    said = [sentence(_finding(row), speech) for row in table.itertuples()]
+    return table.assign(sentence=said)
+
+
+def _finding(row: Any) -> Finding:
+    """Return a row of the gaps of an audit as a finding."""
+    ends = float(row.difference), float(row.ci_low), float(row.ci_high)
+    sure = bool(row.clear)
+    why = "" if sure else "the interval reaches 0"
+    names = row.measure, None, str(row.group), str(row.reference)
+    return Finding(*names, *ends, int(row.n), sure, why)
 
 
 def _clear(gaps: pd.DataFrame) -> "pd.Series[bool]":

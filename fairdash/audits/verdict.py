@@ -8,17 +8,22 @@ import pandas as pd
 
 from fairdash._wording import listing
 from fairdash.metrics import (
-    MEASURE_NAMES,
+    Finding,
     LocalMeasure,
+    Speech,
     best_off,
     for_all_pairs,
-    gap_ends,
-    gap_words,
+    measure_in_text,
+    sentence,
 )
-from fairdash.results import in_text
 
 
-def audit_verdict(gaps: pd.DataFrame, local: pd.DataFrame | None, worst: str) -> str:
+def audit_verdict(
+    gaps: pd.DataFrame,
+    local: pd.DataFrame | None,
+    worst: Finding | None,
+    speech: Speech,
+) -> str:
     """Say who is worse off by the first measure, and by which others there is a gap.
 
     The first measure is chosen before its values are seen, so its interval is of that
@@ -29,8 +34,8 @@ def audit_verdict(gaps: pd.DataFrame, local: pd.DataFrame | None, worst: str) ->
     ----------
     gaps, local : DataFrame
         Of `fairdash.audits.Audit`.
-    worst : str
-        `worst_sentence` of the first measure.
+    worst : Finding or None
+        `worst_inside` of the first measure.
     """
     n_measures = gaps["measure"].nunique()
     first = gaps[gaps["measure"] == gaps["measure"].iloc[0]]
@@ -52,8 +57,10 @@ def audit_verdict(gaps: pd.DataFrame, local: pd.DataFrame | None, worst: str) ->
         return " ".join(said)
     own = local[local["measure"] == first["measure"].iloc[0]]
     others = _names(local.loc[local["gap"] > local["chance_at_once"], "measure"], name)
-    if (own["gap"] > own["chance"]).any():
-        said.append(f"The widest gap inside a subgroup, beyond chance: {worst}")
+    if worst is not None and (own["gap"] > own["chance"]).any():
+        inside = sentence(worst, speech)
+        inside = f"{inside[0].lower()}{inside[1:]}"
+        said.append(f"The widest gap inside a subgroup, beyond chance: {inside}")
     elif others:
         said.append(f"No gap in {name} inside a subgroup exceeds chance.")
     else:
@@ -66,22 +73,16 @@ def audit_verdict(gaps: pd.DataFrame, local: pd.DataFrame | None, worst: str) ->
     return " ".join(said)
 
 
-def worst_sentence(
-    measure: str,
-    found: LocalMeasure,
-    *,
-    confidence: float,
-    favourable: bool,
-    decided: str,
-    outcome: str,
-) -> str:
-    """Say who is worse off in the subgroup with the widest gap.
+def worst_inside(
+    measure: str, found: LocalMeasure, *, confidence: float, favourable: bool
+) -> Finding | None:
+    """Return who is worse off in the subgroup with the widest gap.
 
     The interval holds for all pairs of groups in all estimable subgroups at once.
     """
     gaps = found.gaps()
     if np.isnan(gaps).all():
-        return ""
+        return None
     place = int(np.nanargmax(gaps))
     value = found.reported().value[place]
     base = found.reference
@@ -94,12 +95,12 @@ def worst_sentence(
     sure = for_all_pairs(confidence, len(groups), held=held, times=n_places)
     one, other = groups[far], groups[base]
     apart = found.between(one, other, subgroup=subgroup, confidence=sure)
-    gap, low, high = (float(part) for part in apart)
-    clause = gap_words(measure, one, other, gap, decided=decided, outcome=outcome)
-    return f"in {subgroup}, {clause} ({gap_ends(measure, gap, low, high)})."
+    n = int(found.reported().n[place].sum())
+    gap, low, high = map(float, apart)
+    return Finding(measure, subgroup, one, other, gap, low, high, n)
 
 
 def _names(measures: "pd.Series[Any] | Sequence[str]", but: str = "") -> list[str]:
     """Return measures as they stand in a sentence, each once."""
-    named = [in_text(MEASURE_NAMES[one]) for one in dict.fromkeys(measures)]
+    named = [measure_in_text(one) for one in dict.fromkeys(measures)]
     return [one for one in named if one != but]

@@ -277,7 +277,7 @@ def cross_validate(
             for one in found
         ]
         tables = every_model(store, found, data, measure)
-    write(pd.concat([one.cells for one in results], ignore_index=True), out)
+    write(pd.concat([one.estimates for one in results], ignore_index=True), out)
     for one in results:
         said = one.verdict(
             dataset.roles.spoken_outcome(),

@@ -9,19 +9,30 @@ from fairdash.metrics.group.classes import SUMMARY as CLASS_MEASURES
 from fairdash.metrics.group.classes import ClassGaps, class_gaps
 from fairdash.metrics.group.counting import binary_vector, divide, row_weights
 from fairdash.metrics.group.estimates import (
-    COST,
-    MEASURES,
-    RATES,
-    SCORE_MEASURES,
-    Estimates,
-    Measured,
-    error_costs,
+    estimates,
+    gap_of,
+    gap_table,
+    of_all_rows,
+    over_seeds,
+    ratio_of_measure,
+    ratio_table,
+    value_table,
+    worst_of,
 )
 from fairdash.metrics.group.evaluate import (
     decision_status,
     evaluate,
-    mean_local_di,
     summarise_seeds,
+)
+from fairdash.metrics.group.finding import (
+    Finding,
+    Speech,
+    clause,
+    gap_ends,
+    in_points,
+    measure_in_text,
+    sentence,
+    whole_points,
 )
 from fairdash.metrics.group.intervals import (
     Interval,
@@ -44,7 +55,15 @@ from fairdash.metrics.group.local import (
 from fairdash.metrics.group.local_measures import (
     LocalMeasure,
     local_measure,
-    local_ratios,
+)
+from fairdash.metrics.group.measured import (
+    COST,
+    MEASURES,
+    RATES,
+    SCORE_MEASURES,
+    CellValues,
+    Measured,
+    error_costs,
 )
 from fairdash.metrics.group.measures import (
     Expected,
@@ -82,11 +101,6 @@ from fairdash.metrics.group.words import (
     MEASURE_SYMBOLS,
     best_off,
     better_when,
-    gap_ends,
-    gap_sentence,
-    gap_words,
-    in_points,
-    whole_points,
 )
 from fairdash.metrics.individual.certificates import (
     DIFCertificate,

@@ -1,5 +1,7 @@
 """By subgroup: local DI for up to four models, and subgroups that a search found."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -46,6 +48,7 @@ from fairdash.plots._theme import (
 
 MOST_MODELS = 4
 LOCAL_DI = GapNames()
+_Cells = dict[str, dict[str, tuple[int, float]]]  # by subgroup and group
 _SPLIT = (0.76, 0.83)  # where local DI ends and the counts begin
 _BELOW, _LINE = 44, 16  # pixels to the names of groups, and of one of them
 _STEP = "\u2003\u2003"  # a level of the tree
@@ -54,6 +57,7 @@ _FOUND_ROW, _FOUND_AROUND = 44, 104  # pixels of a subgroup, and above and below
 
 def plot_local_di(
     table: pd.DataFrame,
+    values: pd.DataFrame,
     models: pd.DataFrame,
     *,
     groups: tuple[str, ...],
@@ -71,17 +75,19 @@ def plot_local_di(
     Parameters
     ----------
     table : DataFrame
-        Tables of ``fairdash.metrics.local_di`` one below the other, with a column
-        "label" that names the model. The subgroups of the first model set the rows.
+        Of ``fairdash.metrics.gap_table``, with a column "label" that names the model.
+        The subgroups of the first model set the rows.
+    values : DataFrame
+        Of ``fairdash.metrics.value_table``, with the column "label".
     models : DataFrame
-        label, colour_role, demographic_parity_difference, and constant if known: one
+        label, colour_role, overall (the gap over all rows), and constant if known: one
         row per model, in the order of drawing; at most four. The last is looked at.
     changes : DataFrame, optional
         Of ``fairdash.metrics.compare`` of the last model with the first.
     upright : bool, default=False
         Subgroups along the x axis, as in the ROAD paper.
     names : GapNames, optional
-        Columns and words of the measure; by default those of local DI.
+        Words of the measure; by default those of local DI.
     """
     labels = models["label"].tolist()
     if not 1 <= len(labels) <= MOST_MODELS:
@@ -102,16 +108,17 @@ def plot_local_di(
     ):
         label = row["label"]
         one = by_label[label]
+        cells = _cells(values, label)
         shown = dict(zip(subgroups, places, strict=True))
         at = [shown[name] + shift for name in one["subgroup"].astype(str)]
-        gap = float(row[names.overall])
+        gap = float(row["overall"])
         data.append(
             dots(
-                one[names.gap], one["ci_low"], one["ci_high"], at,
+                one["gap"], one["ci_low"], one["ci_high"], at,
                 colour=colour,
                 symbol=symbol,
                 name=label,
-                text=[_hover(cell, groups, names) for cell in records(one)],
+                text=[_hover(row, cells, names) for row in records(one)],
                 hovertemplate="%{text}",
             )
         )  # fmt: skip
@@ -119,9 +126,14 @@ def plot_local_di(
         line = f"{label}: {names.whole} {number(gap)}<extra></extra>"
         data.append(dashed(gap, rows, colour=colour, name=label))
         data[-1]["hovertemplate"] = line
-    data += _counts(first, places, groups, feature, upright=upright)
+    rows_of = _cells(values, labels[0])
+    counts = {
+        group: [rows_of.get(name, {}).get(group, (0, np.nan))[0] for name in subgroups]
+        for group in groups
+    }
+    data += _counts(counts, places, feature, upright=upright)
 
-    overall = models[names.overall]
+    overall = models["overall"]
     ends = [table["ci_high"].max(), overall.max(), 1.1 * chance, 0.05]
     top = 1.05 * float(np.nanmax(ends))
     layout = _layout(rows, top, names, upright=upright)
@@ -142,7 +154,6 @@ def plot_local_di(
             label=labels[-1],
             chance=chance,
             changes=changes,
-            gap=names.gap,
             constant=records(models)[-1].get("constant", 0.0),
         ),
         _describe(table, models, names),
@@ -165,7 +176,7 @@ def plot_ratios(
     and a comparison for other measures.
 
     ``table`` has subgroup, n, ratio, ratio_low, ratio_high, estimable and reason, the
-    first row of all rows, as `fairdash.metrics.local_ratios` returns it.
+    first row of all rows, as `fairdash.results.LocalResult.ratios` has it.
     """
     names = table["subgroup"].astype(str).tolist()
     places = positions(names)
@@ -243,12 +254,11 @@ def local_finding(
     label: str,
     chance: float = float("nan"),
     changes: pd.DataFrame | None = None,
-    gap: str = LOCAL_DI.gap,
     constant: float = 0.0,
 ) -> str:
     """Say where the model ``label`` is worst, and what it changed.
 
-    ``table`` is as for `plot_local_di`, ``gap`` its column of gaps; ``changes`` are of
+    ``table`` is as for `plot_local_di`; ``changes`` are of
     ``fairdash.metrics.compare`` with the reference, if there is one: over several seeds
     the mean of each one's largest gap, which may lie in another subgroup, so that no
     mark of the figure need be as large. ``constant`` is the share of seeds in which the
@@ -259,12 +269,12 @@ def local_finding(
     cells = records(table[(table["label"] == label) & table["estimable"]])
     if not cells:
         return "No subgroup is estimable: choose wider ones or a smaller size"
-    worst = max(cells, key=lambda cell: float(cell[gap]))
-    widest = number(worst[gap], 2)
+    worst = max(cells, key=lambda cell: float(cell["gap"]))
+    widest = number(worst["gap"], 2)
     change = change_of(changes, "worst_1_di")
     if change is not None:
         after, before = number(change["value"], 2), number(change["reference"], 2)
-        drawn = table[table["estimable"]].groupby("label")[gap].max()
+        drawn = table[table["estimable"]].groupby("label")["gap"].max()
         seen = {after, before} <= {number(mark, 2) for mark in drawn}
         if change["clear"]:
             verb = "cuts" if change["difference"] < 0 else "raises"
@@ -273,7 +283,7 @@ def local_finding(
             return fitting(f"{label} {words}", f"It {words}")
         what = "Worst local gaps" if seen else "Mean of each seed's worst gap"
         return f"{what}: {after} and {before}, the intervals overlap"
-    if float(worst[gap]) <= chance:
+    if float(worst["gap"]) <= chance:
         return f"The largest gap, {widest}, is within what chance shows"
     if worst["subgroup"] == NO_SUBGROUPS:
         return f"The overall gap is {widest}"
@@ -287,14 +297,14 @@ def _describe(table: pd.DataFrame, models: pd.DataFrame, names: GapNames) -> str
     """Alt text: the worst subgroup and the gap over all rows of every model."""
     parts = []
     for row in records(models):
-        label, overall = row["label"], number(row[names.overall])
+        label, overall = row["label"], number(row["overall"])
         cells = records(table[(table["label"] == label) & table["estimable"]])
         if not cells:
             parts.append(f"{label} has no estimable subgroup, {names.whole} {overall}")
             continue
-        worst = max(cells, key=lambda cell: float(cell[names.gap]))
+        worst = max(cells, key=lambda cell: float(cell["gap"]))
         interval = between(worst["ci_low"], worst["ci_high"])
-        gap = f"{number(worst[names.gap])} ({interval})"
+        gap = f"{number(worst['gap'])} ({interval})"
         where = f"{label} is worst for {worst['subgroup']}"
         parts.append(f"{where}, {gap}, {names.whole} {overall}")
     first = table[table["label"] == models["label"].iloc[0]]
@@ -305,29 +315,33 @@ def _describe(table: pd.DataFrame, models: pd.DataFrame, names: GapNames) -> str
     )
 
 
-def _hover(cell: Spec, groups: tuple[str, ...], names: GapNames) -> str:
-    if not cell["estimable"]:
+def _cells(values: pd.DataFrame, label: str) -> _Cells:
+    """Return rows and value of a model by subgroup and group."""
+    found: _Cells = {}
+    for row in records(values[values["label"] == label]):
+        cell = int(row["n"]), float(row["value"])
+        found.setdefault(str(row["subgroup"]), {})[row["group"]] = cell
+    return found
+
+
+def _hover(row: Spec, cells: _Cells, names: GapNames) -> str:
+    if not row["estimable"]:
         return ""
-    gap, interval = number(cell[names.gap]), between(cell["ci_low"], cell["ci_high"])
-    words = f"{cell['subgroup']}: {gap} ({interval}), {cell['n']:,.0f} rows"
-    known = [g for g in groups if f"{names.value}{g}" in cell]
-    values = ", ".join(f"{g} {number(cell[f'{names.value}{g}'])}" for g in known)
+    gap, interval = number(row["gap"]), between(row["ci_low"], row["ci_high"])
+    words = f"{row['subgroup']}: {gap} ({interval}), {row['n']:,.0f} rows"
+    inside = cells.get(str(row["subgroup"]), {}).items()
+    values = ", ".join(f"{group} {number(value)}" for group, (_, value) in inside)
     return f"{words}<br>{names.symbol}: {values}" if values else words
 
 
 def _counts(
-    first: pd.DataFrame,
-    places: list[float],
-    groups: tuple[str, ...],
-    feature: str,
-    *,
-    upright: bool,
+    counts: Mapping[str, list[int]], places: list[float], feature: str, *, upright: bool
 ) -> list[Spec]:
     return [
         {
             "type": "bar",
             "orientation": "v" if upright else "h",
-            "x": first[f"n_{name}"].tolist(),
+            "x": counts[name],
             "y": places,
             "xaxis": "x2",
             "width": 0.5,
@@ -337,7 +351,7 @@ def _counts(
             "hovertemplate": f"{group_label(feature, name)}: %{{x:,}} rows"
             "<extra></extra>",
         }
-        for name, colour in group_colours(groups).items()
+        for name, colour in group_colours(tuple(counts)).items()
     ]
 
 

@@ -158,6 +158,7 @@ def plot_ramps(groups: pd.DataFrame, *, tolerance: float, rows: str) -> Picture:
 
 def plot_corrections(
     cells: pd.DataFrame,
+    values: pd.DataFrame,
     overall: pd.DataFrame,
     *,
     groups: tuple[str, ...],
@@ -167,15 +168,15 @@ def plot_corrections(
 ) -> Picture:
     """Local DI before and after corrections.
 
-    The tables are of `fairdash.postprocessing.LocalComparison`; the first label is no
-    correction. For those ``excluded`` the subgroups are too small.
+    The tables are as for `plot_local_di`, their labels those of
+    `fairdash.postprocessing.LocalComparison`; the first is no correction. For those ``excluded`` the subgroups are too small.
     """
     roles = [_ROLES[label] for label in overall["label"]]
     models = overall.assign(colour_role=roles)
     small = f" Excluded, subgroups too small: {' and '.join(excluded)}."
     fitted = " Thresholds were learned on these rows: test rows say what they keep."
     return replace(
-        plot_local_di(cells, models, groups=groups, feature=feature),
+        plot_local_di(cells, values, models, groups=groups, feature=feature),
         headline=_corrections_headline(cells, rows),
         caption=f"Expected local DI by subgroup on {rows} rows, 95% Newcombe "
         f"intervals. Dashed: global DI.{'' if rows == 'test' else fitted}"
@@ -185,7 +186,7 @@ def plot_corrections(
 
 def _corrections_headline(cells: pd.DataFrame, rows: str) -> str:
     """Say what the corrections do to the largest local DI."""
-    worst = cells.groupby("label", sort=False)["local_di"].max().dropna()
+    worst = cells.groupby("label", sort=False)["gap"].max().dropna()
     if worst.empty:
         return f"No subgroup is estimable on {rows} rows"
     words = [_SHORT[str(label)] for label in worst.index]

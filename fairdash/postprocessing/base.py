@@ -19,18 +19,19 @@ from fairdash._wording import (
     number,
     percent,
     plural,
-    spoken_group,
 )
 from fairdash.metrics import (
     MEASURE_NAMES,
     SCORE_MEASURES,
     Expected,
+    Finding,
     Interval,
+    Speech,
+    clause,
     difference_of,
     expected_measure,
     for_all_pairs,
     gap_ends,
-    gap_words,
 )
 from fairdash.postprocessing.inputs import Array, ScoreType
 from fairdash.postprocessing.outcome import DecisionSums
@@ -147,17 +148,16 @@ class Report(NamedTuple):
         moved = [moved_words(gap, "narrows", "widens", "the gap between groups")]
         if self.rows.y is not None:
             moved.append(moved_words(accuracy, "loses", "gains", "accuracy"))
-        behind, ahead = (
-            spoken_group(feature, changed["group"].iloc[int(place)])
-            for place in (rates.argmin(), rates.argmax())
-        )
+        behind, ahead = int(rates.argmin()), int(rates.argmax())
         left = self.outcome.iloc[1]
         value, low, high = (float(left[name]) for name in ("value", "low", "high"))
         if low > 0 and len(rates) > 2:  # the largest gap is; here of the pair named
-            low, high = self._apart(int(rates.argmin()), int(rates.argmax()))
-        words = gap_words(
-            "selection_rate", behind, ahead, -value, decided="decided positively"
+            low, high = self._apart(behind, ahead)
+        names = changed["group"].astype(str).tolist()
+        gap_left = Finding(
+            "selection_rate", None, names[behind], names[ahead], -value, -high, -low
         )
+        words = clause(gap_left, Speech("decided positively", feature=feature))
         ends = gap_ends("selection_rate", 1, low, high)
         who = f"{words} ({ends})"
         if not left["low"] > 0:

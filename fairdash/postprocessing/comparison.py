@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
+from fairdash.metrics import gap_table, value_table
 from fairdash.postprocessing.base import PostProcessor, Report
 from fairdash.postprocessing.baselines import (
     HardtThreshold,
@@ -108,14 +109,24 @@ def trade_off_table(
 class LocalComparison(NamedTuple):
     """Local rates of several corrections.
 
-    ``cells``: one row per correction (``label``) and subgroup, see
-    :func:`expected_local_di`; ``overall``: their DI over all rows; ``excluded``:
-    corrections that these subgroups are too small for.
+    ``estimates``: of `fairdash.metrics.estimates`, whose models are corrections;
+    ``overall``: their DI over all rows by ``label``; ``excluded``: corrections that
+    these subgroups are too small for.
     """
 
-    cells: pd.DataFrame
+    estimates: pd.DataFrame
     overall: pd.DataFrame
     excluded: list[str]
+
+    def drawn(self) -> dict[str, Any]:
+        """Return what `fairdash.plots.plot_corrections` draws of it."""
+        tables = {"cells": gap_table, "values": value_table}
+        named = {"model": "label"}
+        shown = {
+            name: make(self.estimates, "selection_rate").rename(columns=named)
+            for name, make in tables.items()
+        }
+        return {**shown, "overall": self.overall, "excluded": self.excluded}
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,15 +214,15 @@ class LocalCorrections:
             crossed = RampThreshold(gamma, score_type=rows.score_type)
             decided[CROSSED] = crossed.fit_rows(self.crossed).chance(self.cells)
         decided[COVARIANCE] = self.control(gamma).chance(self.reported)
-        tables = [self.rates.table(h).assign(label=name) for name, h in decided.items()]
+        tables = [self.rates.estimates(h, model=name) for name, h in decided.items()]
         weight = np.ones(len(h)) if rows.weight is None else rows.weight
         n = np.bincount(rows.codes, weight)
         seen = n > 0
         sums = [np.bincount(rows.codes, weight * h)[seen] for h in decided.values()]
         gaps = [float(np.ptp(total / n[seen])) for total in sums]
-        overall = {"label": list(decided), "demographic_parity_difference": gaps}
-        cells = pd.concat(tables, ignore_index=True)
-        return LocalComparison(cells, pd.DataFrame(overall), excluded)
+        overall = pd.DataFrame({"label": list(decided), "overall": gaps})
+        table = pd.concat(tables, ignore_index=True)
+        return LocalComparison(table, overall, excluded)
 
 
 def _codes(labels: "pd.Series[Any]") -> Codes:

@@ -236,13 +236,19 @@ class LocalRates:
 
     def table(self, h: ArrayLike, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of :func:`expected_local_di`."""
+        return self.local.table(self._positives(h), confidence=confidence)
+
+    def estimates(self, h: ArrayLike, *, model: str = "") -> pd.DataFrame:
+        """Return rates and gaps as a table of `fairdash.metrics.estimates`."""
+        return self.local.estimates(self._positives(h), model=model)
+
+    def _positives(self, h: ArrayLike) -> Array:
         decided, shape = np.asarray(h, dtype=np.float64), self.local.cells.shape
         if self.weight is not None:
             decided = self.weight * decided
         # cell -1 comes first and is excluded
         sums = np.bincount(self.cells + 1, decided, int(np.prod(shape)) + 1)
-        positives = sums.astype(np.float64)[1:].reshape(shape)
-        return self.local.table(positives, confidence=confidence)
+        return sums.astype(np.float64)[1:].reshape(shape)
 
 
 def expected_local_di(

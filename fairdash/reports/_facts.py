@@ -28,7 +28,7 @@ from fairdash.reports._small_groups import (
     base_cells,
     few_words,
     suppressed_words,
-    without_small_cells,
+    without_small,
     without_small_groups,
 )
 from fairdash.results import (
@@ -228,7 +228,7 @@ def audited(found: FoundData) -> Sequence[Block]:
             )
             blocks.append(Figure(picture, rows))
         local = local_by_measure(found.store, [model], data, found.subgroups, looked_at)
-        local, hidden = without_small_groups(local, groups, found.least)
+        local, hidden = without_small_groups(local, found.least)
         local = replace(local, named=None)  # no verdict stands here
         words = suppressed_words(hidden, found.least)
         if len(hidden) == len(local.own):
@@ -236,7 +236,10 @@ def audited(found: FoundData) -> Sequence[Block]:
             continue
         picture = plots.plot_local_di(**local.drawn(dataset))
         name = MEASURE_NAMES[looked_at]
-        ranked = Table(f"{name} of {model.label} by subgroup", local.ranked(groups))
+        ranked = Table(
+            f"{name} of {model.label} by subgroup",
+            local.ranked(roles.sensitive_feature),
+        )
         caption = " ".join(filter(None, [local.caption(), words]))
         blocks.append(Figure(picture, caption, ranked))
     return blocks
@@ -311,19 +314,20 @@ def _locally(
         reported_subgroups=labels.iloc[rows.test_rows],
         min_size=found.subgroups.min_size,
     )
-    cells, overall, excluded = corrections.compare(report.h, ramp.gamma)
-    groups = found.dataset.group_names
-    cells, hidden = without_small_cells(cells, groups, found.least)
+    compared = corrections.compare(report.h, ramp.gamma)
+    masked, hidden = without_small(compared.estimates, "selection_rate", found.least)
     words = suppressed_words(hidden, found.least)
-    if len(hidden) == cells["subgroup"].nunique():
+    drawn = compared._replace(estimates=masked).drawn()
+    gaps = drawn["cells"]
+    if len(hidden) == gaps["subgroup"].nunique():
         return Words(words)
-    feature = found.dataset.roles.sensitive_feature
     picture = plots.plot_corrections(
-        cells, overall, groups=groups, excluded=excluded, rows="test", feature=feature
+        **drawn,
+        groups=found.dataset.group_names,
+        rows="test",
+        feature=found.dataset.roles.sensitive_feature,
     )
-    wide = cells.pivot_table(
-        "local_di", "subgroup", "label", sort=False, dropna=False, observed=True
-    )
-    table = wide.rename_axis(columns=None).reset_index()
-    table = table.rename(columns={"subgroup": "Subgroup"})
+    table = pd.DataFrame({"Subgroup": gaps["subgroup"].drop_duplicates()})
+    for label, own in gaps.groupby("label", sort=False):
+        table[str(label)] = own["gap"].to_numpy()
     return Figure(picture, words, Table("Local DI before and after", table))

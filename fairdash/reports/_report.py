@@ -134,7 +134,9 @@ def report(
     results = {
         "model": label,
         "dataset": found.dataset.name,
-        "metrics": found.local.row[list(_sections.MEASURED)].rename(_sections.MEASURED),
+        "metrics": found.metrics.iloc[-1][list(_sections.MEASURED)].rename(
+            _sections.MEASURED
+        ),
     }
     return Report(title or run.name, (*facts, when), made, least, results)
 

@@ -29,6 +29,8 @@ from fairdash.results import (
     finished_sweep,
     known_models_of,
     local_by_measure,
+    metrics_by_setting,
+    on_shared_seeds,
     opened_on,
     own_models,
     own_points,
@@ -76,7 +78,7 @@ class FoundData:
     def small_groups(self) -> list[str]:
         """The groups to suppress, for a group has too few rows in the table."""
         sizes = np.bincount(self.dataset.group, minlength=len(self.dataset.group_names))
-        counts = pd.DataFrame({"n": sizes}, index=list(self.dataset.group_names))
+        counts = pd.DataFrame({"subgroup": self.dataset.group_names, "n": sizes})
         return hidden_names(counts, self.least)
 
 
@@ -114,9 +116,15 @@ class Found(FoundData):
         return local_by_measure(self.store, self.models, *at)
 
     @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """The test metrics of the models, one row each."""
+        models = on_shared_seeds(self.models).models
+        return metrics_by_setting(self.store, models, self.dataset_id, self.subgroups)
+
+    @cached_property
     def shown(self) -> tuple[LocalResult, list[str]]:
         """Local gaps without suppressed subgroups, and these."""
-        return without_small_groups(self.local, self.dataset.group_names, self.least)
+        return without_small_groups(self.local, self.least)
 
     @cached_property
     def sweep(self) -> StoredSweep | None:
@@ -146,7 +154,7 @@ def summary(found: Found) -> Sequence[Block]:
     if found.local.own["estimable"].any() and not result.own["estimable"].any():
         verdict = found.suppressed()
     picture = plots.plot_comparison(
-        result.models, label=result.label, changes=result.changes, chance=result.chance
+        found.metrics, label=result.label, changes=result.changes, chance=result.chance
     )
     seeds = plural(result.n_seeds, "seed")
     mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
@@ -160,7 +168,7 @@ def summary(found: Found) -> Sequence[Block]:
     blocks: list[Block] = [
         Words(verdict, finding=True),
         Cards(found.local.kpis(1)),
-        Figure(picture, caption, _by_measure(result.models)),
+        Figure(picture, caption, _by_measure(found.metrics)),
     ]
     if result.changes is not None:
         table = result.changes.rename(columns=_CHANGES)[list(_CHANGES.values())]
@@ -208,12 +216,11 @@ def _with_ends(row: "pd.Series[Any]", name: str) -> str:
 def local(found: Found) -> Sequence[Block]:
     """Return the gap between groups in every subgroup, as figure and table."""
     result, hidden = found.shown
-    groups = found.dataset.group_names
     words = found.suppressed()
     if len(hidden) == len(result.own):
         return [Words(words)]
     picture = plots.plot_local_di(**result.drawn(found.dataset))
-    ranked = result.ranked(groups)
+    ranked = result.ranked(found.dataset.roles.sensitive_feature)
     blocks: list[Block] = [Words(words)] if hidden else []
     title = f"Subgroups of {result.label} by gap"
     return [*blocks, Figure(picture, result.caption(), Table(title, ranked, words))]

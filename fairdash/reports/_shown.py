@@ -13,7 +13,7 @@ from fairdash.plots import Picture
 from fairdash.reports._blocks import Block, Figure, Section, Table, Words
 from fairdash.reports._report import Report
 from fairdash.reports._written import to_html
-from fairdash.results import gap_names
+from fairdash.results.local import gap_names
 
 _HEIGHT = 640  # pixels of the frame; what is taller scrolls inside
 
@@ -93,19 +93,29 @@ def _blocks(found: Audit) -> list[Block]:
 def _local(found: Audit, local: pd.DataFrame, groups: tuple[str, ...]) -> Figure:
     """Return the gaps of the first measure inside subgroups."""
     measure = str(local["measure"].iloc[0])
-    names = gap_names(measure)
-    cells = local[local["measure"] == measure].rename(columns={"gap": names.gap})
-    if measure == "selection_rate":
-        cells.columns = cells.columns.str.replace("value_", names.value)
+    table = local[local["measure"] == measure].assign(label="decisions")
+    values = [
+        pd.DataFrame(
+            {
+                "label": "decisions",
+                "subgroup": table["subgroup"],
+                "group": name,
+                "n": table[f"n_{name}"],
+                "value": table[f"value_{name}"],
+            }
+        )
+        for name in groups
+    ]
     overall = found.gaps.loc[found.gaps["measure"] == measure, "difference"].abs()
     model = {"label": "decisions", "colour_role": "own scores"}
-    chance = float(cells["chance"].iloc[0])
+    chance = float(table["chance"].iloc[0])
     picture = plots.plot_local_di(
-        cells.assign(label="decisions"),
-        pd.DataFrame([{**model, names.overall: overall.max()}]),
+        table,
+        pd.concat(values, ignore_index=True),
+        pd.DataFrame([{**model, "overall": overall.max()}]),
         groups=groups,
         chance=chance,
-        names=names,
+        names=gap_names(measure),
     )
     words = f"{MEASURE_NAMES[measure]} by subgroup. Grey: up to {number(chance)}, what "
     return Figure(picture, f"{words}chance alone shows.")

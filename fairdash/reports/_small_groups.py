@@ -11,49 +11,47 @@ from dataclasses import replace
 import pandas as pd
 
 from fairdash._wording import plural
-from fairdash.metrics import BaseRates
+from fairdash.metrics import BaseRates, value_table
 from fairdash.results import LocalResult
 
 
 def hidden_names(counts: pd.DataFrame, least: int) -> list[str]:
     """Return the subgroups, or groups, to suppress: with fewer than ``least`` rows.
 
-    ``counts`` are rows by subgroup (index) and group (columns, of groups alone one).
+    ``counts`` have a column subgroup and n, rows of each group in it.
     """
-    small = (counts < least).any(axis=1)
-    hidden = counts.index[small].tolist()
+    n = counts["n"].fillna(0).groupby(counts["subgroup"].astype(str), sort=False)
+    smallest, total = n.min(), n.sum()
+    small = smallest < least
+    hidden = smallest.index[small].tolist()
     if len(hidden) == 1 and not small.all():
-        hidden.append(counts[~small].sum(axis=1).idxmin())
-    return [str(name) for name in hidden]
+        hidden.append(total[~small].idxmin())
+    return hidden
 
 
 def without_small_groups(
-    result: LocalResult, groups: tuple[str, ...], least: int
+    result: LocalResult, least: int
 ) -> tuple[LocalResult, list[str]]:
     """Return local gaps without the numbers of suppressed subgroups, and these."""
-    cells, hidden = without_small_cells(result.cells, groups, least)
-    return replace(result, cells=cells), hidden
+    masked, hidden = without_small(result.estimates, result.measure, least)
+    return replace(result, estimates=masked), hidden
 
 
-def without_small_cells(
-    cells: pd.DataFrame, groups: tuple[str, ...], least: int
+def without_small(
+    table: pd.DataFrame, measure: str, least: int
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table by ``label`` and subgroup without suppressed ones, and these.
+    """Return estimates without the numbers of suppressed subgroups, and these.
 
-    Its labels are of the same rows.
+    The models of the table are of the same rows.
     """
-    own = cells[cells["label"] == cells["label"].iloc[-1]]
-    counts = own.set_index("subgroup")[[f"n_{name}" for name in groups]]
-    counts.index = counts.index.astype(str)
-    hidden = hidden_names(counts.fillna(0), least)
-    return _masked(cells, hidden), hidden
+    cells = value_table(table, measure)
+    hidden = hidden_names(cells[cells["model"] == cells["model"].iloc[-1]], least)
+    return _masked(table, hidden), hidden
 
 
 def base_cells(rates: BaseRates, least: int) -> tuple[pd.DataFrame, list[str]]:
     """Return base rates by subgroup and group without suppressed ones, and these."""
-    counts = rates.cells.pivot_table("n", "subgroup", "group", "sum", observed=False)
-    counts.index = counts.index.astype(str)
-    hidden = hidden_names(counts.fillna(0), least)
+    hidden = hidden_names(rates.cells, least)
     return _masked(rates.cells, hidden), hidden
 
 
@@ -80,6 +78,7 @@ def _masked(cells: pd.DataFrame, hidden: list[str]) -> pd.DataFrame:
     numbers = cells.select_dtypes("number").columns
     masked = cells.astype(dict.fromkeys(numbers, float))
     masked.loc[rows, numbers] = float("nan")
-    masked["estimable"] = cells["estimable"].astype(bool) & ~rows
+    if "estimable" in cells:
+        masked["estimable"] = cells["estimable"].astype(bool) & ~rows
     masked["reason"] = cells["reason"].where(~rows, "suppressed")
     return masked

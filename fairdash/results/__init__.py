@@ -39,9 +39,6 @@ from fairdash.results.folds import CrossValidated, cross_validated, folds_in_tra
 from fairdash.results.local import (
     FOLDS_WORDS,
     LocalResult,
-    gap_names,
-    in_text,
-    local_result,
     not_estimable,
 )
 from fairdash.results.measured import (
@@ -50,6 +47,7 @@ from fairdash.results.measured import (
     every_model,
     local_by_measure,
     readable_measures,
+    speech_of,
 )
 from fairdash.results.models import (
     Setting,
@@ -66,7 +64,6 @@ from fairdash.results.models import (
     trained_as,
 )
 from fairdash.results.outcomes import outcome, side_by_side
-from fairdash.results.pairs import local_ratios
 from fairdash.results.rates import (
     base_rate_kpis,
     base_rate_ratios,

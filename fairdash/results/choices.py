@@ -10,9 +10,9 @@ import pandas as pd
 
 from fairdash._wording import alike_words, listing, moved_words, number, plural
 from fairdash.datasets import Subgroups
-from fairdash.metrics import gap_ends, gap_words, measure_by_group
+from fairdash.metrics import Finding, Speech, clause, gap_ends, measure_by_group
 from fairdash.results.evaluation import MOST_SEEDS, metrics_by_setting, paired_changes
-from fairdash.results.measured import widest_gap
+from fairdash.results.measured import speech_of, widest_gap
 from fairdash.results.models import (
     Setting,
     Trained,
@@ -306,12 +306,16 @@ def _setting_verdict(sweep: StoredSweep, place: int) -> str:
         reference, model = on_shared_seeds([*plain, model]).models
         changes = paired_changes(sweep.store, model, reference, **asked)
     (row,) = metrics_by_setting(sweep.store, [model], **asked).to_dict("records")
-    gap = widest_gap(sweep.store, model, sweep.run.dataset_id)
-    return verdict_words(row, changes, gap)
+    dataset = sweep.run.dataset_id
+    gap = widest_gap(sweep.store, model, dataset)
+    return verdict_words(row, changes, gap, speech_of(sweep.store, dataset))
 
 
 def verdict_words(
-    row: Mapping[Any, Any], changes: pd.DataFrame | None, gap: Mapping[Any, Any]
+    row: Mapping[Any, Any],
+    changes: pd.DataFrame | None,
+    gap: Finding,
+    speech: Speech,
 ) -> str:
     """Say what a model changes beside the plain one, and who is worse off by it.
 
@@ -324,7 +328,7 @@ def verdict_words(
         Of `metrics_by_setting`.
     changes : DataFrame or None
         Of `paired_changes`.
-    gap : mapping
+    gap : Finding
         Of `widest_gap`, of the selection rate.
     """
     label, rows = row["label"], plural(round(row["n"]), "test row")
@@ -334,25 +338,21 @@ def verdict_words(
         rows = f"mean of {row['n_seeds']:.0f} seeds of {rows}"
     rows = f"95% intervals, {rows}"
     if changes is None:
-        return f"By {label}, {gap_clause(gap)}; {rows}."
+        return f"By {label}, {gap_clause(gap, speech)}; {rows}."
     paired = changes.set_index("metric").to_dict("index")
     apart, accuracy = paired["demographic_parity_difference"], paired["accuracy"]
     return (
         f"Beside the plain model {label} "
         f"{moved_words(apart, 'narrows', 'widens', 'the gap between groups')} and "
         f"{moved_words(accuracy, 'loses', 'gains', 'accuracy')}. "
-        f"With it {gap_clause(gap)}; {rows}."
+        f"With it {gap_clause(gap, speech)}; {rows}."
     )
 
 
-def gap_clause(gap: Mapping[Any, Any]) -> str:
+def gap_clause(gap: Finding, speech: Speech) -> str:
     """Say who has less than whom with the interval, or that no gap is clear."""
-    if not isfinite(gap["gap"]):
+    if not isfinite(gap.value):
         return "the gap between groups is undefined"
-    clause = gap_words(
-        "selection_rate", gap["group"], gap["other"], gap["gap"], decided=gap["decided"]
-    )
-    ends = gap_ends("selection_rate", gap["gap"], gap["ci_low"], gap["ci_high"])
-    if not (gap["ci_low"] > 0 or gap["ci_high"] < 0):
-        return f"no gap between groups is clear: {clause} ({ends})"
-    return f"{clause} ({ends})"
+    ends = gap_ends(gap.measure, gap.value, gap.low, gap.high)
+    said = f"{clause(gap, speech)} ({ends})"
+    return said if gap.clear else f"no gap between groups is clear: {said}"

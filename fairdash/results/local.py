@@ -1,18 +1,19 @@
 """Subgroups of models: their gaps, and who is worse off where."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
+    NO_SUBGROUPS,
     GapNames,
     Kpi,
     change,
-    count,
     floor_words,
+    group_label,
     interval,
     number,
     plural,
@@ -20,22 +21,18 @@ from fairdash._wording import (
 from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.metrics import (
     INTERVAL_KINDS,
-    MEASURE_NAMES,
     MEASURE_SYMBOLS,
-    mean_local_di,
+    Speech,
+    gap_table,
+    measure_in_text,
+    of_all_rows,
+    ratio_of_measure,
+    ratio_table,
+    value_table,
 )
-from fairdash.results.evaluation import (
-    DI_HELP,
-    MOST_SEEDS,
-    chance_kpi,
-    chance_worst,
-    metrics_by_setting,
-    paired_changes,
-)
-from fairdash.results.models import Setting, on_shared_seeds
-from fairdash.results.rows import Kept, Tested, tested
+from fairdash.results.evaluation import DI_HELP, MOST_SEEDS, chance_kpi
+from fairdash.results.rows import Kept
 from fairdash.results.verdict import Pair, Verdict
-from fairdash.store import Store
 
 FOLDS_WORDS = (
     f"Each row is predicted by that of {FOLDS} models that did not see it; intervals "
@@ -54,19 +51,23 @@ _SURE = 0.975
 _FEWEST_EXPECTED = 5  # rows of each value in each group
 _LABEL = 20  # characters on a card
 _MOST_KEPT = 16  # figures of a result
-_ENDS = ("", "_low", "_high")  # of the columns of a metric
+_PAIRED = {"overall": "demographic_parity_difference", "worst_1": "worst_1_di"}
 
 
 @dataclass(frozen=True)
 class LocalResult:
-    """Local DI of some models on test rows; the last one is looked at.
+    """A measure of some models inside subgroups; the last model is looked at.
 
     Attributes
     ----------
-    cells : DataFrame
-        Tables of `fairdash.metrics.mean_local_di` with the column "label".
+    estimates : DataFrame
+        Of `fairdash.metrics.over_seeds`; its models are labels.
+    models : DataFrame
+        One row per model: label, method, colour_role, n_seeds, n, constant (share of
+        seeds in which it decides alike for everyone), overall (the gap over all rows)
+        and worst_1 to worst_3, the first two with their ends, ``_low`` and ``_high``.
     chance : float
-        Worst-1-DI of the model looked at by chance, 95th percentile.
+        The largest gap of the model looked at by chance, 95th percentile.
     changes : DataFrame or None
         Paired changes against the first model, if there is one on the same rows.
     note : str
@@ -77,14 +78,12 @@ class LocalResult:
         Whether these are all rows, each predicted by a model that did not see it.
     overall_sure : bool
         Whether the gap over all rows keeps its sign over several seeds.
-    overall : dict of str to float
-        The measure over all rows by group, mean over seeds; empty if not asked for.
     named : fairdash.results.pairs.NamedPair or None
         Interval of a pair that the verdict names, over all rows or in a subgroup.
     """
 
     label: str
-    cells: pd.DataFrame
+    estimates: pd.DataFrame
     models: pd.DataFrame
     chance: float
     changes: pd.DataFrame | None
@@ -94,7 +93,6 @@ class LocalResult:
     reference: str | None = None
     crossed: bool = False
     overall_sure: bool = False
-    overall: Mapping[str, float] = field(default_factory=dict)
     named: Any = None
 
     @cached_property
@@ -104,24 +102,52 @@ class LocalResult:
 
     @property
     def names(self) -> GapNames:
-        """What columns and gaps of the measure are called."""
+        """What gaps of the measure are called."""
         return gap_names(self.measure)
 
     @cached_property
     def row(self) -> "pd.Series[Any]":
-        """The metrics of the model looked at."""
+        """The row in ``models`` of the model looked at."""
         return self.models[self.models["label"] == self.label].iloc[0]
+
+    @cached_property
+    def gaps(self) -> pd.DataFrame:
+        """`fairdash.metrics.gap_table` of all models, with the column "label"."""
+        table = gap_table(self.estimates, self.measure)
+        return table.rename(columns={"model": "label"})
+
+    @cached_property
+    def by_group(self) -> pd.DataFrame:
+        """The measure in every subgroup and group: label, subgroup, group, n, value."""
+        table = value_table(self.estimates, self.measure)
+        return table.rename(columns={"model": "label"})
+
+    @cached_property
+    def overall(self) -> dict[str, float]:
+        """The measure of the model looked at over all rows, by group."""
+        whole = of_all_rows(self.estimates, self.measure).dropna(subset="value")
+        own = whole[whole["model"] == self.label]
+        return dict(zip(own["group"], own["value"], strict=True))
+
+    @cached_property
+    def ratios(self) -> pd.DataFrame:
+        """The smallest over the largest value of the groups, of the model looked at.
+
+        Columns subgroup, n, ratio, ratio_low, ratio_high, estimable, reason; first of
+        all rows, then one row per subgroup. NaN for ``calibration``, which has signs.
+        """
+        return ratios_of(self.estimates, self.measure, self.label)
 
     @property
     def has_pairs(self) -> bool:
         """Whether there are more than two groups, and so several pairs of them."""
-        return sum(str(name).startswith(self.names.value) for name in self.own) > 2
+        return self.by_group["group"].nunique() > 2
 
     @property
     def beyond_chance(self) -> bool:
         """Whether the largest gap in a subgroup is more than chance alone shows."""
-        known = self.own.loc[self.own["estimable"], self.names.gap]
-        return bool(known.max() > self.chance)
+        estimable = self.own.loc[self.own["estimable"], "gap"]
+        return bool(estimable.max() > self.chance)
 
     @property
     def n_seeds(self) -> int:
@@ -130,13 +156,23 @@ class LocalResult:
 
     @cached_property
     def own(self) -> pd.DataFrame:
-        """The rows of the model looked at."""
-        return self.cells[self.cells["label"] == self.label]
+        """The gaps of the model looked at."""
+        return self.gaps[self.gaps["label"] == self.label]
 
     @cached_property
-    def shown(self) -> pd.DataFrame:
-        """The rows of the figure: of very many the largest, and the widest gaps."""
-        return self.cells[self.cells["subgroup"].isin([*self._largest, *self._widest])]
+    def cells(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Rows and value by subgroup and group, of the model looked at."""
+        own = self.by_group[self.by_group["label"] == self.label]
+        found: dict[str, dict[str, tuple[float, float]]] = {}
+        for place, group, n, value in own[
+            ["subgroup", "group", "n", "value"]
+        ].to_numpy():
+            found.setdefault(place, {})[group] = n, value
+        return found
+
+    @property
+    def _shown(self) -> set[str]:
+        return {*self._largest, *self._widest}
 
     @property
     def _largest(self) -> list[str]:
@@ -145,14 +181,19 @@ class LocalResult:
     @property
     def _widest(self) -> list[str]:
         """The subgroup of each model's largest gap, which figures speak of."""
-        gaps = self.cells.reset_index(drop=True).dropna(subset=self.names.gap)
-        places = gaps.groupby("label")[self.names.gap].idxmax()
+        gaps = self.gaps.dropna(subset="gap")
+        places = gaps.groupby("label")["gap"].idxmax()
         return gaps.loc[places, "subgroup"].tolist()
 
     def drawn(self, dataset: Dataset) -> dict[str, Any]:
-        """Return what `fairdash.plots.plot_local_di` draws of it."""
+        """Return what `fairdash.plots.plot_local_di` draws of it.
+
+        Of very many subgroups the largest, and those with the widest gaps.
+        """
+        shown = self._shown
         return {
-            "table": self.shown,
+            "table": self.gaps[self.gaps["subgroup"].isin(shown)],
+            "values": self.by_group[self.by_group["subgroup"].isin(shown)],
             "models": self.models,
             "groups": dataset.group_names,
             "chance": self.chance,
@@ -161,49 +202,44 @@ class LocalResult:
             "feature": dataset.roles.sensitive_feature,
         }
 
-    def ranked(self, groups: Sequence[str]) -> pd.DataFrame:
-        """Return the subgroups of the model looked at, the widest gap first.
+    def ranked(self, feature: str) -> pd.DataFrame:
+        """Return the subgroups of the model looked at for a reader, widest gap first.
 
         Over several seeds all columns are means. The mean gap is then at least the gap
-        between mean rates, and larger where seeds disagree on who is ahead; so both
-        stand in the table.
+        between mean values, and larger where seeds disagree on who is ahead; so both
+        stand in the table. The columns of groups are named after ``feature``.
         """
-        told = self.names
-        local = told.local[0].upper() + told.local[1:]
-        names = {"subgroup": "Subgroup", told.gap: local}
-        names |= {"ci_low": "Low", "ci_high": "High", "n": "Rows"}
-        values = [f"{told.value}{name}" for name in groups]
-        named = zip(values, groups, strict=True)
-        names |= {value: f"{told.symbol} {name}" for value, name in named}
-        names |= {f"n_{name}": f"Rows {name}" for name in groups}
-        table = self.own
+        told, table = self.names, self.own.sort_values("gap", ascending=False)
+        cells = [self.cells[name] for name in table["subgroup"]]
+        columns = {
+            "Subgroup": table["subgroup"].astype(str),
+            told.local[0].upper() + told.local[1:]: table["gap"],
+            "Low": table["ci_low"],
+            "High": table["ci_high"],
+            "Rows": table["n"],
+        }
+        shown = pd.DataFrame(columns)
+        groups = {
+            group: group_label(feature, group) for cell in cells for group in cell
+        }
+        for group, label in groups.items():
+            shown[f"{told.symbol} {label}"] = [cell[group][1] for cell in cells]
+        shown["Rows by group"] = [
+            " / ".join(f"{n:,.0f}" for n, _ in cell.values()) for cell in cells
+        ]
         if self.n_seeds > 1:
-            rates = table[values]
-            apart = rates.max(axis=1, skipna=False) - rates.min(axis=1, skipna=False)
-            table = table.assign(apart=apart)
-            names |= {"apart": "Gap of mean rates", f"{told.gap}_sd": "± over seeds"}
-            names["n_seeds"] = "Seeds"
-        names["reason"] = "Not estimable"
-        table = table.sort_values(told.gap, ascending=False)[list(names)]
-        return table.rename(columns=names)
+            values = [[value for _, value in cell.values()] for cell in cells]
+            shown["Gap of mean rates"] = np.ptp(values, axis=1)
+            shown["± over seeds"] = table["gap_sd"]
+            shown["Seeds"] = table["n_seeds"]
+        if not table["estimable"].all():
+            shown["Not estimable"] = table["reason"]
+        return shown
 
-    def listed(self, groups: Sequence[str]) -> tuple[pd.DataFrame, dict[str, str], str]:
-        """Return the table of `ranked` as it fits a page of several groups.
-
-        Rows by group are one column of text. With it come short names of columns, and
-        the sentence that says what stands below these.
-        """
-        table = self.ranked(groups)
-        by_group = [f"Rows {name}" for name in groups]
-        rows = table[by_group].to_numpy()
-        said = [" / ".join(map(count, row)) for row in rows]
-        table.insert(list(table).index(by_group[0]), "Rows by group", said)
-        table = table.drop(columns=by_group)
-        if self.own["estimable"].all():
-            table = table.drop(columns="Not estimable")
-        symbol = self.names.symbol
-        words = f"Under each group its {symbol}; rows by group: {' / '.join(groups)}."
-        return table, {f"{symbol} {name}": name for name in groups}, words
+    def below(self) -> str:
+        """Say what the columns of `ranked` by group are."""
+        groups = next(iter(self.cells.values()), {})
+        return f"Rows by group: {' / '.join(groups)}."
 
     def verdict(
         self, outcome: str, *, favourable: bool = True, feature: str = ""
@@ -213,7 +249,7 @@ class LocalResult:
         ``outcome`` is what is predicted, such as "approved = yes", and ``favourable``
         whether that is good for the person; ``feature`` the column of the groups.
         """
-        return Verdict(self, outcome, favourable, feature).text()
+        return Verdict(self, Speech.of(outcome, feature), favourable).text()
 
     @cached_property
     def surest(self) -> Pair | None:
@@ -232,10 +268,9 @@ class LocalResult:
         sure = []
         for _, row in self.own[self.own["estimable"]].iterrows():
             pair = self.furthest_inside(row)
-            groups = pair.lower, pair.higher
-            n = row[[f"n_{name}" for name in groups]].to_numpy(float)
-            rates = row[[f"{self.names.value}{name}" for name in groups]]
-            rate = float(n @ rates.to_numpy(float) / n.sum())
+            cells = [self.cells[pair.place][group] for group in pair[1:3]]
+            n, rates = np.array(cells, dtype=float).T
+            rate = float(n @ rates / n.sum())
             place = {"subgroup": pair.place, "confidence": _SURE}
             low, _ = self.named.ends(pair.higher, pair.lower, **place)
             if low > 0 and min(rate, 1 - rate) * n.min() >= _FEWEST_EXPECTED:
@@ -244,16 +279,14 @@ class LocalResult:
 
     def furthest_inside(self, row: "pd.Series[Any]") -> Pair:
         """Return the groups furthest apart in a subgroup, or from the reference."""
-        start = self.names.value
-        columns = [str(name) for name in row.index if str(name).startswith(start)]
-        values = {name.removeprefix(start): float(row[name]) for name in columns}
+        place, low, high = str(row["subgroup"]), row["ci_low"], row["ci_high"]
+        values = {name: value for name, (_, value) in self.cells[place].items()}
         ordered = sorted(values, key=values.__getitem__)
         if self.reference is not None:
             base = values[self.reference]
             far = max(values, key=lambda name: abs(values[name] - base))
             ordered = sorted((far, self.reference), key=values.__getitem__)
         lower, higher = ordered[0], ordered[-1]
-        place, low, high = str(row["subgroup"]), row["ci_low"], row["ci_high"]
         if self.named is not None:
             low, high = self.named.ends(higher, lower, place)
         return Pair(place, lower, higher, values[higher] - values[lower], low, high)
@@ -286,8 +319,8 @@ class LocalResult:
             what, kind = "Local DI", "Newcombe intervals"
             whole = "global demographic parity difference (DI)"
         else:
-            name = MEASURE_NAMES[self.measure]
-            what, kind = f"Gap in {in_text(name)}", INTERVAL_KINDS[self.measure]
+            what = f"Gap in {measure_in_text(self.measure)}"
+            kind = INTERVAL_KINDS[self.measure]
             whole = "the gap over all rows"
         held = "" if self.reference is None else f" from {self.reference}"
         text = f"{what}{held} by subgroup{part} on {rows}, {seeds}95% {kind}. "
@@ -307,16 +340,16 @@ class LocalResult:
         row, told = self.row, self.names
         estimable = self.own["estimable"]
         first = told.largest.format(k=1)
-        worst = self._number(told.worst.format(k=1), self._label(first), row)
+        worst = self._number("worst_1", self._label(first), row)
         if k > 1:
-            mean = number(float(row[told.worst.format(k=k)]))
+            mean = number(float(row[f"worst_{k}"]))
             name = self._label(told.largest.format(k=k))
             largest = f"the {k} largest"
             worst = Kpi(name, mean, f"mean of {self._each(largest)}")
         return [
             worst,
             self._number(
-                told.overall, self._label(told.whole[0].upper() + told.whole[1:]), row
+                "overall", self._label(told.whole[0].upper() + told.whole[1:]), row
             ),
             chance_kpi(self.chance, first),
             Kpi(
@@ -336,13 +369,14 @@ class LocalResult:
 
     def _number(self, metric: str, label: str, row: "pd.Series[float]") -> Kpi:
         note = interval(row[f"{metric}_low"], row[f"{metric}_high"])
-        if metric == self.names.worst.format(k=1) and self.n_seeds > 1:
+        if metric == "worst_1" and self.n_seeds > 1:
             note = " · ".join(filter(None, [note, f"mean of {self._each('largest')}"]))
-        about = DI_HELP if metric == "demographic_parity_difference" else None
+        rate = self.measure == "selection_rate"
+        about = DI_HELP if metric == "overall" and rate else None
         value = number(row[metric])
         if self.changes is None:
             return Kpi(label, value, note, help=about)
-        paired = self.changes[self.changes["metric"] == metric].iloc[0]
+        paired = self.changes[self.changes["metric"] == _PAIRED[metric]].iloc[0]
         clear = bool(paired["low"] > 0 or paired["high"] < 0)
         idle = self.row["constant"] > MOST_SEEDS  # what it narrows is no gain
         good = bool(paired["difference"] < 0) if clear and not idle else None
@@ -350,61 +384,21 @@ class LocalResult:
         return Kpi(label, value, note, delta=chip, good=good, help=about)
 
 
-def local_result(
-    store: Store, models: Sequence[Setting], dataset_id: str, subgroups: Subgroups
-) -> LocalResult:
-    """Evaluate models by subgroup on the test rows of the seeds that all of them have.
-
-    The last model is looked at, the first is its reference.
-    """
-    compared = on_shared_seeds(models)
-    models = compared.models
-    first, main = models[0], models[-1]
-    tables = [
-        mean_local_di(
-            [_local(one) for one in tested(store, model, dataset_id, subgroups)]
-        ).assign(label=model.label)
-        for model in models
-    ]
-    changes = None
-    if main is not first:
-        changes = paired_changes(store, main, first, dataset_id, subgroups)
-    return LocalResult(
-        main.label,
-        pd.concat(tables, ignore_index=True),
-        metrics_by_setting(store, models, dataset_id, subgroups),
-        chance_worst(store, main, dataset_id, subgroups),
-        changes,
-        compared.note(),
-    )
+def ratios_of(table: pd.DataFrame, measure: str, model: str) -> pd.DataFrame:
+    """Return the ratios of a model over all rows, then inside every subgroup."""
+    own = table[table["model"] == model]
+    whole = of_all_rows(own, ratio_of_measure(measure)).assign(subgroup=NO_SUBGROUPS)
+    both = pd.concat([whole, own], ignore_index=True)
+    columns = ["subgroup", "n", "ratio", "ratio_low", "ratio_high", "estimable"]
+    return ratio_table(both, measure)[[*columns, "reason"]]
 
 
 def gap_names(measure: str) -> GapNames:
-    """Return what columns and gaps of a measure are called."""
+    """Return what gaps of a measure are called."""
     if measure == "selection_rate":
         return GapNames()
-    return GapNames(
-        gap="gap",
-        value="value_",
-        overall="overall_gap",
-        worst="worst_{k}_gap",
-        local="local gap",
-        whole="global gap",
-        largest="Worst-{k} gap",
-        symbol=MEASURE_SYMBOLS[measure],
-    )
-
-
-def in_text(name: str) -> str:
-    """Return a measure's name inside a sentence: "false positive rate", "AUC"."""
-    proper = name.isupper() or name.startswith("Brier")
-    return name if proper else name[0].lower() + name[1:]
-
-
-@lru_cache(maxsize=5000)
-def _local(trial: Tested) -> pd.DataFrame:
-    rows = trial.rows
-    return rows.local_di(rows.predictions(trial.key))
+    symbol = MEASURE_SYMBOLS[measure]
+    return GapNames("local gap", "global gap", "Worst-{k} gap", symbol)
 
 
 def not_estimable(local: pd.DataFrame) -> str:

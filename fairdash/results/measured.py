@@ -1,8 +1,7 @@
 """Any measure of the models of a data set, by group and inside subgroups."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,26 +10,30 @@ import pandas as pd
 from fairdash._wording import (
     MINUS,
     UNDEFINED,
+    distinct_labels,
     four_fifths,
     group_label,
-    spoken_group,
 )
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURE_SYMBOLS,
     MEASURES,
+    Finding,
+    Speech,
     best_off,
     calibration_curve,
     for_all_pairs,
-    gap_sentence,
-    mean_local_di,
+    gap_of,
     measure_by_group,
     measure_gaps,
-    summarise_seeds,
+    of_all_rows,
+    over_seeds,
+    sentence,
+    worst_of,
 )
-from fairdash.results.evaluation import constant
-from fairdash.results.local import LocalResult, gap_names, local_result
+from fairdash.results.evaluation import constant, paired_changes
+from fairdash.results.local import LocalResult
 from fairdash.results.models import Setting, on_shared_seeds
 from fairdash.results.pairs import NamedPair, asked_of, measured_locally, ratio_of_all
 from fairdash.results.rows import (
@@ -44,8 +47,8 @@ from fairdash.results.rows import (
 )
 from fairdash.store import Store
 
-_WORST = (1, 2, 3)
 _EVERYBODY = Subgroups()
+_NAMED = ("Model", "Measure", "Gap of", "Gap", "Low", "High", "Ratio", "Four fifths")
 
 
 @remember(256)
@@ -57,7 +60,7 @@ def local_by_measure(
     measure: str = "selection_rate",
     reference: str | None = None,
 ) -> LocalResult:
-    """Compare a measure of some models inside subgroups, as `local_result` does DI.
+    """Compare a measure of some models inside subgroups.
 
     Trained models are looked at on the test rows of the seeds that all of them have,
     score columns on the same rows, or on all rows where no trained model is compared;
@@ -66,60 +69,60 @@ def local_by_measure(
     group; without, they are the largest between groups.
     """
     models = beside_trained(models)
-    plain = measure == "selection_rate" and reference is None
     compared = on_shared_seeds(models)
-    main = compared.models[-1]
-    sure = _overall_sure(store, main, dataset_id, measure, reference)
-    known = _values(store, main, dataset_id, measure).dropna()
-    overall = {str(group): float(value) for group, value in known.items()}
-    everyone = tuple(tested(store, main, dataset_id, subgroups))
-    named = NamedPair(everyone, measure, reference)
-    all_rows = on_all_rows(main)
-    crossed = all_rows and main.seeds != {ALL_ROWS}
-    if plain and not any(map(is_own, models)):
-        return replace(
-            local_result(store, models, dataset_id, subgroups),
-            overall_sure=sure,
-            overall=overall,
-            rows="row" if crossed else "test row",
-            crossed=crossed,
-            named=named,
-        )
-    tables, rows, floors = [], [], []
-    names = gap_names(measure)
+    first, main = compared.models[0], compared.models[-1]
+    tables, rows, chances = [], [], []
     for model in compared.models:
-        trials = tested(store, model, dataset_id, subgroups)
-        found = [_measured(trial, measure, reference) for trial in trials]
-        tables.append(
-            mean_local_di([one.table for one in found]).assign(label=model.label)
-        )
-        told = {
-            "label": model.label,
-            "method": model.method,
-            "colour_role": model.colour_role,
-        }
-        rows += [
-            {**told, "seed": trial.seed, **one.row}
-            for trial, one in zip(trials, found, strict=True)
+        measured = [
+            (trial.seed, _measured(trial, measure, reference))
+            for trial in tested(store, model, dataset_id, subgroups)
         ]
-        floors.append(float(np.mean([one.chance for one in found])))
+        parts = [one.estimates.assign(seed=seed) for seed, one in measured]
+        tables.append(
+            over_seeds(pd.concat(parts, ignore_index=True).assign(model=model.label))
+        )
+        rows.append(_model_row(model, tables[-1], measure, [m for _, m in measured]))
+        chances.append(float(np.mean([one.chance for _, one in measured])))
+    changes = None
+    plain = measure == "selection_rate" and reference is None
+    if plain and main is not first and not any(map(is_own, models)):
+        changes = paired_changes(store, main, first, dataset_id, subgroups)
+    all_rows = on_all_rows(main)
+    everyone = tuple(tested(store, main, dataset_id, subgroups))
     return LocalResult(
-        compared.models[-1].label,
-        pd.concat(tables, ignore_index=True).rename(
-            columns={"gap": names.gap, "gap_sd": f"{names.gap}_sd"}
-        ),
-        summarise_seeds(pd.DataFrame(rows), ["label", "method", "colour_role"]),
-        floors[-1],
-        None,
+        main.label,
+        pd.concat(tables, ignore_index=True),
+        pd.DataFrame(rows),
+        chances[-1],
+        changes,
         compared.note(),
         measure,
         "row" if all_rows else "test row",
         reference,
-        crossed,
-        sure,
-        overall,
-        named,
+        crossed=all_rows and main.seeds != {ALL_ROWS},
+        overall_sure=_overall_sure(store, main, dataset_id, measure, reference),
+        named=NamedPair(everyone, measure, reference),
     )
+
+
+def _model_row(
+    model: Setting, table: pd.DataFrame, measure: str, trials: Sequence["_Found"]
+) -> dict[str, Any]:
+    """Return the row of a model in `LocalResult`."""
+    row: dict[str, Any] = {
+        "label": model.label,
+        "method": model.method,
+        "colour_role": model.colour_role,
+        "n_seeds": len(trials),
+        "n": float(np.mean([one.n for one in trials])),
+        "constant": float(np.mean([one.constant for one in trials])),
+    }
+    names = {f"worst_{k}": worst_of(measure, k) for k in (1, 2, 3)}
+    for name, what in ({"overall": gap_of(measure)} | names).items():
+        whole = of_all_rows(table, what).iloc[0]
+        row |= {name: whole["value"]}
+        row |= {f"{name}_{end}": whole[end] for end in ("low", "high")}
+    return row
 
 
 def _overall_sure(
@@ -165,7 +168,7 @@ def every_measure(
 
     Returns
     -------
-    DataFrame, one row per measure: measure, symbol, a column per group, group, other,
+    DataFrame, one row per measure: measure, symbol, values (by group), group, other,
     gap (signed: the group furthest from the reference minus that one, the other, both
     as a sentence calls them), ci_low, ci_high, ratio,
     ratio_low, ratio_high (the smallest over the largest value, or over that of the
@@ -221,21 +224,17 @@ def _by_groups(
         [ratio_of_all(trial, measure, reference) for trial in trials], axis=0
     )
     ratio = dict(zip(("ratio", "ratio_low", "ratio_high"), ratios, strict=True))
+    label = partial(group_label, store.dataset(dataset_id).roles.sensitive_feature)
     return {
-        **{str(group): value for group, value in values.items()},
-        **{name: gap[name] for name in ("group", "other", "gap", "ci_low", "ci_high")},
+        "values": tuple(values),
+        "group": label(gap.group),
+        "other": label(gap.reference),
+        "gap": gap.value,
+        "ci_low": gap.low,
+        "ci_high": gap.high,
         **ratio,
         "four_fifths": four_fifths(ratio["ratio"], ratio["ratio_high"]),
-        "sentence": gap_sentence(
-            measure,
-            gap["group"],
-            gap["other"],
-            gap["gap"],
-            gap["ci_low"],
-            gap["ci_high"],
-            decided=gap["decided"],
-            outcome=f"“{outcome}”",
-        ),
+        "sentence": sentence(gap, speech_of(store, dataset_id)),
     }
 
 
@@ -277,7 +276,7 @@ def widest_gap(
     *,
     favourable: bool = True,
     reference: str | None = None,
-) -> dict[str, Any]:
+) -> Finding:
     """Return who is furthest from a group over all rows, by default the best off.
 
     Over several seeds the gap and the ends of its interval are means. The interval
@@ -285,9 +284,7 @@ def widest_gap(
 
     Returns
     -------
-    dict
-        group, other (the reference), as a sentence calls them, gap (signed: of group
-        minus other), ci_low, ci_high, decided (what a positive decision is called)
+    Finding, of that group less the reference
     """
     dataset = store.dataset(dataset_id)
     values = _values(store, model, dataset_id, measure)
@@ -300,18 +297,18 @@ def widest_gap(
     known = int(np.isfinite(value).sum())
     sure = for_all_pairs(0.95, known, held=reference is not None)
     gaps = pd.concat([_gaps(trial, measure, best, sure) for trial in trials])
-    numbers = ["difference", "ci_low", "ci_high"]
+    numbers = ["difference", "ci_low", "ci_high", "n"]
     by_group = gaps.groupby("group", sort=False)[numbers].mean().reset_index()
     widest = by_group.iloc[int(by_group["difference"].abs().fillna(-1).argmax())]
-    feature = dataset.roles.sensitive_feature
-    return {
-        "group": spoken_group(feature, str(widest["group"])),
-        "other": spoken_group(feature, best),
-        "gap": widest["difference"],
-        "ci_low": widest["ci_low"],
-        "ci_high": widest["ci_high"],
-        "decided": f"predicted “{dataset.roles.spoken_outcome()}”",
-    }
+    difference, low, high, n = widest[numbers]
+    group, n_rows = str(widest["group"]), round(n)
+    return Finding(measure, None, group, best, difference, low, high, n_rows)
+
+
+def speech_of(store: Store, dataset_id: str) -> Speech:
+    """Return what a data set calls a positive prediction, and its groups."""
+    roles = store.dataset(dataset_id).roles
+    return Speech.of(roles.spoken_outcome(), roles.sensitive_feature)
 
 
 def readable_measures(
@@ -323,16 +320,19 @@ def readable_measures(
     every difference is the first minus the second, as the columns stand; of more each
     row says which it is of.
     """
-    table, of = _directed(table, [spoken_group(feature, group) for group in groups])
+    table, of = _directed(table, [group_label(feature, group) for group in groups])
     names = {"model": "Model", "measure": "Measure"}
-    names |= {group: group_label(feature, group) for group in groups}
-    apart = {"of": "Gap of", "gap": of, "ci_low": "Low", "ci_high": "High"}
-    apart["ratio"] = "Ratio"
+    shown = table[[name for name in names if name in table]].rename(columns=names)
+    for place, label in enumerate(distinct_labels(feature, groups, _NAMED)):
+        shown[label] = [values[place] for values in table["values"]]
+    names = {"of": "Gap of", "gap": of, "ci_low": "Low", "ci_high": "High"}
+    names["ratio"] = "Ratio"
     if gap == "ratio":
-        apart = {"ratio": "Ratio", "ratio_low": "Low", "ratio_high": "High"}
-    names |= apart | {"four_fifths": "Four fifths"}
-    names |= {"sentence": "In words", "symbol": "Definition"}
-    return table[[name for name in names if name in table]].rename(columns=names)
+        names = {"ratio": "Ratio", "ratio_low": "Low", "ratio_high": "High"}
+    names |= {"four_fifths": "Four fifths", "sentence": "In words"}
+    names["symbol"] = "Definition"
+    rest = table[[name for name in names if name in table]].rename(columns=names)
+    return pd.concat([shown, rest], axis=1)
 
 
 def _directed(table: pd.DataFrame, groups: Sequence[str]) -> tuple[pd.DataFrame, str]:
@@ -370,36 +370,20 @@ def _calibration(trial: Tested) -> pd.DataFrame:
 
 
 class _Found(NamedTuple):
-    """A measure of one trial: its table, its row of numbers, what chance shows."""
+    """A measure of one trial: estimates, what chance shows, rows, who decides."""
 
-    table: pd.DataFrame
-    row: dict[str, Any]
+    estimates: pd.DataFrame
     chance: float
+    n: int
+    constant: float
 
 
 @lru_cache(maxsize=2000)
 def _measured(trial: Tested, measure: str, reference: str | None) -> _Found:
-    key, rows = trial.key, trial.rows
-    found = measured_locally(trial, measure, reference)
-    names = gap_names(measure)
-    overall, largest = found.overall(), found.worst()
-    worst = {names.worst.format(k=k): float(found.worst(k).value) for k in _WORST}
-    first = names.worst.format(k=1)
-    row = {
-        "n": len(rows.y),
-        "constant": constant(rows, key),
-        names.overall: float(overall.value),
-        f"{names.overall}_low": float(overall.low),
-        f"{names.overall}_high": float(overall.high),
-        **worst,
-        f"{first}_low": float(largest.low),
-        f"{first}_high": float(largest.high),
-    }
-    table = found.table().drop(columns=["ratio_low", "ratio_high"])
-    if measure == "selection_rate":
-        table = table.rename(columns=lambda name: name.replace("value_", names.value))
-    chance = found.noise_floor().quantile if found.estimable.any() else np.nan
-    return _Found(table, row, chance)
+    local = measured_locally(trial, measure, reference)
+    chance = local.noise_floor().quantile if local.estimable.any() else np.nan
+    rows = trial.rows
+    return _Found(local.estimates(), chance, len(rows.y), constant(rows, trial.key))
 
 
 @lru_cache(maxsize=2000)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from fairdash._wording import Kpi, change, interval, number, percent, plural, points
 from fairdash.methods import CATALOG
+from fairdash.metrics import Finding, Speech
 from fairdash.results.choices import shown_settings, verdict_words
 from fairdash.results.evaluation import (
     DI_HELP,
@@ -18,7 +19,7 @@ from fairdash.results.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
-from fairdash.results.measured import widest_gap
+from fairdash.results.measured import speech_of, widest_gap
 from fairdash.results.models import (
     Setting,
     known_models_of,
@@ -50,7 +51,7 @@ class Outcome:
         Paired changes against the baseline, if it was trained on a seed of it.
     chance : float
         Worst-1-DI of that method by chance, 95th percentile.
-    gap : mapping
+    gap : Finding
         Of `widest_gap`, of that method.
     """
 
@@ -61,7 +62,8 @@ class Outcome:
     changes: pd.DataFrame | None
     chance: float
     notes: str
-    gap: Mapping[Any, Any]
+    gap: Finding
+    speech: Speech
 
     def kpis(self) -> list[Kpi]:
         """Return accuracy, DI and Worst-1-DI with their change, and chance."""
@@ -88,7 +90,7 @@ class Outcome:
 
     def verdict(self) -> str:
         """Return what the method changes and who is worse off by it."""
-        return verdict_words(self.row, self.changes, self.gap)
+        return verdict_words(self.row, self.changes, self.gap, self.speech)
 
     def caption(self) -> str:
         """Say which rows and seeds, and the paired change with its interval."""
@@ -183,6 +185,7 @@ def outcome(store: Store, snapshot: Snapshot) -> Outcome:
         chance=chance_worst(store, main, dataset_id, subgroups),
         notes=" ".join(filter(None, [compared.note(), trained, fewer, pairs])),
         gap=widest_gap(store, main, dataset_id),
+        speech=speech_of(store, dataset_id),
     )
 
 

@@ -5,10 +5,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from fairdash import metrics
-from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     SCORE_MEASURES,
     Interval,
@@ -16,9 +13,7 @@ from fairdash.metrics import (
     for_all_pairs,
     ratio_interval,
 )
-from fairdash.results.models import Setting
-from fairdash.results.rows import Rows, Tested, tested
-from fairdash.store import Store
+from fairdash.results.rows import Rows, Tested
 
 
 def predicted(rows: Rows, key: str, measure: str) -> Any:
@@ -102,45 +97,8 @@ class NamedPair(NamedTuple):
         return float(low), float(high)
 
 
-def local_ratios(
-    store: Store,
-    model: Setting,
-    dataset_id: str,
-    subgroups: Subgroups,
-    measure: str = "selection_rate",
-    reference: str | None = None,
-) -> pd.DataFrame:
-    """Return the smallest over the largest value of the groups, inside subgroups.
-
-    With a ``reference`` the smallest value of the other groups over that of this one.
-    Over several seeds numbers are means over those in which a subgroup is estimable,
-    which must be half of them.
-
-    Returns
-    -------
-    DataFrame of subgroup, n, ratio, ratio_low, ratio_high, estimable, reason; first of
-    all rows, then one row per subgroup. NaN for ``calibration``, which has signs.
-    """
-    trials = tested(store, model, dataset_id, subgroups)
-    tables = pd.concat([_ratios(trial, measure, reference) for trial in trials])
-    by = tables.groupby("subgroup", sort=False, observed=True)
-    mean = by[["n", "ratio", "ratio_low", "ratio_high"]].mean()
-    estimable = 2 * by["estimable"].sum() >= len(trials)
-    mean[["ratio", "ratio_low", "ratio_high"]] = mean.drop(columns="n").where(estimable)
-    mean["estimable"] = estimable & mean["ratio"].notna()
-    reason = by["reason"].max().replace("", "undefined")
-    mean["reason"] = reason.where(~mean["estimable"], "")
-    return mean.reset_index()
-
-
 @lru_cache(maxsize=2000)
 def ratio_of_all(trial: Tested, measure: str, reference: str | None) -> Interval:
     """Return the smallest over the largest value over all rows of a trial."""
     asked = asked_of(trial.rows, trial.key, measure)
     return ratio_interval(**asked, reference=reference)
-
-
-@lru_cache(maxsize=500)
-def _ratios(trial: Tested, measure: str, reference: str | None) -> pd.DataFrame:
-    asked = asked_of(trial.rows, trial.key, measure, inside=True)
-    return metrics.local_ratios(**asked, reference=reference)

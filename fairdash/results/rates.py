@@ -9,13 +9,13 @@ from fairdash import metrics
 from fairdash._wording import Kpi, count, interval, number, percent, plural
 from fairdash.datasets import Dataset, Roles, Subgroups, split
 from fairdash.metrics import (
-    MEASURE_NAMES,
     BaseRates,
-    local_measure,
-    local_ratios,
-    mean_local_di,
+    LocalMeasure,
+    gap_table,
+    measure_in_text,
+    over_seeds,
 )
-from fairdash.results.local import in_text, not_estimable
+from fairdash.results.local import not_estimable, ratios_of
 
 
 def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
@@ -34,8 +34,11 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
 
 
 def base_rate_ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
-    """Return `fairdash.metrics.local_ratios` of base rates, weighted where rows are."""
-    return local_ratios(
+    """Return the ratios of base rates, first of all rows, then inside subgroups.
+
+    Columns are those of `fairdash.results.LocalResult.ratios`; weighted where rows are.
+    """
+    local = LocalMeasure.of(
         "selection_rate",
         None,
         dataset.y,
@@ -44,6 +47,7 @@ def base_rate_ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
         min_size=subgroups.min_size,
         sample_weight=dataset.sample_weight,
     )
+    return ratios_of(local.estimates(), "selection_rate", "")
 
 
 def promised_subgroups(
@@ -56,23 +60,25 @@ def promised_subgroups(
     """Return in which subgroups an audit can estimate a measure, and why not elsewhere.
 
     It looks at the test rows of ``seeds``, without any at all rows. The outcomes stand
-    for predictions: who has rows does not depend on these, precision excepted.
+    for predictions: who has rows does not depend on these, precision excepted. The
+    table is of `fairdash.metrics.gap_table`.
     """
     everywhere = np.arange(dataset.n_rows)
     labels, y = subgroups.label(dataset.frame), dataset.y
     named = "selection_rate" if measure == "precision" else measure
+    parts = [split(dataset, seed).test for seed in seeds] or [everywhere]
     tables = [
-        local_measure(
+        LocalMeasure.of(
             named,
             y[rows],
             y[rows],
             sensitive_features=dataset.groups[rows],
             subgroups=labels.iloc[rows],
             min_size=subgroups.min_size,
-        )
-        for rows in [split(dataset, s).test for s in seeds] or [everywhere]
+        ).estimates(seed=seed)
+        for seed, rows in enumerate(parts)
     ]
-    return mean_local_di(tables)
+    return gap_table(over_seeds(pd.concat(tables, ignore_index=True)), named)
 
 
 def first_measure(roles: Roles, asked: str) -> str:
@@ -94,7 +100,7 @@ def promised_of_scores(
     named where it is another than ``measure``.
     """
     first, known = first_measure(roles, measure), found["estimable"]
-    what = "" if first == measure else f" by {in_text(MEASURE_NAMES[first])}"
+    what = "" if first == measure else f" by {measure_in_text(first)}"
     return f"{roles.scores[0].column}: {known.sum()} of {len(known)} on all rows{what}"
 
 

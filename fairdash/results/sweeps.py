@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairdash._wording import Kpi, change, number, percent, points
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
-from fairdash.metrics import mean_local_di
+from fairdash.metrics import local_cells, over_seeds
 from fairdash.results.evaluation import chance_worst
 from fairdash.results.models import Setting, reference_of, settings
 from fairdash.results.rows import Inside, Kept, Rows, decided_part, rows_of
@@ -142,10 +142,10 @@ class StoredSweep:
         return {}
 
     def local(self, method: str) -> pd.DataFrame:
-        """Return local DI of all settings of a method on test rows, over seeds.
+        """Return estimates of all settings of a method on test rows, over seeds.
 
-        The "model" of `fairdash.metrics.mean_local_di` is the place of the setting,
-        "label" its name.
+        Of `fairdash.metrics.over_seeds`: selection rates and their gaps inside
+        subgroups; ``model`` is the place of the setting.
         """
         if method not in self._local:
             mine = np.flatnonzero(self.result.means["method"] == method).tolist()
@@ -168,13 +168,15 @@ class StoredSweep:
         tables = []
         for seed, by_place in keys.items():
             rows = rows_of(self.store, self.run.dataset_id, seed, self.subgroups)
+            local = local_cells(**rows.groups, sample_weight=rows.sample_weight)
             predicted = np.stack([rows.predictions(key) for key in by_place.values()])
-            table = rows.local_di(predicted)
-            order = np.array(list(by_place))
-            tables.append(table.assign(model=order[table["model"]]))
-        mean = mean_local_di(tables)
-        labels = [self.result.labels[place] for place in mean["model"]]
-        return mean.assign(label=labels)
+            tables += [
+                local.estimates(positives, seed=seed).assign(model=place)
+                for place, positives in zip(
+                    by_place, local.cells.count(predicted), strict=True
+                )
+            ]
+        return over_seeds(pd.concat(tables, ignore_index=True))
 
     def chance(self, place: int = 0) -> float:
         """Return what Worst-1-DI of a setting stays below by chance, on test rows."""

@@ -368,7 +368,8 @@ def show_changes(found: DriftResult) -> None:
     if table.empty:
         return
     one = st.column_config.NumberColumn(format="%.1f")
-    show_table(table, **{str(name): one for name in table.select_dtypes("float")})
+    floats = {str(name): one for name in table.select_dtypes("float")}
+    show_table(table, columns=floats)
 
 
 def show_shifts(found: DriftResult) -> None:
@@ -378,7 +379,7 @@ def show_shifts(found: DriftResult) -> None:
     tenth = st.column_config.NumberColumn(format="%.1f")
     shares = {str(name): tenth for name in shifts if str(name).endswith("(%)")}
     bar = st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1)
-    show_table(shifts, **shares, Shift=bar)
+    show_table(shifts, columns={**shares, "Shift": bar})
     heading(f"{found.label} on every table", FOUR_FIFTHS_RULE)
     pick_gap()
     if selection().gap == "ratio":

@@ -7,7 +7,7 @@ import streamlit as st
 
 from fairdash import plots, results
 from fairdash._escaping import plain
-from fairdash._wording import group_label, listing, spoken_group
+from fairdash._wording import group_label, listing
 from fairdash.audits import (
     SEARCH_WARNING,
     FoundSubgroups,
@@ -17,7 +17,7 @@ from fairdash.audits import (
 from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.jobs import submit
 from fairdash.metrics import MEASURE_NAMES, MEASURE_SYMBOLS
-from fairdash.results import Setting, beside_trained
+from fairdash.results import LocalResult, Setting, beside_trained
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
@@ -58,29 +58,21 @@ def pick_rows() -> bool:
     return bool(rows == "all")
 
 
-def draw_ratios(
-    models: Sequence[Setting],
-    data: str,
-    subgroups: Subgroups,
-    measure: str,
-    reference: str | None,
-) -> bool:
+def draw_ratios(result: LocalResult, model: Setting, feature: str) -> bool:
     """Draw ratios of the model looked at, if they are asked for; tell whether."""
     if selection().gap != "ratio":
         return False
-    model = models[-1]
-    table = results.local_ratios(store(), model, data, subgroups, measure, reference)
-    feature = store().dataset_record(data).roles.sensitive_feature
+    reference = result.reference
     figure(
         plots.plot_ratios(
-            table,
+            result.ratios,
             label=model.label,
-            measure=MEASURE_NAMES[measure],
+            measure=MEASURE_NAMES[result.measure],
             colour_role=model.colour_role,
             reference=reference and group_label(feature, reference),
         ),
         caption=f"{model.label}; 95% intervals (Donner and Zou 2012) for the pair "
-        "of groups that is farthest apart. Of calibration no ratio is defined.",
+        "of groups that is farthest apart. Calibration has no ratio.",
         how=f"{_RATIO_HOW} {FOUR_FIFTHS_RULE}",
         key="local ratios",
         control=pick_gap,
@@ -152,8 +144,7 @@ def find_section(
     except ValueError as error:
         problem("Subgroups cannot be searched", error)
         return
-    outcome = dataset.roles.spoken_outcome()
-    verdict(found.verdict(decided=f"predicted “{outcome}”", outcome=f"“{outcome}”"))
+    verdict(found.verdict(results.speech_of(store(), data)))
     figure(
         plots.plot_found_subgroups(
             found.tree,
@@ -238,7 +229,6 @@ def by_measure(
     groups, feature = dataset.group_names, roles.sensitive_feature
     shown = results.readable_measures(table, groups, feature, selection().gap)
     shown = shown.drop(columns=["In words", "Definition"])
-    names = {group_label(feature, one): spoken_group(feature, one) for one in groups}
     drawn = measure == "calibration" or results.is_own(model)
     beside = drawn and len(groups) == 2  # a wider table would be cut
     left, below = st.container(), st.container()
@@ -248,7 +238,7 @@ def by_measure(
     elif drawn:
         below, right = below.columns([1.15, 1], gap="medium")
     with left:
-        show_table(shown, **names)
+        show_table(shown)
     said = [
         f"**{name}**, {plain(symbol)}: {plain(words)}"
         for name, symbol, words in zip(

@@ -429,7 +429,8 @@ def test_a_run_without_a_finished_model_is_refused(tmp_path):
 )
 def test_no_small_count_is_shown_or_left_to_subtraction(counts, least):
     table = pd.DataFrame(counts, index=[str(i) for i in range(len(counts))])
-    hidden = hidden_names(table, least)
+    long = table.melt(ignore_index=False, value_name="n").rename_axis("subgroup")
+    hidden = hidden_names(long.reset_index(), least)
     shown = table.drop(index=hidden)
     assert (shown >= least).all(axis=None)
     assert len(hidden) != 1 or len(table) == 1

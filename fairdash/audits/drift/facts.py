@@ -24,13 +24,16 @@ from fairdash.audits.drift.tables import DriftTable
 from fairdash.metrics import (
     INTERVAL_KINDS,
     MEASURE_NAMES,
+    Finding,
     Interval,
+    Speech,
+    clause,
     gap_ends,
-    gap_words,
     in_points,
+    measure_in_text,
     whole_points,
 )
-from fairdash.results import in_text, not_estimable
+from fairdash.results import not_estimable
 
 _CARD = 20  # characters
 _ODDS = "equalized_odds_difference"
@@ -179,14 +182,8 @@ class DriftResult:
 
     def _changed(self, row: "pd.Series[float]", where: str) -> str:
         old, new = row["gap_before"], row["gap_after"]
-        words = gap_words(
-            self.rate,
-            self.low,
-            self.high,
-            -new,
-            decided=f"predicted “{self.outcome}”",
-            outcome=f"“{self.outcome}”",
-        )
+        after = Finding(self.rate, None, self.low, self.high, -new, np.nan, np.nan)
+        words = clause(after, Speech.of(self.outcome, ""))
         before, how = f"it was {self._size(old)}", "moves"
         if old * new < 0:
             often = self.rate.endswith("rate") or self.rate == "accuracy"
@@ -316,7 +313,7 @@ class DriftResult:
 
     def rate_words(self) -> str:
         """Return what gaps are in, inside a sentence."""
-        return RATE_WORDS.get(self.rate, in_text(MEASURE_NAMES[self.rate]))
+        return RATE_WORDS.get(self.rate, measure_in_text(self.rate))
 
     def driver_headline(self) -> str:
         """Return which subgroup brings most of the change of the gap over all rows.

@@ -12,7 +12,7 @@ from fairdash._wording import NO_SUBGROUPS
 from fairdash.audits.drift.tables import DriftTable
 from fairdash.metrics import (
     RATES,
-    Estimates,
+    CellValues,
     Interval,
     Measured,
     difference_of,
@@ -42,8 +42,8 @@ class GapCells:
     groups: tuple[str, ...]
     n: Float
     k: Float
-    inside: Estimates | None = None
-    overall: Estimates | None = None
+    inside: CellValues | None = None
+    overall: CellValues | None = None
     mass: tuple[Float, Float, Float] | None = None
 
     @classmethod

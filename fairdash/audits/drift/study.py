@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
-from fairdash._wording import spoken_group
+from fairdash._wording import group_label
 from fairdash.audits.drift.facts import DriftResult
 from fairdash.audits.drift.gaps import GapCells, gap_changes, gap_drivers
 from fairdash.audits.drift.points import (
@@ -117,8 +117,8 @@ def drift(
         measure=points_column(measure),
         rate=rate,
         outcome=dataset.roles.spoken_outcome(),
-        low=spoken_group(dataset.roles.sensitive_feature, before.groups[pair[0]]),
-        high=spoken_group(dataset.roles.sensitive_feature, before.groups[pair[1]]),
+        low=group_label(dataset.roles.sensitive_feature, before.groups[pair[0]]),
+        high=group_label(dataset.roles.sensitive_feature, before.groups[pair[1]]),
         seed=held.seed,
         tables=tuple(tables),
         against=place,

@@ -17,9 +17,11 @@ from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURES,
+    Finding,
+    Speech,
     error_costs,
-    gap_sentence,
     measure_by_group,
+    sentence,
 )
 from fairdash.results import (
     Setting,
@@ -71,7 +73,7 @@ class FoundSubgroups:
         has = "has a gap" if n == 1 else "have a gap"
         return f"{plural(n, 'subgroup')} {has} beyond chance, among all searched"
 
-    def verdict(self, *, decided: str, outcome: str) -> str:
+    def verdict(self, speech: Speech) -> str:
         """Return who is worse off in the first subgroup, or what could be seen."""
         searched = count(self.table.attrs["n_searched"])
         rows = f"all {plural(self.n_rows, 'row')}"
@@ -84,18 +86,18 @@ class FoundSubgroups:
                 f"from 0 as the first listed, {first['subgroup']}, comes up in "
                 f"{_p(first['p_adjusted'])} of tables without any gap ({rows})."
             )
-        sentence = gap_sentence(
+        found = Finding(
             self.measure,
+            str(first["subgroup"]),
             str(first["lower"]),
             str(first["higher"]),
             -float(first["gap"]),
             -float(first["ci_high"]),
             -float(first["ci_low"]),
-            decided=decided,
-            outcome=outcome,
+            int(first["n"]),
         )
         return (
-            f"{first['subgroup'][:1].upper()}{first['subgroup'][1:]}: {sentence} "
+            f"{sentence(found, speech)} "
             f"Adjusted p = {_p(first['p_adjusted'])}, as the first of {searched} "
             f"subgroups searched ({rows})."
         )

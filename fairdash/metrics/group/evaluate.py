@@ -1,6 +1,5 @@
 """Quality and fairness of many models at once, who decides at all, means over seeds."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +20,6 @@ from fairdash.metrics.group.counting import (
     row_weights,
     spread,
 )
-from fairdash.metrics.group.estimates import Measured, effective_rows
 from fairdash.metrics.group.intervals import (
     check_confidence,
     largest_gap,
@@ -29,6 +27,7 @@ from fairdash.metrics.group.intervals import (
     wilson_ends,
 )
 from fairdash.metrics.group.local import LocalCells, local_cells, mean_of_largest
+from fairdash.metrics.group.measured import Measured, effective_rows
 from fairdash.metrics.group.rates import ratio
 
 ACCEPTS_ALL, ACCEPTS_NONE = "accepts all", "accepts none"
@@ -273,69 +272,3 @@ def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame
             columns[f"{name}_sd"] = spreads[name].to_numpy(dtype=np.float64)
             columns[f"{name}_seeds"] = counts[name].to_numpy()
     return pd.DataFrame(columns, index=means.index).reset_index()
-
-
-def mean_local_di(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Average the tables of local DI over seeds, of one model or of several.
-
-    A gap, its interval and the rates are averaged over the seeds in which the subgroup
-    is estimable, and are NaN if these are less than half of the seeds; numbers of rows
-    are averaged over all seeds, 0 where a table lacks the subgroup. Widths are
-    averaged, not narrowed: see :func:`summarise_seeds`.
-
-    Parameters
-    ----------
-    tables : sequence of DataFrame of :func:`local_di` or :func:`local_measure`
-        One per seed, each with the same groups. Those of several models have a column
-        "model"; a model may lack some of the seeds.
-
-    Returns
-    -------
-    DataFrame with the columns of ``tables``, local_di_sd or gap_sd (NaN for one seed)
-    and n_seeds, in which the subgroup is estimable
-    """
-    if not tables:
-        raise ValueError("`tables` must hold the table of at least one seed.")
-    by = [name for name in ("model", "subgroup") if name in tables[0]]
-    rows = pd.concat(tables, ignore_index=True)
-    counts = [name for name in map(str, rows) if name == "n" or name.startswith("n_")]
-    values = rows.columns.difference([*counts, *by, "estimable", "reason"])
-    known = rows.assign(**rows[values].where(rows["estimable"]))
-    cells = known.groupby(by, sort=False, observed=True)
-    n_seeds = cells["estimable"].sum()
-    mean = cells[values.tolist()].mean()
-    gap = "local_di" if "local_di" in rows else "gap"
-    mean[f"{gap}_sd"] = cells[gap].std(ddof=1)
-    all_seeds = _all_seeds(tables, mean.index)
-    estimable = 2 * n_seeds >= all_seeds
-    mean = mean.where(estimable)
-    n_rows = cells[counts].sum().div(all_seeds, axis=0)  # none where it has no line
-    mean[counts] = n_rows.round().astype(np.int64)
-    mean["estimable"] = estimable
-    failing = known[~known["estimable"]].groupby(by, observed=True)
-    reasons = {name: _reason(seeds) for name, seeds in failing}
-    places = [name if len(by) > 1 else (name,) for name in mean.index]
-    pairs = zip(places, estimable, strict=True)
-    mean["reason"] = [
-        "" if shown else reasons.get(place, "0 rows") for place, shown in pairs
-    ]
-    mean["n_seeds"] = n_seeds
-    columns = [*tables[0].columns, f"{gap}_sd", "n_seeds"]
-    return mean.reset_index()[columns]
-
-
-def _all_seeds(tables: Sequence[pd.DataFrame], cells: pd.Index) -> Any:
-    """Return the number of seeds of the model of every cell."""
-    if "model" not in tables[0]:
-        return len(tables)
-    models = pd.concat([table["model"].drop_duplicates() for table in tables])
-    return cells.get_level_values("model").map(models.value_counts()).to_numpy()
-
-
-def _reason(failing: pd.DataFrame) -> str:
-    """Say why a subgroup is not estimable in the seeds where it is not."""
-    first = str(failing["reason"].iloc[0])
-    count = re.fullmatch(r"[\d,]+ rows?( .+)?", first)
-    if count is None:
-        return first
-    return f"{round(failing['n'].mean()):,} rows{count.group(1) or ''}"

@@ -19,8 +19,10 @@ from fairdash.metrics.group.counting import (
     spread,
     subgroup_codes,
 )
+from fairdash.metrics.group.estimates import block, estimates, gap_of
 from fairdash.metrics.group.intervals import (
     Bounds,
+    Interval,
     largest_gap,
     normal_quantile,
     wilson_ends,
@@ -87,6 +89,46 @@ class LocalCells:
                 "estimable": self.estimable,
                 "reason": list(self.reasons),
             }
+        )
+
+    def estimates(
+        self,
+        positives: Counts,
+        *,
+        model: str = "",
+        seed: int | None = None,
+        confidence: float = 0.95,
+    ) -> pd.DataFrame:
+        """Return selection rates and local DI of sums by subgroup and group.
+
+        A table of `fairdash.metrics.estimates`, as `LocalMeasure.estimates` has it.
+        """
+        rows, effective = self.cells.rows, self.cells.effective
+        rates = divide(positives, self.cells.mass)
+        reported, z = self.rates(positives), normal_quantile(confidence)
+        values = Interval(rates, *wilson_ends(rates, effective, z))
+        gaps = spread(reported), *self.ends(reported, confidence=confidence)
+        about: dict[str, Any] = {"subgroups": self.subgroups, "reasons": self.reasons}
+        return estimates(
+            [
+                block(
+                    "selection_rate",
+                    values,
+                    rows.astype(np.int64),
+                    groups=self.groups,
+                    method="Wilson",
+                    **about,
+                ),
+                block(
+                    gap_of("selection_rate"),
+                    Interval(*(part[:, None] for part in gaps)),
+                    rows.sum(axis=1, keepdims=True).astype(np.int64),
+                    method="Newcombe",
+                    **about,
+                ),
+            ],
+            model=model,
+            seed=seed,
         )
 
     def worst_k_di(self, y_pred: ArrayLike, k: int = 1) -> Counts:

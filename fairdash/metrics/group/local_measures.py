@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from fairdash._validation import check_one_of, check_whole
 from fairdash.metrics.group.chance import NoiseFloor, hand_out
 from fairdash.metrics.group.counting import divide, group_codes, spread
-from fairdash.metrics.group.estimates import Array, Estimates, Measured, support_words
+from fairdash.metrics.group.estimates import (
+    block,
+    estimates,
+    gap_of,
+    ratio_of_measure,
+    worst_of,
+)
 from fairdash.metrics.group.intervals import (
     Bounds,
     Interval,
@@ -26,6 +32,15 @@ from fairdash.metrics.group.local import (
     reason_of,
     undefined_of,
 )
+from fairdash.metrics.group.measured import Array, CellValues, Measured, support_words
+
+METHODS = {  # of the interval of a value, and of a gap, by kind of measure
+    "rate": ("Wilson", "Newcombe"),
+    "mean": ("normal", "normal"),
+    "square": ("normal", "normal"),
+    "cost": ("normal", "normal"),
+    "area": ("DeLong", "Zou and Donner"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +50,7 @@ class LocalMeasure:
     Attributes
     ----------
     group : int64 array of shape (n_rows,)
-    values : Estimates of shape (subgroups, groups)
+    values : CellValues of shape (subgroups, groups)
     reasons : tuple of str
         Why a subgroup is not estimable; empty where it is.
     reference : int or None
@@ -45,7 +60,7 @@ class LocalMeasure:
     measured: Measured
     cells: LocalCells
     group: NDArray[np.int64]
-    values: Estimates
+    values: CellValues
     reasons: tuple[str, ...]
     reference: int | None = None
 
@@ -94,7 +109,7 @@ class LocalMeasure:
         """Whether the gap of each subgroup is reported."""
         return np.array([reason == "" for reason in self.reasons], dtype=bool)
 
-    def reported(self) -> Estimates:
+    def reported(self) -> CellValues:
         """Return the estimates, NaN in subgroups that are not estimable."""
         return self.values.where(self.estimable[:, None])
 
@@ -133,6 +148,58 @@ class LocalMeasure:
             for name in (one, other)
         )
         return Interval(first.value - second.value, *difference_of(first, second))
+
+    def estimates(
+        self, *, model: str = "", seed: int | None = None, confidence: float = 0.95
+    ) -> pd.DataFrame:
+        """Return values, gaps and ratios over all rows and inside subgroups.
+
+        A table of `fairdash.metrics.estimates`; with it the means of the k = 1, 2 and 3
+        largest gaps.
+        """
+        measure, groups = self.measured.measure, self.cells.groups
+        whole = self.measured.estimate(self.group, len(groups))
+        kept, n = self.reported(), self.values.n
+        parts = [
+            (whole.reshape(1, -1), [None], [""], whole.n[None]),
+            (kept, self.cells.subgroups, self.reasons, n),
+        ]
+        blocks = []
+        for values, subgroups, reasons, rows in parts:
+            about: dict[str, Any] = {"subgroups": subgroups, "reasons": reasons}
+            of_cells = values.interval(confidence)
+            if values is kept:  # a rate is known wherever there are rows
+                of_cells = self.values.interval(confidence)
+            gap = Interval(self._apart(values.value), *self._ends(values, confidence))
+            ratio = self._ratio(values, confidence)
+            kind = METHODS[values.kind]
+            blocks.append(
+                block(measure, of_cells, rows, groups=groups, method=kind[0], **about)
+            )
+            blocks += [
+                block(
+                    name,
+                    Interval(*(np.atleast_1d(part)[:, None] for part in found)),
+                    rows.sum(axis=1, keepdims=True),
+                    method=method,
+                    **about,
+                )
+                for name, found, method in (
+                    (gap_of(measure), gap, kind[1]),
+                    (ratio_of_measure(measure), ratio, "Donner and Zou"),
+                )
+            ]
+        blocks += [
+            block(
+                worst_of(measure, k),
+                Interval(*(np.reshape(p, (1, 1)) for p in self.worst(k))),
+                len(self.group),
+                subgroups=[None],
+                method=METHODS[kept.kind][1],
+            )
+            for k in (1, 2, 3)
+        ]
+        return estimates(blocks, model=model, seed=seed)
 
     def table(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of `local_measure`."""
@@ -187,7 +254,7 @@ class LocalMeasure:
             float(samples.mean()), float(np.quantile(samples, 0.95)), samples
         )
 
-    def _ends(self, found: Estimates, confidence: float, axes: int = 1) -> Bounds:
+    def _ends(self, found: CellValues, confidence: float, axes: int = 1) -> Bounds:
         """Return the interval of the largest difference."""
         return largest_gap(
             found.value,
@@ -204,7 +271,7 @@ class LocalMeasure:
             return spread(value)
         return np.abs(value - value[..., [self.reference]]).max(axis=-1)
 
-    def _ratio(self, kept: Estimates, confidence: float) -> Interval:
+    def _ratio(self, kept: CellValues, confidence: float) -> Interval:
         """Return `smallest_ratio` of every subgroup; NaN of what has signs."""
         if kept.kind == "mean":
             return Interval(*np.full((3, len(kept.value)), np.nan))
@@ -266,32 +333,3 @@ def local_measure(
         pos_label=pos_label,
         reference=reference,
     ).table(confidence=confidence)
-
-
-def local_ratios(
-    measure: str,
-    y_true: ArrayLike | None,
-    y_pred: ArrayLike,
-    *,
-    subgroups: ArrayLike,
-    min_size: int = 50,
-    **asked: Any,
-) -> pd.DataFrame:
-    """Return the ratios of :func:`local_measure`, first that of all rows.
-
-    ``asked`` and the other parameters are those of :func:`local_measure`, and folds.
-
-    Returns
-    -------
-    DataFrame of subgroup ("All rows", then one row each), n, ratio, ratio_low,
-    ratio_high, estimable, reason
-    """
-    everybody = {"subgroups": np.full(np.shape(y_pred), "All rows"), "min_size": 1}
-    inside = {"subgroups": subgroups, "min_size": min_size}
-    whole, local = (
-        LocalMeasure.of(measure, y_true, y_pred, **asked, **cut).table()
-        for cut in (everybody, inside)
-    )
-    both = pd.concat([whole, local.astype({"subgroup": str})], ignore_index=True)
-    columns = ["subgroup", "n", "ratio", "ratio_low", "ratio_high", "estimable"]
-    return both[[*columns, "reason"]]

@@ -23,7 +23,6 @@ from fairdash.metrics.group.counting import (
     row_weights,
     spread,
 )
-from fairdash.metrics.group.estimates import Estimates, Measured
 from fairdash.metrics.group.intervals import (
     Interval,
     check_confidence,
@@ -34,6 +33,7 @@ from fairdash.metrics.group.intervals import (
     smallest_ratio,
     wilson_ends,
 )
+from fairdash.metrics.group.measured import CellValues, Measured
 from fairdash.metrics.group.words import best_off
 
 _FEW = 12  # distinct scores that are each a bin
@@ -119,7 +119,9 @@ def measure_by_group(
     return _table(groups.names, found, confidence)
 
 
-def _table(names: tuple[str, ...], found: Estimates, confidence: float) -> pd.DataFrame:
+def _table(
+    names: tuple[str, ...], found: CellValues, confidence: float
+) -> pd.DataFrame:
     value, low, high = found.interval(confidence)
     ends = {"value": value, "ci_low": low, "ci_high": high}
     return pd.DataFrame({"group": list(names), **ends, "n": found.n})

@@ -16,7 +16,7 @@ from fairdash.metrics.group.counting import (
     probability_models,
     spread,
 )
-from fairdash.metrics.group.estimates import Measured
+from fairdash.metrics.group.measured import Measured
 
 _METHODS = ("between_groups", "to_overall")
 _ODDS = ("true_positive_rate", "false_positive_rate")

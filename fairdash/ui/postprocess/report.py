@@ -181,16 +181,12 @@ def local_before_after(
     corrections = local_corrections(
         dataset_id, choice.source, subgroups, on_test=choice.on_test
     )
-    cells, overall, excluded = corrections.compare(ramp.report.h, ramp.fitted.gamma)
-    groups = corrections.reported.rows.names
-    feature = ramp.data.columns[0]
+    compared = corrections.compare(ramp.report.h, ramp.fitted.gamma)
     return plot_corrections(
-        cells,
-        overall,
-        groups=groups,
-        excluded=excluded,
+        **compared.drawn(),
+        groups=corrections.reported.rows.names,
         rows=ramp.rows,
-        feature=feature,
+        feature=ramp.data.columns[0],
     )
 
 
@@ -219,7 +215,7 @@ def changed_by_group(ramp: Ramp) -> None:
     table = ramp.report.changed.drop(columns=["changed", "spread"])
     table["group"] = [*map(ramp.label, table["group"])]
     whole = st.column_config.NumberColumn(format="%.0f")
-    show_table(table, up=whole, down=whole)
+    show_table(table, columns={"up": whole, "down": whole})
     st.caption(
         f"Expected decisions of {ramp.rows} rows: rates before and after, and how many "
         "go from 0 to 1 (up) and from 1 to 0 (down). Accuracy is not known without an "

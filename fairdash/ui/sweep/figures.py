@@ -5,6 +5,7 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash.methods import CATALOG, Param
+from fairdash.metrics import gap_table
 from fairdash.results import (
     OWN_NOTE,
     StoredSweep,
@@ -166,9 +167,8 @@ def draw_table(sweep: StoredSweep, state: Controls) -> None:
     """Offer local DI of the chosen setting as a table."""
 
     def of_place() -> pd.DataFrame:
-        tables = sweep.local(state.method)
-        mine = tables[tables["model"] == state.place]
-        return mine.drop(columns=["model", "label"])
+        tables = gap_table(sweep.local(state.method), "selection_rate")
+        return tables[tables["model"] == state.place].drop(columns="model")
 
     table = sweep.once(of_place, "local", state.place)
     table_below(table)

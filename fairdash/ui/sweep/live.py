@@ -22,6 +22,7 @@ import streamlit as st
 from fairdash import plots
 from fairdash._wording import Kpi, floor_words, group_label, interval, number
 from fairdash.methods import CATALOG
+from fairdash.metrics import gap_table, value_table
 from fairdash.results import StoredSweep, weights
 from fairdash.sweep import PARITY, Point, position_of, value_at
 from fairdash.ui.sweep.controls import Controls, labels, move
@@ -128,17 +129,20 @@ def _all_inside(
     dataset = store().dataset(sweep.run.dataset_id)
     groups, feature = dataset.group_names, dataset.roles.sensitive_feature
     places = [place for place, _ in _rows(sweep.result.at(method, others))]
-    by_place = dict(list(tables.groupby("model")))
-    shown = tables[tables["model"].isin(places)]
+    gaps = gap_table(tables, "selection_rate")
+    shown = gaps[gaps["model"].isin(places)]
+    by_place = dict(list(shown.groupby("model")))
+    values = value_table(tables, "selection_rate")
+    first = values[values["model"] == places[0]].set_index(["subgroup", "group"])["n"]
     chance = {place: sweep.chance(place) for place in places}
-    ends = [shown["ci_high"].max(), shown["local_di"].max(), 0.05]
+    ends = [shown["ci_high"].max(), shown["gap"].max(), 0.05]
     ends += [1.1 * floor for floor in chance.values()]
     ends += sweep.result.means[f"test_{PARITY}"].iloc[places].tolist()
     return {
         "rows": [
             {
                 "name": str(row["subgroup"]),
-                "counts": [int(row[f"n_{name}"]) for name in groups],
+                "counts": [int(first[row["subgroup"], name]) for name in groups],
                 "reason": row["reason"],
             }
             for row in by_place[places[0]].to_dict("records")
@@ -169,9 +173,10 @@ def _inside(
 ) -> dict[str, Any]:
     """Return local DI and r of a setting as the browser draws them."""
     label = sweep.result.labels[place]
-    values = cells[["local_di", "ci_low", "ci_high"]].round(_DIGITS).to_numpy()
+    values = cells[["gap", "ci_low", "ci_high"]].round(_DIGITS).to_numpy()
     constant = float(sweep.result.means.iloc[place].get("test_constant", 0.0))
-    finding = plots.local_finding(cells, label=label, chance=chance, constant=constant)
+    named = cells.assign(label=label)
+    finding = plots.local_finding(named, label=label, chance=chance, constant=constant)
     ratio = weights(sweep.trials_at(place))
     drawn = None
     if ratio is not None:

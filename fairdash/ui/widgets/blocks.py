@@ -131,7 +131,9 @@ def table_below(table: pd.DataFrame, sent: Any = None) -> None:
         show_table(table, sent)
 
 
-def show_table(table: pd.DataFrame, sent: Any = None, **columns: Any) -> None:
+def show_table(
+    table: pd.DataFrame, sent: Any = None, *, columns: Mapping[str, Any] | None = None
+) -> None:
     """Draw a table of numbers, by default with three decimals of every share.
 
     ``sent`` is the table in Arrow's form where that is made already; ``columns`` are
@@ -145,7 +147,7 @@ def show_table(table: pd.DataFrame, sent: Any = None, **columns: Any) -> None:
         style: Any = table.reset_index(drop=True).style
         shown = style.format(number, subset=signed)
         config |= {name: {} for name in signed}
-    for name, own in columns.items():
+    for name, own in (columns or {}).items():
         named = isinstance(own, str)
         config[name] = {**config.get(name, {}), "label": own} if named else own
     st.dataframe(shown, hide_index=True, column_config=config, placeholder="–")

@@ -1,0 +1,189 @@
+"""Findings: who differs from whom, where, by which measure and how much, in one form.
+
+One `sentence` writes them all, so a finding reads alike on a page, in a report, in a
+shell and in a notebook.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+from fairdash._wording import MINUS, group_label
+from fairdash.metrics.group.measured import COST, error_costs
+from fairdash.metrics.group.words import MEASURE_NAMES, MeasureWords
+
+_AMONG = {
+    "true_positive_rate": "among rows with {outcome}, ",
+    "false_positive_rate": "among rows without {outcome}, ",
+    "false_negative_rate": "among rows with {outcome}, ",
+    "precision": "among rows {decided}, ",
+}
+_DECIDED = "{group} is {decided} {points} {often} than {other}"
+_CLAUSES = MeasureWords(
+    {
+        "selection_rate": _DECIDED,
+        "true_positive_rate": _DECIDED,
+        "false_positive_rate": _DECIDED,
+        "false_negative_rate": "{group} is wrongly not {decided} {points} {often} than "
+        "{other}",
+        "precision": "{outcome} is {points} {frequent} for {group} than for {other}",
+        "accuracy": "decisions are right {points} {often} for {group} than for {other}",
+        "calibration": "scores are {points} {higher} against outcomes for {group} "
+        "than for {other}",
+        "brier": "the Brier score is {decimals} {higher} for {group} than for {other}",
+        "auc": "the AUC is {decimals} {higher} for {group} than for {other}",
+        COST: "wrong decisions cost {decimals} a row {more} for {group} than for "
+        "{other}",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A difference between two groups, with its interval.
+
+    Attributes
+    ----------
+    subgroup : str or None
+        Where; None for all rows.
+    group, reference : str
+        Who, and than whom: values of the sensitive feature.
+    value, low, high : float
+        The measure of ``group`` minus that of ``reference``, and its interval.
+    n : int
+        Rows that the difference is about.
+    sure : bool
+        Whether it is said as a difference; else ``reason`` says why not.
+    """
+
+    measure: str
+    subgroup: str | None
+    group: str
+    reference: str
+    value: float
+    low: float
+    high: float
+    n: int = 0
+    sure: bool = True
+    reason: str = ""
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval excludes 0."""
+        return bool(self.low > 0 or self.high < 0)
+
+    def turned(self) -> "Finding":
+        """Return the same difference, said of the other group."""
+        return replace(
+            self,
+            group=self.reference,
+            reference=self.group,
+            value=-self.value,
+            low=-self.high,
+            high=-self.low,
+        )
+
+
+@dataclass(frozen=True)
+class Speech:
+    """What a table calls a positive decision, the outcome, and the column of groups."""
+
+    decided: str = "predicted positive"
+    outcome: str = "outcome 1"
+    feature: str = ""
+
+    @classmethod
+    def of(cls, outcome: str, feature: str) -> "Speech":
+        """Return the words for a predicted outcome, such as "approved = yes"."""
+        return cls(f"predicted “{outcome}”", f"“{outcome}”", feature)
+
+
+def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:
+    """Return who differs from whom and by how much, without an interval.
+
+    ``size`` is said instead of the size of the difference.
+
+    Examples
+    --------
+    >>> women = Finding("selection_rate", None, "women", "men", -0.24, -0.3, -0.18)
+    >>> clause(women, Speech("approved", feature="gender"))
+    'gender: women is approved 24 points less often than gender: men'
+    """
+    more, measure = finding.value > 0, finding.measure
+    text = _AMONG.get(measure, "") + _CLAUSES[measure]
+    return text.format(
+        group=group_label(speech.feature, finding.group),
+        other=group_label(speech.feature, finding.reference),
+        decided=speech.decided,
+        outcome=speech.outcome,
+        points=size or whole_points(finding.value),
+        decimals=size or f"{abs(finding.value):.3f}",
+        often="more often" if more else "less often",
+        frequent="more frequent" if more else "less frequent",
+        higher="higher" if more else "lower",
+        more="more" if more else "less",
+    )
+
+
+def sentence(
+    finding: Finding, speech: Speech | None = None, *, model: str = "", rows: str = ""
+) -> str:
+    """Return a finding as one sentence, with its interval.
+
+    Parameters
+    ----------
+    model : str, optional
+        Whose decisions these are.
+    rows : str, optional
+        What to say of the rows, beside the interval.
+    """
+    speech = speech or Speech()
+    if math.isnan(finding.value):
+        name = measure_in_text(finding.measure)
+        groups = (
+            group_label(speech.feature, group)
+            for group in (finding.group, finding.reference)
+        )
+        return f"The {name} of {' or '.join(groups)} is undefined."
+    place = "" if finding.subgroup is None else f"in {finding.subgroup}, "
+    by = f"by {model}, " if model else ""
+    ends = gap_ends(finding.measure, finding.value, finding.low, finding.high)
+    inside = "; ".join(filter(None, [ends, rows]))
+    said = f"{place}{by}{clause(finding, speech)} ({inside})."
+    name = group_label(speech.feature, finding.group)
+    return said if said.startswith(f"{name} ") else f"{said[0].upper()}{said[1:]}"
+
+
+def measure_in_text(measure: str) -> str:
+    """Return a measure's name inside a sentence: "false positive rate", "AUC"."""
+    name = MEASURE_NAMES[measure]
+    proper = name.isupper() or name.startswith("Brier")
+    return name if proper else name[0].lower() + name[1:]
+
+
+def in_points(measure: str) -> bool:
+    """Tell whether gaps of a measure are in percentage points, not in decimals."""
+    return measure not in ("auc", "brier") and error_costs(measure) is None
+
+
+def gap_ends(measure: str, difference: float, low: float, high: float) -> str:
+    """Return the interval of a difference, turned to its sign: "13 to 34".
+
+    In points, and for AUC, Brier score and error cost in decimals; "no interval"
+    if undefined.
+    """
+    if math.isnan(low) or math.isnan(high):
+        return "no interval"
+    ends = (low, high) if difference > 0 else (-high, -low)
+    scale, usual = (100, 0) if in_points(measure) else (1, 3)
+    # a rounded end must not say that an interval reaches 0, or does not, wrongly
+    near = min((abs(scale * end) for end in ends if end), default=1.0)
+    more = (n for n in range(usual, usual + 3) if near >= 0.5 / 10**n)
+    digits = next(more, usual)
+    shown = (f"{scale * end:z.{digits}f}" for end in ends)
+    return " to ".join(end.replace("-", MINUS) for end in shown)
+
+
+def whole_points(difference: float) -> str:
+    """Return the size of a difference of shares: 24 points, 1 point, 0 points."""
+    n = round(100 * abs(difference))
+    return f"{n} point" if n == 1 else f"{n} points"
