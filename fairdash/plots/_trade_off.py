@@ -169,7 +169,8 @@ def plot_corrections(
     """Local DI before and after corrections.
 
     The tables are as for `plot_local_di`, their labels those of
-    `fairdash.postprocessing.LocalComparison`; the first is no correction. For those ``excluded`` the subgroups are too small.
+    `fairdash.postprocessing.LocalComparison`; the first is no correction. For those
+    ``excluded`` the subgroups are too small.
     """
     roles = [_ROLES[label] for label in overall["label"]]
     models = overall.assign(colour_role=roles)
