@@ -74,15 +74,16 @@ def local_by_measure(
     tables, rows, chances = [], [], []
     for model in compared.models:
         measured = [
-            (trial.seed, _measured(trial, measure, reference))
+            _measured(trial, measure, reference)
             for trial in tested(store, model, dataset_id, subgroups)
         ]
-        parts = [one.estimates.assign(seed=seed) for seed, one in measured]
+        # on all rows the trials of several seeds are of the same rows
+        parts = [one.estimates.assign(seed=k) for k, one in enumerate(measured)]
         tables.append(
             over_seeds(pd.concat(parts, ignore_index=True).assign(model=model.label))
         )
-        rows.append(_model_row(model, tables[-1], measure, [m for _, m in measured]))
-        chances.append(float(np.mean([one.chance for _, one in measured])))
+        rows.append(_model_row(model, tables[-1], measure, measured))
+        chances.append(float(np.mean([one.chance for one in measured])))
     changes = None
     plain = measure == "selection_rate" and reference is None
     if plain and main is not first and not any(map(is_own, models)):

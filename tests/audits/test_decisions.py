@@ -20,13 +20,14 @@ from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURES,
     SCORE_MEASURES,
+    Finding,
     LocalMeasure,
     gap_ends,
-    gap_sentence,
     local_measure,
     measure_by_group,
     measure_gaps,
     newcombe_interval,
+    sentence,
 )
 
 DATA = os.environ.get("FAIRDASH_DATA")
@@ -88,14 +89,14 @@ def test_gaps_are_signed_and_named_as_one_would_say_it():
         None, pred, sensitive_features=group, decided="approved", outcome="repayment"
     )
     assert (
-        found.verdict == "Women are approved 24 points less often than men (18 to 30)."
+        found.verdict == "Women is approved 24 points less often than men (18 to 30)."
     )
     row = found.gaps.iloc[0]
     assert (row["group"], row["reference"], row["clear"]) == ("Women", "men", True)
     assert row["difference"] == pytest.approx(-0.24)
     assert row["ratio"] == pytest.approx(0.52)
     turned = fairdash.audit(None, pred, sensitive_features=group, favourable=False)
-    assert turned.verdict.startswith("men are predicted positive 24 points more often")
+    assert turned.verdict.startswith("men is predicted positive 24 points more often")
     held = fairdash.audit(None, pred, sensitive_features=group, reference="Women")
     assert held.gaps["sentence"].tolist() == [turned.verdict]
 
@@ -105,7 +106,7 @@ def test_without_a_gap_the_verdict_claims_none():
     pred = np.repeat([0, 1], 200)
     found = fairdash.audit(None, pred, sensitive_features=group)
     assert found.verdict.startswith("No gap between groups is clear")
-    assert "The widest: b are predicted positive 0 points" in found.verdict
+    assert "The widest: b is predicted positive 0 points" in found.verdict
     assert found.gaps["sentence"].str.contains("−").all()
 
 
@@ -161,8 +162,9 @@ def test_the_verdict_is_of_the_measure_asked_first_then_of_all_at_once():
     )
     ends = gap_ends("selection_rate", 1, float(low), float(high))
     assert (
-        "The widest gap inside a subgroup, beyond chance: in part s, women are "
-        f"predicted positive 50 points less often than men ({ends})." in found.verdict
+        "The widest gap inside a subgroup, beyond chance: in part s, sex: women "
+        "is predicted positive 50 points less often than sex: men "
+        f"({ends})." in found.verdict
     )
     (told,) = re.findall(r"Clear for all 6 measures at once: (.*?)\.", found.verdict)
     sure = found.gaps.set_index("measure")["clear_at_once"]
@@ -284,17 +286,17 @@ def test_compas_has_the_error_rates_that_propublica_published():
 
 def test_every_measure_has_a_sentence_with_its_sign():
     words = {
-        measure: gap_sentence(measure, "a", "b", -0.104, -0.15, 0.004)
+        measure: sentence(Finding(measure, None, "a", "b", -0.104, -0.15, 0.004))
         for measure in MEASURES
     }
     assert words == {
-        "selection_rate": "a are predicted positive 10 points less often than b "
+        "selection_rate": "a is predicted positive 10 points less often than b "
         "(−0.4 to 15.0).",
-        "true_positive_rate": "Among rows with outcome 1, a are predicted positive 10 "
+        "true_positive_rate": "Among rows with outcome 1, a is predicted positive 10 "
         "points less often than b (−0.4 to 15.0).",
-        "false_positive_rate": "Among rows without outcome 1, a are predicted positive "
+        "false_positive_rate": "Among rows without outcome 1, a is predicted positive "
         "10 points less often than b (−0.4 to 15.0).",
-        "false_negative_rate": "Among rows with outcome 1, a are wrongly not predicted "
+        "false_negative_rate": "Among rows with outcome 1, a is wrongly not predicted "
         "positive 10 points less often than b (−0.4 to 15.0).",
         "precision": "Among rows predicted positive, outcome 1 is 10 points less "
         "frequent for a than for b (−0.4 to 15.0).",
@@ -305,7 +307,7 @@ def test_every_measure_has_a_sentence_with_its_sign():
         "brier": "The Brier score is 0.104 lower for a than for b (−0.004 to 0.150).",
         "auc": "The AUC is 0.104 lower for a than for b (−0.004 to 0.150).",
     }
-    undefined = gap_sentence("auc", "a", "b", np.nan, np.nan, np.nan)
+    undefined = sentence(Finding("auc", None, "a", "b", np.nan, np.nan, np.nan))
     assert undefined == "The AUC of a or b is undefined."
 
 

@@ -21,6 +21,7 @@ from fairdash.audits import (
 )
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import finished_file, queue, unpack_runs
+from fairdash.metrics import Speech
 from fairdash.results import StoredSweep, known_models_of, rows_of, searched_words
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, choose_certified
@@ -63,7 +64,7 @@ def test_subgroups_are_searched_on_validation_rows_of_the_first_seed(sweep):
     assert list(found.table["subgroup"]) == list(again["subgroup"])
     assert found.table["z"].tolist() == again["z"].tolist()
     assert (found.part, found.seed, found.n_rows) == ("validation", 0, len(seen))
-    said = found.verdict(decided="approved", outcome="approved")
+    said = found.verdict(Speech("approved", "approved"))
     assert f"{len(seen):,} validation rows of seed 0" in said
     assert offered(found) == list(found.beyond["subgroup"])
 

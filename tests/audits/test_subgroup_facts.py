@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.audits import FoundSubgroups, find_subgroups, refinements
-from fairdash.metrics import measure_by_group
+from fairdash.metrics import Speech, measure_by_group
 from fairdash.plots import plot_found_subgroups
 
 
@@ -54,7 +54,7 @@ def found(gap, z, p, n=1):
 def test_headline_verdict_and_figure_agree_with_the_table(gap, z, p, n):
     result = found(gap, z, p, n)
     headline = result.headline()
-    text = result.verdict(decided="approved", outcome="approved = yes")
+    text = result.verdict(Speech("approved", "approved = yes"))
     assert len(headline) <= 70
     assert "83,621" in text
     assert "1,800 test rows of seed 0" in text
@@ -65,9 +65,9 @@ def test_headline_verdict_and_figure_agree_with_the_table(gap, z, p, n):
     else:
         assert int(re.match(r"\d+", headline)[0]) == n
         points = round(100 * gap)
-        assert f"Female are approved {points} point" in text
+        assert f"Female is approved {points} point" in text
         assert "less often than Male" in text
-        assert text.startswith("Age 0 and site Port: ")
+        assert text.startswith("In age 0 and site Port, ")
     picture = plot_found_subgroups(
         result.tree, groups=("Female", "Male"), headline=headline, rate="P(ŷ = 1)"
     )

@@ -11,13 +11,15 @@ from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURES,
     SCORE_MEASURES,
+    Finding,
+    Speech,
     best_off,
     expected_measure,
-    gap_sentence,
     local_measure,
     measure_by_group,
     measure_gaps,
     measure_ratio,
+    sentence,
     wilson_interval,
 )
 
@@ -166,9 +168,9 @@ def test_weights_of_errors_that_are_no_numbers_are_refused(ratio):
 
 
 def test_an_error_cost_has_words():
-    words = gap_sentence("error_cost 3:1", "Women", "men", 0.12, 0.05, 0.2)
+    words = sentence(Finding("error_cost 3:1", None, "women", "men", 0.12, 0.05, 0.2))
     assert words == (
-        "Wrong decisions cost 0.120 a row more for Women than for men (0.050 to 0.200)."
+        "Wrong decisions cost 0.120 a row more for women than for men (0.050 to 0.200)."
     )
     assert MEASURE_NAMES["error_cost 3:1"] == "Error cost 3 : 1"
     assert best_off("error_cost 3:1", np.array([0.4, 0.3])) == 1
@@ -177,11 +179,13 @@ def test_an_error_cost_has_words():
 
 
 def test_an_end_near_zero_keeps_its_sign_and_zero_has_none():
-    asked = "accuracy", "a", "b", 0.02
-    assert "(−0.03 to 3.10)" in gap_sentence(*asked, -0.0003, 0.031)
-    assert "(0 to 3)" in gap_sentence(*asked, -0.0, 0.031)
-    assert "(0 to 9)" in gap_sentence(*asked, 0.00003, 0.088)
-    assert "(−0.4 to 3.1)" in gap_sentence(*asked, -0.004, 0.031)
+    def said(low, high):
+        return sentence(Finding("accuracy", None, "a", "b", 0.02, low, high))
+
+    assert "(−0.03 to 3.10)" in said(-0.0003, 0.031)
+    assert "(0 to 3)" in said(-0.0, 0.031)
+    assert "(0 to 9)" in said(0.00003, 0.088)
+    assert "(−0.4 to 3.1)" in said(-0.004, 0.031)
 
 
 def test_a_missing_label_is_no_negative_one():
@@ -258,5 +262,5 @@ def test_no_end_is_a_share_of_errors_above_all():
             min_size=1,
         )
         assert gap["ci_high"].item() <= most
-    sentence = gap_sentence("brier", "A", "B", np.nan, np.nan, np.nan)
-    assert sentence == "The Brier score of A or B is undefined."
+    nothing = Finding("brier", None, "A", "B", np.nan, np.nan, np.nan)
+    assert sentence(nothing, Speech()) == "The Brier score of A or B is undefined."

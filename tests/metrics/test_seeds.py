@@ -4,7 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.metrics import evaluate, local_di, mean_local_di, summarise_seeds
+from fairdash.metrics import (
+    LocalMeasure,
+    evaluate,
+    gap_table,
+    local_cells,
+    local_di,
+    over_seeds,
+    summarise_seeds,
+    value_table,
+)
 
 ROWS = pd.DataFrame(
     {
@@ -53,60 +62,100 @@ def test_an_unknown_column_is_refused():
         summarise_seeds(ROWS, ["method", "lambda"])
 
 
-def test_mean_local_di_averages_over_the_seeds_where_a_subgroup_is_estimable(rows):
-    first = local_di(rows.y_pred[0], **rows.where)
-    second = local_di(rows.y_pred[1], **rows.where, min_size=1)
-    table = mean_local_di([first, second])
-    assert table["subgroup"].tolist() == first["subgroup"].tolist()
+def estimates_of(y_pred, where, seed=0, **changed):
+    inside = {**where, **changed}
+    local = local_cells(**inside)
+    return local.estimates(local.cells.count(y_pred[None])[0], seed=seed)
+
+
+def averaged(*tables):
+    mean = over_seeds(pd.concat(tables, ignore_index=True))
+    return gap_table(mean, "selection_rate")
+
+
+def test_gaps_are_averaged_over_the_seeds_where_a_subgroup_is_estimable(rows):
+    first = estimates_of(rows.y_pred[0], rows.where)
+    second = estimates_of(rows.y_pred[1], rows.where, seed=1, min_size=1)
+    table = averaged(first, second)
+    one, other = (gap_table(seed, "selection_rate") for seed in (first, second))
+    assert table["subgroup"].tolist() == one["subgroup"].tolist()
     assert table["n_seeds"].tolist() == [2, 2, 2, 1]
-    both = table.head(3)
-    expected = (first["local_di"] + second["local_di"]).head(3) / 2
-    assert np.allclose(both["local_di"], expected)
-    rare, alone = table.iloc[3], second.iloc[3]
-    assert rare["estimable"]
-    assert rare["reason"] == ""
-    assert rare["ci_low"] == alone["ci_low"]
-    assert np.isnan(rare["local_di_sd"])
+    expected = (one["gap"] + other["gap"]).head(3) / 2
+    assert np.allclose(table["gap"].head(3), expected)
+    rare = table.iloc[3]
+    assert (rare["estimable"], rare["reason"]) == (True, "")
+    assert rare["ci_low"] == other["ci_low"].iloc[3]
+    assert np.isnan(rare["gap_sd"])
 
 
 def test_the_mean_over_one_seed_is_the_table_itself(rows):
-    one = local_di(rows.y_pred[0], **rows.where)
-    table = mean_local_di([one])[one.columns]
-    shown = one["estimable"]
-    pd.testing.assert_frame_equal(table[shown], one[shown])
-    assert table[~shown]["reason"].tolist() == one[~shown]["reason"].tolist()
-    with pytest.raises(ValueError, match="at least one seed"):
-        mean_local_di([])
+    one = estimates_of(rows.y_pred[0], rows.where)
+    table, alone = averaged(one), gap_table(one, "selection_rate")
+    shown = alone["estimable"]
+    pd.testing.assert_frame_equal(table[shown][alone.columns], alone[shown])
+    assert table[~shown]["reason"].tolist() == alone[~shown]["reason"].tolist()
+    values = value_table(over_seeds(one), "selection_rate")
+    assert values["value"].isna().sum() == 2 * (~shown).sum()
 
 
 def test_a_subgroup_that_few_seeds_can_estimate_is_not_estimable(rows):
-    never = local_di(rows.y_pred[0], **rows.where)
-    once = local_di(rows.y_pred[0], **rows.where, min_size=1)
-    rare = mean_local_di([once, never, never]).iloc[3]
-    assert not rare["estimable"]
-    assert rare["reason"] == f"{never['n'].iloc[3]} rows"
-    assert rare["n_seeds"] == 1
-    assert np.isnan(rare["local_di"])
+    never = [estimates_of(rows.y_pred[0], rows.where, seed) for seed in (1, 2)]
+    once = estimates_of(rows.y_pred[0], rows.where, 0, min_size=1)
+    rare = averaged(once, *never).iloc[3]
+    assert (rare["estimable"], rare["n_seeds"]) == (False, 1)
+    assert rare["reason"] == f"{rare['n']} rows"
+    assert np.isnan(rare["gap"])
 
 
 def test_several_models_are_averaged_each_over_the_seeds_it_has(rows):
-    first = local_di(rows.y_pred, **rows.where)
-    second = local_di(1 - rows.y_pred[:2], **rows.where, min_size=1)
-    together = mean_local_di([first, second])
-    for model in range(3):
-        tables = [t[t["model"] == model].drop(columns="model") for t in (first, second)]
-        alone = mean_local_di([table for table in tables if len(table)])
-        mine = together[together["model"] == model].drop(columns="model")
-        pd.testing.assert_frame_equal(
-            mine.reset_index(drop=True), alone, check_dtype=False
+    tables = {
+        (model, seed): estimates_of(rows.y_pred[model], rows.where, seed).assign(
+            model=f"m{model}"
         )
+        for model, seed in [(0, 0), (0, 1), (1, 0)]
+    }
+    together = averaged(*tables.values())
+    for model in (0, 1):
+        alone = averaged(*(t for (m, _), t in tables.items() if m == model))
+        mine = together[together["model"] == f"m{model}"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(mine, alone)
 
 
-def test_a_subgroup_that_most_tables_lack_has_no_rows_there():
-    def table(name):
+def test_a_subgroup_that_most_seeds_lack_has_no_rows_there():
+    def table(seed, name):
         labels, groups = np.repeat(["u", name], 60), np.tile(["a", "a", "b", "b"], 30)
-        return local_di([1, 0] * 60, sensitive_features=groups, subgroups=labels)
+        where = {"sensitive_features": groups, "subgroups": labels}
+        return estimates_of(np.array([1, 0] * 60), where, seed)
 
-    rare = mean_local_di([*(table("v") for _ in range(4)), table("w")]).iloc[2]
+    rare = averaged(*(table(seed, "v") for seed in range(4)), table(4, "w")).iloc[2]
     assert (rare["subgroup"], rare["estimable"], rare["n"]) == ("w", False, 12)
-    assert (rare["reason"], rare["n_a"], rare["n_seeds"]) == ("0 rows", 6, 1)
+    assert (rare["reason"], rare["n_seeds"]) == ("0 rows", 1)
+
+
+def test_words_of_users_are_values_in_estimates_and_change_no_number():
+    rng = np.random.default_rng(0)
+    group, part = rng.choice(["a", "b"], 400), rng.choice(["north", "south"], 400)
+    decided = rng.integers(0, 2, 400)
+    pairs = [["gap", "value"], ["n", "rate_a"], ["other", "Rows"], ["self", "group"]]
+    plain = LocalMeasure.of(
+        "selection_rate", None, decided, sensitive_features=group, subgroups=part
+    ).estimates()
+    for names in [*pairs, ["", "é"]]:
+        renamed = dict(zip("ab", names, strict=True))
+        places = dict(zip(["north", "south"], names, strict=True))
+        hostile = LocalMeasure.of(
+            "selection_rate",
+            None,
+            decided,
+            sensitive_features=pd.Series(group).map(renamed),
+            subgroups=pd.Series(part).map(places),
+        ).estimates()
+        shown = plain.assign(
+            group=plain["group"].map(renamed), subgroup=plain["subgroup"].map(places)
+        )
+        keys = ["subgroup", "group", "measure"]
+        numbers = ["value", "low", "high", "n"]
+        mine, theirs = (
+            table.sort_values(keys)[numbers].to_numpy() for table in (hostile, shown)
+        )
+        np.testing.assert_allclose(mine, theirs)

@@ -162,15 +162,18 @@ def test_the_ramp_headline_names_who_starts_last(starts, tolerance, length):
 
 
 def local_cells(gaps):
-    """Local DI by label and subgroup as `LocalComparison` holds it."""
-    cells = []
-    for label, values in gaps.items():
-        for k, gap in enumerate(values):
-            rates = {"rate_a": 0.2, "rate_b": 0.2 + gap, "n_a": 50, "n_b": 60, "n": 110}
-            ends = {"local_di": gap, "ci_low": 0.0, "ci_high": gap + 0.1}
-            marks = {"subgroup": f"s{k}", "estimable": True, "reason": ""}
-            cells.append({"label": label, **rates, **ends, **marks})
-    return pd.DataFrame(cells)
+    """Gaps and rates by label and subgroup as `LocalComparison` draws them."""
+    cells, values = [], []
+    for label, own in gaps.items():
+        for k, gap in enumerate(own):
+            place = {"label": label, "subgroup": f"s{k}"}
+            ends = {"gap": gap, "ci_low": 0.0, "ci_high": gap + 0.1, "n": 110}
+            cells.append({**place, **ends, "estimable": True, "reason": ""})
+            values += [
+                {**place, "group": "a", "n": 50, "value": 0.2},
+                {**place, "group": "b", "n": 60, "value": 0.2 + gap},
+            ]
+    return {"cells": pd.DataFrame(cells), "values": pd.DataFrame(values)}
 
 
 LABELS = ("No correction", "Ramp", "Ramp, crossed", "Covariance control")
@@ -183,11 +186,12 @@ LABELS = ("No correction", "Ramp", "Ramp, crossed", "Covariance control")
 def test_the_worst_local_gaps_are_named(values, without_crossed, on_test):
     labels = [n for n in LABELS if not (without_crossed and n == "Ramp, crossed")]
     parts = np.array_split(values, len(labels))
-    cells = local_cells(dict(zip(labels, parts, strict=True)))
-    overall = pd.DataFrame({"label": labels, GAP: 0.1})
+    drawn = local_cells(dict(zip(labels, parts, strict=True)))
+    cells = drawn["cells"]
+    overall = pd.DataFrame({"label": labels, "overall": 0.1})
     picture = plot_corrections(
-        cells,
-        overall,
+        **drawn,
+        overall=overall,
         groups=("a", "b"),
         excluded=["Ramp, crossed"] if without_crossed else [],
         rows="test" if on_test else "validation",
@@ -197,17 +201,17 @@ def test_the_worst_local_gaps_are_named(values, without_crossed, on_test):
     assert ("learned on these rows" in picture.caption) == (not on_test)
     short = dict(zip(("before", "ramp", "crossed", "covariance"), LABELS, strict=True))
     for gap, word in re.findall(r"([\d.]+) (\w+)", picture.headline):
-        worst = cells[cells["label"] == short[word]]["local_di"].max()
+        worst = cells[cells["label"] == short[word]]["gap"].max()
         assert float(gap) == pytest.approx(worst, abs=0.0051)
     assert ("Excluded" in picture.caption) == without_crossed
     assert "test rows" in picture.caption
 
 
 def test_no_estimable_subgroup_is_said():
-    cells = local_cells({label: [np.nan] for label in LABELS})
-    overall = pd.DataFrame({"label": list(LABELS), GAP: 0.1})
+    drawn = local_cells({label: [np.nan] for label in LABELS})
+    overall = pd.DataFrame({"label": list(LABELS), "overall": 0.1})
     picture = plot_corrections(
-        cells, overall, groups=("a", "b"), excluded=[], rows="validation"
+        **drawn, overall=overall, groups=("a", "b"), excluded=[], rows="validation"
     )
     assert picture.headline == "No subgroup is estimable on validation rows"
 

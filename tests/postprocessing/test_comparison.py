@@ -96,14 +96,20 @@ def test_local_rates_are_those_of_the_estimators_fitted_anew(table):
             test["p"], sensitive_features=test["sex"], subgroups=test["age"]
         ),
     }
-    overall = found.overall.set_index("label")["demographic_parity_difference"]
+    overall = found.overall.set_index("label")["overall"]
+    drawn = found.drawn()
     for label, h in expected.items():
-        own = found.cells[found.cells["label"] == label].set_index("subgroup")
+        gaps, values = (
+            table[table["label"] == label].drop(columns="label")
+            for table in (drawn["cells"], drawn["values"])
+        )
+        own = gaps.set_index("subgroup")
+        values = values.set_index(["subgroup", "group"])["value"]
         by_cell = test.assign(h=h).groupby(["age", "sex"], observed=True)["h"].mean()
         for age in ("old", "mid", "young"):
             rates = by_cell[age]
-            assert own.loc[age, "rate_f"] == pytest.approx(rates["f"], abs=1e-9)
-            assert own.loc[age, "local_di"] == pytest.approx(np.ptp(rates), abs=1e-9)
+            assert values[age, "f"] == pytest.approx(rates["f"], abs=1e-9)
+            assert own.loc[age, "gap"] == pytest.approx(np.ptp(rates), abs=1e-9)
         rates = test.assign(h=h).groupby("sex")["h"].mean()
         assert overall[label] == pytest.approx(np.ptp(rates), abs=1e-9)
 
@@ -126,7 +132,7 @@ def test_small_subgroups_share_one_crossed_ramp(table):
         sensitive_features=merged[learned],
     )
     h = ramp.predict_proba(frame["p"].iloc[test], sensitive_features=merged[test])
-    shown = found.overall.set_index("label")["demographic_parity_difference"]
+    shown = found.overall.set_index("label")["overall"]
     rates = pd.Series(h).groupby(frame["sex"].iloc[test].to_numpy()).mean()
     assert shown[CROSSED] == pytest.approx(np.ptp(rates), abs=1e-9)
 
@@ -140,7 +146,7 @@ def test_cells_without_calibration_rows_exclude_the_crossed_ramp(table):
     )
     found = corrections(frame, split).compare(np.full(len(split.test_rows), 0.5), 0.2)
     assert found.excluded == [CROSSED]
-    assert CROSSED not in set(found.cells["label"])
+    assert CROSSED not in set(found.estimates["model"])
 
 
 def test_with_three_groups_the_first_is_held_against_the_others(table):
@@ -265,8 +271,8 @@ def test_a_row_of_weight_k_is_k_rows_to_every_threshold_and_number(table):
                 report.changed[["rate_before", "rate"]],
                 report.by_measure("precision")[["before", "after"]],
                 curve[shown],
-                local.cells["local_di"],
-                local.overall["demographic_parity_difference"],
+                local.estimates["value"],
+                local.overall["overall"],
                 others.table(test)[shown[1:]],
                 list(own.expected_rates_.values()),
             ]

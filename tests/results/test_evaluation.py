@@ -5,12 +5,12 @@ from toys import ROLES, people, people_csv
 
 from fairdash import ui
 from fairdash.datasets import Subgroups, split
-from fairdash.metrics import compare, evaluate, noise_floor
+from fairdash.metrics import compare, evaluate, noise_floor, value_table
 from fairdash.results import (
     StoredSweep,
     chance_worst,
     every_measure,
-    local_result,
+    local_by_measure,
     metrics_by_setting,
     paired_changes,
     settings,
@@ -141,15 +141,15 @@ def test_every_number_of_a_weighted_run_is_weighted(inline):
     assert shown["demographic_parity_difference"] == pytest.approx(gap)
     told = every_measure(store, road, data).set_index("measure")
     assert abs(told.loc["Selection rate", "gap"]) == pytest.approx(gap)
-    cells = local_result(store, models, data, SUBGROUPS).own
+    cells = local_by_measure(store, models, data, SUBGROUPS).cells
     labels = np.asarray(groups["subgroups"])
-    for cell in cells.itertuples():
-        mine = own & (labels == cell.subgroup)
+    for name, cell in cells.items():
+        mine = own & (labels == name)
         expected = np.average(decided[mine], weights=weight[mine])
-        assert cell.rate_there == pytest.approx(expected)
+        assert cell["there"][1] == pytest.approx(expected)
     sweep = StoredSweep.of(store, store.snapshot(run.id))
-    local = sweep.local("road").set_index("subgroup")
-    assert local["local_di"].to_dict() == pytest.approx(
-        cells.set_index("subgroup")["local_di"].to_dict()
+    local = value_table(sweep.local("road"), "selection_rate")
+    assert local["value"].tolist() == pytest.approx(
+        [value for cell in cells.values() for _, value in cell.values()]
     )
     assert chance_worst(store, road, data, SUBGROUPS) > 0

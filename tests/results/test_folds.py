@@ -10,7 +10,7 @@ from fairdash import ui
 from fairdash.audits import search_model
 from fairdash.datasets import FOLDS, ScoreColumn, Subgroups, split
 from fairdash.jobs import submit
-from fairdash.metrics import MEASURES, base_rates, local_measure
+from fairdash.metrics import MEASURES, Speech, base_rates, local_measure
 from fairdash.results import (
     cross_validated,
     every_measure,
@@ -105,7 +105,7 @@ def test_all_rows_are_audited_with_models_that_did_not_see_them(models, dataset_
     assert same.set_index("subgroup")["estimable"].to_dict() == promised.to_dict()
     searched = search_model(store, found.models[0], dataset_id, "selection_rate")
     assert searched.n_rows == 700
-    assert "(all 700 rows" in searched.verdict(decided="hired", outcome="hired")
+    assert "(all 700 rows" in searched.verdict(Speech("hired", "hired"))
 
 
 def test_an_area_compares_no_scores_of_different_models(models, dataset_id):
@@ -113,7 +113,7 @@ def test_an_area_compares_no_scores_of_different_models(models, dataset_id):
     submit(store, cross_validated(store, models, dataset_id).missing)
     (model,) = cross_validated(store, models, dataset_id).models
     table = every_measure(store, model, dataset_id).set_index("measure")
-    for group in dataset.group_names:
+    for place, group in enumerate(dataset.group_names):
         areas = []
         for seed in (0, 1):
             scores, fold = out_of_fold(dataset, seed)
@@ -129,7 +129,9 @@ def test_an_area_compares_no_scores_of_different_models(models, dataset_id):
             ]
             ones, area = np.array(each).T
             areas.append((ones * area).sum() / ones.sum())
-        assert table.loc["AUC", group] == pytest.approx(np.mean(areas), abs=1e-6)
+        assert table.loc["AUC", "values"][place] == pytest.approx(
+            np.mean(areas), abs=1e-6
+        )
 
 
 def test_a_score_column_stands_beside_on_the_same_rows(models, dataset_id):
@@ -140,7 +142,7 @@ def test_a_score_column_stands_beside_on_the_same_rows(models, dataset_id):
     submit(store, cross_validated(store, both, dataset_id).missing)
     found = cross_validated(store, both, dataset_id).models
     result = local_by_measure(store, found, dataset_id, SUBGROUPS, "accuracy")
-    cells = result.cells[result.cells["label"] == own[0].label]
+    cells = result.gaps[result.gaps["label"] == own[0].label]
     table = local_measure(
         "accuracy",
         dataset.y,

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from estimated import estimated
 from hypothesis import given
 from hypothesis import strategies as st
 from toys import ROLES, people_csv
@@ -19,7 +20,7 @@ from fairdash.results import (
     LocalResult,
     Setting,
     known_models,
-    local_result,
+    local_by_measure,
     metrics_by_setting,
     missing_seeds,
     model_in_question,
@@ -34,6 +35,8 @@ from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 SUBGROUPS = Subgroups(columns=("branch",), min_size=20)
+UNCLEAR = {"label": "ROAD", "constant": 0.0, "overall": 0.1}
+UNCLEAR |= {"overall_low": 0.0, "overall_high": 0.2}
 shares = st.floats(0, 1).map(lambda share: round(share, 3))
 
 
@@ -68,14 +71,14 @@ def test_several_models_that_lack_seeds_are_named_together():
 def test_models_are_compared_on_the_seeds_that_all_have(models, dataset_id):
     plain, *_, road = models
     assert (plain.seeds, road.seeds) == ({0, 1, 2}, {0})
-    found = local_result(ui.store(), [plain, road], dataset_id, SUBGROUPS)
+    found = local_by_measure(ui.store(), [plain, road], dataset_id, SUBGROUPS)
     assert found.models["n_seeds"].tolist() == [1, 1]
     assert found.note == f"Compared on seed 0: {road.label} has no others."
     assert found.note in found.caption()
-    alone = local_result(
+    alone = local_by_measure(
         ui.store(), [plain.on(frozenset({0})), road], dataset_id, SUBGROUPS
     )
-    pd.testing.assert_frame_equal(found.cells, alone.cells)
+    pd.testing.assert_frame_equal(found.estimates, alone.estimates)
     pd.testing.assert_frame_equal(found.models, alone.models)
 
 
@@ -175,14 +178,13 @@ def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
     run = start_training(dataset_id, MethodGrid(method="road", params=QUICK), 3)
     road, _ = settings(ui.store().snapshot(run).trials)
     dataset = ui.store().dataset(dataset_id)
-    found = local_result(ui.store(), [road], dataset_id, SUBGROUPS)
-    ranked = found.ranked(dataset.group_names).set_index("Subgroup")
-    listed, short, below = found.listed(dataset.group_names)
-    rows = zip(ranked["Rows here"], ranked["Rows there"], strict=True)
-    assert listed["Rows by group"].tolist() == [f"{a} / {b}" for a, b in rows]
-    assert short == {"P(ŷ = 1) here": "here", "P(ŷ = 1) there": "there"}
-    assert {*short} < {*listed}
-    assert below.endswith("its P(ŷ = 1); rows by group: here / there.")
+    found = local_by_measure(ui.store(), [road], dataset_id, SUBGROUPS)
+    ranked = found.ranked("origin").set_index("Subgroup")
+    here = {name: cells["here"][0] for name, cells in found.cells.items()}
+    assert ranked["Rows by group"].str.split(" / ").str[0].to_dict() == {
+        name: f"{n:,}" for name, n in here.items()
+    }
+    assert found.below() == "Rows by group: here / there."
     labels = SUBGROUPS.label(dataset.frame)
     rates, worst = {}, []
     for trial in road.trials:
@@ -198,7 +200,7 @@ def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
         rates[trial.seed] = table.assign(gap=table.max(axis=1) - table.min(axis=1))
         worst.append(rates[trial.seed]["gap"].max())
     mean = pd.concat(rates.values()).groupby(level=0, observed=True).mean()
-    names = [f"P(ŷ = 1) {name}" for name in dataset.group_names]
+    names = [f"P(ŷ = 1) origin: {name}" for name in dataset.group_names]
     for subgroup, row in ranked.iterrows():
         assert row["Local DI"] == pytest.approx(mean.loc[subgroup, "gap"])
         assert row[names].tolist() == pytest.approx(
@@ -216,30 +218,27 @@ def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
 def results(draw):
     """Tables of one model over one or three seeds, of two or three groups."""
     groups = ["a", "b", "c"][: draw(st.integers(2, 3))]
-    rows = []
+    tables = []
     for name in ("north", "south", "west")[: draw(st.integers(1, 3))]:
-        rates = {f"rate_{group}": draw(shares) for group in groups}
+        rates = {group: draw(shares) for group in groups}
         gap = max(rates.values()) - min(rates.values())
         low, high = max(0.0, gap - 0.1), min(1.0, gap + 0.1)
-        row = {"subgroup": name, "label": "ROAD", "local_di": gap, **rates}
-        rows.append(
-            row | {"ci_low": low, "ci_high": high, "estimable": draw(st.booleans())}
-        )
+        reason = draw(st.sampled_from(["", "9 rows"]))
+        tables.append(estimated(name, rates, low=low, high=high, reason=reason))
     constant = draw(st.sampled_from([0.0, 0.0, 0.0, 1.0]))
     model = {"label": "ROAD", "n_seeds": draw(st.sampled_from([1, 3]))}
     whole = draw(shares)
-    name = "demographic_parity_difference"
-    overall = {name: whole, f"{name}_low": whole - 0.1, f"{name}_high": whole + 0.1}
-    table = pd.DataFrame([model | overall | {"constant": constant}])
-    found = LocalResult("ROAD", pd.DataFrame(rows), table, draw(shares), None)
-    return groups, replace(found, overall_sure=draw(st.booleans()))
+    ends = {"overall_low": whole - 0.1, "overall_high": whole + 0.1}
+    table = pd.DataFrame([model | {"overall": whole, "constant": constant} | ends])
+    found = LocalResult("ROAD", pd.concat(tables), table, draw(shares), None)
+    return replace(found, overall_sure=draw(st.booleans()))
 
 
 @given(results())
 def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
-    groups, found = case
+    found = case
     words = found.verdict("approved = yes")
-    known = found.cells[found.cells["estimable"]]
+    known = found.gaps[found.gaps["estimable"]]
     if found.row["constant"]:
         assert "decides alike" in words
         return
@@ -248,7 +247,7 @@ def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
         return
     assert "test rows" in words
     assert ("mean of 3 seeds" in words) == (found.n_seeds == 3)
-    largest = known["local_di"].max()
+    largest = known["gap"].max()
     points = [float(n) for n in re.findall(r"(\d+(?:\.\d)?) points?\b", words)]
     if largest <= found.chance:
         assert words.startswith("No gap in a subgroup exceeds what chance alone shows")
@@ -257,7 +256,7 @@ def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
         tenths = [100 * largest, 100 * found.chance]
         if points[0] == points[1]:  # then a decimal tells them apart, if one can
             assert points[:2] == pytest.approx(tenths, abs=0.051)
-        whole = 100 * found.row["demographic_parity_difference"]
+        whole = 100 * found.row["overall"]
         sure = whole > 10 and (found.n_seeds == 1 or found.overall_sure)
         assert len(points) == 2 + sure
         if sure:
@@ -265,18 +264,19 @@ def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
             assert points[2] == pytest.approx(whole, abs=0.51)
         return
     said = re.fullmatch(
-        r"In (\w+), ROAD predicts “approved = yes” (\d+) points? less often for (\w) "
-        r"than for (\w) \((\d+) to (\d+); .*\)\.",
+        r"In (\w+), by ROAD, (\w) is predicted “approved = yes” (\d+) points? less "
+        r"often than (\w) \(([\d.]+) to ([\d.]+); .*\)\.",
         words,
     )
-    subgroup, amount, lower, higher, low, high = said.groups()
+    subgroup, lower, amount, higher, low, high = said.groups()
     row = known.set_index("subgroup").loc[subgroup]
-    assert row["local_di"] == largest
-    assert row[f"rate_{lower}"] == min(row[f"rate_{group}"] for group in groups)
-    assert row[f"rate_{higher}"] == max(row[f"rate_{group}"] for group in groups)
+    assert row["gap"] == largest
+    values = {group: value for group, (_, value) in found.cells[subgroup].items()}
+    assert values[lower] == min(values.values())
+    assert values[higher] == max(values.values())
     assert int(amount) == pytest.approx(100 * largest, abs=0.51)
-    assert int(low) == pytest.approx(100 * row["ci_low"], abs=0.51)
-    assert int(high) == pytest.approx(100 * row["ci_high"], abs=0.51)
+    assert float(low) == pytest.approx(100 * row["ci_low"], abs=0.51)
+    assert float(high) == pytest.approx(100 * row["ci_high"], abs=0.51)
 
 
 @pytest.mark.parametrize(
@@ -291,26 +291,24 @@ def test_the_verdict_says_who_is_worse_off_by_how_much_and_how_surely(case):
 def test_a_sure_gap_is_named_though_the_largest_is_within_chance(
     n, low, weighted, named
 ):
-    same = {"label": "ROAD", "estimable": True, "ci_low": 0.0, "ci_high": 0.9}
-    tiny = same | {"subgroup": "tiny", "local_di": 0.5, "rate_a": 0.0, "rate_b": 0.5}
-    large = same | {"subgroup": "large", "local_di": 0.3, "rate_a": 0.5, "rate_b": 0.2}
-    cells = pd.DataFrame(
-        [tiny | {"n_a": 4, "n_b": 9}, large | {"n_a": 5 * n, "n_b": n}]
-    )
+    cells = [
+        estimated("tiny", {"a": 0.0, "b": 0.5}, n={"a": 4, "b": 9}, high=0.9),
+        estimated("large", {"a": 0.5, "b": 0.2}, n={"a": 5 * n, "b": n}, high=0.9),
+    ]
     ends = {"tiny": (-0.01, 0.9), "large": (low, 0.4)}
     pair = SimpleNamespace(
         ends=lambda one, other, subgroup, confidence=0.95: ends[subgroup],
         weighted=weighted,
     )
-    table = pd.DataFrame([{"label": "ROAD", "n_seeds": 1, "constant": 0.0}])
-    found = LocalResult("ROAD", cells, table, 0.6, None, named=pair)
+    table = pd.DataFrame([UNCLEAR | {"n_seeds": 1}])
+    found = LocalResult("ROAD", pd.concat(cells), table, 0.6, None, named=pair)
     words = found.verdict("approved = yes")
     assert ("No gap in a subgroup exceeds" in words) != named
     if named:
         assert words == (
-            "In large, ROAD predicts “approved = yes” 30 points less often for b than "
-            "for a (10 to 40; test rows). The largest gap, 50 points, is not above the "
-            "60 points that a fair model stays below in 95% of cases."
+            "In large, by ROAD, b is predicted “approved = yes” 30 points less often "
+            "than a (10 to 40; test rows). The largest gap, 50 points, is not above "
+            "the 60 points that a fair model stays below in 95% of cases."
         )
     loud = replace(found, chance=0.4).verdict("approved = yes")
     assert loud.startswith("In large, " if named else "In tiny, ")
@@ -319,31 +317,30 @@ def test_a_sure_gap_is_named_though_the_largest_is_within_chance(
 
 
 def test_a_gap_is_not_held_to_chance_where_that_is_not_known():
-    cells = {"subgroup": "north", "label": "ROAD", "local_di": 0.3, "ci_low": 0.2}
-    cells |= {"ci_high": 0.4, "estimable": True, "rate_a": 0.5, "rate_b": 0.8}
-    table = pd.DataFrame([{"label": "ROAD", "n_seeds": 1, "constant": 0.0}])
-    found = LocalResult("ROAD", pd.DataFrame([cells]), table, np.nan, None)
+    cells = estimated("north", {"a": 0.5, "b": 0.8}, gap=0.3, low=0.2, high=0.4)
+    table = pd.DataFrame([UNCLEAR | {"n_seeds": 1}])
+    found = LocalResult("ROAD", cells, table, np.nan, None)
     words = found.verdict("approved = yes")
     assert words.startswith("In north groups are 30 points apart by ROAD; what chance")
     assert "not known there (test rows)" in words
 
 
 def test_seeds_that_disagree_on_who_is_ahead_are_not_given_a_direction():
-    cells = {"subgroup": "north", "label": "ROAD", "local_di": 0.3, "ci_low": 0.2}
-    cells |= {"ci_high": 0.4, "estimable": True, "rate_a": 0.5, "rate_b": 0.52}
-    table = pd.DataFrame([{"label": "ROAD", "n_seeds": 2, "constant": 0.0}])
-    found = LocalResult("ROAD", pd.DataFrame([cells]), table, 0.1, None)
+    cells = estimated("north", {"a": 0.5, "b": 0.52}, gap=0.3, low=0.2, high=0.4)
+    table = pd.DataFrame([UNCLEAR | {"n_seeds": 2}])
+    found = LocalResult("ROAD", cells, table, 0.1, None)
     words = found.verdict("approved = yes")
     assert "30 points apart" in words
     assert "seeds disagree on who is ahead" in words
 
 
 def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
-    metrics = {"worst_1_di": 0.1, "demographic_parity_difference": 0.1, "n": 100}
+    metrics = {"worst_1": 0.1, "overall": 0.1, "n": 100}
     ends = {f"{name}_{end}": 0.1 for name in metrics for end in ("low", "high")}
     paired = {"difference": -0.2, "low": -0.3, "high": -0.1}
-    changes = pd.DataFrame({"metric": list(metrics)[:2]} | paired)
-    cells = pd.DataFrame({"label": ["ROAD"], "estimable": [True], "reason": [""]})
+    names = ["worst_1_di", "demographic_parity_difference"]
+    changes = pd.DataFrame({"metric": names} | paired)
+    cells = estimated("north", {"a": 0.1, "b": 0.2})
     for constant, good in ((0.0, True), (1.0, None)):
         row = {"label": "ROAD", "n_seeds": 1, "constant": constant, **metrics, **ends}
         models = pd.DataFrame([row])
@@ -355,17 +352,22 @@ def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
 
 def test_of_very_many_subgroups_the_widest_gaps_are_drawn_beside_the_largest():
     def of(label, widest):
-        names = [f"part {i}" for i in range(60)]
-        gap = np.where(np.arange(60) == widest, 0.6, 0.1)
-        rates = {"rate_a": 0.7, "rate_b": 0.6, "n_a": 50, "n_b": 50}
-        n = {"label": label, "subgroup": names, "n": np.arange(200, 140, -1)}
-        ends = {"local_di": gap, "ci_low": gap - 0.05, "ci_high": gap + 0.05}
-        return pd.DataFrame({**n, **rates, **ends, "estimable": True, "reason": ""})
+        return [
+            estimated(
+                f"part {i}",
+                {"a": 0.7, "b": 0.6},
+                n=100 - i // 2,
+                gap=gap,
+                low=gap - 0.05,
+                high=gap + 0.05,
+                model=label,
+            )
+            for i, gap in enumerate(np.where(np.arange(60) == widest, 0.6, 0.1))
+        ]
 
     numbers = {"n": 900.0, "n_seeds": 1, "constant": 0.0, "colour_role": "road"}
-    numbers["demographic_parity_difference"] = 0.1
-    models = pd.DataFrame({"label": ["Plain", "Own"]}).assign(**numbers)
-    cells = pd.concat([of("Plain", 50), of("Own", 55)])
+    models = pd.DataFrame({"label": ["Plain", "Own"]}).assign(**numbers, overall=0.1)
+    cells = pd.concat([*of("Plain", 50), *of("Own", 55)], ignore_index=True)
     found = LocalResult("Own", cells, models, chance=0.2, changes=None)
     dataset = SimpleNamespace(
         group_names=("a", "b"), roles=SimpleNamespace(sensitive_feature="s")
@@ -376,5 +378,5 @@ def test_of_very_many_subgroups_the_widest_gaps_are_drawn_beside_the_largest():
     assert len(picture.table) == 2 * 42
     widest = "the 40 largest of 60 and those with the widest gaps on 900 test rows"
     assert widest in found.caption()
-    few = cells[cells["n"] > 160]
-    assert " of " not in replace(found, cells=few).caption().split(" on ")[0]
+    few = cells[cells["subgroup"].isin([f"part {i}" for i in range(40)])]
+    assert " of " not in replace(found, estimates=few).caption().split(" on ")[0]

@@ -25,7 +25,7 @@ from fairdash.results import (
     is_sweep,
     joining_runs,
     known_models,
-    local_result,
+    local_by_measure,
     nearest_limits,
     opened_on,
     run_table,
@@ -396,7 +396,7 @@ def test_a_floor_of_chance_is_that_of_the_setting_itself(store, run_id):
             for one in known_models(store, data)
             if one.trials[0].key in sweep.result.keys(place).values()
         ]
-        found = local_result(store, [model], data, subgroups)
+        found = local_by_measure(store, [model], data, subgroups)
         assert sweep.chance(place) == found.chance
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash.metrics import Correlation, traits
+from fairdash.metrics import Correlation, Finding, Speech, traits
 from fairdash.results import TopRows, weights_verdict
 from fairdash.results.choices import verdict_words
 from fairdash.results.outcomes import Outcome
@@ -18,7 +18,7 @@ from fairdash.results.outcomes import Outcome
 SHARES = st.integers(-400, 400).map(lambda n: n / 1000)
 CHANGES = st.tuples(SHARES, SHARES, SHARES).map(sorted)
 GAP = "demographic_parity_difference"
-GROUPS = {"group": "Women", "other": "men", "decided": "approved"}
+APPROVED = Speech("approved", feature="sex")
 ROW = {"label": "ROAD λ 2", "n": 400.0, "n_seeds": 1, "constant": 0.0}
 
 
@@ -27,7 +27,7 @@ def numbers(words):
 
 
 def gap(low, middle, high):
-    return GROUPS | {"gap": middle, "ci_low": low, "ci_high": high}
+    return Finding("selection_rate", None, "f", "m", middle, low, high)
 
 
 def paired(apart, accuracy):
@@ -42,7 +42,9 @@ def paired(apart, accuracy):
 def test_only_what_an_interval_excludes_0_from_is_called_a_finding(
     apart, accuracy, left, seeds
 ):
-    said = verdict_words(ROW | {"n_seeds": seeds}, paired(apart, accuracy), gap(*left))
+    said = verdict_words(
+        ROW | {"n_seeds": seeds}, paired(apart, accuracy), gap(*left), APPROVED
+    )
     words = {"narrows": apart[2] < 0, "widens": apart[0] > 0}
     words |= {"loses": accuracy[2] < 0, "gains": accuracy[0] > 0}
     words |= {"no gap between groups is clear": left[0] <= 0 <= left[2]}
@@ -54,9 +56,9 @@ def test_only_what_an_interval_excludes_0_from_is_called_a_finding(
         ends = sorted(abs(100 * end) for end in (apart[0], apart[2]))
         assert [low, high] == [pytest.approx(end, abs=0.051) for end in ends]
         assert size == pytest.approx(abs(100 * apart[1]), abs=0.051)
-    who = re.search(r"Women are approved (.*)\);", said)[1]
+    who = re.search(r"sex: f is approved (.*)\);", said)[1]
     size, low, high = numbers(who)
-    assert ("more often than men" in who) == (left[1] > 0)
+    assert ("more often than sex: m" in who) == (left[1] > 0)
     ends = (left[0], left[2]) if left[1] > 0 else (-left[2], -left[0])
     assert size == pytest.approx(abs(100 * left[1]), abs=0.51)
     assert [low, high] == [pytest.approx(100 * end, abs=0.51) for end in ends]
@@ -66,18 +68,18 @@ def test_only_what_an_interval_excludes_0_from_is_called_a_finding(
 
 def test_a_model_alone_tells_its_gap_and_a_constant_one_none():
     clear = gap(-0.204, -0.161, -0.118)
-    assert verdict_words(ROW, None, clear) == (
-        "By ROAD λ 2, Women are approved 16 points less often than men (12 to 20); "
+    assert verdict_words(ROW, None, clear, APPROVED) == (
+        "By ROAD λ 2, sex: f is approved 16 points less often than sex: m (12 to 20); "
         "95% intervals, 400 test rows."
     )
-    said = verdict_words(ROW | {"constant": 1.0}, None, clear)
+    said = verdict_words(ROW | {"constant": 1.0}, None, clear, APPROVED)
     assert "decides alike for everyone" in said
     assert "points" not in said
 
 
 def test_a_gap_that_is_not_estimable_is_said_to_be_so():
     nothing = [math.nan] * 3
-    said = verdict_words(ROW, paired(nothing, nothing), gap(*nothing))
+    said = verdict_words(ROW, paired(nothing, nothing), gap(*nothing), APPROVED)
     assert "no estimate of the gap" in said
     assert "the gap between groups is undefined" in said
 
@@ -132,6 +134,8 @@ def test_a_card_of_a_run_colours_no_gap_of_a_model_that_does_not_decide(constant
     row |= {f"{name}_{end}": 0.1 for name in names for end in ("low", "high")}
     moved = {"difference": -0.2, "low": -0.3, "high": -0.1}
     changes = pd.DataFrame([{"metric": name, **moved} for name in names])
-    told = Outcome((), "ROAD", pd.DataFrame(), row, changes, 0.2, "", {})
+    told = Outcome(
+        (), "ROAD", pd.DataFrame(), row, changes, 0.2, "", gap(0, 0, 0), APPROVED
+    )
     gaps = None if constant else True
     assert [card.good for card in told.kpis()[:3]] == [False, gaps, gaps]

@@ -87,7 +87,8 @@ def estimates(
         subgroup is estimable).
     """
     table = pd.concat(blocks, ignore_index=True).assign(model=model, seed=seed)
-    return table.astype({"seed": "Int64"})[COLUMNS]
+    words = dict.fromkeys(["model", "subgroup", "group"], "str")  # None stays missing
+    return table.astype({"seed": "Int64", **words})[COLUMNS]
 
 
 def over_seeds(table: pd.DataFrame) -> pd.DataFrame:
@@ -119,10 +120,8 @@ def over_seeds(table: pd.DataFrame) -> pd.DataFrame:
     failing = shown[~known].groupby(_OVER_SEEDS, sort=False, dropna=False)
     first, n_failing = failing["reason"].first(), failing["n"].mean()
     reasons = _reasons(first, n_failing).reindex(mean.index).fillna("0 rows")
-    mean["reason"] = reasons.where(~enough, "")
+    mean["reason"] = reasons.where(~enough, "").astype("str")
     mean = mean.reset_index()
-    words = ["subgroup", "group"]
-    mean[words] = mean[words].astype(object).where(mean[words].notna(), None)
     columns = [name for name in COLUMNS if name != "seed"]
     return mean[[*columns, "sd", "n_seeds"]]
 
