@@ -38,12 +38,10 @@ from fairdash.audits.drift import (
 )
 from fairdash.audits.fair_metrics import (
     FairMetricSpec,
-    LabelledPairs,
     UploadedPairs,
     Yardstick,
     fair_radius_yardstick,
     pair_counts,
-    pairs_to_label,
 )
 from fairdash.audits.individual import (
     Certified,

@@ -36,7 +36,7 @@ _OF_RUN = (
     "begin", "edits", "form", "n_seeds", "train_rows", "promised",
 )  # fmt: skip
 _OF_DATA = (
-    "subgroups", "crossed", "levels", "pairs", "pair", "labels", "group",
+    "subgroups", "crossed", "levels", "pairs", "group",
     "reference", "table", "files", "file_columns", "sweep_form", "parts", "against",
 )  # fmt: skip
 
@@ -125,11 +125,8 @@ class Selection:
     slack: float | None = None
     # The fair metric, as `fairdash.audits.FairMetricSpec.text` writes it.
     metric: str | None = None
-    # Where pairs of people who are alike come from; which one is labelled, from 0.
+    # Where pairs of people who are alike come from.
     pairs: str | None = None
-    pair: int | None = None
-    # Labels given to pairs, "seed pair=1" for comparable.
-    labels: tuple[str, ...] = ()
     # Most people for whom a worst counterpart is searched.
     people: int | None = None
     # Largest squared fair distance of a counterpart (epsilon).
