@@ -18,7 +18,8 @@ from fronts import compare_values
 
 from fairdash.datasets import PUBLIC, Subgroups
 from fairdash.jobs import submit
-from fairdash.results import finished_sweep, rows_trained_on
+from fairdash.results import finished_sweep
+from fairdash.results.rows import rows_trained_on
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 
