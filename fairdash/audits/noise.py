@@ -206,17 +206,7 @@ def from_sample(
 
 
 def from_estimate(groups: Labels, known: NoiseEstimate, key: str) -> Noise:
-    """Return noise estimated from a sample, which has all groups of the rows.
-
-    Raises ValueError when the sample's true groups have other names than its noisy
-    ones.
-    """
-    if known.bounds is None:
-        raise ValueError(
-            "True and noisy groups of the sample must have the same names, got true "
-            f"{', '.join(map(str, known.counts.index))} and noisy "
-            f"{', '.join(map(str, known.counts.columns))}; rename or join groups."
-        )
+    """Return noise estimated from a sample, which has all groups of the rows."""
     names, matrix = sorted(set(groups.astype(str))), known.group_given_noisy
     low, high = (
         pd.DataFrame(end, index=matrix.index, columns=matrix.columns).loc[names]

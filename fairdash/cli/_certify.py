@@ -151,10 +151,9 @@ def estimate(
         out.write_text(write_counts(marked))
     typer.echo(f"{known.counts}\n\nP(true | recorded)")
     typer.echo(known.group_given_noisy.to_string(float_format="%.3f"))
-    if known.bounds is not None:
-        radii = known.bounds[["general", "general_low", "general_high"]]
-        named = radii.set_axis(["radius", "low", "high"], axis=1)
-        typer.echo(f"\n{named.to_string(float_format='%.3f')}")
+    radii = known.bounds[["general", "general_low", "general_high"]]
+    named = radii.set_axis(["radius", "low", "high"], axis=1)
+    typer.echo(f"\n{named.to_string(float_format='%.3f')}")
 
 
 def _of_store(home: Path | None, what: str, score: str) -> tuple[Models, Labels]:

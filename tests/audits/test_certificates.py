@@ -177,13 +177,6 @@ def test_methods_are_told_what_is_known_of_the_noise():
     assert shares.to_numpy().sum() == pytest.approx(1)
 
 
-def test_a_sample_with_other_names_for_true_groups_is_refused():
-    counts = read_counts(",Female,Male\nx,9,1\ny,1,9\nz,3,3")
-    groups = np.array(["Female", "Male"])
-    with pytest.raises(ValueError, match="must have the same names, got true x, y, z"):
-        from_estimate(groups, estimate_from_counts(counts), "counts")
-
-
 def test_nothing_known_leaves_the_ball_that_was_given_alone(table):
     groups, _, _, seeds = table
     found = certify_decisions("m", seeds, Noise("none", groups), QUESTION, 0.1)
