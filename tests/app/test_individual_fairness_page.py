@@ -51,7 +51,6 @@ def test_a_model_without_slopes_is_audited_and_says_what_is_missing(
 def test_the_first_screen_audits_a_model(visit, run_id):
     page = visit("Individual fairness", run=run_id)
     assert not page.exception
-    assert widget(page, "file_uploader", "Table of classes") is not None
     assert "120 test rows (all of those of a split)" in words(page)
     shown = numbers(page)
     assert set(shown) == {

@@ -193,10 +193,10 @@ def test_the_answer_names_the_group_that_is_furthest_off(table):
         part.sort_values("worst_violation").iloc[-1][["rate", "group"]].tolist()
         for _, part in worst.groupby("seed")
     ]
-    assert names == [["fpr", "c"], ["fpr", "c"]]
+    assert names == [["tpr", "c"], ["tpr", "c"]]
     here = NoisyRows("k", "Table", groups, True, "group")
     said = found.answer(QUESTION, 0.1, "test rows", label=here.label)
-    assert "the false positive rate of group: c can be" in said
+    assert "the true positive rate of group: c can be" in said
     other = found.groups["group"].where(found.groups["seed"] == 0, "b")
     split = replace(found, groups=found.groups.assign(group=other))
     words = "of c (on 1 of 2 splits; of b on the rest) can"

@@ -159,7 +159,10 @@ def test_a_sample_is_counted_and_certifies(frame, file, tmp_path):
         assert f"{found.largest[kind].max():+.3f}" in done.stdout
     sample["guess"] = sample["guess"].replace("red", "blue")
     sample.to_csv(tmp_path / "sample.csv", index=False)
-    CliRunner().invoke(app, [*map(str, asked), "--out", str(counts)])
+    done = CliRunner().invoke(app, [*map(str, asked), "--out", str(counts)])
+    assert done.exit_code == 2
+    assert "must have the same names" in done.stderr
+    counts.write_text(",blue,green\nblue,9,1\ngreen,1,9\n")
     done = call(file, *COLUMNS, "--auxiliary", counts)
     assert done.exit_code == 2
     assert "no row of the noisy group 'red'" in done.stderr
