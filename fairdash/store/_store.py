@@ -23,24 +23,23 @@ from fairdash.store._database import (
     make_schema,
 )
 from fairdash.store._files import ABANDONED_SECONDS, Files, Stat
-from fairdash.store._reports import ReportStore
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
 from fairdash.store._searches import SearchStore
 from fairdash.store._tables import TableStore
 
 USERS = "users"  # folder of the home folders of users, where there is a login
-KINDS = "tables", "artifacts", "scores", "searches", "reports"  # folders of the home
+KINDS = "tables", "artifacts", "scores", "searches"  # folders of the home
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A data set with its table and models, a file that no data set is of, a snapshot.
+    """A data set with its table and models, or a file that no data set is of.
 
     Attributes
     ----------
-    kind : {"data set", "file", "snapshot"}
-        A file holds scores or groups that a question needed, a snapshot a report.
+    kind : {"data set", "file"}
+        A file holds scores or groups that a question needed.
     id : str
         What `Store.remove` takes.
     n_rows, n_columns : int
@@ -51,7 +50,7 @@ class Kept:
         When it was added, in seconds since 1970.
     """
 
-    kind: Literal["data set", "file", "snapshot"]
+    kind: Literal["data set", "file"]
     id: str
     name: str
     n_rows: int
@@ -101,12 +100,6 @@ class Store:
         self.draft = tables.draft
         self.keep_draft = tables.keep_draft
         self.drop_draft = tables.drop_draft
-
-        reports = ReportStore(self.files)
-        self.keep_report = reports.keep_report
-        self.kept_reports = reports.kept_reports
-        self.kept_report = reports.kept_report
-        self.delete_report = reports.delete_report
 
         scores = self._scores = ScoreStore(self.database, tables, self.files)
         self.log_scores = scores.log_scores
@@ -222,13 +215,10 @@ class Store:
             for digest, table in tables.items()
             if digest not in of_data
         ]
-        for one in self.kept_reports():
-            about = one.id, one.title, 0, 0, 0, one.n_bytes, one.created
-            found.append(Kept("snapshot", *about))
         return sorted(found, key=lambda one: one.created, reverse=True)
 
     def remove(self, key: str) -> None:
-        """Delete a data set with its runs, a file that no data set is of, a snapshot.
+        """Delete a data set with its runs, or a file that no data set is of.
 
         Raises ValueError when nothing of this key is kept, or a run is still open.
         """
@@ -237,8 +227,6 @@ class Store:
             raise ValueError(f"Nothing that is kept here has the id {key!r}.")
         if kinds[key] == "data set":
             self.delete_dataset(key)
-        elif kinds[key] == "snapshot":
-            self.delete_report(key)
         else:
             self.delete_table(key)
 
@@ -329,7 +317,7 @@ class Store:
         tables = TABLES.c.sha256
         owners = tables, TRIALS.c.key, DATASETS.c.id, tables
         found = {}
-        for kind, column in zip(KINDS, owners, strict=False):  # of reports none
+        for kind, column in zip(KINDS, owners, strict=True):
             known = set(connection.scalars(sa.select(column)))
             for folder, stat in self.files.listed(kind).items():
                 within = kind in ("scores", "searches")

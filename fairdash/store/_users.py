@@ -19,7 +19,7 @@ from fairdash.store._records import DatasetRecord, RunRecord
 from fairdash.store._store import USERS, Store, database_of, files_of, open_store
 
 Role = Literal["viewer", "analyst", "admin"]
-SHARED, TRAIL = "shared", "trail.jsonl"
+_SHARED, TRAIL = "shared", "trail.jsonl"
 _FIELDS = ("admins", "viewers")
 _WRITES = {
     "add_table": "upload",
@@ -36,8 +36,6 @@ _WRITES = {
     "ask_cancel": "cancel",
     "delete_run": "delete run",
     "adopt_scores": "add scores",
-    "keep_report": "keep report",
-    "delete_report": "delete report",
 }
 
 
@@ -158,9 +156,8 @@ class UserStore(Store):
 
         An id is named while it can be: after the verb it may be deleted.
         """
-        for said in ("name", "title"):
-            if said in given:
-                return str(given[said])
+        if "name" in given:
+            return str(given["name"])
         record: dict[str, Callable[[str], RunRecord | DatasetRecord]] = {
             "run_id": self.run,
             "dataset_id": self.dataset_record,
@@ -188,13 +185,12 @@ def keep_days() -> float:
 def expire(root: Path, days: float) -> list[str]:
     """Delete what nobody used for ``days`` days, of a server and all its users.
 
-    That is as `Store.expire` has it, and what was shared before. Returns the names,
-    each noted in the trail.
+    That is as `Store.expire` has it, and copies of runs that users of version 0.3
+    shared. Returns the names, each noted in the trail.
     """
-    for file in (root / SHARED).glob("*"):
-        with suppress(FileNotFoundError):  # withdrawn just now
-            if file.stat().st_mtime < time.time() - days * 86400:
-                file.unlink()
+    for file in (root / _SHARED).glob("*"):
+        if file.stat().st_mtime < time.time() - days * 86400:
+            file.unlink()
     done = []
     for home in (root, *sorted((root / USERS).glob("*"))):
         store = open_store(home)

@@ -131,14 +131,6 @@ def test_what_is_damaged_can_be_deleted(home, store, artifact, run):
     data = store.run(run).dataset_id
     store.log_scores(data, np.linspace(0, 1, 100), name="own")
     flip_last_bit(next(home.glob("scores/*/*/scores.json")))
-    key = store.keep_report("<p>", title="Ours", run=run, address="")
-    flip_last_bit(next(home.glob("reports/*/*/facts.json")))
-    kept = {one.kind: one for one in store.kept()}
-    assert (kept["snapshot"].id, kept["snapshot"].name) == (key, "Damaged snapshot")
-    with pytest.raises(ValueError, match="is damaged"):
-        store.kept_report(key)
-    assert store.expire(1) == []
-    store.remove(key)
     store.delete_run(run)
     assert not artifact.exists()
     store.remove(data)

@@ -1,5 +1,6 @@
 """Users of one server: homes apart, roles, the trail, and what expires."""
 
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -32,7 +33,7 @@ READS = {
     "own_scores", "put_progress", "put_trial", "run", "run_of", "runs", "score_model",
     "score_values", "set_status", "snapshot", "table", "table_format", "table_path",
     "tables", "tidy", "unfinished", "vacuum", "was_read_from", "workspace",
-    "kept_report", "kept_reports", "packed_scores", "searches", "searched_rows",
+    "packed_scores", "searches", "searched_rows",
     "log_search",  # what a page does by itself, for a viewer as well
 }  # fmt: skip
 THROUGH = {"remove", "expire"}  # by verbs that are noted
@@ -150,13 +151,6 @@ def test_the_trail_says_who_did_what(opened):
     assert (ann.root / "trail.jsonl").stat().st_mode & 0o077 == 0
 
 
-def test_the_trail_names_a_snapshot_and_holds_nothing_of_it(opened):
-    ann = opened(ANN)
-    ann.keep_report("<p>rates</p>" * 1000, title="Ours", run="ab", address="")
-    (act,) = read_trail(ann.root)
-    assert (act.action, act.what) == ("keep report", "Ours")
-
-
 def test_lines_of_many_writers_stay_whole(opened):
     stores = [opened(ANN), opened(BOB)]
     with ThreadPoolExecutor(8) as pool:
@@ -182,11 +176,13 @@ def test_what_nobody_used_expires_and_what_was_used_stays(opened):
     shared = ann.root / "shared"
     shared.mkdir()
     (shared / "new.zip").touch()
+    (shared / "old.zip").touch()
+    os.utime(shared / "old.zip", (long_ago, long_ago))
     assert sorted(expire(ann.root, 30)) == ["Old", "alone.csv"]
     assert (ann.kept(), ann.runs()) == ([], [])
     assert [one.name for one in bob.kept()] == ["Used lately"]
     assert [act.what for act in read_trail(ann.root)][1::-1] == ["Old", "alone.csv"]
-    assert (shared / "new.zip").exists()
+    assert [file.name for file in shared.iterdir()] == ["new.zip"]
     assert expire(ann.root, 30) == []
 
 
