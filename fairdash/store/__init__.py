@@ -16,7 +16,6 @@ from fairdash.store._store import Kept, Store, home_folder, open_store
 from fairdash.store._tables import ID_LENGTH
 from fairdash.store._users import (
     Act,
-    Forbidden,
     User,
     UserStore,
     expire,

@@ -13,7 +13,7 @@ _SHOWN = 500  # lines of the trail
 def trail() -> None:
     """Draw, for an admin, who did what on this server."""
     own = store()
-    if not isinstance(own, UserStore) or own.user.role != "admin":
+    if not isinstance(own, UserStore) or not own.user.admin:
         return
     with st.expander("Who did what", icon=":material/history:"):
         columns = ["time", "user", "action", "what"]

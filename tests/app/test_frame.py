@@ -19,7 +19,7 @@ from fairdash.ui.widgets import frame
 
 SECRETS = {
     "auth": {"client_id": "fairdash"},
-    "fairdash": {"admins": ["carl@example.org"], "viewers": ["*@client.example"]},
+    "fairdash": {"admins": ["carl@example.org"]},
 }
 QUICK = {"n_epochs": 4, "batch_size": 128}
 MARK = "![x](http://evil.invalid)"
@@ -276,14 +276,6 @@ def test_a_user_sees_no_run_of_another_even_by_its_address(visit_as, run_of_ann)
         assert bool(page.error) != there
         if not there:
             assert page.error[0].proto.title == f"The run {run_of_ann} was not found"
-
-
-def test_a_viewer_is_told_why_nothing_is_added(visit_as, inline):
-    page = visit_as("eve@client.example", "Home")
-    button(page, "Open the demo").click().run()
-    assert not page.exception
-    assert "may open what was shared" in page.error[0].value
-    assert store_of("eve@client.example", inline).kept() == []
 
 
 @pytest.mark.parametrize(
