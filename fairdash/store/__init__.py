@@ -11,7 +11,6 @@ from fairdash.store._records import (
     TrialRecord,
 )
 from fairdash.store._scores import PackedScores, ScoreFacts, read_scores
-from fairdash.store._searches import SearchRecord
 from fairdash.store._store import Kept, Store, home_folder, open_store
 from fairdash.store._tables import ID_LENGTH
 from fairdash.store._users import (

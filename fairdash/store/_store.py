@@ -25,11 +25,10 @@ from fairdash.store._database import (
 from fairdash.store._files import ABANDONED_SECONDS, Files, Stat
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
-from fairdash.store._searches import SearchStore
 from fairdash.store._tables import TableStore
 
 USERS = "users"  # folder of the home folders of users, where there is a login
-KINDS = "tables", "artifacts", "scores", "searches"  # folders of the home
+KINDS = "tables", "artifacts", "scores"  # folders of the home
 
 
 @dataclass(frozen=True)
@@ -112,11 +111,6 @@ class Store:
         self.adopt_scores = scores.adopt_scores
         self.score_values = scores.score_values
         self.delete_scores = scores.delete_scores
-
-        searches = SearchStore(self.files)
-        self.log_search = searches.log_search
-        self.searches = searches.searches
-        self.searched_rows = searches.searched_rows
 
         runs = RunStore(self.database, self.files)
         self.add_run = runs.add_run
@@ -283,7 +277,7 @@ class Store:
         with self.database.writing() as connection:  # nobody deletes meanwhile
             trials = set(connection.scalars(sa.select(TRIALS.c.key)))
             tables = set(connection.scalars(sa.select(TABLES.c.sha256)))
-            kept = {"tables": tables, "artifacts": trials, "searches": tables}
+            kept = {"tables": tables, "artifacts": trials}
             for kind in KINDS:
                 self.files.tidy(kind, kept.get(kind, set()))
 
@@ -314,14 +308,12 @@ class Store:
 
     def _orphans(self, connection: sa.Connection) -> dict[Path, Stat]:
         """Return the folders that belong to nothing that is listed."""
-        tables = TABLES.c.sha256
-        owners = tables, TRIALS.c.key, DATASETS.c.id, tables
+        owners = TABLES.c.sha256, TRIALS.c.key, DATASETS.c.id
         found = {}
         for kind, column in zip(KINDS, owners, strict=True):
             known = set(connection.scalars(sa.select(column)))
             for folder, stat in self.files.listed(kind).items():
-                within = kind in ("scores", "searches")
-                owner = folder.parent if within else folder
+                owner = folder.parent if kind == "scores" else folder
                 if owner.name not in known:
                     found[folder] = stat
         return found

@@ -31,8 +31,7 @@ READS = {
     "own_scores", "put_progress", "put_trial", "run", "run_of", "runs", "score_model",
     "score_values", "set_status", "snapshot", "table", "table_format", "table_path",
     "tables", "tidy", "unfinished", "vacuum", "was_read_from", "workspace",
-    "packed_scores", "searches", "searched_rows",
-    "log_search",  # what a page does by itself
+    "packed_scores",
 }  # fmt: skip
 THROUGH = {"remove", "expire"}  # by verbs that are noted
 
