@@ -90,7 +90,6 @@ from fairdash.audits.portable import (
     predictions,
 )
 from fairdash.audits.subgroups import (
-    SEARCH_WARNING,
     SEARCHED_MEASURES,
     Condition,
     FoundSubgroups,

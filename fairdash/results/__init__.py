@@ -95,10 +95,10 @@ from fairdash.results.rows import (
     rows_used,
     score_name,
     score_of_key,
+    split_seed,
     tested,
     trained_on,
 )
-from fairdash.results.searched import remember_search, searched_words
 from fairdash.results.sweeps import (
     StoredSweep,
     both_parts,

@@ -562,19 +562,6 @@ def test_a_model_is_certified_or_the_rows_that_lack_are_said(visit, run_id):
     )
 
 
-def test_a_search_of_test_rows_is_said_beside_a_certificate(visit, run_id):
-    asked = {"most_di": 0.95, "most_worst": 0.95, "rule": "certified"}
-    said = "test rows were searched for subgroups on"
-    page = visit("Sweep", run=run_id, **asked)
-    assert "on new rows like these is certified" in words(page)
-    assert said not in words(page)
-    searched = visit("Local fairness", run=run_id, searched="yes")
-    assert not searched.exception
-    page.run()
-    assert said in words(page)
-    assert said in words(visit("Sweep", run=run_id, **asked))  # as after a refresh
-
-
 def test_a_guarantee_may_be_about_subgroups_found_on_validation_rows(visit, run_id):
     asked = {"most_di": 0.9, "most_worst": 0.9, "rule": "certified"}
     page = visit("Sweep", run=run_id, inside="found", cut="by_group", **asked)
