@@ -3,10 +3,10 @@
 import streamlit as st
 
 from fairdash import ui
-from fairdash.ui import data, runs, users
+from fairdash.ui import data, runs
 
 view = ui.page("Home", "Where is a model unfair, and what does fixing it cost?")
-users.open_shared()
+runs.note_old_link()
 st.markdown(
     "Upload a table, name the outcome and the sensitive column, and compare the known "
     "remedies, each with its uncertainty."

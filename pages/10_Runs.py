@@ -1,14 +1,10 @@
 """Runs: what has been tried, side by side."""
 
-import streamlit as st
-
 from fairdash import ui
 from fairdash.ui import data, runs, users
 
 view = ui.page("Runs", "What has been tried?")
-if runs.snapshot():
-    ui.freeze_imports()
-    st.stop()
+runs.note_old_link()
 if not ui.store().runs():
     ui.empty(
         "No run yet",
@@ -20,5 +16,5 @@ else:
 data.list_own_scores()
 runs.import_bundle()
 runs.kept_files()
-users.for_users()
+users.trail()
 ui.freeze_imports()

@@ -16,7 +16,6 @@ if not models:
         "model. A plain one trains in seconds; Data takes an ONNX file. " + asked,
         {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
     )
-    individual.many_classes()
     ui.freeze_imports()
     st.stop()
 
@@ -62,6 +61,5 @@ def show_individual():
 show_individual()
 if asked:
     st.caption(ui.plain(asked))
-individual.many_classes()
 train.export_run(view)
 ui.freeze_imports()

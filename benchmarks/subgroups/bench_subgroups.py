@@ -13,6 +13,7 @@ Of the whole call the least of several counts.
 import argparse
 import resource
 import time
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -93,7 +94,7 @@ def main():
         f"{chance.n_searched:,} subgroups, critical {chance.critical(0.05):.2f}"
     )
     # no tables that an earlier search has counted
-    again = rows.part(np.ones(len(rows), bool))
+    again = replace(rows)
     once, _ = timed(lambda: search(again, limits, most=1, bounded=False))
     print(
         f"as as many searches        {once * options.permutations:8.2f} s  "

@@ -38,12 +38,10 @@ from fairdash.audits.drift import (
 )
 from fairdash.audits.fair_metrics import (
     FairMetricSpec,
-    LabelledPairs,
     UploadedPairs,
     Yardstick,
     fair_radius_yardstick,
     pair_counts,
-    pairs_to_label,
 )
 from fairdash.audits.individual import (
     Certified,
@@ -79,14 +77,9 @@ from fairdash.audits.noise import (
     Noise,
     NoisyRows,
     columns_of_groups,
-    from_column,
-    from_counts,
     from_estimate,
     from_levels,
-    from_matrix,
     from_sample,
-    nearest_table,
-    simulated,
 )
 from fairdash.audits.noise_training import newest_run, noise_spec, told_words
 from fairdash.audits.portable import (
@@ -97,7 +90,6 @@ from fairdash.audits.portable import (
     predictions,
 )
 from fairdash.audits.subgroups import (
-    SEARCH_WARNING,
     SEARCHED_MEASURES,
     Condition,
     FoundSubgroups,

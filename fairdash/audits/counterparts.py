@@ -21,8 +21,7 @@ from fairdash.audits.table_search import (
     row_columns,
 )
 from fairdash.datasets import Encoder
-from fairdash.methods import Network
-from fairdash.metrics import FairMetric, FreeRange, wilson_interval, worst_case
+from fairdash.metrics import FairMetric, wilson_interval
 
 Codes = NDArray[np.int64]
 _DIGITS = 6  # of a fraction that a reader is shown
@@ -114,7 +113,6 @@ def worst_counterparts(
     metric: FairMetric,
     fair_radius: float,
     places: NDArray[np.int64] | None = None,
-    random_state: int = 0,
 ) -> pd.DataFrame:
     r"""Search the counterpart of each person that a model treats most differently.
 
@@ -174,13 +172,7 @@ def worst_counterparts(
         pool=people.pool,
         absent=people.absent,
     )
-    guesses = (
-        _along_slopes(model, people, metric, fair_radius)
-        if isinstance(model, AuditedModel)
-        else []
-    )
-    found = search(people.X, guesses, random_state=random_state)
-    return _table(people, found, metric, fair_radius)
+    return _table(people, search(people.X), metric, fair_radius)
 
 
 def search_counterparts(
@@ -337,52 +329,6 @@ def _brought(
         numbers=where,
         encoder=None,
     )
-
-
-def _along_slopes(
-    model: AuditedModel, people: _People, metric: FairMetric, radius: float
-) -> list[Float]:
-    """Return continuous counterparts of a network, in all columns and numbers alone.
-
-    Rounding a category takes a point far outside the radius; numbers hardly move.
-    """
-    network = model.network
-    if network is None:
-        return []
-    X, free = people.X, model.rows.free_range(metric)
-    found = [worst_case(network, X, metric, radius=radius, free=free).X]
-    numbers = [int(c.span[0]) for c in people.columns if c.is_number]
-    if numbers and len(numbers) < X.shape[1]:
-        part = metric.restricted(numbers)
-        held = _Held(network, X, np.array(numbers))
-        own = FreeRange.of(model.rows.train[:, numbers], part)
-        moved = X.copy()
-        moved[:, numbers] = worst_case(
-            held, X[:, numbers], part, radius=radius, free=own
-        ).X
-        found.append(moved)
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Held:
-    """A network of some columns, the others held at those of the people."""
-
-    network: Network
-    X: Float
-    moving: Codes
-
-    def outputs(self, X: Float) -> Float:
-        return self.network.outputs(self._whole(X))
-
-    def input_gradient(self, X: Float, slope: Float) -> Float:
-        whole = self.network.input_gradient(self._whole(X), slope)
-        return whole[:, self.moving]
-
-    def _whole(self, X: Float) -> Float:
-        whole = self.X.copy()
-        whole[:, self.moving] = X
-        return whole
 
 
 def _table(

@@ -12,19 +12,16 @@ from pydantic import BaseModel, ConfigDict
 
 from fairdash.audits.models import AuditRows
 from fairdash.audits.table_search import nearest_rows
-from fairdash.datasets import Dataset, Encoder, encode, split
+from fairdash.datasets import Encoder
 from fairdash.metrics import (
     FairMetric,
     comparable_directions,
-    explore,
     group_directions,
     ignore_columns,
     pair_tables,
 )
 from fairdash.store import Store, TrialRecord
 
-_TO_LABEL = 24  # pairs to label
-_NEAR = 200  # rows among which the nearest makes every other pair
 _RANDOM_PAIRS = 2000
 
 
@@ -42,15 +39,6 @@ class UploadedPairs(BaseModel):
     column: str = ""
 
 
-class LabelledPairs(BaseModel):
-    """Pairs of rows of the data set, each comparable or not."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    rows: tuple[tuple[int, int], ...]
-    comparable: tuple[bool, ...]
-
-
 class FairMetricSpec(BaseModel):
     """The sensitive directions of a fair metric: people may differ along them for free.
 
@@ -60,16 +48,15 @@ class FairMetricSpec(BaseModel):
         Features whose values do not count; also those that are flipped.
     predicts_group : bool
         Whether the direction that predicts the group does not count either.
-    pairs : UploadedPairs or LabelledPairs, optional
-        How people of a pair differ does not count either; a metric of labelled pairs
-        weighs every column and is used alone.
+    pairs : UploadedPairs, optional
+        How people of a pair differ does not count either.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     columns: tuple[str, ...] = ()
     predicts_group: bool = True
-    pairs: UploadedPairs | LabelledPairs | None = None
+    pairs: UploadedPairs | None = None
 
     @classmethod
     def of_trial(cls, trial: TrialRecord, features: tuple[str, ...] = ()) -> Self:
@@ -105,12 +92,9 @@ class FairMetricSpec(BaseModel):
         """Return the metric, learned on the training rows or from pairs.
 
         Raises ValueError when nothing was chosen, a column is not a feature of the
-        models, pairs do not align, no two rows are a pair, or labels are all of one
-        kind.
+        models, pairs do not align, or no two rows are a pair.
         """
         names = rows.encoder.feature_names
-        if isinstance(self.pairs, LabelledPairs):
-            return _of_labels(self.pairs, rows)
         metrics = []
         if self.predicts_group:
             learned = group_directions(
@@ -168,21 +152,6 @@ def fair_radius_yardstick(
     )
 
 
-def pairs_to_label(dataset: Dataset, seed: int) -> tuple[tuple[int, int], ...]:
-    """Return pairs of training rows: at random, and of near neighbours, in turn."""
-    train = split(dataset, seed).train
-    encoded = encode(dataset, train)
-    rng = np.random.default_rng(seed)
-    pairs = []
-    for k in range(min(_TO_LABEL, len(train) // 2)):
-        row, *others = rng.choice(train, min(_NEAR + 1, len(train)), replace=False)
-        person, *rest = encoded.rows(np.array([row, *others]))
-        apart = ((np.array(rest) - person) ** 2).sum(1)
-        apart[apart == 0] = np.inf  # the same person says nothing
-        pairs.append((int(row), int(others[apart.argmin() if k % 2 else 0])))
-    return tuple(pairs)
-
-
 def pair_counts(table: pd.DataFrame, column: str) -> tuple[int, int]:
     """Return how many sets of rows share a pair id, and how many rows are alone."""
     sizes = table.groupby(column)[column].transform("size")
@@ -204,18 +173,3 @@ def _of_files(pairs: UploadedPairs, encoder: Encoder, store: Store) -> FairMetri
             "other."
         )
     return comparable_directions(*pair_tables(X, encoder.transform(other)), names)
-
-
-def _of_labels(pairs: LabelledPairs, rows: AuditRows) -> FairMetric:
-    if len(set(pairs.comparable)) < 2:
-        raise ValueError(
-            "A metric needs pairs of both kinds. Under Pairs, call at least one pair "
-            "comparable and one not comparable."
-        )
-    frame = rows.dataset.frame
-    first, second = (
-        rows.encoder.transform(frame.iloc[list(places)])
-        for places in zip(*pairs.rows, strict=True)
-    )
-    names = rows.encoder.feature_names
-    return explore(first, second, np.array(pairs.comparable, int), names)

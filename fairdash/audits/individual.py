@@ -359,15 +359,8 @@ def yardstick_caption(yardstick: Yardstick, radius: float) -> str:
 
 
 def certificate_kpis(found: Sequence[Certified]) -> list[Kpi]:
-    """Return loss ratio, what the search found, what is proved, and the first layer.
-
-    Of the certificates of a model's seeds: means of lower bounds, of what was found and
-    of what is proved, which is void where that of some seed says nothing.
-    """
+    """Return loss ratio, largest change of logits and first layer: means over seeds."""
     certificates = [one.certificate for one in found]
-    bound = float(np.mean([one.bound for one in certificates]))
-    diameter = min(one.diameter for one in certificates)
-    void = any(one.void for one in certificates)
     values = [one.value for one in certificates]
     unfair, threshold = sum(c.ratio.unfair for c in found), found[0].ratio.threshold
     of_seeds = f" in {unfair} of {len(found)} seeds" * (len(found) > 1)
@@ -390,15 +383,6 @@ def certificate_kpis(found: Sequence[Certified]) -> list[Kpi]:
             help="Mean squared change of logits between people and their counterparts, "
             "at a squared fair distance of at most ε on average. The search may miss "
             "larger changes, so it is a bound from below.",
-        ),
-        Kpi(
-            "DIF certificate",
-            "void" if void else f"≤ {number(bound, 2)}",
-            f"≤ {bound:,.0f}; any two differ by {number(diameter, 1)}"
-            if void
-            else "proved from the network",
-            help="A proved bound that is above the largest difference between any two "
-            "people says nothing: it is void.",
         ),
         Kpi(
             "First layer",

@@ -18,9 +18,8 @@ TOLERANCE = 1e-9  # of squared distances, for rounding alone
 _FEW = 64  # values of a column up to which each is tried
 _SPREAD = 9  # values tried of a column with more, over what is within reach
 _NEIGHBOURS = 32  # real rows tried for each person
-_SHRINK = (1.0, 0.8, 0.5)  # of a move, before it is rounded
-_WALKS, _WALK_STEPS = 2, 3
 _MOST_STEPS = 12
+_SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the radius, one after another
 _PEOPLE = 500  # searched at once
 _ROWS = 200_000  # scored at once
 _PART = 256  # rows whose distances to all real rows are held at once
@@ -144,11 +143,9 @@ class Found(NamedTuple):
 class TableSearch:
     """A search for counterparts whose every column holds a value of the table.
 
-    A person starts as it is and is moved in three ways: to real rows within the radius,
-    to rounded points of a continuous search, and at random; from the best of these one
-    column at a time is set to the value within the radius that moves the score most, up
-    and down. Every row that is scored lies within the radius; a rounded one that does
-    not is set back, column by column, until it does.
+    A person starts as it is and at the real rows within the radius; from the best of
+    these one column at a time is set to the value within the radius that moves the
+    score most, up and down. Every row that is scored lies within the radius.
 
     Parameters
     ----------
@@ -176,32 +173,22 @@ class TableSearch:
         self._absent = absent
         self.root, self.pool = metric.root, pool
 
-    def __call__(
-        self, X: ArrayLike, guesses: Sequence[Float] = (), *, random_state: int = 0
-    ) -> Found:
+    def __call__(self, X: ArrayLike) -> Found:
         """Return the worst counterpart of every row of ``X``.
 
         One that changes the decision comes before all others, then the change of P(1).
-
-        ``guesses``, each (n_rows, d), are points of a continuous search, which need not
-        be rows of a table.
         """
         x = np.asarray(X, np.float64)
-        rng = np.random.default_rng(random_state)
         parts = [
-            self._search(
-                x, guesses, np.arange(start, min(start + _PEOPLE, len(x))), rng
-            )
+            self._search(x, np.arange(start, min(start + _PEOPLE, len(x))))
             for start in range(0, len(x), _PEOPLE)
         ]
         return Found(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-    def _search(
-        self, X: Float, guesses: Sequence[Float], part: Codes, rng: np.random.Generator
-    ) -> Found:
+    def _search(self, X: Float, part: Codes) -> Found:
         x = X[part]
         best = _Best(x, part, self.score(x, part))
-        for who, rows in self._jumps(x, [guess[part] for guess in guesses], rng):
+        for who, rows in self._real_rows(x):
             within = self.distance(x[who], rows) <= self.radius + TOLERANCE
             other = (rows != x[who]).any(1)
             self._try(best, who[within & other], rows[within & other])
@@ -213,58 +200,11 @@ class TableSearch:
         squared: Float = (((Z - X) @ self.root) ** 2).sum(1)
         return squared
 
-    def snapped(self, X: Float, Z: Float) -> Float:
-        """Return points rounded to values of the table; what stays near stays."""
-        out = X.copy()
-        for column in self.columns:
-            at = column.span
-            values = column.encoded[column.index(Z)]
-            apart, own = (((one - Z[:, at]) ** 2).sum(1) for one in (values, X[:, at]))
-            out[:, at] = np.where((apart < own)[:, None], values, X[:, at])
-        return out
-
-    def repaired(self, X: Float, Z: Float) -> Float:
-        """Set columns back to the person's, the farthest first, until within reach."""
-        Z = Z.copy()
-        for _ in self.columns:
-            far = np.flatnonzero(self.distance(X, Z) > self.radius + TOLERANCE)
-            if not len(far):
-                break
-            move = (Z[far] - X[far]) @ self.root
-            left = np.full((len(far), len(self.columns)), np.inf)
-            for j, column in enumerate(self.columns):
-                own = (Z[far][:, column.span] - X[far][:, column.span]) @ self.root[
-                    column.span
-                ]
-                changed = (Z[far][:, column.span] != X[far][:, column.span]).any(1)
-                left[changed, j] = ((move - own) ** 2).sum(1)[changed]
-            chosen = left.argmin(1)
-            for j, column in enumerate(self.columns):
-                back = far[chosen == j]
-                Z[np.ix_(back, column.span)] = X[np.ix_(back, column.span)]
-        return Z
-
-    def _jumps(
-        self, x: Float, guesses: Sequence[Float], rng: np.random.Generator
-    ) -> Iterator[tuple[Codes, Float]]:
-        """Yield rows to set out from: real ones, rounded points, random ones."""
-        everyone = np.arange(len(x))
+    def _real_rows(self, x: Float) -> Iterator[tuple[Codes, Float]]:
+        """Yield the nearest real rows within the radius, and whose each is."""
         for part, near, d in nearest_rows(x, self.pool, self.root, most=_NEIGHBOURS):
             person, which = np.nonzero(d <= self.radius + 1e-6)
             yield part[person], self._completed(x[part[person]], near[person, which])
-        for guess in guesses:
-            for share in _SHRINK:
-                rounded = self.snapped(x, x + share * (guess - x))
-                yield everyone, self.repaired(x, rounded)
-        for _ in range(_WALKS):
-            z = x.copy()
-            for _ in range(_WALK_STEPS):
-                for j in rng.permutation(len(self.columns))[:2]:
-                    who, rows = self._moves(self.columns[j], x, z, everyone)
-                    if len(who):
-                        order = rng.permutation(len(who))
-                        z[who[order]] = rows[order]
-            yield everyone, z
 
     def _completed(self, x: Float, places: Codes) -> Float:
         """Return real rows, with the value of the person where one has none."""
@@ -277,26 +217,42 @@ class TableSearch:
         return rows
 
     def _climb(self, best: "_Best") -> None:
-        """Change one column at a time while that moves the score, up and then down."""
+        """Change one column at a time while that moves the score, up and then down.
+
+        From the person the radius grows by and by, or the first column would spend it.
+        """
         towards = np.where(best.before > 0.5, -1.0, 1.0)
         for sign in (towards, -towards):
-            for from_best in (True, False):
-                z = best.X.copy() if from_best else best.x.copy()
-                gain = sign * ((best.after if from_best else best.before) - best.before)
-                active = np.arange(len(z))
-                for _ in range(_MOST_STEPS):
-                    active = self._improve(best, z, gain, sign, active)
-                    if not len(active):
-                        break
+            z, gain = best.X.copy(), sign * (best.after - best.before)
+            self._ascend(best, z, gain, sign, self.radius)
+            z, gain = best.x.copy(), np.zeros(len(best.x))
+            for share in _SHARES:
+                self._ascend(best, z, gain, sign, share * self.radius)
+
+    def _ascend(
+        self, best: "_Best", z: Float, gain: Float, sign: Float, radius: float
+    ) -> None:
+        """Make the best single change of everyone, again and again."""
+        active = np.arange(len(z))
+        for _ in range(_MOST_STEPS):
+            active = self._improve(best, z, gain, sign, active, radius)
+            if not len(active):
+                break
 
     def _improve(
-        self, best: "_Best", z: Float, gain: Float, sign: Float, active: Codes
+        self,
+        best: "_Best",
+        z: Float,
+        gain: Float,
+        sign: Float,
+        active: Codes,
+        radius: float,
     ) -> Codes:
         """Make the best single change of everyone active; return who was changed."""
         reached = gain.copy()
         chosen = z.copy()
         for column in self.columns:
-            who, rows = self._moves(column, best.x, z, active)
+            who, rows = self._moves(column, best.x, z, active, radius)
             if not len(who):
                 continue
             p = self._try(best, who, rows)
@@ -311,18 +267,18 @@ class TableSearch:
         return changed
 
     def _moves(
-        self, column: TableColumn, x: Float, z: Float, active: Codes
+        self, column: TableColumn, x: Float, z: Float, active: Codes, radius: float
     ) -> tuple[Codes, Float]:
         """Return whose row may change to which, in this one column."""
         here = z[active]
         root = self.root[column.span]
         rest = (here - x[active]) @ self.root - here[:, column.span] @ root
         if column.dense:
-            person, which = self._dense(column, rest, root)
+            person, which = self._dense(column, rest, root, radius)
         else:
             # |rest + v|^2 over all values v
             person, which = np.nonzero(
-                _squared(-rest, column.encoded @ root) <= self.radius + TOLERANCE
+                _squared(-rest, column.encoded @ root) <= radius + TOLERANCE
             )
         rows = here[person]
         rows[:, column.span] = column.encoded[which]
@@ -330,13 +286,13 @@ class TableSearch:
         return active[person[other]], rows[other]
 
     def _dense(
-        self, column: TableColumn, rest: Float, root: Float
+        self, column: TableColumn, rest: Float, root: Float, radius: float
     ) -> tuple[Codes, Codes]:
         """Return values over what is within reach of a number, by a quadratic."""
         line = column.encoded[:, 0]
         rest = rest + column.encoded[0, 1:] @ root[1:]
         a = float(root[0] @ root[0])
-        b, c = rest @ root[0], (rest**2).sum(1) - self.radius
+        b, c = rest @ root[0], (rest**2).sum(1) - radius
         if a <= 1e-12:
             low, high = np.full(len(b), -np.inf), np.full(len(b), np.inf)
             some = c <= TOLERANCE

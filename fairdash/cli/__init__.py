@@ -15,7 +15,6 @@ from fairdash.cli._audit import (
     subgroups,
 )
 from fairdash.cli._certify import certify, estimate
-from fairdash.cli._classes import audit_classes
 from fairdash.cli._data import data, scores, store
 from fairdash.cli._export import apply_to_file, export, predict, write_report
 from fairdash.cli._options import refuse
@@ -50,7 +49,6 @@ app.command()(predict)
 app.command("report")(write_report)
 app.command("audit")(audit_flips)
 app.command("audit-scores")(audit_scores)
-app.command("audit-classes")(audit_classes)
 app.command()(certify)
 app.command()(cross_validate)
 app.command("noise")(estimate)

@@ -13,7 +13,6 @@ from fairdash._validation import as_written, check_one_of, value_label, value_la
 from fairdash._wording import UNDEFINED, number
 from fairdash.audits import (
     DRIFT_MEASURES,
-    SEARCH_WARNING,
     Flips,
     audit,
     audit_run,
@@ -121,14 +120,15 @@ def subgroups(
     measure: Annotated[
         str, typer.Option(help="Rate that is compared between groups.")
     ] = "selection_rate",
-    min_size: Annotated[int, typer.Option(help="Fewest rows of a subgroup.")] = 50,
+    min_size: Annotated[int, typer.Option(help="Fewest test rows of a subgroup.")] = 50,
     out: Out = None,
     home: Home = None,
 ) -> None:
-    """Search test rows for subgroups with a gap between groups that is beyond chance.
+    """Search for subgroups with a gap between groups that is beyond chance.
 
     Every conjunction of up to three conditions on the features, for every model of a
-    run; p-values are adjusted for all that is searched. The exit status is 2 when the
+    run. Training and validation rows are searched; what is listed is tested on test
+    rows, with p-values adjusted for the list. The exit status is 2 when the
     run or the measure cannot be used.
     """
     with opened(home) as store:
@@ -143,7 +143,6 @@ def subgroups(
     for one in found:
         typer.echo(f"{one.label}: {one.headline()}")
         typer.echo(one.ranked().to_string(index=False, float_format="%.3f"))
-    typer.echo(SEARCH_WARNING)
 
 
 def drift_of_run(

@@ -94,7 +94,7 @@ def add(
 
 @data.command("list")
 def list_kept(home: Home = None) -> None:
-    """List everything that is kept: data sets with models, files, snapshots."""
+    """List everything that is kept: data sets with models, and files."""
     with opened(home) as store:
         found = store.kept()
     for one in found:
@@ -113,7 +113,7 @@ def remove(
     key: Annotated[str, typer.Argument(metavar="ID", help="As `data list` shows it.")],
     home: Home = None,
 ) -> None:
-    """Delete a data set with its runs and models, a file or a snapshot, for good.
+    """Delete a data set with its runs and models, or a file, for good.
 
     The exit status is 2 when there is no such thing, or a run on it is still open.
     """

@@ -78,9 +78,6 @@ def write_report(
         Literal["fixed", "shared", "by_group"],
         typer.Option(help="Which are tried with every setting, beside 0.5."),
     ] = "fixed",
-    snapshot: Annotated[
-        bool, typer.Option("--snapshot", help="Keep it in the store, to be linked to.")
-    ] = False,
     home: Home = None,
 ) -> None:
     """Write a run or a sweep as one HTML file that needs nothing else to be read.
@@ -109,11 +106,6 @@ def write_report(
             if one.name == "guaranteed":
                 said = [b.text for b in one.blocks if isinstance(b, Words)]
                 typer.echo(" ".join(said))
-        if snapshot:
-            html, address = made.to_html(), f"Train?run={run_id}"
-            key = store.keep_report(html, title=made.title, run=run_id, address=address)
-            typer.echo(f"{made.title}: open /Runs?snapshot={key} in the app")
-            return
         page = (made.to_markdown() if out.suffix == ".md" else made.to_html()).encode()
     out.write_bytes(page)
     typer.echo(f"{out}: {made.title}, {len(page) / 1e6:.1f} MB")

@@ -10,15 +10,6 @@ from fairdash.jobs._engine import (
     use_scheduler,
     watching,
 )
-from fairdash.jobs._shares import (
-    Share,
-    open_report,
-    open_share,
-    share_report,
-    share_run,
-    shares,
-    withdraw,
-)
 from fairdash.jobs._waits import FOR_DATABASE, Wait, engine_waits_for, why_waits
 from fairdash.jobs._watch import JsonLines, log_to_stderr, logs_json, metrics
 from fairdash.jobs._work import (

@@ -5,8 +5,6 @@ and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
 from fairdash.metrics.group.chance import compare, gap_power, noise_floor, plan_rows
-from fairdash.metrics.group.classes import SUMMARY as CLASS_MEASURES
-from fairdash.metrics.group.classes import ClassGaps, class_gaps
 from fairdash.metrics.group.counting import binary_vector, divide, row_weights
 from fairdash.metrics.group.estimates import (
     estimates,
@@ -127,5 +125,4 @@ from fairdash.metrics.individual.fair_metric import FairMetric, fair_distance
 from fairdash.metrics.individual.worst_case import (
     FreeRange,
     output_distance,
-    worst_case,
 )

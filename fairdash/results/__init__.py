@@ -92,10 +92,10 @@ from fairdash.results.rows import (
     rows_used,
     score_name,
     score_of_key,
+    split_seed,
     tested,
     trained_on,
 )
-from fairdash.results.searched import remember_search, searched_words
 from fairdash.results.sweeps import (
     StoredSweep,
     both_parts,
@@ -127,7 +127,6 @@ from fairdash.results.weighting import (
     Weighted,
     find_top_rows,
     instead_words,
-    ratio_by_value,
     weight_kpis,
     weighted_models,
     weights_verdict,

@@ -93,6 +93,13 @@ def on_all_rows(model: Setting) -> bool:
     return first.seed == ALL_ROWS or first.key.startswith(_FOLDS)
 
 
+def split_seed(model: Setting) -> int | None:
+    """Return the first seed whose split a model has; None for scores on all rows."""
+    first = model.trials[0]
+    seed = _parts(first.key)[0] if first.key.startswith(_FOLDS) else first.seed
+    return None if seed == ALL_ROWS else seed
+
+
 def callable_models(
     store: Store, dataset_id: str, trained: Sequence[Setting]
 ) -> list[Setting]:

@@ -1,6 +1,6 @@
 """What a stored sweep found: its rows, and what lies on disk beside them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, Self
@@ -16,7 +16,6 @@ from fairdash.metrics import local_cells, over_seeds
 from fairdash.results.evaluation import chance_worst
 from fairdash.results.models import Setting, reference_of, settings
 from fairdash.results.rows import Inside, Kept, Rows, decided_part, rows_of
-from fairdash.results.searched import searched_words
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
     AXES,
@@ -220,7 +219,7 @@ class StoredSweep:
         near = self.trials_at(self.grid_result.nearest(method, point))[0]
         params = {k: v for k, v in near.params.items() if k != INITIALISATION}
         grid = MethodGrid(method=method, params={**params, **point})
-        change = {"methods": (grid,), "equal_models": False, "initialisations": 1}
+        change = {"methods": (grid,), "initialisations": 1}
         return spec.model_copy(update=change)
 
     def compared(self, place: int) -> list[Setting]:
@@ -264,33 +263,13 @@ class StoredSweep:
         def scores(place: int) -> tuple[NDArray[Any], NDArray[Any]]:
             return validation.scores(keys[place]), test.scores(keys[place])
 
-        table = candidate_table(
+        return candidate_table(
             list(keys),
             scores,
             (decided_part(validation, inside), decided_part(test, inside)),
             limits=limits,
             thresholds=thresholds,
         )
-        if inside is None and "worst_1_di" in limits:
-            table.attrs["note"] = self.searched_words(self.subgroups.columns)
-        return table
-
-    def searched_words(
-        self, columns: Collection[str], *, chosen_now: bool = False
-    ) -> str:
-        """Return the sentence on searches of the rows that limits are tested on.
-
-        See `fairdash.results.searched_words`; the subgroups are those of the run,
-        unless they are ``chosen_now``.
-        """
-        named = None if chosen_now else self.subgroups
-        rows = self.first_rows("test")
-        return searched_words(rows, self.run.dataset_id, columns, named)
-
-    def n_searches(self) -> int:
-        """Return how many searches of the table's rows are known by now."""
-        record = self.store.dataset_record(self.run.dataset_id)
-        return len(self.store.searches(record.table_sha256))
 
     @property
     def first_seed(self) -> int:

@@ -10,15 +10,11 @@ from fairdash.store._records import (
     Snapshot,
     TrialRecord,
 )
-from fairdash.store._reports import KeptReport
 from fairdash.store._scores import PackedScores, ScoreFacts, read_scores
-from fairdash.store._searches import SearchRecord
 from fairdash.store._store import Kept, Store, home_folder, open_store
 from fairdash.store._tables import ID_LENGTH
 from fairdash.store._users import (
-    SHARED,
     Act,
-    Forbidden,
     User,
     UserStore,
     expire,

@@ -153,15 +153,13 @@ class Files:
     def tidy(self, kind: str, kept: Container[str]) -> None:
         """Finish or undo what processes that died left beside the folders of a kind.
 
-        A folder that was to be removed comes back if its name is still ``kept``, or of
-        searches that of their table: its removal was never sure. Half written folders
-        go when they are old enough, and so do copies of what is no longer in the object
-        store.
+        A folder that was to be removed comes back if its name is still ``kept``: its
+        removal was never sure. Half written folders go when they are old enough, and so
+        do copies of what is no longer in the object store.
         """
         for folder in self.half(kind):
             name = folder.name.removeprefix(REMOVING)
-            owner = folder.parent.name if kind == "searches" else name
-            undone = folder.name.startswith(REMOVING) and owner in kept
+            undone = folder.name.startswith(REMOVING) and name in kept
             if undone and not folder.with_name(name).exists():
                 os.rename(folder, folder.with_name(name))
             else:
@@ -172,9 +170,8 @@ class Files:
         for name, stat in there.items():
             head, _, last = name.rpartition("/")
             plain = last.removeprefix(REMOVING)
-            owner = Path(head).name if kind == "searches" else plain
             if last.startswith(REMOVING):
-                if owner in kept and f"{head}/{plain}" not in there:
+                if plain in kept and f"{head}/{plain}" not in there:
                     self.away.move(name, f"{head}/{plain}")
                 else:
                     self.away.delete(name)

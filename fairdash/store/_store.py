@@ -23,24 +23,22 @@ from fairdash.store._database import (
     make_schema,
 )
 from fairdash.store._files import ABANDONED_SECONDS, Files, Stat
-from fairdash.store._reports import ReportStore
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
-from fairdash.store._searches import SearchStore
 from fairdash.store._tables import TableStore
 
 USERS = "users"  # folder of the home folders of users, where there is a login
-KINDS = "tables", "artifacts", "scores", "searches", "reports"  # folders of the home
+KINDS = "tables", "artifacts", "scores"  # folders of the home
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A data set with its table and models, a file that no data set is of, a snapshot.
+    """A data set with its table and models, or a file that no data set is of.
 
     Attributes
     ----------
-    kind : {"data set", "file", "snapshot"}
-        A file holds scores or groups that a question needed, a snapshot a report.
+    kind : {"data set", "file"}
+        A file holds scores or groups that a question needed.
     id : str
         What `Store.remove` takes.
     n_rows, n_columns : int
@@ -51,7 +49,7 @@ class Kept:
         When it was added, in seconds since 1970.
     """
 
-    kind: Literal["data set", "file", "snapshot"]
+    kind: Literal["data set", "file"]
     id: str
     name: str
     n_rows: int
@@ -102,12 +100,6 @@ class Store:
         self.keep_draft = tables.keep_draft
         self.drop_draft = tables.drop_draft
 
-        reports = ReportStore(self.files)
-        self.keep_report = reports.keep_report
-        self.kept_reports = reports.kept_reports
-        self.kept_report = reports.kept_report
-        self.delete_report = reports.delete_report
-
         scores = self._scores = ScoreStore(self.database, tables, self.files)
         self.log_scores = scores.log_scores
         self.log_model = scores.log_model
@@ -119,11 +111,6 @@ class Store:
         self.adopt_scores = scores.adopt_scores
         self.score_values = scores.score_values
         self.delete_scores = scores.delete_scores
-
-        searches = SearchStore(self.files)
-        self.log_search = searches.log_search
-        self.searches = searches.searches
-        self.searched_rows = searches.searched_rows
 
         runs = RunStore(self.database, self.files)
         self.add_run = runs.add_run
@@ -222,13 +209,10 @@ class Store:
             for digest, table in tables.items()
             if digest not in of_data
         ]
-        for one in self.kept_reports():
-            about = one.id, one.title, 0, 0, 0, one.n_bytes, one.created
-            found.append(Kept("snapshot", *about))
         return sorted(found, key=lambda one: one.created, reverse=True)
 
     def remove(self, key: str) -> None:
-        """Delete a data set with its runs, a file that no data set is of, a snapshot.
+        """Delete a data set with its runs, or a file that no data set is of.
 
         Raises ValueError when nothing of this key is kept, or a run is still open.
         """
@@ -237,8 +221,6 @@ class Store:
             raise ValueError(f"Nothing that is kept here has the id {key!r}.")
         if kinds[key] == "data set":
             self.delete_dataset(key)
-        elif kinds[key] == "snapshot":
-            self.delete_report(key)
         else:
             self.delete_table(key)
 
@@ -295,7 +277,7 @@ class Store:
         with self.database.writing() as connection:  # nobody deletes meanwhile
             trials = set(connection.scalars(sa.select(TRIALS.c.key)))
             tables = set(connection.scalars(sa.select(TABLES.c.sha256)))
-            kept = {"tables": tables, "artifacts": trials, "searches": tables}
+            kept = {"tables": tables, "artifacts": trials}
             for kind in KINDS:
                 self.files.tidy(kind, kept.get(kind, set()))
 
@@ -326,14 +308,12 @@ class Store:
 
     def _orphans(self, connection: sa.Connection) -> dict[Path, Stat]:
         """Return the folders that belong to nothing that is listed."""
-        tables = TABLES.c.sha256
-        owners = tables, TRIALS.c.key, DATASETS.c.id, tables
+        owners = TABLES.c.sha256, TRIALS.c.key, DATASETS.c.id
         found = {}
-        for kind, column in zip(KINDS, owners, strict=False):  # of reports none
+        for kind, column in zip(KINDS, owners, strict=True):
             known = set(connection.scalars(sa.select(column)))
             for folder, stat in self.files.listed(kind).items():
-                within = kind in ("scores", "searches")
-                owner = folder.parent if within else folder
+                owner = folder.parent if kind == "scores" else folder
                 if owner.name not in known:
                     found[folder] = stat
         return found

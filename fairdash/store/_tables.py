@@ -178,9 +178,8 @@ class TableStore:
                 message = f"The table is of the data sets {list(names)}"
                 raise ValueError(f"{message}; delete these.")
             connection.execute(sa.delete(TABLES).where(TABLES.c.sha256 == digest))
-            searches = self._files.listed("searches", within=digest)
-            folders = [self._table_folder(digest), *searches]
-            removal.enter_context(self._files.removing(folders))
+            folder = self._table_folder(digest)
+            removal.enter_context(self._files.removing([folder]))
         self._table.clear()
         self._dataset.clear()
         self.drop_draft(digest)

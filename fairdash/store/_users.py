@@ -1,4 +1,4 @@
-"""Users of one server: a home folder each, what their role allows, what they did."""
+"""Users of one server: a home folder each, and a trail of what they did."""
 
 import inspect
 import json
@@ -11,16 +11,14 @@ from fnmatch import fnmatch
 from functools import wraps
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fairdash._validation import check_one_of
-from fairdash.store._database import StoreError
 from fairdash.store._records import DatasetRecord, RunRecord
 from fairdash.store._store import USERS, Store, database_of, files_of, open_store
 
-Role = Literal["viewer", "analyst", "admin"]
-SHARED, TRAIL = "shared", "trail.jsonl"
-_FIELDS = ("admins", "viewers")
+_SHARED, TRAIL = "shared", "trail.jsonl"
+_FIELDS = ("admins", "viewers")  # viewers, of version 0.3, are users as others are
 _WRITES = {
     "add_table": "upload",
     "adopt_table": "upload",
@@ -36,8 +34,6 @@ _WRITES = {
     "ask_cancel": "cancel",
     "delete_run": "delete run",
     "adopt_scores": "add scores",
-    "keep_report": "keep report",
-    "delete_report": "delete report",
 }
 
 
@@ -52,14 +48,13 @@ class User:
         two are not.
     name : str
         Electronic mail address where the provider says one.
-    role : {"viewer", "analyst", "admin"}
-        A viewer opens what was shared and changes nothing. An analyst works in a home
-        folder. An admin is an analyst who reads the trail.
+    admin : bool
+        Whether the user reads the trail.
     """
 
     id: str
     name: str
-    role: Role = "analyst"
+    admin: bool = False
 
     @classmethod
     def of(
@@ -67,9 +62,8 @@ class User:
     ) -> "User":
         """Return the user whom a provider names by the claims of an identity token.
 
-        ``roles`` has lists of addresses, ``admins`` and ``viewers``, in which * stands
-        for anything; an address counts when the provider does not say it is unverified.
-        Who is in neither is an analyst.
+        ``roles`` has a list of addresses, ``admins``, in which * stands for anything;
+        an address counts when the provider does not say it is unverified.
 
         Raises
         ------
@@ -90,17 +84,9 @@ class User:
         mail = str(claims.get("email") or "").lower()
         if str(claims.get("email_verified", True)).lower() == "false":
             mail = ""
-        role: Role = "analyst"
-        for among, found in zip(_FIELDS, ("admin", "viewer"), strict=True):
-            listed = (roles or {}).get(among, ())
-            if any(mail and fnmatch(mail, one.lower()) for one in listed):
-                role = found  # type: ignore[assignment]  # of the two above
-                break
-        return cls(folder, mail or str(claims.get("name") or subject), role)
-
-
-class Forbidden(StoreError):
-    """What the role of a user does not allow."""
+        admins = (roles or {}).get("admins", ())
+        admin = bool(mail) and any(fnmatch(mail, one.lower()) for one in admins)
+        return cls(folder, mail or str(claims.get("name") or subject), admin)
 
 
 @dataclass(frozen=True)
@@ -116,8 +102,8 @@ class Act:
 class UserStore(Store):
     """The store of one user: a home folder in that of the server.
 
-    Its verbs are those of `Store`. What changes anything is refused to a viewer and
-    noted in the trail of the server once it was done.
+    Its verbs are those of `Store`. What changes anything is noted in the trail of the
+    server once it was done.
 
     Parameters
     ----------
@@ -141,11 +127,6 @@ class UserStore(Store):
 
         @wraps(verb)
         def act(*arguments: Any, **options: Any) -> Any:
-            if self.user.role == "viewer":
-                raise Forbidden(
-                    f"{self.user.name} may open what was shared, and change nothing; "
-                    "ask whoever runs this server for the role of an analyst."
-                )
             what = self._named(signature.bind(*arguments, **options).arguments)
             done = verb(*arguments, **options)
             self.note(action, what)
@@ -158,9 +139,8 @@ class UserStore(Store):
 
         An id is named while it can be: after the verb it may be deleted.
         """
-        for said in ("name", "title"):
-            if said in given:
-                return str(given[said])
+        if "name" in given:
+            return str(given["name"])
         record: dict[str, Callable[[str], RunRecord | DatasetRecord]] = {
             "run_id": self.run,
             "dataset_id": self.dataset_record,
@@ -188,13 +168,12 @@ def keep_days() -> float:
 def expire(root: Path, days: float) -> list[str]:
     """Delete what nobody used for ``days`` days, of a server and all its users.
 
-    That is as `Store.expire` has it, and what was shared before. Returns the names,
-    each noted in the trail.
+    That is as `Store.expire` has it, and copies of runs that users of version 0.3
+    shared. Returns the names, each noted in the trail.
     """
-    for file in (root / SHARED).glob("*"):
-        with suppress(FileNotFoundError):  # withdrawn just now
-            if file.stat().st_mtime < time.time() - days * 86400:
-                file.unlink()
+    for file in (root / _SHARED).glob("*"):
+        if file.stat().st_mtime < time.time() - days * 86400:
+            file.unlink()
     done = []
     for home in (root, *sorted((root / USERS).glob("*"))):
         store = open_store(home)

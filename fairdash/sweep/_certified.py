@@ -40,15 +40,11 @@ class CertifiedChoice:
     rows_needed : float
         About how many more rows it takes to certify the first model, at the rates it
         has on these; 0 if it is certified, infinite if its gaps are over the limits.
-    note : str
-        What the guarantee does not hold for, where rows tested were searched for
-        subgroups: ``note`` of the table's ``attrs``. Empty without a model.
     """
 
     model: Any
     tested: pd.DataFrame
     rows_needed: float
-    note: str = ""
 
 
 def choose_certified(
@@ -106,8 +102,7 @@ def choose_certified(
         needed = inf
         if tested:
             needed = _rows_needed(counts[tested[0][0]], limits, confidence)
-    note = "" if chosen is None else table.attrs.get("note", "")
-    return CertifiedChoice(chosen, found, needed, note)
+    return CertifiedChoice(chosen, found, needed)
 
 
 @lru_cache(maxsize=4096)  # a page asks the same again at every move

@@ -9,7 +9,6 @@ from fairdash import plots, results
 from fairdash._escaping import plain
 from fairdash._wording import group_label, listing
 from fairdash.audits import (
-    SEARCH_WARNING,
     FoundSubgroups,
     as_subgroups,
     search_model,
@@ -36,9 +35,13 @@ the group they are compared with, inside every subgroup; 1 is alike.
 _ROWS = {"test": "Test rows", "all": "All rows, cross-validated"}
 _HOW = """
 Every combination of up to three conditions on the features is searched, never the
-sensitive one: quantile bins of numbers, levels and pairs of levels of others. Each gap
-is compared with the **largest of all** when groups are shuffled, so the whole list errs
-in at most 5% of tables without any gap; intervals hold for all subgroups at once.
+sensitive one: quantile bins of numbers, levels and pairs of levels of others. Training
+and validation rows are searched. **Test rows confirm**: the search does not see them,
+so each gap it lists is tested on them as one of a few. The whole list errs in at most
+5% of tables without any gap; intervals hold for all subgroups listed at once.
+
+Your own scores, without a model beside them, have no such parts. All rows are searched,
+and each gap is compared with the **largest of all** when groups are shuffled.
 
 The list starts with the gap that is largest for sure: its interval begins farthest
 from 0. A subgroup whose gap a listed one explains is not listed.
@@ -128,7 +131,6 @@ def find_section(
     if selection().searched is None:
         once = " Every row counts once." if dataset.roles.sample_weight else ""
         st.caption(f"Search all features for people nobody named; takes seconds.{once}")
-        st.caption(SEARCH_WARNING)
         st.button(
             "Find subgroups",
             icon=":material/search:",

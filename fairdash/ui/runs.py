@@ -19,7 +19,7 @@ from fairdash._wording import (
     time_left,
 )
 from fairdash.datasets import SAMPLES, load_sample
-from fairdash.jobs import open_report, unpack_runs, wake, why_waits
+from fairdash.jobs import unpack_runs, wake, why_waits
 from fairdash.metrics import BaseRates
 from fairdash.results import (
     base_rates,
@@ -34,7 +34,6 @@ from fairdash.results import (
 )
 from fairdash.store import Kept, RunRecord
 from fairdash.ui.selection import Selection, bound, write
-from fairdash.ui.users import share_button, share_snapshot
 from fairdash.ui.widgets.blocks import (
     confirm_deletion,
     figure,
@@ -63,6 +62,11 @@ _COLOURS = {
     "cancelled": "gray",
 }
 _RECENT = 5
+_OLD_LINKS = {
+    "shared": "Ask whoever sent it for a bundle of the run (Export), and import it on "
+    "Runs.",
+    "snapshot": "Open the run below and export its report as a file (Export, Report).",
+}
 _SAMPLE = "loans"
 _STEPS = """
 1. **Say what the columns mean**: the outcome, the sensitive column, the subgroups to
@@ -203,7 +207,6 @@ def _actions(chosen: Sequence[RunRecord]) -> None:
             icon=":material/download:",
             help="One row per model: settings, seed, validation and test metrics.",
         )
-        share_button(one)
         if st.button("Delete", icon=":material/delete:"):
             _delete_runs(chosen)
 
@@ -232,8 +235,7 @@ def _delete_runs(chosen: Sequence[RunRecord]) -> None:
 
     confirm_deletion(
         [f"- {plain(run.name)}" for run in chosen],
-        "Models that no other run uses are deleted with it. The table stays, and so do "
-        "snapshots.",
+        "Models that no other run uses are deleted with it. The table stays.",
         delete,
     )
 
@@ -381,30 +383,11 @@ def _card(run_id: str) -> None:
         st.progress(min(1.0, snapshot.share))
 
 
-def snapshot() -> bool:
-    """Draw the snapshot that the address names, if it names one."""
-    key = st.query_params.get("snapshot")
-    if key is None:
-        return False
-    try:
-        kept, page = open_report(store(), key)
-    except ValueError as error:
-        problem("This snapshot cannot be shown", error)
-        return True
-    there = kept.address and any(run.id == kept.run for run in store().runs())
-    heading(f"Snapshot: {kept.title}")
-    now = "" if there else " The run was deleted since."
-    now = now if kept.address else " It was shared with you by its link."
-    st.caption(f"As it was on {clock_time(kept.created)}; it does not change.{now}")
-    with st.container(horizontal=True):
-        st.download_button(
-            "Download", page, "fairdash-report.html", icon=":material/download:"
-        )
-        if there:
-            st.link_button("Open the run as it is now", f"/{kept.address}")
-        share_snapshot(kept)
-    st.iframe(page, height=900, alt=kept.title)
-    return True
+def note_old_link() -> None:
+    """Say what replaces the link of an earlier version that was followed, if any."""
+    for parameter, words in _OLD_LINKS.items():
+        if parameter in st.query_params:
+            problem("This link opens nothing any more", words)
 
 
 def import_bundle() -> None:
@@ -431,11 +414,7 @@ def kept_files() -> None:
     if not found:
         return
     total = size(sum(one.n_bytes for one in found))
-    kinds = [one.kind == "snapshot" for one in found]
-    label = f"Data kept here: {plural(kinds.count(False), 'table')}, "
-    if any(kinds):
-        label += f"{plural(kinds.count(True), 'snapshot')}, "
-    label += total
+    label = f"Data kept here: {plural(len(found), 'table')}, {total}"
     with st.expander(label, icon=":material/database:"):
         event = st.dataframe(
             _kept_table(found),
@@ -448,17 +427,9 @@ def kept_files() -> None:
         chosen = [found[row] for row in rows if row < len(found)]
         st.caption(
             "Sizes are those on the disk: of a data set its table and its models. A "
-            "file holds scores or groups that were uploaded for a question, a snapshot "
-            "a report that stays when its run is deleted. Choose rows to delete them."
+            "file holds scores or groups that were uploaded for a question. Choose "
+            "rows to delete them."
         )
-        one = chosen[0] if len(chosen) == 1 else None
-        if (
-            one is not None
-            and one.kind == "snapshot"
-            and st.button("Open the snapshot", icon=":material/open_in_new:")
-        ):
-            st.query_params["snapshot"] = one.id
-            st.rerun()
         if chosen and st.button(
             "Delete", icon=":material/delete_forever:", key="delete kept"
         ):
@@ -489,7 +460,6 @@ def _delete_kept(chosen: Sequence[Kept]) -> None:
     runs = [f" with {plural(n, 'run')}" if (n := one.n_runs) else "" for one in chosen]
     confirm_deletion(
         [f"- {plain(one.name)}{more}" for one, more in zip(chosen, runs, strict=True)],
-        "Tables, roles, runs and models go; snapshots of them stay until these are "
-        "deleted. The files you uploaded stay yours.",
+        "Tables, roles, runs and models go. The files you uploaded stay yours.",
         delete,
     )

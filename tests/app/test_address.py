@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from reading import button, figures, numbers, widget, words
+from reading import figures, numbers, widget, words
 from toys import people, people_csv
 
 from fairdash import ui
@@ -123,7 +123,6 @@ def test_the_form_of_a_sweep_is_kept(visit, dataset_id):
         ("number_input", "Starts a seed", 2),
         ("button_group", "In training · start here", ["road", "broad"]),
         ("button_group", "For people who are alike", ["clp"]),
-        ("toggle", "As many models for every method", True),
         ("selectbox", "Constraint", "equalized_odds"),
         ("button_group", "Numbers scaled to", "minmax"),
     ]
@@ -163,19 +162,9 @@ def test_files_of_pairs_are_named_by_what_they_hold(visit, run_id):
     assert "40 sets of people" in words(again)
 
 
-def test_labels_of_pairs_are_kept(visit, run_id):
-    page = visit("Individual fairness", run=run_id)
-    source = "Pairs of people who are alike"
-    widget(page, "selectbox", source).set_value("Label pairs").run()
-    for answer in ("Comparable", "Not comparable", "Skip", "Comparable"):
-        button(page, answer).click().run()
-    assert "Pair 5 of 24: no answer yet. 3 answered" in words(page)
-    same_opened_anew(page, "Individual fairness", visit)
-
-
 def test_a_sample_of_noise_is_named_with_its_columns(visit, run_id):
     page = visit("Noisy groups", run=run_id)
-    source = next(w for w in page.selectbox if "Sample" in w.options)
+    source = next(w for w in page.selectbox if "From a table" in w.options)
     source.set_value("sample").run()
     table = people(200, seed=3)
     noisy = table["origin"].where(table.index % 10 > 0, "here")

@@ -11,13 +11,7 @@ from toys import ROLES, people, people_csv
 
 from fairdash import ui
 from fairdash.datasets import Roles, ScoreColumn, Subgroups
-from fairdash.jobs import (
-    finished_file,
-    share_report,
-    share_run,
-    shares,
-    unpack_runs,
-)
+from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import StoreError, User, UserStore, read_trail
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
@@ -25,7 +19,7 @@ from fairdash.ui.widgets import frame
 
 SECRETS = {
     "auth": {"client_id": "fairdash"},
-    "fairdash": {"admins": ["carl@example.org"], "viewers": ["*@client.example"]},
+    "fairdash": {"admins": ["carl@example.org"]},
 }
 QUICK = {"n_epochs": 4, "batch_size": 128}
 MARK = "![x](http://evil.invalid)"
@@ -266,7 +260,7 @@ def store_of(mail, home):
 
 
 @pytest.fixture
-def shared_run(inline):
+def run_of_ann(inline):
     """A finished run of Ann's."""
     ann = store_of("ann@example.org", inline)
     (run,), _ = unpack_runs(ann, finished_file("hiring"))
@@ -274,63 +268,27 @@ def shared_run(inline):
     return run
 
 
-def test_a_user_sees_no_run_of_another_even_by_its_address(visit_as, shared_run):
+def test_a_user_sees_no_run_of_another_even_by_its_address(visit_as, run_of_ann):
     for mail, there in {"ann@example.org": True, "bob@example.org": False}.items():
         page = visit_as(mail, "Runs")
         assert bool(page.dataframe) == there
-        page = visit_as(mail, "Sweep", run=shared_run)
+        page = visit_as(mail, "Sweep", run=run_of_ann)
         assert bool(page.error) != there
         if not there:
-            assert page.error[0].proto.title == f"The run {shared_run} was not found"
+            assert page.error[0].proto.title == f"The run {run_of_ann} was not found"
 
 
-def test_a_viewer_is_told_why_nothing_is_added(visit_as, inline):
-    page = visit_as("eve@client.example", "Home")
-    button(page, "Open the demo").click().run()
+@pytest.mark.parametrize(
+    "name, parameter, way",
+    [("Home", "shared", "bundle"), ("Runs", "snapshot", "report")],
+)
+def test_a_link_of_an_earlier_version_says_what_replaces_it(
+    visit, name, parameter, way
+):
+    page = visit(name, **{parameter: "x" * 22})
     assert not page.exception
-    assert "may open what was shared" in page.error[0].value
-    assert store_of("eve@client.example", inline).kept() == []
-
-
-def test_a_link_opens_a_copy_at_the_page_that_was_shared(visit_as, shared_run, inline):
-    ann = store_of("ann@example.org", inline)
-    token = share_run(
-        ann, shared_run, address="method=road&fairness_weight=5&tau=0.6"
-    ).token
-    ann.close()
-    page = visit_as("eve@client.example", "Home", shared=token)
-    assert page.query_params["run"] == shared_run
-    assert page.query_params["tau"] == "0.6"
-    assert "shared" not in page.query_params
-    page = visit_as("bob@example.org", "Home", shared="x" * 22)
-    assert "Nothing is shared by this link" in page.error[0].value
-
-
-def test_a_snapshot_is_shared_from_its_page(visit_as, inline):
-    ann = store_of("ann@example.org", inline)
-    key = ann.keep_report("<p>as it was</p>", title="Ours", run="ab", address="Sweep")
-    page = visit_as("bob@example.org", "Runs", snapshot=key)
-    assert "no such snapshot" in page.error[0].value
-    page = visit_as("ann@example.org", "Runs", snapshot=key)
-    button(page, "Share").click().run()
-    assert not page.exception
-    assert button(page, "Make a link")  # which AppTest cannot press in a dialog
-    shared = share_report(ann, key)
-    page = visit_as("eve@client.example", "Runs", snapshot=shared.token)
-    assert not page.error
-    assert "Snapshot: Ours" in page.header[0].value
-    assert "Share" not in [one.label for one in page.button]
-    ann.close()
-
-
-def test_who_shares_sees_it_and_can_stop(visit_as, shared_run, inline):
-    ann = store_of("ann@example.org", inline)
-    share_run(ann, shared_run)
-    page = visit_as("ann@example.org", "Runs")
-    button(page, "Stop sharing").click().run()
-    assert not page.exception
-    assert shares(ann) == []
-    ann.close()
+    assert page.error[0].proto.title == "This link opens nothing any more"
+    assert way in page.error[0].value
 
 
 def test_an_admin_reads_the_trail_and_others_do_not(visit_as, inline):

@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 import streamlit as st
 from reading import button, figures, numbers, widget, words
@@ -10,7 +9,7 @@ from fairdash import ui
 from fairdash.audits import FairMetricSpec, audit_run
 from fairdash.datasets import encode, split
 from fairdash.methods import Network
-from fairdash.metrics import class_gaps, group_directions
+from fairdash.metrics import group_directions
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 from fairdash.ui.individual import model_of
@@ -52,7 +51,6 @@ def test_a_model_without_slopes_is_audited_and_says_what_is_missing(
 def test_the_first_screen_audits_a_model(visit, run_id):
     page = visit("Individual fairness", run=run_id)
     assert not page.exception
-    assert widget(page, "file_uploader", "Table of classes") is not None
     assert "120 test rows (all of those of a split)" in words(page)
     shown = numbers(page)
     assert set(shown) == {
@@ -62,7 +60,6 @@ def test_the_first_screen_audits_a_model(visit, run_id):
         "Gap RMS",
         "Loss ratio, at least",
         "DIF, at least",
-        "DIF certificate",
         "First layer",
         "P(1) as it is",
         "P(1) as edited",
@@ -260,45 +257,3 @@ def test_of_many_columns_ten_can_be_edited_and_any_other_is_searched(visit, inli
     assert not page.exception
     assert hidden in fields()
     assert widget(page, "number_input", hidden).value == 7
-
-
-def jobs():
-    rng = np.random.default_rng(0)
-    job = rng.choice(["nurse", "surgeon", "teacher"], 400)
-    sex = rng.choice(["f", "m"], 400)
-    missed = (job == "surgeon") & (sex == "f") & (rng.random(400) < 0.6)
-    said = np.where(missed, "nurse", job)
-    return pd.DataFrame({"job": job, "said": said, "sex": sex})
-
-
-def send_classes(page, frame):
-    text = frame.to_csv(index=False).encode()
-    box = widget(page, "file_uploader", "Table of classes")
-    return box.upload("jobs.csv", text, "text/csv").run()
-
-
-def test_a_table_of_classes_is_audited_without_any_model(visit):
-    page = visit("Individual fairness")
-    assert "No model to audit yet" in words(page)
-    frame = jobs()
-    page = send_classes(page, frame)
-    assert not page.exception
-    sex = "sex: " + frame["sex"]
-    found = class_gaps(frame["job"], frame["said"], sensitive_features=sex)
-    assert found.verdict() in words(page)
-    tables = [one.value for one in page.dataframe]
-    gaps = next(table for table in tables if "gap" in table)
-    np.testing.assert_allclose(gaps["gap"], found.by_class["gap"])
-    summary = next(table for table in tables if "chance" in table)
-    np.testing.assert_allclose(summary["value"], found.summary["value"])
-    # the predicted column as the truth: another question, another answer
-    widget(page, "selectbox", "True class").select("said").run()
-    widget(page, "selectbox", "Predicted class").select("job").run()
-    assert not page.exception
-    assert found.verdict() not in words(page)
-
-
-def test_a_table_without_groups_says_what_it_needs(visit):
-    page = send_classes(visit("Individual fairness"), jobs()[["job", "said"]])
-    assert not page.exception
-    assert "three columns of two to 100 values" in words(page)

@@ -1,14 +1,12 @@
-"""Sensitive directions, learned from uploaded pairs or from labels."""
+"""Sensitive directions, learned from uploaded pairs."""
 
 import numpy as np
 import pytest
-from reading import button, numbers, widget, words
+from reading import numbers, widget, words
 from toys import people
 
 from fairdash import ui
-from fairdash.audits import FairMetricSpec, LabelledPairs, pairs_to_label
-from fairdash.datasets import split
-from fairdash.metrics import comparable_directions, explore, group_directions
+from fairdash.metrics import comparable_directions, group_directions
 from fairdash.ui.individual import model_of
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
@@ -107,54 +105,8 @@ def test_a_pair_id_that_never_repeats_is_an_error(visit, run_id):
     assert "every value of the pair id occurs once" in words(page)
 
 
-def label(page, answers):
-    """Answer the pairs from the first on: True, False, or None to skip."""
-    words_of = {True: "Comparable", False: "Not comparable", None: "Skip"}
-    for answer in answers:
-        button(page, words_of[answer]).click().run()
-
-
-def test_pairs_to_label_ask_for_both_answers_first(visit, run_id):
-    page = visit("Individual fairness", run=run_id)
-    choose(page, "Label pairs")
-    assert not page.exception
-    assert "Pair 1 of 24: no answer yet. 0 answered" in words(page)
-    assert "A metric needs pairs of both kinds" in words(page)
-    label(page, [True, None])
-    assert "Pair 3 of 24: no answer yet. 1 answered" in words(page)
-    assert "A metric needs pairs of both kinds" in words(page)
-    button(page, "Back").click().run()
-    button(page, "Back").click().run()
-    assert "Pair 1 of 24: comparable" in words(page)
-
-
-def test_labels_make_the_metric_of_explore(visit, run_id, model):
-    dataset = model.dataset
-    pairs = pairs_to_label(dataset, 0)
-    branch = dataset.frame["branch"].to_numpy()
-    same = [bool(branch[i] == branch[j]) for i, j in pairs]
-    answered = [f"0 {place}={alike:d}" for place, alike in enumerate(same[:-2])]
-    where = {"pairs": "Label pairs", "pair": "22", "labels": answered}
+def test_a_link_to_labelled_pairs_opens_with_a_sentence(visit, run_id):
+    where = {"pairs": "Label pairs", "pair": "2", "labels": ["0 0=1"]}
     page = visit("Individual fairness", run=run_id, **where)
-    label(page, same[-2:])
     assert not page.exception
-    assert "24 answered" in words(page)
-    assert "not audited" not in words(page)
-    X = model.encoder.transform(dataset.frame)
-    first, second = (X[list(rows)] for rows in zip(*pairs, strict=True))
-    names = model.encoder.feature_names
-    expected = explore(first, second, np.array(same), names)
-    chosen = LabelledPairs(rows=pairs, comparable=tuple(same))
-    metric = FairMetricSpec(pairs=chosen).build(model, ui.store())
-    np.testing.assert_allclose(metric.sigma, expected.sigma)
-    free = expected.table(model.train)
-    assert free_table(page)["direction"].tolist() == free["direction"].tolist()
-    learned = metric.distance(first, second)
-    assert learned[same].mean() < learned[~np.array(same)].mean()
-
-
-def test_pairs_to_label_are_of_different_training_people(dataset_id):
-    dataset = ui.store().dataset(dataset_id)
-    pairs = pairs_to_label(dataset, 1)
-    train = set(split(dataset, 1).train.tolist())
-    assert all({i, j} <= train and i != j for i, j in pairs)
+    assert "Pairs are no longer labelled here" in words(page)

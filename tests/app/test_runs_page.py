@@ -53,27 +53,6 @@ def test_a_bundle_is_imported_and_opened(visit, runs, tmp_path):
     assert page.query_params["k"] == "2"
 
 
-def test_a_snapshot_is_shown_when_its_run_is_gone(visit, runs):
-    run = runs[0]
-    key = ui.store().keep_report(
-        "<h1>Kept</h1>", title="*Ours*", run=run.id, address=f"Train?run={run.id}"
-    )
-    page = visit("Runs", snapshot=key)
-    assert not page.exception
-    assert "does not change" in words(page)
-    assert "was deleted since" not in words(page)
-    ui.store().remove(run.dataset_id)
-    page = visit("Runs", snapshot=key)
-    assert not page.exception
-    assert "The run was deleted since" in words(page)
-    (label,) = [one.label for one in visit("Runs").expander if "kept" in one.label]
-    assert label.startswith("Data kept here: 0 tables, 1 snapshot, ")
-    ui.store().remove(key)
-    page = visit("Runs", snapshot=key)
-    assert not page.exception
-    assert "This snapshot cannot be shown" in words(page)
-
-
 def test_words_and_status_narrow_the_list(visit, runs):
     page = visit("Runs")
     page.text_input(key="selection find").set_value("zhang").run()

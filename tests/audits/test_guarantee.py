@@ -7,7 +7,6 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
-from fairdash._wording import listing, utc
 from fairdash.audits import (
     Condition,
     certified_model,
@@ -19,12 +18,13 @@ from fairdash.audits import (
     search_for_guarantee,
     search_model,
 )
-from fairdash.datasets import Subgroups, split
-from fairdash.jobs import finished_file, queue, unpack_runs
+from fairdash.audits.subgroups import facts
+from fairdash.datasets import split
+from fairdash.jobs import finished_file, unpack_runs
 from fairdash.metrics import Speech
-from fairdash.results import StoredSweep, known_models_of, rows_of, searched_words
+from fairdash.results import StoredSweep, known_models_of
+from fairdash.results.rows import Rows
 from fairdash.store import open_store
-from fairdash.sweep import SweepSpec, choose_certified
 
 LIMITS = {"demographic_parity_difference": 0.15, "worst_1_di": 0.4}
 
@@ -63,7 +63,7 @@ def test_subgroups_are_searched_on_validation_rows_of_the_first_seed(sweep):
     )
     assert list(found.table["subgroup"]) == list(again["subgroup"])
     assert found.table["z"].tolist() == again["z"].tolist()
-    assert (found.part, found.seed, found.n_rows) == ("validation", 0, len(seen))
+    assert (found.n_confirming, found.seed, found.n_rows) == (0, 0, len(seen))
     said = found.verdict(Speech("approved", "approved"))
     assert f"{len(seen):,} validation rows of seed 0" in said
     assert offered(found) == list(found.beyond["subgroup"])
@@ -151,80 +151,38 @@ def test_the_model_taken_away_decides_as_was_certified(sweep, thresholds, tmp_pa
         assert decided.tolist() == model.decide(scores, dataset.group[test]).tolist()
     plain = certified_model(sweep, replace(model, thresholds=(0.5, 0.5)))
     assert plain.thresholds is None
-
-
-def asked(store, run, **limits):
-    limits = limits or LIMITS
-    sweep = StoredSweep.of(store, store.snapshot(run))
-    told = guarantee(sweep, limits, thresholds="shared")
-    assert told.place is not None
-    direct = choose_certified(
-        sweep.certification_table(limits, thresholds="shared"), limits=limits
-    )
-    assert direct.note == told.choice.note
-    assert told.words.endswith(told.choice.note)
     with ZipFile(BytesIO(told.to_bytes(sweep))) as file:  # for who takes it away
-        readme = file.read("README.md").decode()
-    assert readme.startswith(told.words.removesuffix(told.choice.note))
-    assert readme.endswith(f"{told.choice.note}\n")
-    return told.choice.note
+        assert file.read("README.md").decode().startswith(told.words)
 
 
-def named_inside(run, columns):
-    spec = SweepSpec.of_run(run.spec)
-    return spec.model_copy(update={"subgroups": Subgroups(columns=columns)})
+def test_a_search_of_a_run_sees_no_test_row(sweep, monkeypatch):
+    (model, *_) = known_models_of(sweep.store, [sweep.run.id])
+    data = sweep.run.dataset_id
 
+    def both():
+        facts.searched.cache_clear()
+        by_reader = search_model(sweep.store, model, data, "selection_rate")
+        return by_reader, search_for_guarantee(sweep)
 
-def test_a_search_of_test_rows_is_said_beside_guarantees(tmp_path, monkeypatch):
-    store = open_store(tmp_path)
-    (run,), _ = unpack_runs(store, finished_file("loans"))
-    record = store.run(run)
-    data, (model, *_) = record.dataset_id, known_models_of(store, [run])
-    sweep = StoredSweep.of(store, store.snapshot(run))
-    search_for_guarantee(sweep)  # of validation rows
-    assert asked(store, run) == ""
-    assert sweep.n_searches() == 0
-    found = search_model(store, model, data, "selection_rate")
-    assert sweep.n_searches() == 1
-    n = len(sweep.first_rows("test").where)
-    with monkeypatch.context() as patch:  # asked again, it reads no run of the table
-        patch.setattr(store, "datasets", None)
-        search_model(store, model, data, "selection_rate")
-    (known,) = store.searches(store.dataset_record(data).table_sha256)
-    assert list(known.found) == list(found.table["subgroup"])
-    before = f"All {n:,} test rows were searched for subgroups on {utc(known.created)}"
-    mine = listing(sweep.subgroups.columns)
-    said = asked(store, run)
-    assert said.startswith(
-        f"{before}, so this guarantee holds for the subgroups chosen"
-        f" before that, of {mine}, "
-    )
-    assert asked(store, run, demographic_parity_difference=0.2) == ""
-    # a subgroup that the search listed, named for a run of the same rows
-    columns = (found.table["conditions"][0][0].column,)
-    spec = named_inside(record, columns)
-    later = queue(store, spec, name="Later")
-    rows = rows_of(store, data, sweep.first_seed, spec.subgroups)
-    words = searched_words(rows, data, columns, spec.subgroups)
-    assert words.startswith(f"{before}, before the subgroups of {columns[0]} were ")
-    assert "this guarantee is void. What a search of validation rows finds" in words
-    # one more search, with another measure: the first still came before
-    search_model(store, model, data, "true_positive_rate")
-    assert sweep.n_searches() == 2
-    assert searched_words(rows, data, columns, spec.subgroups) == words
-    assert searched_words(rows, data, ("nothing searched",), None) == ""
-    # of another seed's test rows a part was searched
-    other = rows_of(store, data, sweep.first_seed + 7, spec.subgroups)
-    seen = np.isin(other.where, rows.where).sum()
-    part = f"{seen:,} of the {len(other.where):,} test rows were searched"
-    assert searched_words(other, data, columns, spec.subgroups).startswith(part)
-    # what a reader picks of validation rows' list is chosen now; all of it is not
-    one, *_ = offered(search_for_guarantee(sweep))
-    lax = {"demographic_parity_difference": 0.9, "worst_1_di": 0.9}
-    assert guarantee(sweep, lax, inside=()).choice.note == ""
-    assert "is void" in guarantee(sweep, lax, inside=[one]).words
-    store.ask_cancel(later)
-    store.close()
-    again = open_store(tmp_path)
-    assert asked(again, run) == said
-    again.close()
+    before = both()
+    test = split(sweep.store.dataset(data), sweep.first_seed).test
+    predictions = Rows.predictions
+
+    def others(self, key):
+        decided = predictions(self, key).copy()
+        here = np.isin(self.where, test)
+        decided[here] = np.random.default_rng(0).permutation(decided[here])
+        return decided
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Rows, "predictions", others)
+        after = both()
+    facts.searched.cache_clear()
+    for one, other in zip(before, after, strict=True):
+        assert one.table["subgroup"].tolist() == other.table["subgroup"].tolist()
+        assert one.table.attrs == other.table.attrs
+    assert before[1].table.equals(after[1].table)
+    first, then = before[0], after[0]
+    assert len(test) == first.n_confirming
+    assert first.n_rows == sweep.store.dataset(data).n_rows - len(test)
+    assert not first.table["p_adjusted"].equals(then.table["p_adjusted"])

@@ -13,7 +13,7 @@ from fairdash.metrics import Speech, measure_by_group
 from fairdash.plots import plot_found_subgroups
 
 
-def found(gap, z, p, n=1):
+def found(gap, z, p, n=1, n_confirming=0):
     """Return a search that lists ``n`` subgroups, alike but for their names."""
     rows = [
         {
@@ -42,7 +42,8 @@ def found(gap, z, p, n=1):
         for end, off in (("low", -0.01), ("high", 0.01))
     }
     tree = table.assign(level=1, **sides)
-    return FoundSubgroups("Unconstrained", "selection_rate", 0, 1800, table, tree)
+    about = "Unconstrained", "selection_rate", 0, 1800
+    return FoundSubgroups(*about, table, tree, n_confirming)
 
 
 @given(
@@ -50,19 +51,25 @@ def found(gap, z, p, n=1):
     z=st.floats(3, 30),
     p=st.sampled_from([0.005, 0.05, 0.055, 0.8, 1.0]),
     n=st.integers(1, 8),
+    confirming=st.sampled_from([0, 450]),
 )
-def test_headline_verdict_and_figure_agree_with_the_table(gap, z, p, n):
-    result = found(gap, z, p, n)
+def test_headline_verdict_and_figure_agree_with_the_table(gap, z, p, n, confirming):
+    result = found(gap, z, p, n, confirming)
     headline = result.headline()
     text = result.verdict(Speech("approved", "approved = yes"))
     assert len(headline) <= 70
     assert "83,621" in text
-    assert "1,800 test rows of seed 0" in text
-    assert f"{p:.3f}" in text
+    if confirming:
+        assert "1,800 training and validation rows of seed 0 searched" in text
+        assert "450 test rows confirm" in text
+    else:
+        assert "1,800 validation rows of seed 0" in text
     if p > 0.05:
         assert headline.startswith("No subgroup")
-        assert text.startswith("None of 83,621 subgroups")
+        start = "No gap beyond chance" if confirming else "None of 83,621 subgroups"
+        assert text.startswith(start)
     else:
+        assert f"{p:.3f}" in text
         assert int(re.match(r"\d+", headline)[0]) == n
         points = round(100 * gap)
         assert f"Female is approved {points} point" in text

@@ -17,7 +17,7 @@ def page(page, server, audited):
 def test_the_certificate_follows_the_hand_and_the_server_on_release(page):
     slider = page.get_by_role("slider", name="TV radius γ")
     shown = page.locator(".live_ball .value")
-    card = page.get_by_test_id("stMetricValue").nth(2)
+    card = page.get_by_test_id("stMetricValue").nth(1)
     expect(card).to_have_text(shown.inner_text())
     before, on_card = shown.inner_text(), card.inner_text()
     box = slider.bounding_box()

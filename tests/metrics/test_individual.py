@@ -19,9 +19,9 @@ from fairdash.metrics import (
     output_distance,
     prediction_consistency,
     recall_gaps,
-    worst_case,
 )
 from fairdash.metrics.individual.certificates import upper_limit
+from fairdash.metrics.individual.worst_case import worst_case
 
 
 def network(sizes, seed=0):
@@ -51,11 +51,10 @@ def test_a_linear_model_has_the_regulariser_of_the_closed_form(seed, n_outputs):
     logits = W if n_outputs > 1 else np.hstack([-W / 2, W / 2])
     sigma = np.linalg.norm(logits.T @ metric.projection, 2)
     expected = 0.3 * sigma**2 / logits.shape[1]
-    assert certificate.bound == pytest.approx(expected)
     assert certificate.value == pytest.approx(
         expected, rel=1e-3 if n_outputs < 5 else 0.05
     )
-    assert certificate.value <= certificate.bound + 1e-9
+    assert certificate.value <= expected + 1e-9
     assert certificate.free == pytest.approx(0, abs=1e-12)
     assert free_sensitivity(model, metric) == pytest.approx(0, abs=1e-12)
 
@@ -109,12 +108,12 @@ def test_the_search_beats_many_random_counterparts():
     assert case.value.mean() > best.mean()
 
 
-def test_the_certificate_lies_between_what_was_found_and_what_is_proved():
+def test_the_certificate_is_at_least_what_everybody_moved_as_far_as_allowed_gives():
     model, metric = network((6, 8, 1)), metric_of(3)
     X = np.random.default_rng(0).normal(size=(80, 6))
     tight, loose = (dif_certificate(model, X, metric, radius=e) for e in (0.01, 1.0))
     for certificate in (tight, loose):
-        assert certificate.free <= certificate.value <= certificate.bound
+        assert certificate.free <= certificate.value
     assert tight.value < loose.value
     # by duality the value is at least that of moving everybody as far as allowed
     assert loose.value >= worst_case(model, X, metric, radius=1.0).value.mean() - 1e-9
@@ -266,19 +265,6 @@ def test_the_upper_limit_covers_what_it_says_where_the_plain_one_does_not():
     assert plain / 2000 < 0.94
     assert upper_limit(np.ones(5)) == 1
     assert np.isnan(upper_limit([1.0]))
-
-
-def test_the_certificate_is_void_where_it_allows_more_than_any_two_people_differ():
-    X = np.random.default_rng(0).normal(size=(50, 6))
-    deep = dif_certificate(network((6, 30, 30, 1)), X, metric_of(0), radius=1.0)
-    outputs = network((6, 30, 30, 1)).outputs(X)
-    assert deep.diameter == pytest.approx(np.ptp(outputs) ** 2 / 4)
-    assert deep.void
-    metric = metric_of(1)
-    fair = Network([0.1 * metric.projection[:, :1]], [np.zeros(1)])
-    told = dif_certificate(fair, X, metric, radius=1e-4)
-    assert not told.void
-    assert told.bound < told.diameter
 
 
 def learned(costs):

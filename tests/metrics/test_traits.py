@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.metrics import class_gaps, top_rows, traits, wilson_interval
+from fairdash.metrics import top_rows, traits, wilson_interval
 
 FRAME = pd.DataFrame(
     {
@@ -90,6 +90,3 @@ def test_a_confidence_that_is_shared_out_is_checked_as_it_is_given(confidence):
     message = f"`confidence` must lie between 0 and 1, got {confidence}"
     with pytest.raises(ValueError, match=message):
         traits(FRAME, [0], confidence=confidence)
-    y, groups = list("abab"), list("xyyx")
-    with pytest.raises(ValueError, match=message):
-        class_gaps(y, y, sensitive_features=groups, confidence=confidence)

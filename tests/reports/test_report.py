@@ -16,7 +16,7 @@ from toys import ROLES, people, people_csv, prisoners, specification, train_swee
 from typer.testing import CliRunner
 
 from fairdash._wording import p_value
-from fairdash.audits import guarantee, search_for_guarantee, search_model
+from fairdash.audits import guarantee, search_for_guarantee
 from fairdash.cli import app
 from fairdash.datasets import Roles, ScoreColumn, split
 from fairdash.jobs import finished_file, queue, run_open, unpack_runs
@@ -160,26 +160,6 @@ def test_the_shell_reports_a_guarantee_inside_found_subgroups(tmp_path):
     said = ReportPage(out.read_text()).texts["p"]
     assert told.words in said
     assert f"searched on the {searched.n_rows:,} validation rows of seed 0" in said
-
-
-def test_report_and_shell_say_that_test_rows_were_searched(tmp_path):
-    home, out = str(tmp_path / "home"), tmp_path / "report.html"
-    store = open_store(home)
-    (run,), _ = unpack_runs(store, finished_file("loans"))
-    store.close()
-    limits = ["--certify=demographic_parity_difference=0.9", "--certify=worst_1_di=0.9"]
-    where = ["--section=guaranteed", "--out", str(out), "--home", home]
-    said = "test rows were searched for subgroups on"
-    for searched in (False, True):
-        done = CliRunner().invoke(app, ["report", run, *limits, *where])
-        assert done.exit_code == 0, done.output
-        assert (said in done.stdout) == searched
-        assert (said in ReportPage(out.read_text()).texts["p"]) == searched
-        if not searched:
-            store = open_store(home)
-            (model, *_), data = known_models_of(store, [run]), store.run(run).dataset_id
-            search_model(store, model, data, "selection_rate")
-            store.close()
 
 
 def test_thresholds_are_learned_on_validation_rows_and_reported_on_test_rows(

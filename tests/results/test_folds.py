@@ -104,8 +104,8 @@ def test_all_rows_are_audited_with_models_that_did_not_see_them(models, dataset_
     same = local_by_measure(store, found.models, dataset_id, SUBGROUPS).own
     assert same.set_index("subgroup")["estimable"].to_dict() == promised.to_dict()
     searched = search_model(store, found.models[0], dataset_id, "selection_rate")
-    assert searched.n_rows == 700
-    assert "(all 700 rows" in searched.verdict(Speech("hired", "hired"))
+    assert (searched.n_rows, searched.n_confirming) == (560, 140)
+    assert "140 test rows confirm" in searched.verdict(Speech("hired", "hired"))
 
 
 def test_an_area_compares_no_scores_of_different_models(models, dataset_id):

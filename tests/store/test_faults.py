@@ -90,27 +90,6 @@ def test_a_deletion_that_fails_puts_the_files_back(store, artifact, run, monkeyp
     assert artifact.scores()[-1] == 1
 
 
-def test_a_search_comes_back_with_its_table_and_goes_with_it(store, table):
-    store.log_search(
-        table,
-        np.ones(100, bool),
-        measure="selection_rate",
-        columns=["age"],
-        found={},
-        named=list,
-    )
-    (search,) = store.searches(table)
-    (folder,) = store.home.glob("searches/*/*")
-    aside = folder.with_name(f".removing-{folder.name}")
-    folder.rename(aside)  # its table's deletion was killed before it was sure
-    store.tidy()
-    assert store.searches(table) == [search]
-    store.delete_table(table)
-    aside.mkdir()  # killed after it was sure
-    store.tidy()
-    assert not aside.exists()
-
-
 def test_tidying_beside_writers_finds_what_is_gone_gone(store, monkeypatch):
     half = store.home / "artifacts" / "ab" / ".writing-1"
     half.mkdir(parents=True)
@@ -131,14 +110,6 @@ def test_what_is_damaged_can_be_deleted(home, store, artifact, run):
     data = store.run(run).dataset_id
     store.log_scores(data, np.linspace(0, 1, 100), name="own")
     flip_last_bit(next(home.glob("scores/*/*/scores.json")))
-    key = store.keep_report("<p>", title="Ours", run=run, address="")
-    flip_last_bit(next(home.glob("reports/*/*/facts.json")))
-    kept = {one.kind: one for one in store.kept()}
-    assert (kept["snapshot"].id, kept["snapshot"].name) == (key, "Damaged snapshot")
-    with pytest.raises(ValueError, match="is damaged"):
-        store.kept_report(key)
-    assert store.expire(1) == []
-    store.remove(key)
     store.delete_run(run)
     assert not artifact.exists()
     store.remove(data)

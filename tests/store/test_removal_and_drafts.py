@@ -31,21 +31,6 @@ def test_a_data_set_goes_with_its_runs_and_with_its_last_table(store, table):
         store.table(table)
 
 
-def test_searches_go_with_their_table(store, table):
-    dataset_id = store.add_dataset(table, ROLES, "People")
-    rows = np.arange(100) % 3 == 0
-    facts = {"measure": "selection_rate", "columns": ["age"], "named": list}
-    for _ in range(2):
-        store.log_search(table, rows, found={"age under 30": ["age"]}, **facts)
-    (one,) = store.searches(table)
-    assert one.found == {"age under 30": ["age"]}
-    assert store.searched_rows(table, one.id, 100).tolist() == rows.tolist()
-    store.tidy()
-    assert store.check() == []
-    store.delete_dataset(dataset_id)
-    assert store.searches(table) == []
-
-
 def test_what_belongs_to_another_data_set_stays(store, table):
     gone = store.add_dataset(table, ROLES, "People")
     fewer = ROLES.model_copy(update={"features": ("age",)})

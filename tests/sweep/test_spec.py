@@ -323,3 +323,15 @@ def test_of_a_stored_run_stays_what_can_be_trained(tmp_path):
 def test_a_plane_of_an_earlier_version_is_refused_with_the_way_out(given, instead):
     with pytest.raises(ValueError, match=f"no longer supported.*grid of '{instead}'"):
         MethodGrid.model_validate(given)
+
+
+def test_equal_models_of_an_earlier_version_is_ignored_with_a_sentence():
+    text = MINIMAL.format(sample="loans")
+    with pytest.warns(UserWarning, match="`equal_models` is no longer supported"):
+        assert SweepSpec.from_yaml(f"{text}\nequal_models: true") == (
+            SweepSpec.from_yaml(text)
+        )
+    stored = SweepSpec.from_yaml(text).model_dump(mode="json")
+    assert SweepSpec.of_run({**stored, "equal_models": True}).model_dump() == (
+        SweepSpec.from_yaml(text).model_dump()
+    )

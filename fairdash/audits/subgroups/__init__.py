@@ -2,7 +2,6 @@
 
 from fairdash.audits.subgroups.counts import Condition, as_subgroups
 from fairdash.audits.subgroups.facts import (
-    SEARCH_WARNING,
     FoundSubgroups,
     refinements,
     search_model,

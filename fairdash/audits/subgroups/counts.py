@@ -8,7 +8,7 @@ cells, products with the small tables of conditions.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -234,20 +234,6 @@ class Rows:
         counts = np.bincount(self.kind, minlength=2 * self.n_groups)
         total: Float = counts.reshape(-1, 2).astype(np.float64)
         return total
-
-    def part(self, which: NDArray[np.bool_]) -> "Rows":
-        """Return some of the rows, with the same conditions."""
-        columns = [
-            replace(column, codes=column.codes[which]) for column in self.columns
-        ]
-        return Rows(
-            columns,
-            self.value[which],
-            self.group[which],
-            self.n_groups,
-            self.stratum[which],
-            self.n_strata,
-        )
 
     def shape(self, block: Block) -> tuple[int, ...]:
         """Return how many conditions each column of a block has."""

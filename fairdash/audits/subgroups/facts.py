@@ -1,19 +1,18 @@
 """What a search of subgroups found of a stored model, in words and as a table."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import value_label
 from fairdash._wording import count, number, plural
 from fairdash.audits.subgroups.counts import Condition, describe
 from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
-from fairdash.datasets import Subgroups
+from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
     MEASURE_NAMES,
     MEASURES,
@@ -24,21 +23,16 @@ from fairdash.metrics import (
     sentence,
 )
 from fairdash.results import (
+    ALL_ROWS,
     Setting,
     Tested,
-    on_all_rows,
-    remember_search,
     rows_of,
+    split_seed,
     tested,
 )
 from fairdash.store import Store
 
 ALPHA = 0.05
-Part = Literal["test", "validation"]
-SEARCH_WARNING = (
-    "A guarantee that is tested on the rows searched here holds only for subgroups "
-    "chosen before the search, not for those it finds."
-)
 _LISTED = 8
 _IN_TREE = 5  # of those listed
 
@@ -47,8 +41,19 @@ _IN_TREE = 5  # of those listed
 class FoundSubgroups:
     """The list of `find_subgroups` for one model, measure and seed.
 
-    The rows searched are the test or validation rows of ``seed``, or all where it is
-    None; ``table`` has at most eight.
+    ``table`` has at most eight subgroups.
+
+    Attributes
+    ----------
+    seed : int or None
+        Whose split says which rows are searched; None for all rows.
+    n_rows : int
+        Rows searched.
+    tree : DataFrame
+        As of `refinements`, on the rows that confirm, else on those searched.
+    n_confirming : int
+        Test rows of the seed that confirm, which the search does not see; 0 where what
+        is searched is tested on the same rows.
     """
 
     label: str
@@ -57,8 +62,7 @@ class FoundSubgroups:
     n_rows: int
     table: pd.DataFrame
     tree: pd.DataFrame
-    part: Part = "test"
-    columns: Sequence[str] = ()  # that were searched
+    n_confirming: int = 0
 
     @property
     def beyond(self) -> pd.DataFrame:
@@ -71,21 +75,29 @@ class FoundSubgroups:
         if not n:
             return "No subgroup has a gap that is beyond chance"
         has = "has a gap" if n == 1 else "have a gap"
-        return f"{plural(n, 'subgroup')} {has} beyond chance, among all searched"
+        where = "on test rows" if self.n_confirming else "among all searched"
+        return f"{plural(n, 'subgroup')} {has} beyond chance, {where}"
 
     def verdict(self, speech: Speech) -> str:
         """Return who is worse off in the first subgroup, or what could be seen."""
         searched = count(self.table.attrs["n_searched"])
-        rows = f"all {plural(self.n_rows, 'row')}"
-        if self.seed is not None:
-            rows = f"{plural(self.n_rows, f'{self.part} row')} of seed {self.seed}"
-        first = self.table.iloc[0]
-        if first["p_adjusted"] > ALPHA:
+        rows, listed = self._rows(), plural(len(self.table), "subgroup")
+        if self.beyond.empty:
+            if self.n_confirming:
+                return (
+                    f"No gap beyond chance: a search of {searched} subgroups listed "
+                    f"{len(self.table)}, and test rows confirm none ({rows})."
+                )
+            first = self.table.iloc[0]
             return (
                 f"None of {searched} subgroups has a gap beyond chance: one as far "
                 f"from 0 as the first listed, {first['subgroup']}, comes up in "
                 f"{_p(first['p_adjusted'])} of tables without any gap ({rows})."
             )
+        first = self.beyond.iloc[0]
+        chance = f"as the first of {searched} subgroups searched"
+        if self.n_confirming:
+            chance = f"for {listed} of the {searched} searched"
         found = Finding(
             self.measure,
             str(first["subgroup"]),
@@ -98,20 +110,32 @@ class FoundSubgroups:
         )
         return (
             f"{sentence(found, speech)} "
-            f"Adjusted p = {_p(first['p_adjusted'])}, as the first of {searched} "
-            f"subgroups searched ({rows})."
+            f"Adjusted p = {_p(first['p_adjusted'])}, {chance} ({rows})."
+        )
+
+    def _rows(self) -> str:
+        """Return which rows were searched, and which confirm."""
+        if self.seed is None:
+            return f"all {plural(self.n_rows, 'row')}"
+        if not self.n_confirming:
+            return f"{plural(self.n_rows, 'validation row')} of seed {self.seed}"
+        return (
+            f"{count(self.n_rows)} training and validation rows of seed {self.seed} "
+            f"searched, {plural(self.n_confirming, 'test row')} confirm"
         )
 
     def caption(self) -> str:
         """Say what is drawn, and how chance was taken out."""
         skipped = self.table.attrs["skipped"]
         missing = f" Not searched: {', '.join(skipped)}." if skipped else ""
+        adjusted = "the largest of all subgroups under permuted groups, step-down"
+        if self.n_confirming:
+            adjusted = "Holm's, for the list, on test rows, which were not searched"
         return (
             f"{MEASURE_NAMES[self.measure]} of the two groups farthest apart, "
             f"{self.label}, with 95% intervals; each row is a part of the one it is "
-            "indented under. Gap with simultaneous 95% interval. Adjusted p: the "
-            "largest of all subgroups under permuted groups, step-down. What another "
-            f"subgroup explains is not listed.{missing}"
+            "indented under. Gap with simultaneous 95% interval. Adjusted p: "
+            f"{adjusted}. What another subgroup explains is not listed.{missing}"
         )
 
     def ranked(self) -> pd.DataFrame:
@@ -204,37 +228,24 @@ def refinements(
 def search_model(
     store: Store, model: Setting, dataset_id: str, measure: str, *, min_size: int = 50
 ) -> FoundSubgroups:
-    """Search the rows of a model's first seed for subgroups with a gap.
+    """Search a model's decisions for subgroups with a gap.
 
     All features are searched and the columns that describe subgroups, the sensitive
-    one excepted.
+    one excepted. Searched are the training and validation rows of the model's first
+    seed, and its test rows confirm: no test row goes into the list, so a guarantee that
+    is tested on them may name what the search lists. Scores of the user's own that no
+    model stands beside have no split: all rows are searched, and tested.
 
-    The store remembers that these rows were searched: see
-    `fairdash.results.searched_words`.
-
-    Raises ValueError if the measure is none of a rate, or no column can be searched.
+    Raises ValueError if the measure is none of a rate, no column can be searched, or
+    nothing that is listed can be tested.
     """
     if measure not in SEARCHED_MEASURES:
         known = measure in MEASURES or error_costs(measure)
         name = MEASURE_NAMES[measure] if known else measure
         names = ", ".join(MEASURE_NAMES[one].lower() for one in SEARCHED_MEASURES)
         raise ValueError(f"{name} is not searched; choose a rate: {names}.")
-    seed = None if on_all_rows(model) else model.trials[0].seed
     first = tested(store, model, dataset_id, Subgroups())[0]
-    found = searched(first, model.label, seed, measure, min_size)
-    remember_search(
-        first.rows,
-        dataset_id,
-        measure=measure,
-        columns=found.columns,
-        found={
-            str(name): [one.column for one in conditions]
-            for name, conditions in zip(
-                found.table["subgroup"], found.table["conditions"], strict=True
-            )
-        },
-    )
-    return found
+    return searched(first, model.label, split_seed(model), measure, min_size)
 
 
 @lru_cache(maxsize=64)
@@ -244,33 +255,54 @@ def searched(
     seed: int | None,
     measure: str,
     min_size: int,
-    part: Part = "test",
+    part: Literal["all", "validation"] = "all",
 ) -> FoundSubgroups:
-    """Search the rows of one trial, or the validation rows of its seed."""
-    rows = rows_of(*trial[1:], part)
-    dataset, roles = rows.dataset, rows.dataset.roles
+    """Search what a trial decides.
+
+    Of ``part`` "all" the test rows of ``seed`` confirm; without a seed, and of
+    validation rows, none do.
+    """
+    everyone = rows_of(trial.store, trial.dataset_id, ALL_ROWS, trial.subgroups)
+    dataset, roles = everyone.dataset, everyone.dataset.roles
     own = trial.store.dataset_record(trial.dataset_id).subgroups.columns
     names = dict.fromkeys([*roles.features, *own])
-    searched = [n for n in names if n not in (roles.sensitive_feature, roles.target)]
-    audited: Any = {
-        "y_pred": rows.predictions(trial.key),
-        "sensitive_features": rows.groups["sensitive_features"],
-        "frame": dataset.frame.iloc[rows.where],
-        "y_true": rows.y,
-        "measure": measure,
-    }
+    columns = [n for n in names if n not in (roles.sensitive_feature, roles.target)]
+    where, confirming = everyone.where, np.zeros(dataset.n_rows, bool)
+    if part == "validation":
+        where = split(dataset, trial.seed).validation
+    elif seed is not None:
+        confirming[split(dataset, seed).test] = True
+    decided = everyone.predictions(trial.key)
+
+    def audited(where: NDArray[np.int64]) -> dict[str, Any]:
+        return {
+            "y_pred": decided[where],
+            "sensitive_features": everyone.groups["sensitive_features"][where],
+            "frame": dataset.frame.iloc[where],
+            "y_true": everyone.y[where],
+            "measure": measure,
+        }
+
+    confirm = confirming[where]
     table = find_subgroups(
-        **audited,
-        columns=searched,
+        **audited(where),
+        columns=columns,
         min_size=min_size,
         alpha=ALPHA,
+        confirm=confirm if confirm.any() else False,
         most=_LISTED,
         random_state=0,
     )
-    tree = refinements(table, **audited)
-    looked_at = [name for name in searched if name not in table.attrs["skipped"]]
-    n = len(rows.where)
-    return FoundSubgroups(label, measure, seed, n, table, tree, part, looked_at)
+    table = table[(table["n_lower"] > 0) & (table["n_higher"] > 0)]
+    if table.empty:
+        raise ValueError(
+            "What the search lists has no test rows of some group; choose a larger "
+            "smallest size."
+        )
+    shown = where[confirm] if confirm.any() else where
+    tree = refinements(table, **audited(shown))
+    n = int(confirm.sum())
+    return FoundSubgroups(label, measure, seed, len(where) - n, table, tree, n)
 
 
 def _p(value: float) -> str:

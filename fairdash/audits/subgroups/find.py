@@ -1,6 +1,7 @@
 """Subgroups that nobody named in which a model is unfair, beyond chance."""
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,13 @@ from fairdash._validation import (
     value_label,
 )
 from fairdash.audits.subgroups.chance import permute
-from fairdash.audits.subgroups.counts import Rows, describe, search_columns
+from fairdash.audits.subgroups.counts import (
+    Rows,
+    SearchColumn,
+    describe,
+    search_columns,
+)
 from fairdash.audits.subgroups.search import (
-    Bits,
     Limits,
     Listed,
     search,
@@ -52,7 +57,7 @@ def find_subgroups(
     bins: int = 6,
     strata: ArrayLike | None = None,
     beyond_overall: bool = False,
-    confirm: bool = False,
+    confirm: bool | ArrayLike = False,
     n_permutations: int = 199,
     most: int = 20,
     random_state: int | None = None,
@@ -93,9 +98,11 @@ def find_subgroups(
         explain is not beyond chance.
     beyond_overall : bool, default=False
         Look for gaps that differ from the gap of all other rows.
-    confirm : bool, default=False
-        Search on a random half of the rows and test what is listed, with Holm's
-        adjustment for the list alone, on the other half.
+    confirm : bool or array-like of bool, (n_rows,), default=False
+        Which rows confirm: the others are searched, down to the cuts of numbers, and
+        what is listed is tested on these, with Holm's adjustment for the list only.
+        True is a random half, and ``min_size`` then counts the rows of both halves;
+        else it counts the rows that confirm, and in proportion those searched.
     n_permutations : int, default=199
         The smallest p-value is 1 / (1 + this).
 
@@ -116,8 +123,8 @@ def find_subgroups(
     ------
     ValueError
         If no column can be searched, ``min_size`` exceeds the rows that the measure is
-        about, labels are not 0/1, lengths differ, or the measure is unknown or needs
-        ``y_true``.
+        about, labels are not 0/1, lengths differ, ``confirm`` leaves no row to search,
+        or the measure is unknown or needs ``y_true``.
 
     References
     ----------
@@ -141,29 +148,25 @@ def find_subgroups(
     stratum = np.zeros(len(value), np.int64)
     if strata is not None:
         stratum = pd.factorize(np.asarray(strata), use_na_sentinel=False)[0]
-    n = int(about.sum())
-    if n < min_size:
-        raise ValueError(
-            f"`min_size` is {min_size:,}, but {measure!r} is about {n:,} rows in all; "
-            "choose a smaller size, or another measure."
-        )
-    own = frame[about].reset_index(drop=True)
+    rng = np.random.default_rng(random_state)
+    confirming, least = _confirming(confirm, about, min_size, measure, rng)
+    searching = about & ~confirming
+    own = frame[searching].reset_index(drop=True)
     wanted, skipped = _columns(frame, columns, group)
-    searched, unfit = search_columns(own, wanted, bins=bins, min_size=min_size)
+    searched, unfit = search_columns(own, wanted, bins=bins, min_size=least)
     skipped |= unfit
     if not searched:
         raise ValueError(_nothing_left(skipped))
-    rows = Rows(
-        searched,
-        value[about],
-        group[about],
-        len(names),
-        stratum[about],
-        int(stratum.max()) + 1,
-    )
-    how = _How(depth, min_size, n_permutations, most, alpha, beyond_overall)
-    rng = np.random.default_rng(random_state)
-    table = _confirmed(rows, how, rng) if confirm else _searched(rows, how, rng)
+
+    def rows_at(where: NDArray[np.bool_], columns: Sequence[SearchColumn]) -> Rows:
+        n_strata = int(stratum.max()) + 1
+        own = value[where], group[where], len(names), stratum[where], n_strata
+        return Rows(columns, *own)
+
+    how = _How(depth, least, n_permutations, most, alpha, beyond_overall)
+    table = _searched(rows_at(searching, searched), how, rng)
+    if confirming.any():
+        table = _confirmed(table, rows_at(confirming, ()), frame[confirming], how)
     for side in ("lower", "higher"):
         table[side] = [value_label(names[k]) for k in table[side]]
     table.attrs["skipped"] = skipped
@@ -216,20 +219,53 @@ def _searched(rows: Rows, how: _How, rng: np.random.Generator) -> pd.DataFrame:
     return table
 
 
-def _confirmed(rows: Rows, how: _How, rng: np.random.Generator) -> pd.DataFrame:
-    """Search a half of the rows, and test what is listed on the other half."""
-    chosen = rng.permutation(len(rows)) < len(rows) // 2
-    searched = _searched(
-        rows.part(chosen), how._replace(min_size=max(1, how.min_size // 2)), rng
-    )
-    rest = rows.part(~chosen)
-    bits = Bits(rest)
-    again = [
-        Listed(conditions, bits.count(bits.of(conditions)), inside)
-        for conditions, inside in zip(
-            searched["conditions"], searched["inside"], strict=True
+def _confirming(
+    confirm: bool | ArrayLike,
+    about: NDArray[np.bool_],
+    min_size: int,
+    measure: str,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.bool_], int]:
+    """Return which rows confirm, and the fewest rows of a subgroup that is searched."""
+    confirming, counted = np.zeros(len(about), bool), about
+    given = np.asarray(confirm)
+    if given.ndim:
+        if given.dtype != bool or given.shape != about.shape:
+            raise ValueError(
+                "`confirm` must be True, False or one of these for every row, got an "
+                f"array of {given.dtype} of shape {given.shape}."
+            )
+        counted = confirming = given & about
+        if not (about & ~confirming).any():
+            raise ValueError(
+                f"`confirm` leaves no row to search that {measure!r} is about."
+            )
+    n = int(counted.sum())
+    if n < min_size:
+        raise ValueError(
+            f"`min_size` is {min_size:,}, but {measure!r} is about {n:,} rows in all"
+            f"{' that confirm' if given.ndim else ''}; choose a smaller size, or "
+            "another measure."
         )
-    ]
+    if given.ndim:  # in proportion to all rows: which the measure is about, these say
+        return confirming, ceil(min_size * (~given).sum() / given.sum())
+    if not confirm:
+        return confirming, min_size
+    confirming[np.flatnonzero(about)[rng.permutation(n) >= n // 2]] = True
+    return confirming, max(1, min_size // 2)
+
+
+def _confirmed(
+    searched: pd.DataFrame, rest: Rows, frame: pd.DataFrame, how: _How
+) -> pd.DataFrame:
+    """Test what a search has listed on rows that it did not see."""
+    again = []
+    for conditions, inside in zip(
+        searched["conditions"], searched["inside"], strict=True
+    ):
+        held = np.logical_and.reduce([one.holds(frame) for one in conditions])
+        counts = np.bincount(rest.kind[held], minlength=2 * rest.n_groups)
+        again.append(Listed(conditions, counts.reshape(-1, 2).astype(float), inside))
     pairs = searched[["lower", "higher"]].to_numpy().T
     critical = float(-ndtri(how.alpha / max(1, len(again)) / 2))
     table = _table(rest, again, critical, beyond=how.beyond, pairs=pairs)

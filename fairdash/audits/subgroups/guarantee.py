@@ -44,8 +44,7 @@ class Guarantee:
     place : int or None
         Of the chosen setting.
     words : str
-        What is certified, or what it would take, and what searches of the rows tested
-        leave of it.
+        What is certified, or what it would take.
     chosen : DataFrame
         Of the chosen model with its thresholds what validation and test rows say;
         empty without one.
@@ -90,17 +89,11 @@ def guarantee(
         ``worst_1_di`` is to hold; empty for those `offered`. By default it is to hold
         in those the sweep was measured under.
     """
-    rows, picked = None, set[str]()
+    rows = None
     if inside is not None:
         found = search_for_guarantee(sweep)
-        names = inside or offered(found)
-        rows = rows_inside(sweep, found, names)
-        if set(names) != set(offered(found)):  # by a reader, who may know of a search
-            mine = found.table[found.table["subgroup"].isin(list(names))]
-            picked = {one.column for each in mine["conditions"] for one in each}
+        rows = rows_inside(sweep, found, inside or offered(found))
     table = sweep.certification_table(limits, thresholds=thresholds, inside=rows)
-    if picked and "worst_1_di" in limits:
-        table.attrs["note"] = sweep.searched_words(sorted(picked), chosen_now=True)
     choice = choose_certified(table, limits=limits, confidence=confidence)
     words = certified_words(
         choice,
@@ -109,7 +102,6 @@ def guarantee(
         thresholds=_by_group(sweep, choice.model),
         inside=None if rows is None else list(rows),
     )
-    words = f"{words} {choice.note}".strip()
     chosen = pd.DataFrame()
     if choice.model is not None:
         chosen = _both_parts(sweep, choice.model, rows)
@@ -176,14 +168,14 @@ def rows_inside(
 ) -> dict[str, NDArray[np.bool_]]:
     """Return which rows of the data set are in found subgroups, for a guarantee.
 
-    Raises ValueError if they were found on other rows than the validation rows of the
-    sweep's first seed, if a name is not in the list, or if a subgroup has no test rows
+    Raises ValueError if they are not of the validation rows of the sweep's first seed
+    only, if a name is not in the list, or if a subgroup has no test rows
     of some group, so that nothing can be tested in it.
     """
-    if found.part != "validation" or found.seed != sweep.first_seed:
+    if found.n_confirming or found.seed != sweep.first_seed:
         raise ValueError(
-            "These subgroups were found on rows that the limits are tested on, or not "
-            f"held apart from them; search the validation rows of seed "
+            "These subgroups were confirmed on rows that the limits are tested on, or "
+            "are of another split; search the validation rows of seed "
             f"{sweep.first_seed}: `search_for_guarantee`."
         )
     known = dict(zip(found.table["subgroup"], found.table["conditions"], strict=True))

@@ -28,15 +28,15 @@ class NoiseEstimate:
         Rows of the sample, true groups in rows, noisy groups in columns.
     group_given_noisy, noisy_given_group : DataFrame
         P(G = j | noisy group k) and P(noisy group k | G = j); rows sum to one.
-    bounds : DataFrame or None
+    bounds : DataFrame
         By group: ``paper`` and ``general`` as of `tv_bounds`, each with ``_low`` and
-        ``_high``, and ``equal_priors``. None when the groupings differ in their names.
+        ``_high``, and ``equal_priors``.
     """
 
     counts: pd.DataFrame
     group_given_noisy: pd.DataFrame
     noisy_given_group: pd.DataFrame
-    bounds: pd.DataFrame | None
+    bounds: pd.DataFrame
 
 
 def estimate_noise(
@@ -72,7 +72,7 @@ def estimate_from_counts(
 
     Parameters
     ----------
-    counts : DataFrame of shape (n_groups, n_noisy)
+    counts : DataFrame of shape (n_groups, n_groups)
         Rows, or shares of all rows that are known: they sum to one and have no error.
     expected : sequence, optional
         Noisy groups of the data that the estimate is for; the sample must have them.
@@ -85,7 +85,8 @@ def estimate_from_counts(
     Raises
     ------
     ValueError
-        When an expected group is not in the sample, or a group has no rows.
+        When an expected group is not in the sample, a group has no rows, or true and
+        noisy groups differ in their names.
     """
     absent = [one for one in map(value_label, expected) if one not in counts.columns]
     if absent:
@@ -100,15 +101,18 @@ def estimate_from_counts(
                 f"The auxiliary sample has no row of the {kind} group {empty[0]!r}; "
                 "add rows, take the group out or join it with another."
             )
-    bounds = None
-    if set(counts.index) == set(counts.columns):
-        counts = counts[list(counts.index)]
-        bounds = _with_intervals(counts, confidence)
+    if set(counts.index) != set(counts.columns):
+        raise ValueError(
+            "True and noisy groups of the auxiliary sample must have the same names, "
+            f"got true {', '.join(map(str, counts.index))} and noisy "
+            f"{', '.join(map(str, counts.columns))}; rename or join groups."
+        )
+    counts = counts[list(counts.index)]
     return NoiseEstimate(
         counts=counts.rename_axis(index="true group", columns="noisy group"),
         group_given_noisy=counts.T.div(counts.sum(axis=0), axis=0),
         noisy_given_group=counts.div(counts.sum(axis=1), axis=0),
-        bounds=bounds,
+        bounds=_with_intervals(counts, confidence),
     )
 
 
@@ -146,11 +150,6 @@ def wasserstein_bounds(
     """
     h = np.asarray(values, dtype=np.float64)
     known = estimate_noise(true_groups, noisy_groups)
-    if known.bounds is None:
-        raise ValueError(
-            "A bound for every group needs the same groups on both sides, got true "
-            f"{list(known.counts.index)} and noisy {list(known.counts.columns)}."
-        )
     true, noisy = (
         np.array([value_label(one) for one in np.asarray(labels)])
         for labels in (true_groups, noisy_groups)
@@ -234,8 +233,8 @@ def share_limits(counts: pd.DataFrame, confidence: float) -> tuple[Float, Float]
 
     Clopper and Pearson's, whose error is shared out over all ends (Bonferroni).
 
-    ``counts``, (n_groups, n_noisy), are those of `NoiseEstimate`, and if they are known
-    shares without error; limits are of shape (n_noisy, n_groups).
+    ``counts``, (n_groups, n_groups), are those of `NoiseEstimate`; shares that are
+    known have no error; limits are of shape (n_groups, n_groups).
     """
     hits = counts.to_numpy(dtype=np.float64).T
     whole = hits.sum(axis=1, keepdims=True)

@@ -137,12 +137,6 @@ def _radius(model: NoisyGroupsDRO, groups: NDArray[Any]) -> NDArray[np.float64]:
         return by_group("tv_radius", model.tv_radius, groups)
     counts = read_counts(model.auxiliary)
     known = estimate_from_counts(counts, expected=groups.tolist())
-    if known.bounds is None:
-        raise ValueError(
-            f"The auxiliary sample has the true groups {', '.join(counts.index)} and "
-            f"the recorded groups {', '.join(counts.columns)}; a radius needs the same "
-            "on both sides. Soft takes groupings that differ."
-        )
     return by_group("auxiliary", known.bounds["general_high"], groups)
 
 

@@ -15,7 +15,6 @@ from fairdash.metrics.individual.worst_case import (
     ReluNetwork,
     class_indices,
     model_loss,
-    output_distance,
     worst_case,
 )
 
@@ -35,8 +34,6 @@ class DIFCertificate:
     ----------
     value : float
         :math:`R(h)` over the counterparts found: the truth is not below it.
-    bound : float
-        An upper bound from the norms of the layers: the truth is not above it.
     free : float
         Part of ``value`` that costs nothing: mean :math:`d_Y` under free moves alone.
     multiplier : float
@@ -45,22 +42,13 @@ class DIFCertificate:
         One-sided 95 % upper limit of ``value`` for all people these rows were drawn
         from, with a correction for skewness (`upper_limit`). It says nothing of
         counterparts the search missed.
-    diameter : float
-        Largest :math:`d_Y` between any two of the rows themselves.
     """
 
     value: float
-    bound: float
     free: float
     multiplier: float
     limit: float
-    diameter: float
     n: int
-
-    @property
-    def void(self) -> bool:
-        """Whether ``bound`` says nothing: no two people differ by more anyway."""
-        return self.bound >= self.diameter
 
 
 @dataclass(frozen=True)
@@ -85,7 +73,7 @@ class LossRatio:
 
 
 def dif_certificate(
-    model: ReluNetwork,
+    model: Differentiable,
     X: ArrayLike,
     metric: FairMetric,
     *,
@@ -99,8 +87,8 @@ def dif_certificate(
         R(h) = \inf_{\lambda \geq 0} \lambda \epsilon + \frac{1}{n} \sum_i
         \sup_{x'} [d_Y(h(x_i), h(x')) - \lambda d_X(x_i, x')]
 
-    For a linear model that ignores the free directions both ``value`` and ``bound``
-    are :math:`\epsilon \sigma_{\max}(W (I - P))^2 / K`.
+    For a linear model that ignores the free directions ``value`` is
+    :math:`\epsilon \sigma_{\max}(W (I - P))^2 / K`.
 
     Parameters
     ----------
@@ -127,17 +115,12 @@ def dif_certificate(
 
     multiplier = _best_multiplier(values, distances, radius)
     each = (values - multiplier * distances).max(axis=0)
-    n = len(rows)
-    outputs = model.outputs(rows)
-    lowest, highest = outputs.min(axis=0), outputs.max(axis=0)
     return DIFCertificate(
         value=multiplier * radius + float(each.mean()),
-        bound=_bound(model, rows, metric, radius, free),
         free=float(found[0].value.mean()),
         multiplier=multiplier,
         limit=multiplier * radius + upper_limit(each),
-        diameter=float(output_distance(lowest, highest)),
-        n=n,
+        n=len(rows),
     )
 
 
@@ -240,22 +223,3 @@ def _spent(values: Float, distances: Float, multiplier: float) -> float:
     """Return the mean distance gone at a multiplier: the dual falls by as much."""
     best = (values - multiplier * distances).argmax(axis=0)
     return float(distances[best, np.arange(len(best))].mean())
-
-
-def _bound(
-    model: ReluNetwork, rows: Float, metric: FairMetric, radius: float, free: FreeRange
-) -> float:
-    """Bound R by Minkowski: outputs move by free moves, then by a distance."""
-    first, *rest = (np.asarray(weight, np.float64) for weight in model.weights)
-    later = float(np.prod([np.linalg.norm(weight, 2) for weight in rest]))
-    coordinates = rows @ metric.basis
-    reach = np.maximum(free.high - coordinates, coordinates - free.low).clip(0)
-    by_free = later * reach @ np.linalg.norm(metric.basis.T @ first, axis=1)
-    values, vectors = np.linalg.eigh(metric.sigma)
-    counts = values > 1e-6 * values[-1]
-    root = vectors[:, counts] / np.sqrt(values[counts])
-    by_distance = later * float(np.linalg.norm(root.T @ first, 2)) * np.sqrt(radius)
-    moved = np.sqrt((by_free**2).mean()) + by_distance
-    n_outputs = model.weights[-1].shape[1]
-    unit = output_distance(np.eye(1, n_outputs), np.zeros((1, n_outputs)))[0]
-    return float(unit * moved**2)

@@ -2,19 +2,16 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
-from sklearn.decomposition import FactorAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_consistent_length
 
 from fairdash._validation import (
-    check_one_of,
     check_positive,
     check_whole,
     encode_groups,
@@ -123,13 +120,13 @@ def comparable_directions(
     feature_names: Sequence[str],
     *,
     n_directions: int = 25,
-    solver: Literal["svd", "factor_analysis"] = "svd",
 ) -> FairMetric:
     """Return the metric that ignores how comparable rows differ.
 
     Rows with one value of ``comparable`` should be treated alike: a sentence and the
-    same one about somebody else. Each such set is centred; the main directions of what
-    remains are free. Two aligned tables are sets of two: `pair_tables`.
+    same one about somebody else. Each such set is centred; the main singular vectors of
+    what remains are free, as in Mukherjee et al. (2020), Algorithm 1. Two aligned
+    tables are sets of two: `pair_tables`.
 
     Parameters
     ----------
@@ -138,9 +135,6 @@ def comparable_directions(
         Which set a row belongs to; a row alone, or without a set, is excluded.
     n_directions : int, default=25
         Most directions; fewer when the rows differ in fewer.
-    solver : {"svd", "factor_analysis"}
-        Singular vectors, as in Mukherjee et al. (2020), Algorithm 1, or factors beside
-        noise of each column's own.
 
     Returns
     -------
@@ -153,7 +147,6 @@ def comparable_directions(
         When no two rows are comparable, or comparable rows are the same.
     """
     check_whole("n_directions", n_directions, at_least=1)
-    check_one_of("solver", solver, ("svd", "factor_analysis"))
     rows = np.asarray(X, np.float64)
     sets = pd.Series(np.asarray(comparable))
     check_consistent_length(rows, sets)
@@ -174,13 +167,7 @@ def comparable_directions(
             "Comparable rows are equal in every feature: there is no sensitive "
             "direction to learn."
         )
-    if solver == "svd":
-        _, _, right = np.linalg.svd(values, full_matrices=False)
-        vectors = right.T
-    else:
-        fewest = min(n_directions, *values.shape)
-        fitted = FactorAnalysis(fewest, random_state=0).fit(values)
-        vectors = np.linalg.svd(fitted.components_, full_matrices=False)[2].T
+    vectors = np.linalg.svd(values, full_matrices=False)[2].T
     shares = ((values @ vectors) ** 2).sum(0) / total
     kept = np.flatnonzero(shares > 1e-10)[:n_directions]
     labels = [f"pairs {i + 1}" for i in range(len(kept))]

@@ -105,15 +105,6 @@ class FairMetric:
         kept = values > 1e-12 * max(float(values[-1]), 1e-300)
         return vectors[:, kept] * np.sqrt(values[kept])
 
-    def restricted(self, places: Sequence[int]) -> "FairMetric":
-        """Return the metric of people who differ in some encoded columns alone."""
-        sigma = self.sigma[np.ix_(places, places)]
-        values, vectors = np.linalg.eigh(sigma)
-        free = vectors[:, values <= _RANK]
-        labels = tuple(f"free {k + 1}" for k in range(free.shape[1]))
-        names = tuple(self.feature_names[i] for i in places)
-        return FairMetric(names, free, labels, (np.nan,) * len(labels), sigma)
-
     def distance(self, X: ArrayLike, X_other: ArrayLike) -> Float:
         """Return the squared distance of each row of ``X`` to that of ``X_other``."""
         difference = np.asarray(X, np.float64) - np.asarray(X_other, np.float64)
@@ -153,44 +144,22 @@ class FairMetric:
         return not np.allclose(self.sigma, self.projection, atol=1e-8)
 
     def __or__(self, other: "FairMetric") -> "FairMetric":
-        r"""Return the metric that ignores the directions of both.
+        """Return the metric that ignores the directions of both.
 
-        Of a learned metric, :math:`\Sigma` becomes :math:`Q \Sigma Q` with the
-        projector Q on what the other one counts.
-
-        Raises ValueError when features differ, or both metrics are learned as a whole.
+        Raises ValueError when features differ, or one metric is learned as a whole.
         """
         if self.feature_names != other.feature_names:
             raise ValueError("Two fair metrics are joined only over the same features.")
-        if self.is_learned and other.is_learned:
-            raise ValueError(
-                "Two fair metrics that were each learned as a whole cannot be joined; "
-                "learn one from the pairs of both."
-            )
         if self.is_learned or other.is_learned:
-            learned, named = (self, other) if self.is_learned else (other, self)
-            return learned._without(named)
+            raise ValueError(
+                "A fair metric that was learned as a whole cannot be joined with "
+                "another; learn one from pairs that differ in those columns as well."
+            )
         return FairMetric.ignoring(
             self.feature_names,
             np.hstack([self.directions, other.directions]),
             (*self.labels, *other.labels),
             (*self.explained, *other.explained),
-        )
-
-    def _without(self, named: "FairMetric") -> "FairMetric":
-        """Return this learned metric, with what ``named`` ignores ignored as well."""
-        sigma = named.projection @ self.sigma @ named.projection
-        free = free_of(sigma)
-        beyond = free - named.basis @ (named.basis.T @ free)
-        n_learned = free.shape[1] - named.basis.shape[1]
-        learned = np.linalg.svd(beyond)[0][:, :n_learned]
-        labels = [f"learned {k + 1}" for k in range(n_learned)]
-        return FairMetric(
-            self.feature_names,
-            np.hstack([named.directions, learned]),
-            (*named.labels, *labels),
-            (*named.explained, *(np.nan,) * n_learned),
-            sigma,
         )
 
     def __sklearn_clone__(self) -> "FairMetric":

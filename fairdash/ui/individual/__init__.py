@@ -1,6 +1,5 @@
 """The Individual fairness page: whether people who are alike are treated alike."""
 
-from fairdash.ui.individual.classes import many_classes
 from fairdash.ui.individual.form import pick_individual
 from fairdash.ui.individual.models import (
     audit_facts,

@@ -4,18 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash._validation import value_label
 from fairdash._wording import count, plural
 from fairdash.audits import (
     FairMetricSpec,
-    LabelledPairs,
     UploadedPairs,
     pair_counts,
-    pairs_to_label,
 )
 from fairdash.datasets import Dataset
 from fairdash.results import Setting
@@ -23,17 +19,14 @@ from fairdash.store import TrialRecord
 from fairdash.ui.selection import (
     bound,
     bound_entry,
-    choose,
-    entry,
     selection,
-    with_entry,
 )
 from fairdash.ui.widgets.blocks import controls, kept_upload, more, problem
 from fairdash.ui.widgets.pick_models import pick_model, pick_seed_of
 from fairdash.ui.widgets.state import store
 
-SOURCES = ("None", "Two aligned tables", "Pair id column", "Label pairs")
-_LABELS = {"Comparable": True, "Not comparable": False}
+SOURCES = ("None", "Two aligned tables", "Pair id column")
+_LABELLED = "Label pairs"  # a source of earlier versions
 _RADII = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 _RADIUS = 0.1
 _PEOPLE = (300, 600, 2_000, 10_000)
@@ -110,7 +103,7 @@ def _pick_metric(
         "features.",
         **_part_of_metric("predicts_group", current, spec.predicts_group, bool),
     )
-    pairs = _pick_pairs(dataset, dataset_id, model.trials[0].seed)
+    pairs = _pick_pairs(dataset)
     return spec.changed(columns=tuple(columns), predicts_group=group, pairs=pairs)
 
 
@@ -139,23 +132,23 @@ def _pick_people() -> int:
     return n
 
 
-def _pick_pairs(
-    dataset: Dataset, dataset_id: str, seed: int
-) -> UploadedPairs | LabelledPairs | None:
+def _pick_pairs(dataset: Dataset) -> UploadedPairs | None:
     """Draw the choice of pairs; None without, or until they are complete."""
     source: str = st.selectbox(
         "Pairs of people who are alike",
         SOURCES,
-        help="How people of a pair differ does not count. A metric of labelled pairs "
-        "stands alone: it weighs every column.",
+        help="How people of a pair differ does not count.",
         **bound("pairs", SOURCES[0], among=SOURCES),
     )
+    if selection().pairs == _LABELLED:
+        st.caption(
+            "Pairs are no longer labelled here. Upload pairs, or learn a metric with "
+            "fairdash.metrics.explore."
+        )
     if source == "Two aligned tables":
         return _aligned()
     if source == "Pair id column":
         return _with_id(dataset)
-    if source == "Label pairs":
-        return _labelled(dataset, dataset_id, seed)
     return None
 
 
@@ -183,58 +176,6 @@ def _with_id(dataset: Dataset) -> UploadedPairs | None:
         "excluded."
     )
     return UploadedPairs(table=table, column=column)
-
-
-def _labelled(dataset: Dataset, dataset_id: str, seed: int) -> LabelledPairs:
-    """Draw one pair at a time, with its answer."""
-    pairs = _pairs_to_label(dataset_id, seed, dataset)
-    answers = {i: entry(selection().labels, f"{seed} {i}") for i in range(len(pairs))}
-    kept = {i: answer == "1" for i, answer in answers.items() if answer}
-    at = min(max(selection().pair or 0, 0), len(pairs) - 1)
-
-    def answer(step: int, alike: bool | None = None) -> None:
-        labels = selection().labels
-        if alike is not None:
-            labels = with_entry(labels, f"{seed} {at}", f"{alike:d}")
-        choose(labels=labels, pair=(at + step) % len(pairs))
-
-    said = {None: "no answer yet", True: "comparable", False: "not comparable"}
-    st.caption(
-        f"Should the two be treated alike? Pair {at + 1} of {len(pairs)}: "
-        f"{said[kept.get(at)]}. {len(kept)} answered; those without an answer do not "
-        "count."
-    )
-    with st.container(horizontal=True, gap="xsmall"):
-        for label, alike in _LABELS.items():
-            st.button(label, key=f"pair {label}", on_click=answer, args=(1, alike))
-        st.button("Back", key="pair back", on_click=answer, args=(-1,))
-        st.button("Skip", key="pair skip", on_click=answer, args=(1,))
-    st.table(_shown(dataset, pairs[at]), border="horizontal", hide_index=True)
-    answered = sorted(kept)
-    return LabelledPairs(
-        rows=tuple(pairs[i] for i in answered),
-        comparable=tuple(kept[i] for i in answered),
-    )
-
-
-def _shown(dataset: Dataset, pair: tuple[int, int]) -> pd.DataFrame:
-    """Return two people side by side, the columns in which they differ first."""
-    names = list(dataset.roles.features)
-    people = dataset.frame.iloc[list(pair)][names].astype(object)
-    one, other = people.map(value_label).map(plain).to_dict("records")
-    lines: list[dict[str, str]] = [
-        {"column": plain(name), "one": one[name], "the other": other[name]}
-        for name in names
-    ]
-    lines.sort(key=lambda line: line["one"] == line["the other"])
-    return pd.DataFrame(lines)
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _pairs_to_label(
-    dataset_id: str, seed: int, _dataset: Dataset
-) -> tuple[tuple[int, int], ...]:
-    return pairs_to_label(_dataset, seed)
 
 
 def _upload(label: str, role: str) -> str | None:

@@ -75,10 +75,7 @@ average. Shown is the one-sided 95% lower bound of the mean; above {THRESHOLD:g}
 model is called unfair.
 
 **DIF**: the mean squared change of logits that people can meet when the squared fair
-distance is at most ε on average. The search finds it from below (**at least**). The
-**certificate** is a bound from above, proved from the norms of the layers; where it is
-above the largest difference between any two people it says
-nothing and is **void**.
+distance is at most ε on average. The search finds it from below (**at least**).
 
 **First layer**: ‖A'W₁‖, how far the first layer tells people apart who
 differ in sensitive directions alone. At 0 the network cannot.

@@ -43,7 +43,6 @@ def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
         told = sweep.once(
             lambda: guarantee(sweep, testable, **how),
             "guarantee",
-            sweep.n_searches(),
             *testable.items(),
             *how.values(),
         )
@@ -65,8 +64,7 @@ def _pick_inside() -> None:
     st.segmented_control(
         "Subgroups in which the gap is limited",
         required=True,
-        help="Named are those of the run. If its test rows were searched before, as on "
-        "Local fairness, it is said what that leaves of the guarantee.",
+        help="Named are those of the run. A search looks at validation rows only.",
         **bound("inside", "named", named=_INSIDE),
     )
 

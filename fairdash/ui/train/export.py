@@ -2,7 +2,7 @@
 
 from io import BytesIO
 from typing import Any
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode
 
 import streamlit as st
 from pydantic import ValidationError
@@ -19,7 +19,7 @@ from fairdash.reports import (
     score_report,
 )
 from fairdash.results import known_models_of, own_scores, trained_as
-from fairdash.store import Snapshot, UserStore
+from fairdash.store import Snapshot
 from fairdash.sweep import PARITY, python_script
 from fairdash.ui.selection import WORST_LIMIT, selection
 from fairdash.ui.widgets.blocks import code_tabs, download, table_download
@@ -111,28 +111,6 @@ def _report_files(run_id: str, **how: Any) -> None:
             f"the data, and no group of fewer than {least} rows.",
             key=f"{label} {'composed' if how else ''}",
         )
-    if st.button(
-        "Snapshot link",
-        type="tertiary",
-        width="stretch",
-        icon=":material/photo_camera:",
-        help="Keeps this report as it is now, to be read at a link. It stays when the "
-        "run or its table is deleted, until it is deleted itself, on Runs.",
-        key=f"snapshot {'composed' if how else ''}",
-    ):
-        with st.spinner("Writing the report"):
-            found = report(store(), run_id, model=model, **promise, **how)
-            place = urlsplit(st.context.url or "").path.rpartition("/")[2]
-            query = urlencode(selection().address(), doseq=True)
-            key = store().keep_report(
-                found.to_html(),
-                title=found.title,
-                run=run_id,
-                address=f"{place}?{query}",
-            )
-        st.code(urljoin(st.context.url or "", f"Runs?snapshot={key}"), language=None)
-        if isinstance(store(), UserStore):
-            st.caption("It opens for you alone; *Share* on its page lets others in.")
 
 
 def _to_certify(run_id: str) -> dict[str, float]:

@@ -23,7 +23,7 @@ from fairdash._escaping import plain
 from fairdash._wording import clock_time, shortened
 from fairdash.jobs import Unpacked
 from fairdash.results import is_sweep
-from fairdash.store import DatasetRecord, Forbidden, RunRecord, trouble
+from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import (
     Selection,
@@ -172,7 +172,7 @@ def _stop_unless_let_in() -> None:
 
 def _account() -> str:
     user = who()
-    return "" if user is None else plain(f"{user.name}, {user.role}")
+    return "" if user is None else plain(user.name)
 
 
 def open_page(
@@ -384,9 +384,7 @@ def tell(ex: BaseException) -> None:
             gone = None if why else missing(chosen.run, chosen.data)
         except OSError as now:
             why, gone = trouble(now), None
-        if isinstance(ex, Forbidden):
-            problem("Not for a viewer", why)
-        elif why:
+        if why:
             log.error("%s", why)
             problem("The store does not work", why)
         elif gone:
