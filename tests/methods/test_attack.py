@@ -92,19 +92,6 @@ def test_far_moves_that_a_learned_metric_calls_free_are_undone(sizes, rate):
 
 
 @torch.no_grad()
-def test_without_free_sensitivity_free_moves_are_undone_or_harmless():
-    network, metric = stack_of((6, 8, 1)), metric_of()
-    projection = torch.as_tensor(metric.projection, dtype=torch.float32)
-    network.weights[0].copy_(projection @ network.weights[0])
-    attack = Attack(network, metric, **{**SEARCH, "n_full_steps": 0})
-    assert attack.sensitivity().max() < 1e-5
-    X = torch.randn(40, 6)
-    objective = OutputDistance(network.forward(X).clone())
-    others, _ = attack(X, OutputDistance, torch.ones(2, 1))
-    assert objective.value(network.forward(others)).max() < 1e-6
-
-
-@torch.no_grad()
 def test_a_linear_model_is_attacked_along_the_steepest_direction():
     network = stack_of((6, 1), n_models=1)
     metric = metric_of(k=1)

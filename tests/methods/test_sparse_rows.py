@@ -31,12 +31,6 @@ def test_columns_at_one_value_in_most_rows_are_found():
     assert n_multiplied_columns(X.numpy()) == 3
 
 
-def test_few_sparse_columns_are_left_dense():
-    assert find_sparse(one_hot_rows(n_levels=10)) is None
-    assert find_sparse(torch.randn(100, 30)) is None
-    assert n_multiplied_columns(one_hot_rows(n_levels=10).numpy()) == 13
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     n_rows=st.integers(1, 30),

@@ -5,13 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from fairdash.methods.noisy_groups import (
-    cell_probabilities,
-    project_simplex,
     project_tv_ball,
     robust_rates,
     soft_group_max,
@@ -25,7 +21,7 @@ CASES = {
         "cases"
     ]
 }
-PROBLEMS = 150
+PROBLEMS = 60
 
 
 def case(name):
@@ -213,7 +209,7 @@ def split(n):
 
 def test_the_projection_is_the_closest_point_of_the_ball():
     rng = np.random.default_rng(7)
-    for _ in range(40):
+    for _ in range(20):
         n = int(rng.integers(2, 6))
         base, z = random_base(rng, n), rng.normal(size=n)
         radius = float(rng.random() * 0.6)
@@ -235,26 +231,6 @@ def test_the_projection_is_the_closest_point_of_the_ball():
         assert p.min() >= -1e-12
         assert p.sum() == pytest.approx(1)
         assert np.abs(p - base).sum() <= 2 * radius + 1e-9
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.floats(-5, 5), min_size=2, max_size=12), st.floats(0, 1), st.data())
-def test_no_point_of_the_ball_is_closer_than_the_projection(z, radius, data):
-    z = np.array(z)
-    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    base = random_base(rng, len(z))
-    p = project_tv_ball(z, base, radius)
-    for _ in range(20):
-        other = (1 - radius) * base + radius * rng.dirichlet(np.ones(len(z)))
-        # the variational inequality of a projection onto a convex set
-        assert (z - p) @ (other - p) <= 1e-9
-    np.testing.assert_allclose(project_simplex(z).sum(), 1)
-
-
-def test_cells_count_the_rows():
-    table = cell_probabilities([0, 1, 1, 1], [0, 1, 0, 1], ["a", "a", "b", "b"])
-    assert table.loc["a"].tolist() == [0.25, 0, 0, 0.25]
-    assert table.loc["b"].tolist() == [0, 0.25, 0, 0.25]
 
 
 @pytest.mark.parametrize(
