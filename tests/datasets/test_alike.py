@@ -58,25 +58,6 @@ def test_the_first_column_that_says_the_same_is_found(monkeypatch, rows, mark, a
             seen.keep(name)
 
 
-def test_a_column_is_looked_at_once_however_many_begin_alike(monkeypatch):
-    monkeypatch.setattr(_alike, "PROBED_ROWS", 5)
-    rng = np.random.default_rng(0)
-    table = np.vstack([np.ones((5, 40)), rng.normal(size=(20, 40))])
-    frame = pd.DataFrame(table, columns=[f"c{i}" for i in range(40)])
-    looks = Counter()
-
-    def mark(column):
-        looks[column.name, len(column)] += 1
-        return mark_values(column)
-
-    seen = Alike(frame, mark)
-    for name in frame:
-        assert seen.first(name) is None
-        seen.keep(name)
-    assert set(looks.values()) == {1}
-    assert len(looks) == 2 * 40
-
-
 def test_reasons_name_the_first_column_that_says_the_same():
     frame = columns_of_few_values(1, n=400)
     rng = np.random.default_rng(2)

@@ -93,7 +93,7 @@ def test_a_sweep_and_its_workers_outlive_their_scheduler(
 ):
     (tmp_path / "people.csv").write_bytes(people_csv())
     grid = {"method": "road", "params": {**MEDIUM, "fairness_weight": [0.5, 2.0]}}
-    spec = specification(tmp_path / "people.csv", methods=[grid], seeds=[0, 1, 2, 3])
+    spec = specification(tmp_path / "people.csv", methods=[grid], seeds=[0, 1])
     store = open_store(home)
 
     def finished():
@@ -102,7 +102,7 @@ def test_a_sweep_and_its_workers_outlive_their_scheduler(
 
     with attach(home):
         run_id = submit(store, spec)
-        wait_until(lambda: finished() >= 2)
+        wait_until(lambda: finished() >= 1)
         done = {
             trial.key: store.artifact(trial.key).folder.stat().st_mtime_ns
             for trial in store.snapshot(run_id).trials
@@ -111,7 +111,7 @@ def test_a_sweep_and_its_workers_outlive_their_scheduler(
         os.kill(scheduler[0].pid, signal.SIGKILL)
         scheduler[0].wait()
         scheduler[0] = start_scheduler(address)
-        wait_until(lambda: finished() == 8)
+        wait_until(lambda: finished() == 4)
         wait_until(lambda: store.run(run_id).over)
         end_runs(home)
     wait_until_no_engine(home)
@@ -125,7 +125,7 @@ def test_a_sweep_and_its_workers_outlive_their_scheduler(
     # 480 steps makes of other rounding scores 0.03 apart and two test rows of 120 turn
     apart = np.abs(through["test_accuracy"] - here["test_accuracy"])
     assert apart.max() <= 4 / 120
-    assert (apart < 1e-9).sum() >= 4
+    assert (apart < 1e-9).sum() >= 2
     store.close()
 
 
@@ -140,25 +140,16 @@ def listens_at(process):
 
 
 def test_workers_and_scheduler_listen_on_this_machine_alone(address, scheduler, worker):
+    """Workers that are told another address listen there, with their dashboard here."""
+    told = start(*COMMAND, "worker", address, "--workers", "1", "--host", "127.0.0.2")
     wait_until(lambda: len(listens_at(worker)) >= 6, 90)  # two nannies, two workers
     assert set(listens_at(worker)) == {"127.0.0.1"}
     wait_until(lambda: len(listens_at(scheduler[0])) == 2, 20)  # and its dashboard
     assert set(listens_at(scheduler[0])) == {"127.0.0.1"}
-
-
-def test_workers_listen_where_they_are_told(address, scheduler):
-    process = start(
-        *COMMAND, "worker", address, "--workers", "1", "--host", "127.0.0.2"
-    )
     try:
-        wait_until(lambda: "127.0.0.2" in listens_at(process))
-        wait_until(lambda: len(listens_at(process)) >= 3)
-        assert set(listens_at(process)) == {
-            "127.0.0.2",
-            "127.0.0.1",
-        }  # and its dashboard
+        wait_until(lambda: {*listens_at(told)} == {"127.0.0.1", "127.0.0.2"}, 90)
     finally:
-        stop(process)
+        stop(told)
 
 
 @pytest.fixture
@@ -172,9 +163,16 @@ def nobody():
 def test_a_scheduler_that_does_not_answer_is_told_with_the_way_to_start_one(
     home, nobody
 ):
+    """From a notebook too, where the calling thread is inside a running event loop."""
     store = open_store(home)
-    with pytest.raises(ValueError, match=rf"{nobody}.*dask scheduler --host"):
+
+    async def cell():
         use_scheduler(store, nobody)
+
+    with ThreadPoolExecutor(1) as kernel:  # this thread may have a loop by itself
+        done = kernel.submit(lambda: asyncio.run(cell()))
+        with pytest.raises(ValueError, match=rf"{nobody}.*dask scheduler --host"):
+            done.result()
     for wrong in ("127.0.0.1", "http://127.0.0.1:8786", "tcp://127.0.0.1"):
         with pytest.raises(ValueError, match="is like tls://10"):
             use_scheduler(store, wrong)
@@ -268,20 +266,6 @@ def test_workers_elsewhere_need_certificates_and_no_common_folder(
         wait_until_no_engine(here)
     assert {path.name for path in elsewhere.iterdir()} >= {"tables", "artifacts"}
     assert not (elsewhere / "store.db").exists()
-
-
-def test_a_scheduler_is_looked_for_from_a_notebook_too(home, nobody):
-    """There the calling thread is inside a running event loop."""
-    store = open_store(home)
-
-    async def cell():
-        use_scheduler(store, nobody)
-
-    with ThreadPoolExecutor(1) as kernel:  # this thread may have a loop by itself
-        done = kernel.submit(lambda: asyncio.run(cell()))
-        with pytest.raises(ValueError, match="No Dask scheduler answers"):
-            done.result()
-    store.close()
 
 
 def test_an_idle_engine_gives_way_and_a_busy_one_is_not_disturbed(

@@ -18,7 +18,7 @@ CUTS = {
     "what is left of a run": [[1, 4]],
     "every other": [[0, 2, 4], [5, 3, 1]],
 }
-# a network with its adversary, one with a search, and a game without a network. Rounding
+# A network with its adversary, one with a search, a game without a network. Rounding
 # that differs with a stack's size shows after a long training: the first has one
 CASES = [
     (ROAD, {"constraints": "equalized_odds", "n_epochs": 100}, "mixed", 3, "alone"),
