@@ -43,12 +43,12 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
 
     page.get_by_test_id("stSidebar").get_by_text("Train", exact=True).click()
     choose_road(page)
-    train(page, epochs=200)
+    train(page, epochs=120)
     page.get_by_text("safe to close this page").wait_for()
-    page.get_by_text(re.compile(r"Epoch \d+ of 200")).wait_for()
+    page.get_by_text(re.compile(r"Epoch \d+ of 120")).wait_for()
     before, address = epoch(page), page.url
     page.reload()
-    page.get_by_text(re.compile(r"Epoch \d+ of 200")).wait_for()
+    page.get_by_text(re.compile(r"Epoch \d+ of 120")).wait_for()
     assert page.url == address
     assert epoch(page) >= before
     page.get_by_text("Worst-1-DI by chance").first.wait_for()

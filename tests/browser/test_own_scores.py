@@ -30,25 +30,6 @@ def choose(page, label, option):
     settle(page)
 
 
-def test_a_column_chosen_as_scores_is_audited_by_another_measure(
-    page, server, tmp_path
-):
-    frame = prisoners(800).rename(columns={"decile_score": "points"})
-    send(page, server, frame.to_csv(index=False).encode(), tmp_path)
-    page.get_by_role("button", name="Scores", exact=True).click()
-    choose(page, "Scores or decisions of an existing model", "points")
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Audit points").click()
-    page.get_by_role("heading", name="Every measure of").wait_for()
-    settle(page)
-    choose(page, "Measure", "False negative rate")
-    expect(page).to_have_url(re.compile("measure=false_negative_rate"))
-    gaps, curve = (page.locator(".js-plotly-plot").nth(place) for place in (0, 1))
-    expect(gaps).to_contain_text("gap in P(ŷ = 0 | y = 1)")
-    expect(gaps).to_contain_text("points ≥ 5")
-    expect(curve).to_contain_text("race: Caucasian")
-
-
 def test_a_model_file_is_brought_and_audited(page, server, tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")

@@ -103,6 +103,7 @@ READ = {
         packed({"d/t.csv": b"a,b\n1,2\n3,4\n", "__MACOSX/x": b"", "notes": b"hi"}),
         AB,
     ),
+    "zip": (packed({"t.csv": b"a,b\n1,2\n3,4\n"}), AB),
     "gzip in zip": (packed({"t.gz": gzip.compress(b"a,b\n1,2\n3,4\n")}), AB),
     "json lines": (b'{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n', AB),
     "json array": (b'[{"a": 1, "b": 2},\n {"a": 3, "b": 4}]', AB),
@@ -110,6 +111,7 @@ READ = {
         b'{"a": 1}\n{"a": 3, "b": 4.5}\n',
         {"a": [1, 3], "b": [np.nan, 4.5]},
     ),
+    "excel": (workbook(One=[["a", "b"], [1, 2], [3, 4]]), AB),
     "excel beside an empty sheet": (
         workbook(One=[], Two=[["a", "b"], [1, 2], [3, 4]]),
         AB,

@@ -290,9 +290,9 @@ def test_a_data_set_that_was_here_stays_as_it_is_shown(swept, stores, tmp_path):
     assert other.dataset_record(data).subgroups == wanted
     for run in other.runs():
         other.delete_run(run.id)
-    older = rewritten(file, tmp_path / "b.zip", older)
+    hostile = rewritten(file, tmp_path / "b.zip", older)
     with pytest.raises(ValueError, match="results version"):
-        unpack_runs(other, older)
+        unpack_runs(other, hostile)
     assert other.dataset_record(data).subgroups == wanted
     assert other.runs() == []
 
@@ -305,9 +305,9 @@ def test_scores_of_a_run_that_is_refused_are_not_kept(stores, tmp_path):
     one.log_scores(data, np.full(600, 0.5), name="own")
     pack_runs(one, [run], tmp_path / "scored.zip")
     unpack_runs(other, tmp_path / "plain.zip")
-    older = rewritten(tmp_path / "scored.zip", tmp_path / "old.zip", older)
+    hostile = rewritten(tmp_path / "scored.zip", tmp_path / "old.zip", older)
     with pytest.raises(ValueError, match="results version"):
-        unpack_runs(other, older)
+        unpack_runs(other, hostile)
     assert other.own_scores(data) == []
     unpack_runs(other, tmp_path / "scored.zip")
     assert [one.score.column for one in other.own_scores(data)] == ["own"]
