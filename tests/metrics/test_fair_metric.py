@@ -61,14 +61,6 @@ def test_ignored_columns_are_free_with_all_their_levels():
     assert metric.distance([[3, 1, 0, 0.0]], [[0, 0, 1, 4.0]]) == 25
 
 
-def test_a_repeated_direction_counts_once():
-    metric = ignore_columns(["sex"], NAMES) | ignore_columns(["sex=F"], NAMES)
-    assert metric.basis.shape == (4, 2)
-    table = metric.table(np.random.default_rng(0).normal(size=(50, 4)))
-    assert table["variance"].iloc[2] == 0
-    assert table["variance"].sum() < 1
-
-
 def test_group_directions_are_those_of_the_logistic_regression():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 4))
@@ -132,13 +124,6 @@ def test_the_likelihood_of_explore_has_the_slope_it_says():
         p = 2 / (1 + np.exp(d))
         np.testing.assert_allclose(value, -np.log(p if label else 1 - p), rtol=1e-9)
         np.testing.assert_allclose(slope, (up - down) / 2e-6, rtol=1e-4)
-
-
-def test_models_of_a_stack_share_a_metric():
-    from sklearn.base import clone
-
-    metric = ignore_columns(["age"], NAMES)
-    assert clone(metric) is metric
 
 
 def learned_metric():

@@ -108,13 +108,6 @@ def test_worst_k_is_the_mean_of_the_largest_estimable():
     assert np.isnan(worst_k_di(table, 5))
 
 
-def test_worst_k_of_several_models_or_of_none_is_refused(rows):
-    with pytest.raises(ValueError, match="holds several models"):
-        worst_k_di(local_di(rows.y_pred, **rows.where))
-    with pytest.raises(ValueError, match="`k` must be a whole number >= 1"):
-        worst_k_di(local_di(rows.y_pred[0], **rows.where), 0)
-
-
 def test_rates_by_cell_carry_their_counts_and_wilson_intervals(rows):
     table = subgroup_rates(rows.y, **rows.where)
     frame = pd.DataFrame({"s": rows.subgroup, "g": rows.group, "y": rows.y})
@@ -128,19 +121,6 @@ def test_rates_by_cell_carry_their_counts_and_wilson_intervals(rows):
     assert (table["reason"].iloc[::2].tolist()) == gaps["reason"].tolist()
 
 
-def test_subgroups_of_another_length_are_refused(rows):
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        local_di(
-            rows.y_pred[0],
-            sensitive_features=rows.group,
-            subgroups=rows.subgroup.iloc[:-1],
-        )
-    with pytest.raises(ValueError):
-        local_di(rows.y_pred[0, :-1], **rows.where)
-    with pytest.raises(ValueError, match="`min_size` must be a whole number >= 1"):
-        local_di(rows.y_pred[0], **rows.where, min_size=0)
-
-
 def test_groups_may_come_as_categories_in_any_order(rows):
     names = pd.Series(rows.group).astype(str)
     reverse = sorted(set(names), reverse=True)
@@ -151,14 +131,3 @@ def test_groups_may_come_as_categories_in_any_order(rows):
             for groups in (names, labelled)
         )
         pd.testing.assert_frame_equal(one, two)
-
-
-def test_one_model_counts_as_among_many(rows):
-    local = local_cells(
-        sensitive_features=rows.group,
-        subgroups=rows.subgroup.where(np.arange(len(rows.group)) % 7 > 0),
-    )
-    alone = local.cells.count(rows.y_pred[:1])
-    assert np.array_equal(alone[0], local.cells.count(rows.y_pred)[0])
-    with pytest.raises(ValueError, match="but the groups have"):
-        local.cells.count(rows.y_pred[:, 1:])

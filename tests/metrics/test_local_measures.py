@@ -235,17 +235,6 @@ def test_chance_is_what_shuffling_groups_gives(measure):
     assert ours.quantile == pytest.approx(np.quantile(drawn, 0.95), rel=0.12)
 
 
-@pytest.mark.parametrize("measure", ["false_positive_rate", "brier"])
-def test_equal_weights_make_nearly_the_same_chance(measure):
-    y, p, group, weight, part = rows(2000)
-    pred = given_to(measure, p)
-    asked = {"sensitive_features": group, "subgroups": part}
-    plain = LocalMeasure.of(measure, y, pred, **asked).noise_floor()
-    asked["sample_weight"] = 0 * weight + 2
-    alike = LocalMeasure.of(measure, y, pred, **asked).noise_floor()
-    assert alike.quantile == pytest.approx(plain.quantile, rel=0.1)
-
-
 @pytest.mark.parametrize("few", ["a", "c"])
 def test_the_ratio_of_equal_values_is_of_two_groups(few):
     """The 3 rows of one group are not compared with themselves, nor the 500."""

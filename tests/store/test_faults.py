@@ -90,27 +90,6 @@ def test_a_deletion_that_fails_puts_the_files_back(store, artifact, run, monkeyp
     assert artifact.scores()[-1] == 1
 
 
-def test_a_search_comes_back_with_its_table_and_goes_with_it(store, table):
-    store.log_search(
-        table,
-        np.ones(100, bool),
-        measure="selection_rate",
-        columns=["age"],
-        found={},
-        named=list,
-    )
-    (search,) = store.searches(table)
-    (folder,) = store.home.glob("searches/*/*")
-    aside = folder.with_name(f".removing-{folder.name}")
-    folder.rename(aside)  # its table's deletion was killed before it was sure
-    store.tidy()
-    assert store.searches(table) == [search]
-    store.delete_table(table)
-    aside.mkdir()  # killed after it was sure
-    store.tidy()
-    assert not aside.exists()
-
-
 def test_tidying_beside_writers_finds_what_is_gone_gone(store, monkeypatch):
     half = store.home / "artifacts" / "ab" / ".writing-1"
     half.mkdir(parents=True)
@@ -144,18 +123,6 @@ def test_what_is_damaged_can_be_deleted(home, store, artifact, run):
     store.remove(data)
     assert store.kept() == []
     assert not [*home.glob("scores/*/*"), *home.glob("reports/*/*")]
-
-
-def test_half_an_upload_of_a_killed_process_goes(home, store, table):
-    half = home / "tables" / ".writing-1"
-    half.mkdir()
-    (half / "table.parquet").write_bytes(b"names of people")
-    store.tidy()
-    assert half.exists()  # whoever writes it may be alive
-    os.utime(half, (0, 0))
-    store.tidy()
-    assert not half.exists()
-    assert len(store.table(table)) == 100
 
 
 @pytest.mark.parametrize(

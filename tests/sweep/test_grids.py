@@ -14,7 +14,6 @@ from fairdash.sweep import (
     grid_spec,
     n_initialisations,
     shared_params,
-    spaced,
     swept_methods,
     trained_grids,
 )
@@ -153,11 +152,3 @@ def test_a_finer_grid_keeps_its_values_and_ends_and_has_as_many_models(
         assert set(finer) == set(values)
     elif min(abs(a - b) for a in values for b in values if a != b) > 0.01:
         assert most <= len(finer) * others < most + others
-
-
-def test_values_are_spaced_and_each_is_there_once():
-    assert spaced(0, 5, 3) == (0.0, 2.5, 5.0)
-    assert spaced(0.1, 10, 3, log=True) == (0.1, 1.0, 10.0)
-    assert spaced(1, 1, 4) == (1.0,)
-    with pytest.raises(ValueError, match="Geometric sequence"):
-        spaced(0, 1, 3, log=True)

@@ -78,13 +78,6 @@ def test_the_script_of_a_weighted_table_weighs_as_the_sweep_does(path):
     assert (table["test_accuracy"] != run_sweep(plain)["test_accuracy"]).all()
 
 
-def test_the_script_of_folds_gives_the_figures_of_each(path):
-    spec = specification(path, methods=[{"method": "logistic"}], cross_validate=True)
-    results, table = execute(python_script(spec)), run_sweep(spec)
-    compare(results, table)
-    assert results["fold"].tolist() == table["fold"].fillna(0).tolist() == [*range(5)]
-
-
 def test_the_script_starts_again_on_the_first_fold_alone(path):
     grid = {"method": "unconstrained", "params": {"n_epochs": 1, "batch_size": 128}}
     spec = specification(path, methods=[grid], cross_validate=True, initialisations=2)
@@ -118,8 +111,6 @@ def test_the_script_trains_methods_with_fewer_settings_as_the_sweep_does(
 
 HOSTILE = [
     '"""\nimport os\nos.system("echo gone")\n"""',
-    "'''\nimport os\n'''",
-    "back\\slash at the end\\",
     'a quote at the end"',
     "{seeds} {0} %s\r\0\x0c\u2028",
 ]
