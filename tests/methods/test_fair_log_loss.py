@@ -137,38 +137,6 @@ def test_the_certified_optimum_on_the_kink():
     assert model.kkt_residual_ < 1e-11
 
 
-@pytest.mark.parametrize("constraints", CONSTRAINTS)
-@pytest.mark.parametrize("seed", [0, 2, 4])
-def test_derivatives_agree_with_finite_differences(seed, constraints):
-    saddle, theta, multiplier = game(seed, constraints)
-    here = saddle.at(theta, multiplier)
-    h = 1e-6
-
-    def along(values, i):
-        step = np.zeros_like(values)
-        step[i] = h
-        return values - step, values + step
-
-    for i in range(len(theta)):
-        low, high = (saddle.at(t, multiplier) for t in along(theta, i))
-        assert here.slope[i] == pytest.approx(
-            (high.value - low.value) / 2 / h, abs=1e-7
-        )
-    for j in range(len(multiplier)):
-        low, high = (saddle.at(theta, lam) for lam in along(multiplier, j))
-        assert here.gap[j] == pytest.approx((high.value - low.value) / 2 / h, abs=1e-7)
-    # by Newton's equations, the step undoes slope and gap to first order
-    step = here.newton(damping=0)
-    ahead = saddle.at(theta + h * step.theta, multiplier + h * step.multiplier)
-    size = 1 + np.abs(step.theta).max() + np.abs(step.multiplier).max()
-    np.testing.assert_allclose(
-        (ahead.slope - here.slope) / h, -here.slope, atol=1e-5 * size**2
-    )
-    np.testing.assert_allclose(
-        (ahead.gap - here.gap) / h, -here.gap, atol=1e-5 * size**2
-    )
-
-
 @pytest.mark.parametrize("kind", range(len(KINDS)), ids=KINDS)
 def test_random_problems_are_solved_or_a_warning_says_why(kind):
     for seed in range(kind, 210, len(KINDS)):  # every kind with three groups too
@@ -221,9 +189,12 @@ def test_the_optimum_is_that_of_a_search_written_from_the_definitions(
     assert model.history_["loss"][0] >= best - 1e-5
 
 
+@pytest.mark.parametrize("seed", [4, 14], ids=["three groups", "two groups"])
 @pytest.mark.parametrize("constraints", CONSTRAINTS)
-def test_the_constraint_holds_on_the_training_rows(constraints):
-    X, y, s, _ = problem(14)
+def test_the_constraint_holds_on_the_training_rows(constraints, seed):
+    X, y, s, _ = problem(seed)
+    n_groups = s.max() + 1
+    assert n_groups == (3 if seed == 4 else 2)
     model = FairLogLoss(constraints).fit(X, y, sensitive_features=s)
     truth = np.empty(len(y))
     for outcome in (0, 1):
@@ -237,17 +208,8 @@ def test_the_constraint_holds_on_the_training_rows(constraints):
     }[constraints]
     for given_outcome in outcomes:
         cell = np.isin(y, given_outcome)
-        means = [truth[cell & (s == group)].mean() for group in (0, 1)]
-        assert means[0] == pytest.approx(means[1], abs=1e-9)
-
-
-def test_three_groups_have_equal_mean_probabilities():
-    X, y, s, _ = problem(4)
-    assert s.max() == 2
-    model = FairLogLoss().fit(X, y, sensitive_features=s)
-    p = model.predict_proba(X, sensitive_features=s)[:, 1]
-    assert model.multiplier_.shape == (2,)
-    assert np.ptp([p[s == group].mean() for group in range(3)]) < 1e-9
+        means = [truth[cell & (s == group)].mean() for group in range(n_groups)]
+        assert np.ptp(means) < 1e-9
 
 
 def test_a_path_over_alpha_equals_models_fitted_alone():

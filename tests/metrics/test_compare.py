@@ -29,9 +29,8 @@ def literal_bootstrap(rows, metrics, n_resamples, seed):
     return pd.DataFrame(differences)
 
 
-@pytest.mark.parametrize("fixture", ["rows", "rows_of_three_groups"])
-def test_the_interval_equals_that_of_resampled_rows(fixture, request):
-    rows = request.getfixturevalue(fixture)
+def test_the_interval_equals_that_of_resampled_rows(rows_of_three_groups):
+    rows = rows_of_three_groups
     table = compare(
         rows.y, *rows.y_pred[:2], **rows.where, min_size=60, n_resamples=4000
     ).set_index("metric")

@@ -148,12 +148,6 @@ def test_a_learned_metric_keeps_what_it_learned_when_a_column_is_ignored():
     "make, message",
     [
         (lambda: ignore_columns(["race"], NAMES), "'race' is not a feature"),
-        (lambda: ignore_columns([], NAMES), "at least one sensitive direction"),
-        (
-            lambda: FairMetric.ignoring("ab", np.zeros((2, 1)), ["z"]),
-            "at least one sensitive direction",
-        ),
-        (lambda: FairMetric.ignoring("ab", np.eye(3), "xyz"), "a row for each feature"),
         (lambda: pair_tables(np.eye(3), np.eye(3)[:2]), "pairs do not align"),
         (
             lambda: comparable_directions(np.eye(3), [1, 2, 3], "abc"),
@@ -163,19 +157,9 @@ def test_a_learned_metric_keeps_what_it_learned_when_a_column_is_ignored():
             lambda: comparable_directions(np.ones((4, 2)), [1, 1, 2, 2], "ab"),
             "equal in every feature",
         ),
-        (lambda: explore(np.eye(2), np.eye(3), [0, 1], "ab"), "Pairs do not align"),
-        (lambda: explore(np.eye(2), np.eye(2), [1, 1], "ab"), "pairs of both kinds"),
-        (
-            lambda: group_directions(np.eye(2), ["a", "a"], "xy"),
-            "at least two groups",
-        ),
         (
             lambda: group_directions(np.eye(2), ["a", "b"], "xy", columns="xy"),
             "2 directions that should not count span all 2 columns",
-        ),
-        (
-            lambda: ignore_columns("a", "ab") | ignore_columns("c", "cd"),
-            "only over the same features",
         ),
         (
             lambda: group_directions(

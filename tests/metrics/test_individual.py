@@ -40,7 +40,7 @@ def metric_of(seed, d=6, k=2):
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2, 5])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_linear_model_has_the_regulariser_of_the_closed_form(seed, n_outputs):
     metric = metric_of(seed)
     W = metric.projection @ np.random.default_rng(seed).normal(size=(6, n_outputs))
@@ -262,7 +262,7 @@ def learned(costs):
     return FairMetric(names, np.eye(k + 1)[:, :k], names[:k], (np.nan,) * k, sigma)
 
 
-@pytest.mark.parametrize("radius", [0.0, 0.01, 0.3])
+@pytest.mark.parametrize("radius", [0.0, 0.3])
 @pytest.mark.parametrize("sizes", [(3, 1), (3, 8, 1), (3, 8, 3)])
 def test_moves_that_a_learned_metric_calls_free_count_where_they_cost(sizes, radius):
     metric, X = learned([5e-4, 0.0, 1.0]), np.random.default_rng(1).normal(size=(50, 3))

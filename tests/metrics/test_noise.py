@@ -7,8 +7,7 @@ from scipy.stats import ks_2samp
 from fairdash.metrics import local_cells, local_di, noise_floor, worst_k_di
 
 
-@pytest.mark.parametrize("fixture", ["rows", "rows_of_three_groups"])
-@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("fixture, k", [("rows", 1), ("rows_of_three_groups", 2)])
 def test_drawn_counts_follow_the_law_of_permuted_rows(fixture, k, request):
     rows = request.getfixturevalue(fixture)
     drawn = noise_floor(rows.y_pred[0], **rows.where, k=k, n_permutations=4000)

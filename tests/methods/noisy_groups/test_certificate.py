@@ -105,8 +105,6 @@ def test_a_group_without_the_outcome_has_no_violation_and_no_certificate():
     [
         ({"radius": 1.5}, r"`radius` must be in \[0, 1\], got 1.5"),
         ({"radius": [0.1, 0.2]}, "one for each of the 3 groups"),
-        ({"slack": -1}, "`slack` must be a finite number >= 0"),
-        ({"constraints": "parity"}, "`constraints` must be one of"),
         ({"n_draws": -1}, "`n_draws` must be a whole number"),
     ],
 )

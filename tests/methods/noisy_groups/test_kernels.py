@@ -238,15 +238,9 @@ def test_the_projection_is_the_closest_point_of_the_ball():
     [
         (lambda: tv_ball_max([0, 1], [0.5, 0.4], 0.1), "`base` must sum to 1, got 0.9"),
         (lambda: tv_ball_max([0, 1], [0.5, 0.5], 1.1), r"in \[0, 1\], got 1.1"),
-        (lambda: tv_ball_max([0, 1], [1.5, -0.5], 0.1), "probabilities >= 0"),
-        (lambda: project_tv_ball([0, 1], [0.5, 0.5], -0.1), r"in \[0, 1\], got -0.1"),
         (
             lambda: robust_rates([1, 1, 0], [0, 1, 0], ["a", "b", "b"], 0.1),
             "Group a has no rows with outcome 0",
-        ),
-        (
-            lambda: robust_rates([1, 0, 0], [0, 1, 0], ["a", "a", "b"], 0.1),
-            "Group b has no rows with outcome 1",
         ),
         (
             lambda: robust_rates([1, 0], [0, 1], ["a", "a"], {"b": 0.1}),
@@ -254,20 +248,8 @@ def test_the_projection_is_the_closest_point_of_the_ball():
         ),
         (lambda: robust_rates([1, 2], [0, 1], ["a", "a"], 0), "`y` must hold 0 and 1"),
         (
-            lambda: soft_group_rates([[0.25] * 4], [[0.5, 0.4]]),
-            "Row 0 of `group_given_noisy` sums to 0.9",
-        ),
-        (
             lambda: soft_group_rates([[0.25] * 4], [[0.5, 0.5], [1, 0]]),
             "one row for each of the 1 noisy",
-        ),
-        (
-            lambda: soft_group_max([1] * 4, [[0.5] * 4], [[0.5, 0.5]], 0),
-            "`cell_probability` must sum to 1, got 2",
-        ),
-        (
-            lambda: soft_group_max([1] * 4, [[0.25] * 4], [[0.5, 0.5]], 2),
-            "`group` must be a column",
         ),
     ],
 )
