@@ -113,12 +113,6 @@ GZIPS = {
         lambda: gzipped(repeated(80, b"1,2\n")),
         TIMES,
     ),
-    "large_bomb.csv.gz": Case(
-        "10 GiB of commas in 10 MB",
-        lambda: gzipped(repeated(10 << 10)),
-        "unpacks to more",
-        heavy=True,
-    ),
     "nested.csv.gz": Case(
         "200 archives in one another", lambda: nested_gzip(200), "more than 8 others"
     ),
@@ -138,19 +132,8 @@ GZIPS = {
         f"{READ}|{LIMIT}",
         heavy=True,
     ),
-    "endless_name.csv.gz": Case(
-        "a file name of 15 MB without an end",
-        lambda: gzipped(b"", flags=8, name=b"x" * (15 << 20)),
-        "is a damaged gzip file",
-        heavy=True,
-    ),
 }
 ZIPS = {
-    "bomb.zip": Case(
-        "1 GiB of commas in 1 MB",
-        lambda: bomb(8, repeated(1 << 10), 1 << 30),
-        TIMES,
-    ),
     "bomb_that_lies.zip": Case(
         "1 GiB of commas that says it has 10 bytes",
         lambda: bomb(8, repeated(1 << 10), 10),
@@ -179,16 +162,6 @@ ZIPS = {
         lambda: archive(*(Entry(b"%d.csv" % i) for i in range(60_000))),
         "60,?000 tables",
     ),
-    "too_small.zip": Case(
-        "a table that says it is larger than the archive",
-        lambda: archive(Entry(b"t.csv", size=1 << 31, packed_size=1 << 31)),
-        DAMAGED,
-    ),
-    "other_sum.zip": Case(
-        "a checksum of other bytes",
-        lambda: archive(Entry(b"t.csv", crc=1)),
-        DAMAGED,
-    ),
     "upwards.zip": Case(
         "a table that would be unpacked outside the folder",
         lambda: archive(Entry(b"../../../../tmp/crafted.csv")),
@@ -199,11 +172,6 @@ ZIPS = {
         lambda: archive(Entry(b"t.csv", b"/etc/passwd", mode=SYMLINK)),
         "a header but no rows|link",
     ),
-    "nul_name.zip": Case(
-        "a name with an end before its end",
-        lambda: archive(Entry(b"t.csv\0.png")),
-        f"{READ}|{DAMAGED}",
-    ),
     "hostile_names.zip": Case(
         "names that are a link, markup and a turn of the writing",
         lambda: archive(
@@ -212,11 +180,6 @@ ZIPS = {
             Entry("\u202egpj.csv".encode(), flags=0x800),
         ),
         TWO,
-    ),
-    "same_names.zip": Case(
-        "two tables of one name",
-        lambda: archive(Entry(b"t.csv"), Entry(b"t.csv", b"a,b\n5,6\n")),
-        r"read \(|choose one|twice",
     ),
     "two_names.zip": Case(
         "a table whose headers name it differently",
@@ -232,11 +195,6 @@ ZIPS = {
         "a table behind a password",
         lambda: archive(Entry(b"t.csv", flags=1)),
         "is locked",
-    ),
-    "directory_beyond.zip": Case(
-        "a directory that lies beyond the end",
-        lambda: archive(Entry(b"t.csv"), directory_at=1 << 31),
-        DAMAGED,
     ),
     "two_tables_one_file.zip": Case(
         "rows of a table, and an archive behind them",

@@ -9,7 +9,6 @@ from crafted.workbooks import (
     PARTS,
     RELATIONS,
     SHEET,
-    STYLES,
     edited,
     further_rows,
     packed,
@@ -72,16 +71,6 @@ DAMAGE = {
         lambda: cell("", f"<v>{'9' * 200_000}</v>"),
         DAMAGED,
     ),
-    "endless_date.xlsx": Case(
-        "a date beyond all calendars",
-        lambda: cell('t="d"', "<v>99999999-99-99</v>"),
-        DAMAGED,
-    ),
-    "no_coordinate.xlsx": Case(
-        "a cell without a place in the sheet",
-        lambda: further_rows('<row r="4"><c r="!"><v>1</v></c></row>'),
-        DAMAGED,
-    ),
     "no_text_encoding.xlsx": Case(
         "a sheet in an encoding of Python's that gives bytes",
         lambda: encoded("zlib"),
@@ -101,10 +90,5 @@ DAMAGE = {
         "a workbook without sheets",
         lambda: edited(BOOK, lambda xml: re.sub("<sheets>.*</sheets>", "", xml)),
         "empty|damaged",
-    ),
-    "other_elements.xlsx": Case(
-        "elements whose attributes openpyxl does not expect",
-        lambda: edited(STYLES, lambda xml: xml.replace("<font>", '<font none="1">', 1)),
-        DAMAGED,
     ),
 }

@@ -27,13 +27,6 @@ def ragged_end():
     return filled(b"age,sex\n", b"31,w\n", b"31,w,x\n")
 
 
-def late_words(n_columns=200):
-    """Return columns that are text by their last cell, so that all is read again."""
-    header = ",".join(f"x{i}" for i in range(n_columns)).encode() + b"\n"
-    line = b",".join([b"1"] * n_columns) + b"\n"
-    return filled(header, line, b",".join([b"x"] * n_columns) + b"\n")
-
-
 HOSTILE_CELLS = {
     "thousands": b'"' + b"1,000" * 20_000 + b',x"',
     "digits": b"1" * 100_000 + b",x",
@@ -69,34 +62,11 @@ TEXTS = {
         lambda: filled(b'age,sex\n31,"', b"w\n31,"),
         ENDLESS,
     ),
-    "other_quotes.csv": Case(
-        "single quotes that never end as they should",
-        lambda: filled(b"'age','sex'\n", b"'3'1','w\n"),
-        f"{ANY}{ENDLESS}|cells but the header has",
-    ),
     "ragged_end.csv": Case(
         "15 MB of rows and, at their end, one too long",
         ragged_end,
         "row 3000001 .line 3000002. has 3 cells",
         heavy=True,
-    ),
-    "late_words.csv": Case(
-        "200 columns that are text by their last cell",
-        late_words,
-        r"read \(\d+, 200\)",
-        heavy=True,
-    ),
-    "blank_lines.csv": Case(
-        "15,000,000 blank lines before a table",
-        lambda: b"\n" * LARGE + b"a,b\n1,2\n",
-        "is empty|" + ANY,
-    ),
-    "utf16.csv": Case(
-        "15 MB of UTF-16, which all are written anew",
-        lambda: filled(
-            "\ufeffage,sex\n".encode("utf-16-le"), "31,w\n".encode("utf-16-le")
-        ),
-        r"read \(1500000, 2\)",
     ),
     "late_nul.csv": Case(
         "a zero at the end of 15 MB",
@@ -111,11 +81,6 @@ TEXTS = {
             + "ß,3\n".encode("utf-16-le")
         ),
         BINARY,
-    ),
-    "odd_utf16.csv": Case(
-        "UTF-16 with half a letter at its end",
-        lambda: "\ufeffa,b\n1,2\n".encode("utf-16-le") + b"\x31",
-        "not a readable CSV file",
     ),
     "odd_separator.csv": Case(
         "a separator that is a quote",

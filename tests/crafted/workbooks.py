@@ -178,33 +178,15 @@ WORKBOOKS = {
         f"{READ}|{LIMIT}|number format",
         heavy=True,
     ),
-    "same_sheets.xlsx": Case(
-        "20,000 sheets that are one file, each read to see whether it is empty",
-        lambda: sheets(20_000),
-        "20,?000 sheets",
-        heavy=True,
-    ),
     "shared_strings.xlsx": Case(
         "texts of 140 MB that all stay in memory",
         shared_strings,
         "more than 128 MiB of texts; save",
     ),
-    "dimension.xlsx": Case(
-        "a sheet that says it is as large as a sheet can be",
-        lambda: edited(SHEET, lambda xml: xml.replace('"A1:B3"', '"A1:XFD1048576"')),
-        READ,
-    ),
     "far_row.xlsx": Case(
         "a row whose number is two billion",
         lambda: edited(SHEET, lambda xml: xml.replace('r="3"', 'r="2000000000"')),
         r"read \(1, 2\)",
-    ),
-    "endless_row.xlsx": Case(
-        "a row whose number has 10,000 digits",
-        lambda: edited(
-            SHEET, lambda xml: xml.replace('<row r="3"', f"<row r='{'9' * 10_000}'")
-        ),
-        DAMAGED,
     ),
     "far_cell.xlsx": Case(
         "rows of one cell, in the last column there can be",
@@ -220,18 +202,6 @@ WORKBOOKS = {
         "more rows than a sheet can have",
         lambda: further_rows("<row><c><v>1</v></c></row>" * 1_100_000),
         "a sheet of more than 1,048,576 rows",
-    ),
-    "merged.xlsx": Case(
-        "200,000 ranges of merged cells, each as large as the sheet",
-        lambda: after(
-            SHEET,
-            "</sheetData>",
-            "<mergeCells>"
-            + '<mergeCell ref="A1:XFD1048576"/>' * 200_000
-            + "</mergeCells>",
-        ),
-        f"{READ}|{LIMIT}",
-        heavy=True,
     ),
     "entities.xlsx": Case(
         "a cell that is 10**39 words long",
@@ -263,13 +233,6 @@ WORKBOOKS = {
     "deep_styles.xlsx": Case(
         "styles of 100,000 elements in one another",
         lambda: after(STYLES, "<fonts .*?>", "<font>" * 100_000 + "</font>" * 100_000),
-        f"{READ}|{LIMIT}|{DAMAGED}",
-    ),
-    "attributes.xlsx": Case(
-        "a row of 80,000 attributes",
-        lambda: further_rows(
-            "<row" + "".join(f" a{i}='1'" for i in range(80_000)) + "><c/></row>"
-        ),
         f"{READ}|{LIMIT}|{DAMAGED}",
     ),
 }

@@ -10,15 +10,12 @@ from sklearn.metrics import roc_auc_score
 from fairdash.datasets import (
     Subgroups,
     apply_remedy,
-    check_subgroups,
     check_table,
     count_values,
-    join_checks,
     make_dataset,
     rank_proxies,
 )
 from fairdash.datasets._columns import some_rows
-from fairdash.datasets._rows import repeated_rows
 from fairdash.datasets.checks.leakage import encodes_group
 
 COLUMNS = [
@@ -272,21 +269,6 @@ def test_proxies_are_ranked_by_a_small_model(people, roles):
     told = found[found["check"] == "tells the group"]
     assert told["column"].tolist()[0] == "strong"
     assert f"AUC {area['strong']:.2f}" in told["message"].iloc[0]
-
-
-def test_repeated_rows_equal_those_of_pandas(people):
-    few = people[["sex", "job"]].assign(x=np.arange(400) % 3)
-    assert repeated_rows(few).tolist() == few.duplicated().tolist()
-
-
-def test_findings_about_subgroups_and_the_rest_are_all_findings(people, roles):
-    people.loc[:9, "job"] = " farm"
-    subgroups = Subgroups(columns=("job", "age"), min_size=50)
-    whole = check_table(people, roles, subgroups)
-    small = check_subgroups(make_dataset(people, roles, name="x"), subgroups)
-    assert "small subgroups" in set(small["check"])
-    joined = join_checks(check_table(people, roles, Subgroups()), small)
-    pd.testing.assert_frame_equal(joined, whole)
 
 
 @given(

@@ -112,15 +112,6 @@ def test_small_groups_are_merged_by_value(people, roles):
     assert merged.groups == {"office": ("office",), "Rest": ()}
 
 
-def test_remedies_are_applied_in_their_order(people, roles):
-    first = Remedy(kind="recode", column="job", changes={"farm": "shop"})
-    second = Remedy(kind="missing", column="job", values=("shop",))
-    both = apply_remedy(apply_remedy(roles, first), second)
-    swapped = apply_remedy(apply_remedy(roles, second), first)
-    assert set(prepare(people, both)["job"].dropna()) == {"office"}
-    assert set(prepare(people, swapped)["job"].dropna()) == {"office", "shop"}
-
-
 def test_a_column_left_out_has_its_reason_and_comes_back(roles):
     remedy = Remedy(kind="leave_out", column="income", reason="one value in all rows")
     changed = apply_remedy(roles, remedy)
@@ -233,12 +224,6 @@ def test_preparation_changes_the_key_and_words_do_not(people, roles):
     assert make_dataset(people, words, name="x", key="file").key == plain.key
 
 
-def test_a_change_of_a_column_that_is_gone_says_so(people, roles):
-    changed = apply_remedy(roles, Remedy(kind="missing", column="job", values=("a",)))
-    with pytest.raises(ValueError, match="no column 'job' to change"):
-        prepare(people.drop(columns="job"), changed)
-
-
 def test_without_its_last_feature_a_table_is_audited_and_not_trained(people, roles):
     one = roles.model_copy(update={"features": ("age",)})
     none = apply_remedy(one, Remedy(kind="leave_out", column="age"))
@@ -255,14 +240,9 @@ def test_without_its_last_feature_a_table_is_audited_and_not_trained(people, rol
     "remedy, words",
     [
         ({"kind": "leave_out", "column": "a"}, "Exclude a"),
-        ({"kind": "drop_duplicates"}, "Exclude repeated rows"),
         (
             {"kind": "missing", "column": "a", "values": ["?", "x", "y", "z"]},
             "Read '?', 'x', 'y' and 1 more in a as missing",
-        ),
-        (
-            {"kind": "recode", "column": "a", "changes": {"x": "y"}},
-            "Write 'x' in a as 'y'",
         ),
         ({"kind": "convert", "column": "a", "to": "yes_no"}, "Read a as yes/no"),
     ],
