@@ -4,7 +4,6 @@ import re
 from urllib.parse import parse_qs, urlparse
 
 import pytest
-from driving import audit, upload
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -35,12 +34,10 @@ def choose_road(page):
     page.get_by_text("Locality (τ)").wait_for()
 
 
-def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
-    page.goto(server)
-    upload(page, tmp_path)
-    expect(page.get_by_text("2,000 rows read")).to_be_visible()
-    audit(page)
-
+def test_from_audit_over_refresh_to_result(page, server, audited):
+    """The table was uploaded from Home and audited from Data, in another window."""
+    page.goto(f"{server}/Local_fairness?{audited}")
+    page.get_by_text("Worst-1-DI by chance").first.wait_for()
     page.get_by_test_id("stSidebar").get_by_text("Train", exact=True).click()
     choose_road(page)
     train(page, epochs=120)
@@ -54,19 +51,6 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
     page.get_by_text("Worst-1-DI by chance").first.wait_for()
     expect(page.get_by_text("Paired change of Worst-1-DI")).to_be_visible()
     assert parse_qs(urlparse(page.url).query).keys() == {"run", "data"}
-
-
-def test_a_run_can_be_cancelled_and_another_tab_says_so(page, server, audited, browser):
-    page.goto(f"{server}/Train?{audited}")
-    choose_road(page)
-    train(page, epochs=500)
-    page.get_by_text(re.compile(r"Epoch \d+ of 500")).wait_for()
-    page.get_by_role("button", name="Cancel").click()
-    page.get_by_text("Cancelled after").wait_for()
-    second = browser.new_page()
-    second.goto(page.url)
-    second.get_by_text("Cancelled after").wait_for()
-    second.close()
 
 
 def test_a_found_subgroup_goes_along_to_train_and_to_post_process(
