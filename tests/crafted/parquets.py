@@ -155,7 +155,6 @@ def other_codes():
 
 
 READ = r"read \(2, 2\)"
-ANY = r"read \(\d+, \d+\)|"
 KINDS = {
     "decimal256": lambda: of([Decimal("9" * 76), None], pa.decimal256(76, 0)),
     "nulls": lambda: of([None, None], pa.null()),

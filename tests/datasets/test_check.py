@@ -1,21 +1,14 @@
-from unittest import mock
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from fairdash.datasets import (
-    Subgroups,
     apply_remedy,
     check_table,
-    count_values,
     make_dataset,
     rank_proxies,
 )
-from fairdash.datasets._columns import some_rows
 from fairdash.datasets.checks.leakage import encodes_group
 
 COLUMNS = [
@@ -224,23 +217,6 @@ def test_outcomes_that_are_rare_in_a_group_are_named(people, roles):
     assert row["rows"] == 4
 
 
-def test_cells_of_subgroup_group_and_outcome_are_counted(people, roles):
-    subgroups = Subgroups(columns=("job",), min_size=10)
-    found = check_table(people, roles, subgroups)
-    counts = pd.crosstab([people["job"], people["sex"]], people["granted"])
-    thin = counts.min(axis=1) < 10
-    assert ("small cells" in set(found["check"])) == thin.any()
-    frame = people.assign(
-        granted=people["granted"].where(people["job"] != "farm", "no")
-    )
-    (row,) = (
-        check_table(frame, roles, subgroups)
-        .query("check == 'small cells'")
-        .to_dict("records")
-    )
-    assert "farm (0 rows)" in row["message"]
-
-
 def test_a_change_that_does_not_fit_is_an_error_and_no_traceback(people, roles):
     broken = roles.model_copy(update={"types": {"job": "number"}})
     (row,) = check_table(people, broken).to_dict("records")
@@ -269,20 +245,6 @@ def test_proxies_are_ranked_by_a_small_model(people, roles):
     told = found[found["check"] == "tells the group"]
     assert told["column"].tolist()[0] == "strong"
     assert f"AUC {area['strong']:.2f}" in told["message"].iloc[0]
-
-
-@given(
-    values=st.lists(st.sampled_from([0, 1, 2, 3, None]), max_size=60),
-    most=st.integers(0, 5),
-)
-def test_values_are_counted_up_to_a_limit_whatever_the_sample(values, most):
-    column = pd.Series(values, dtype=float)
-    with mock.patch("fairdash.datasets._columns.SCREEN_ROWS", 5):
-        some_rows.cache_clear()
-        found = count_values(column, most)
-    some_rows.cache_clear()
-    exact = len(set(values) - {None})
-    assert found == exact if exact <= most else found > most
 
 
 @pytest.mark.parametrize("wrong, told", [(0.009, True), (0.011, False)])

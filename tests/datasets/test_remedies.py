@@ -20,7 +20,6 @@ from fairdash.datasets import (
     left_out_reasons,
     make_dataset,
     prepare,
-    set_type,
     undo_remedy,
 )
 
@@ -202,18 +201,6 @@ def test_a_column_of_lists_or_records_is_described_and_refused_in_words(
             refused()
 
 
-def test_types_read_columns_as_another_kind(people, roles):
-    coded = set_type(roles, "age", "category")
-    assert prepare(people, coded)["age"].tolist() == people["age"].astype(str).tolist()
-    (convert,) = applied_remedies(coded)
-    assert undo_remedy(coded, convert) == roles
-    text = set_type(roles, "job", "text")
-    assert text.features == ("age", "income")
-    assert text.left_out == {"job": "free text"}
-    with pytest.raises(ValueError, match="'job' are not a number"):
-        prepare(people, set_type(roles, "job", "number"))
-
-
 def test_preparation_changes_the_key_and_words_do_not(people, roles):
     plain = make_dataset(people, roles, name="x", key="file")
     steps = apply_remedy(roles, Remedy(kind="drop_duplicates"))
@@ -234,18 +221,3 @@ def test_without_its_last_feature_a_table_is_audited_and_not_trained(people, rol
     assert dataset.n_rows == len(people)
     with pytest.raises(ValueError, match="No column of 'People' is a feature"):
         encode(dataset, np.arange(10))
-
-
-@pytest.mark.parametrize(
-    "remedy, words",
-    [
-        ({"kind": "leave_out", "column": "a"}, "Exclude a"),
-        (
-            {"kind": "missing", "column": "a", "values": ["?", "x", "y", "z"]},
-            "Read '?', 'x', 'y' and 1 more in a as missing",
-        ),
-        ({"kind": "convert", "column": "a", "to": "yes_no"}, "Read a as yes/no"),
-    ],
-)
-def test_remedies_say_what_they_do(remedy, words):
-    assert Remedy(**remedy).words() == words

@@ -85,13 +85,3 @@ def test_the_worker_is_asked_for_as_the_shell_knows_it(services):
     params = command.make_context(name, options).params
     address = services["app"]["environment"]["FAIRDASH_SCHEDULER"]
     assert (params["address"], params["host"]) == (address, "10.0.0.6")
-
-
-SECRETS = """
-[auth]
-redirect_uri = "http://localhost/oauth2callback"
-cookie_secret = "a long random text"
-client_id = "fairdash"
-client_secret = "known to both"
-server_metadata_url = "http://localhost/.well-known/openid-configuration"
-"""

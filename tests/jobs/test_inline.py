@@ -1,18 +1,15 @@
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
 from toys import people_csv, specification
 
 from fairdash.jobs import (
-    _engine,
     _work,
     attach,
     engine_lives,
-    ensure_engine,
     queue,
     run_open,
     submit,
@@ -158,18 +155,6 @@ def test_an_app_that_starts_beside_ends_no_process_but_an_engine(store, path):
     finally:
         bystander.kill()
         bystander.wait()
-
-
-def test_an_engine_that_is_slow_to_end_is_asked_for_again_later(home, monkeypatch):
-    slow = SimpleNamespace(wait=slow_to_end, poll=lambda: None)
-    monkeypatch.setattr(_engine, "_children", {home: (slow, 0.0)})
-    home.mkdir()
-    ensure_engine(home)
-    assert not engine_lives(home)
-
-
-def slow_to_end(seconds):
-    raise subprocess.TimeoutExpired("engine", seconds)
 
 
 def test_a_run_of_a_method_that_is_gone_fails_with_a_reason(store, path):

@@ -7,14 +7,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
-from toys import ROLES, people_csv
 
 from fairdash.methods import (
     LogisticCV,
     NearestNeighbours,
     RandomForest,
 )
-from fairdash.sweep import SweepSpec
 
 
 @pytest.fixture(scope="module")
@@ -62,18 +60,3 @@ def test_the_penalty_has_the_smallest_log_loss_on_the_folds(data):
         )
 
     assert min((1e-4, 1e-2, 1.0, 1e2, 1e4), key=loss) == model.C_
-
-
-@pytest.fixture(scope="module")
-def spec(tmp_path_factory):
-    file = tmp_path_factory.mktemp("data") / "people.csv"
-    file.write_bytes(people_csv())
-    methods = [
-        {"method": "forest", "params": {"n_estimators": 10}},
-        {"method": "neighbours"},
-        {"method": "wide_network", "params": {"n_epochs": 2, "batch_size": 128}},
-        {"method": "logistic_cv"},
-    ]
-    return SweepSpec.model_validate(
-        {"data": {"path": str(file), "roles": ROLES.model_dump()}, "methods": methods}
-    )

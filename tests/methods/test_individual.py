@@ -170,20 +170,6 @@ def test_bad_parameters_name_the_way_out(model, message, data):
         model.fit(X, y, sensitive_features=s)
 
 
-@pytest.mark.parametrize(
-    "counterfactuals, message",
-    [
-        (np.zeros((10, 6)), "pairs do not align"),
-        (np.zeros((600, 5)), "pairs do not align"),
-        (np.full((600, 6), np.nan), "must be finite"),
-    ],
-)
-def test_pairs_that_do_not_align_are_refused(counterfactuals, message, data):
-    X, y, s = data
-    with pytest.raises(ValueError, match=message):
-        CLP(**FEW).fit(X, y, sensitive_features=s, counterfactuals=counterfactuals)
-
-
 def test_a_metric_of_other_columns_than_the_table_is_refused(data):
     X, y, group = data
     table = pd.DataFrame(X, columns=list("abcdef"))

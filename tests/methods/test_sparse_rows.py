@@ -9,8 +9,6 @@ from fairdash.methods import ROAD, n_multiplied_columns
 from fairdash.methods.network.products import SparseRows, find_sparse
 from fairdash.methods.network.stacked import affine, gradients
 
-CPU = torch.device("cpu")
-
 
 def one_hot_rows(n_rows=200, n_levels=40, n_numbers=3, seed=0):
     """Return numbers beside standardised one-hot columns of one category."""

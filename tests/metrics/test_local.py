@@ -7,7 +7,6 @@ import pytest
 from fairdash.metrics import (
     demographic_parity_difference,
     gap_interval,
-    local_cells,
     local_di,
     subgroup_rates,
     wilson_interval,
@@ -85,18 +84,6 @@ def test_one_subgroup_of_all_rows_is_the_global_difference(rows):
         rows.y_pred[0], sensitive_features=rows.group
     )
     assert one["local_di"].item() == pytest.approx(expected)
-
-
-def test_many_models_at_once_equal_each_alone(rows):
-    together = local_di(rows.y_pred, **rows.where)
-    for model, y_pred in enumerate(rows.y_pred):
-        alone = local_di(y_pred, **rows.where)
-        slice_ = together[together["model"] == model].drop(columns="model")
-        pd.testing.assert_frame_equal(slice_, alone)
-    cells = local_cells(**rows.where)
-    for k in (1, 2, 3):
-        alone = [worst_k_di(local_di(p, **rows.where), k) for p in rows.y_pred]
-        assert np.allclose(cells.worst_k_di(rows.y_pred, k), alone)
 
 
 def test_worst_k_is_the_mean_of_the_largest_estimable():

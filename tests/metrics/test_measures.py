@@ -46,23 +46,6 @@ def test_values_are_those_of_fairlearn_and_scikit_learn(measure, groups, weighte
     assert ((ours["ci_low"] < ours["value"]) & (ours["value"] < ours["ci_high"])).all()
 
 
-def test_equal_weights_change_nothing():
-    y, p, group, _ = table()
-    for measure in MEASURES:
-        given = p if measure in SCORE_MEASURES else (p > 0.5).astype(int)
-        plain, weighted = (
-            measure_by_group(
-                measure, y, given, sensitive_features=group, sample_weight=w
-            )
-            for w in (None, np.full(len(y), 2.5))
-        )
-        np.testing.assert_allclose(
-            weighted[["value", "ci_low", "ci_high"]],
-            plain[["value", "ci_low", "ci_high"]],
-            atol=1e-12,
-        )
-
-
 @given(st.data())
 @settings(max_examples=60)
 def test_rates_count_what_they_are_about(data):

@@ -78,18 +78,6 @@ def test_the_ball_maximum_equals_the_linear_program():
         assert np.abs(p - base).sum() <= 2 * radius + 1e-12
 
 
-def test_many_problems_at_once_equal_one_after_the_other():
-    rng = np.random.default_rng(1)
-    h = rng.normal(size=(5, 3, 9))
-    base = np.stack([random_base(rng, 9) for _ in range(3)])
-    radius = rng.random((5, 1)) * np.ones(3)
-    value, p = tv_ball_max(h, base, radius)
-    for i, j in np.ndindex(5, 3):
-        alone, q = tv_ball_max(h[i, j], base[j], radius[i, j])
-        assert value[i, j] == pytest.approx(float(alone))
-        np.testing.assert_allclose(p[i, j], q)
-
-
 def largest_mean(u, counted, base, radius):
     """The Charnes-Cooper program of a mean over the counted points."""
     cost = np.append(u * counted, np.zeros(2 * len(u) + 1))

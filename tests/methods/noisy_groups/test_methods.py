@@ -15,7 +15,6 @@ from fairdash.methods import (
 from fairdash.methods.noisy_groups import (
     best_candidate,
     choose_model,
-    estimate_noise,
     simulate_noise,
     tv_certificate,
     violations,
@@ -131,17 +130,6 @@ def test_simulated_noise_is_training_on_the_simulated_groups(data):
     np.testing.assert_array_equal(simulated.coef_, given.coef_)
     clean = NoisyGroupsNaive(**FEW).fit(X, y, sensitive_features=groups)
     assert np.abs(simulated.coef_ - clean.coef_).max() > 1e-3
-
-
-def test_soft_assignments_take_groupings_of_different_sizes(data):
-    X, y, groups = data
-    noisy = np.where(groups == "a", "x", "y")
-    known = estimate_noise(groups, noisy)
-    model = NoisyGroupsSoft(group_given_noisy=known.group_given_noisy, **FEW)
-    model.fit(X, y, sensitive_features=noisy)
-    assert model.multiplier_.shape == (3,)
-    assert model.noise_.shape == (2, 3)
-    assert np.isfinite(model.violation(X, y, sensitive_features=noisy))
 
 
 def test_models_are_chosen_by_error_among_those_that_keep_the_constraint(data):
