@@ -1,4 +1,4 @@
-"""The plain classifiers are those of scikit-learn; sweeps train them on all seeds."""
+"""The plain classifiers are those of scikit-learn."""
 
 import numpy as np
 import pytest
