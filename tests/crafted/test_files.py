@@ -30,7 +30,7 @@ class Serving:
     def __init__(self, folder):
         self.folder, self._process = folder, None
 
-    def keep(self, name, content):
+    def keep(self, name, content, patience=PATIENCE):
         """Return what `crafted.serving.kept` says of a file; None if it hangs."""
         if self._process is None:
             self._begin()
@@ -38,7 +38,7 @@ class Serving:
         path.write_bytes(content)
         self._process.stdin.write(f"{path}\n")
         self._process.stdin.flush()
-        ready, _, _ = select([self._process.stdout], [], [], PATIENCE)
+        ready, _, _ = select([self._process.stdout], [], [], patience)
         answer = self._process.stdout.readline() if ready else ""
         path.unlink()
         if not answer:
@@ -59,7 +59,7 @@ class Serving:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.keep("plain.csv", PLAIN)  # what is loaded once
+        self.keep("plain.csv", PLAIN, patience=200)  # what is loaded once
 
 
 @pytest.fixture(scope="module")
