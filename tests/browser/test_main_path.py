@@ -4,6 +4,7 @@ import re
 from urllib.parse import parse_qs, urlparse
 
 import pytest
+from driving import audit, upload
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -34,10 +35,12 @@ def choose_road(page):
     page.get_by_text("Locality (τ)").wait_for()
 
 
-def test_from_audit_over_refresh_to_result(page, server, audited):
-    """The table was uploaded from Home and audited from Data, in another window."""
-    page.goto(f"{server}/Local_fairness?{audited}")
-    page.get_by_text("Worst-1-DI by chance").first.wait_for()
+def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
+    page.goto(server)
+    upload(page, tmp_path)
+    expect(page.get_by_text("2,000 rows read")).to_be_visible()
+    audit(page)
+
     page.get_by_test_id("stSidebar").get_by_text("Train", exact=True).click()
     choose_road(page)
     train(page, epochs=120)
