@@ -17,9 +17,9 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Damaged files and configurations, then all that are crafted; `make fuzz TIMES=100` for
+# Damaged files and configurations, then all that are crafted; `make fuzz TIMES=200` for
 # four times as many damaged ones.
-TIMES ?= 25
+TIMES ?= 50
 fuzz: $(VENV)/.installed-dev
 	FAIRDASH_FUZZ=$(TIMES) $(BIN)/python -m pytest -x --timeout 0 \
 	  -k "ends_in_no_other_error or crafted" tests/datasets/test_awkward_files.py \

@@ -34,6 +34,7 @@ class _OneBrowser(LoadFileScheduling):
         return str(BROWSER) if BROWSER in Path(file).parents else file
 
 
+@pytest.hookimpl(optionalhook=True)  # `-p no:xdist` leaves it out
 def pytest_xdist_make_scheduler(config, log):
     return _OneBrowser(config, log)
 

@@ -1,13 +1,11 @@
 """A model that exists already: from its file to its error rates in three clicks."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 from driving import settle
 from playwright.sync_api import expect
-from toys import people_csv, pipeline_as_onnx, prisoners
+from toys import people_csv, pipeline_as_onnx
 
 pytestmark = pytest.mark.browser
 
@@ -30,25 +28,6 @@ def choose(page, label, option):
     settle(page)
 
 
-def test_a_column_chosen_as_scores_is_audited_by_another_measure(
-    page, server, tmp_path
-):
-    frame = prisoners(800).rename(columns={"decile_score": "points"})
-    send(page, server, frame.to_csv(index=False).encode(), tmp_path)
-    page.get_by_role("button", name="Scores", exact=True).click()
-    choose(page, "Scores or decisions of an existing model", "points")
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Audit points").click()
-    page.get_by_role("heading", name="Every measure of").wait_for()
-    settle(page)
-    choose(page, "Measure", "False negative rate")
-    expect(page).to_have_url(re.compile("measure=false_negative_rate"))
-    gaps, curve = (page.locator(".js-plotly-plot").nth(place) for place in (0, 1))
-    expect(gaps).to_contain_text("gap in P(ŷ = 0 | y = 1)")
-    expect(gaps).to_contain_text("points ≥ 5")
-    expect(curve).to_contain_text("race: Caucasian")
-
-
 def test_a_model_file_is_brought_and_audited(page, server, tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
@@ -62,30 +41,6 @@ def test_a_model_file_is_brought_and_audited(page, server, tmp_path):
     page.get_by_role("heading", name="Every measure of hire").wait_for()
     settle(page)
     expect(page.locator(".js-plotly-plot").first).to_contain_text("hire > 0.5")
-
-
-def test_error_rates_and_calibration_stand_on_one_screen(page, server, tmp_path):
-    path = tmp_path / "rated.csv"
-    prisoners().to_csv(path, index=False)
-    page.goto(server)
-    page.get_by_role("button", name="Upload a table").click()
-    page.locator("input[type=file]").set_input_files(path)
-    page.get_by_role("button", name="Audit decile_score").click()
-    heading = page.get_by_role("heading", name="Every measure of")
-    heading.wait_for()
-    expect(page).to_have_url(re.compile("measure=false_positive_rate"))
-    settle(page)
-    heading.evaluate("node => node.scrollIntoView()")
-    settle(page)
-    column = page.get_by_test_id("stColumn").filter(
-        has=page.get_by_test_id("stDataFrame")
-    )
-    table = column.get_by_test_id("stDataFrame").first.bounding_box()
-    curve = page.locator(".js-plotly-plot").nth(1).bounding_box()
-    for box in (table, curve):
-        assert box["y"] >= 0
-        assert box["y"] + box["height"] <= 900
-    assert table["x"] + table["width"] <= curve["x"]
 
 
 def test_the_handle_of_a_continuous_outcome_moves_the_cut_and_what_follows(

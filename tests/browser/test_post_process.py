@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from driving import settle
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -87,12 +88,14 @@ def test_what_was_released_stands_in_the_address_and_survives_a_reload(page, ser
     page.wait_for_url(re.compile(r"gamma=0\.98.*target_rate=0\.345"))
     at_target = re.compile(r"starts at .*, 34\.5% decided 1")
     expect(page.locator("svg tspan.faint").first).to_have_text(at_target)
+    settle(page)
     told, shown = starts(page), cards(page)
     page.reload()
     slider(page, "Ramp width (γ)").wait_for()
     expect(page.locator("svg tspan.faint").first).to_have_text(at_target)
     assert starts(page) == told
     page.get_by_test_id("stMetricValue").nth(len(shown) - 1).wait_for()
+    settle(page)
     assert cards(page) == shown
     assert slider(page, "Ramp width (γ)").input_value() == "0.98"
     page.get_by_text("Report on test rows").click()

@@ -37,20 +37,6 @@ def trained(store, grid, name):
     return run
 
 
-@pytest.mark.usefixtures("audited")  # the engine runs, and another run is listed
-def test_a_sweep_opens_as_a_sweep(page, server, home):
-    store = open_store(home)
-    params = {**QUICK, "fairness_weight": [0.5, 1.0]}
-    run = trained(store, MethodGrid(method="adversarial", params=params), "Two")
-    page.goto(f"{server}/Runs")
-    page.get_by_text("Two").first.wait_for(state="attached")
-    choose_first(page)
-    page.get_by_role("button", name="Open").click()
-    page.get_by_role("heading", name="What does fairness cost?").wait_for()
-    assert f"run={run}" in page.url
-    store.close()
-
-
 @pytest.mark.usefixtures("audited")
 def test_a_run_is_renamed_downloaded_and_deleted(page, server, home):
     store = open_store(home)

@@ -40,18 +40,6 @@ def keep_busy(store):
         yield submit(store, SweepSpec(data=data, methods=methods))
 
 
-def test_one_click_on_home_leads_to_a_slider_that_moves(page, server):
-    page.goto(server)
-    page.get_by_role("button", name="See a finished sweep").click()
-    tau = page.get_by_role("slider", name="Locality (τ)")
-    tau.wait_for()
-    shown = page.locator(".card").filter(has_text="Worst-1-DI")
-    before, at = shown.inner_text(), tau.get_attribute("aria-valuetext")
-    tau.press("ArrowLeft")
-    expect(tau).not_to_have_attribute("aria-valuetext", at)
-    expect(shown).not_to_have_text(before)
-
-
 def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     page, server, audited, home
 ):

@@ -42,36 +42,12 @@ CONFIGURATIONS = {
         "a list of 10**9 words by aliases", lambda: aliases(9), INVALID
     ),
     "merged.yaml": Case("mappings of 50**6 mappings", lambda: merged(7), INVALID),
-    "itself.yaml": Case(
-        "a list that holds itself", lambda: b"data: &a [*a]\nmethods: *a", INVALID
-    ),
-    "value_in_itself.yaml": Case(
-        "values that are the list of them", lambda: sweep("tau: &a [*a]"), "tau"
-    ),
     "lists.yaml": Case(
         "50,000 lists in one another", lambda: nested("[", "]"), INVALID
-    ),
-    "mappings.yaml": Case(
-        "50,000 mappings in one another", lambda: nested("{a: ", "}"), INVALID
-    ),
-    "lines.yaml": Case(
-        "2,000 mappings in one another, a line each",
-        lambda: "\n".join(" " * i + "a:" for i in range(2_000)).encode(),
-        INVALID,
     ),
     "call.yaml": Case(
         "a tag that calls the system",
         lambda: b"data: !!python/object/apply:os.system ['id']",
-        "Not valid YAML",
-    ),
-    "name.yaml": Case(
-        "a tag that names a function",
-        lambda: b"data: !!python/name:os.system",
-        "Not valid YAML",
-    ),
-    "module.yaml": Case(
-        "a tag that loads a module",
-        lambda: b"data: !!python/module:antigravity",
         "Not valid YAML",
     ),
     "digits.yaml": Case(
@@ -80,37 +56,7 @@ CONFIGURATIONS = {
         "Not valid YAML",
     ),
     "googol.yaml": Case("10**400", lambda: sweep(f"tau: 1{'0' * 400}"), "tau"),
-    "googol_end.yaml": Case(
-        "an axis that ends at 10**400",
-        lambda: sweep(f"tau: {{linear: [0, 1{'0' * 400}, 5]}}"),
-        "tau",
-    ),
-    "infinite_end.yaml": Case(
-        "an axis that ends at infinity",
-        lambda: sweep("tau: {linear: [0.1, .inf, 5]}"),
-        "tau",
-    ),
-    "infinite.yaml": Case("infinity", lambda: sweep("tau: .inf"), "tau"),
     "nan.yaml": Case("no number", lambda: sweep("tau: .nan"), "tau"),
-    "true.yaml": Case("a truth as a number", lambda: sweep("tau: true"), "tau"),
-    "sixties.yaml": Case(
-        "a number of 50,000 digits to the base of 60",
-        lambda: sweep(f"tau: {'1:' * 50_000}1"),
-        "tau|Not valid YAML",
-    ),
-    "bits.yaml": Case(
-        "a number of 1,000,000 bits",
-        lambda: sweep(f"tau: 0b{'1' * 1_000_000}"),
-        "tau|Not valid YAML|too large",
-    ),
-    "no_day.yaml": Case(
-        "a day that no calendar has",
-        lambda: sweep("tau: 2001-99-99"),
-        "tau|Not valid YAML",
-    ),
-    "no_batch.yaml": Case(
-        "batches of no rows", lambda: sweep("batch_size: 0"), "batch_size"
-    ),
     "endless.yaml": Case(
         "a training of 10**18 epochs", lambda: sweep(f"n_epochs: {10**18}"), "n_epochs"
     ),
@@ -118,12 +64,6 @@ CONFIGURATIONS = {
         "a million seeds",
         lambda: sweep(more=f"seeds: [{', '.join(map(str, range(1_000_000)))}]"),
         "seeds|too large|more than",
-    ),
-    "negative_seed.yaml": Case(
-        "a seed less than 0", lambda: sweep(more="seeds: [-1]"), "seed"
-    ),
-    "googol_seed.yaml": Case(
-        "a seed of 10**400", lambda: sweep(more=f"seeds: [1{'0' * 400}]"), "seed"
     ),
     "googol_rows.yaml": Case(
         "10**400 rows to train on",
@@ -137,11 +77,6 @@ CONFIGURATIONS = {
             "learning_rate: {log: [0.001, 0.1, 1000]}"
         ),
         "1,000,000,000 settings, more than 10,000",
-    ),
-    "anchors.yaml": Case(
-        "100,000 fields that nobody asked for",
-        lambda: "\n".join(f"a{i}: &a{i} 1" for i in range(100_000)).encode(),
-        "too large|more than|a0: Extra inputs",
     ),
     "long.yaml": Case(
         "a word of 10,000,000 letters",

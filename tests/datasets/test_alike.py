@@ -1,12 +1,10 @@
-from collections import Counter
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.datasets import Roles, _alike, left_out_reasons
+from fairdash.datasets import _alike
 from fairdash.datasets._alike import Alike, mark_split, mark_values
-from fairdash.datasets._columns import is_number, label_codes
+from fairdash.datasets._columns import label_codes
 
 
 def renames(column, other):
@@ -56,46 +54,3 @@ def test_the_first_column_that_says_the_same_is_found(monkeypatch, rows, mark, a
             before = (x for x in names[:place] if alike(frame[x], frame[name]))
             assert seen.first(name) == next(before, None), name
             seen.keep(name)
-
-
-def test_a_column_is_looked_at_once_however_many_begin_alike(monkeypatch):
-    monkeypatch.setattr(_alike, "PROBED_ROWS", 5)
-    rng = np.random.default_rng(0)
-    table = np.vstack([np.ones((5, 40)), rng.normal(size=(20, 40))])
-    frame = pd.DataFrame(table, columns=[f"c{i}" for i in range(40)])
-    looks = Counter()
-
-    def mark(column):
-        looks[column.name, len(column)] += 1
-        return mark_values(column)
-
-    seen = Alike(frame, mark)
-    for name in frame:
-        assert seen.first(name) is None
-        seen.keep(name)
-    assert set(looks.values()) == {1}
-    assert len(looks) == 2 * 40
-
-
-def test_reasons_name_the_first_column_that_says_the_same():
-    frame = columns_of_few_values(1, n=400)
-    rng = np.random.default_rng(2)
-    frame["hired"], frame["at"] = rng.choice(["yes", "no"], (2, len(frame)))
-    roles = Roles(
-        target="hired", positive="yes", sensitive_feature="at", features=("wild",)
-    )
-    reasons = left_out_reasons(frame, roles.model_copy(update={"features": ()}))
-    expected, used = {}, []
-    words_first = sorted(reasons, key=lambda name: is_number(frame[name]))
-    for name in words_first:
-        same = next((x for x in used if frame[x].equals(frame[name])), "")
-        few = frame[name].nunique() <= 5
-        coded = next((x for x in used if few and renames(frame[x], frame[name])), "")
-        expected[name] = f"another coding of {coded}" if coded else ""
-        if same:
-            expected[name] = f"copy of {same}"
-        if not expected[name]:
-            used.append(name)
-    assert reasons == expected
-    kinds = Counter(why.partition(" of ")[0] for why in reasons.values())
-    assert kinds == {"": 7, "copy": 7, "another coding": 8}

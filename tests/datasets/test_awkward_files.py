@@ -4,15 +4,12 @@ import bz2
 import codecs
 import csv
 import gzip
-import json
-import lzma
 from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import FUZZ
-from crafted.archives import stamped
 from crafted.damage import CHANGES, mutated
 from crafted.parquets import parquet_file as parquet
 from crafted.workbooks import packed, workbook
@@ -22,33 +19,22 @@ from pandas.testing import assert_frame_equal
 
 from fairdash.datasets import read_table, sniff_table
 
-CITIES = {"city": ["Zürich", "Łódź"], "n": [1, 2]}
-
-
 AB = {"a": [1, 3], "b": [2, 4]}
 XY = {"a": ["x", "y"], "b": [1, 2]}
 READ = {
     "comma": (b"a,b\n1,2\n3,4\n", AB),
     "semicolon": (b"a;b\n1;2\n3;4\n", AB),
-    "tab": (b"a\tb\n1\t2\n3\t4\n", AB),
-    "bar": (b"a|b\n1|2\n3|4\n", AB),
     "spaces, all rows alike": (
         b"a b c\n1 2 x\n3 4 y\n",
         {**AB, "c": ["x", "y"]},
     ),
-    "space after the delimiter": (b"a, b\nx, 1\ny, 2\n", XY),
     "space before a quote": (b'a, b\n"x", 1\n"y", 2\n', XY),
-    "windows line ends": (b"a,b\r\n1,2\r\n3,4\r\n", AB),
     "old mac line ends": (b"a,b\r1,2\r3,4\r", AB),
     "mixed line ends": (b"a,b\r\n1,2\n3,4\r\n", AB),
-    "no line end at the end": (b"a,b\n1,2\n3,4", AB),
     "blank lines": (b"\n\na,b\n\n1,2\n\n3,4\n\n", AB),
     "byte order mark": (codecs.BOM_UTF8 + b"a,b\n1,2\n3,4\n", AB),
-    "byte order mark and quotes": (codecs.BOM_UTF8 + b'"a","b"\n1,2\n3,4\n', AB),
     "utf-16": ("a,b\n1,2\n3,4\n".encode("utf-16"), AB),
     "utf-16 without a mark": ("a,b\n1,2\n3,4\n".encode("utf-16-le"), AB),
-    "big-endian utf-16": ("a,b\n1,2\n3,4\n".encode("utf-16-be"), AB),
-    "utf-8": ("city,n\nZürich,1\nŁódź,2\n".encode(), CITIES),
     "windows-1252": ("p,n\n5 €,1\nZoë,2\n".encode("cp1252"), {"p": ["5 €", "Zoë"]}),
     "latin-1": (b"p,n\n\xe9\x81,1\nb,2\n", {"p": ["é\x81", "b"]}),
     "late accents": (
@@ -56,22 +42,19 @@ READ = {
         {"p": ["plain"] * 300_000 + ["é"]},
     ),
     "decimal comma": (b"a;b\n1,5;2\n3;4,25\n", {"a": [1.5, 3], "b": [2, 4.25]}),
-    "quoted decimal comma": (b'a,b\n"0,5",2\n"3,25",4\n', {"a": [0.5, 3.25]}),
     "thousands": (b'a,b\n"1,234",2\n"1,000,000",4\n', {"a": [1234, 1_000_000]}),
     "points between thousands": (b"a;b\n1.234,5;2\n3,0;4\n", {"a": [1234.5, 3.0]}),
     "a point among decimal commas": (b"a;b\n1,5;1.5\n3;2\n", {"b": ["1.5", "2"]}),
     "scientific": (b"a,b\n1e3,2\n-2.5E-1,4\n", {"a": [1000.0, -0.25]}),
-    "infinite": (b"a,b\ninf,2\n1,4\n", {"a": [np.inf, 1.0]}),
     "leading zeros": (b"a,b\n007,2\n123,4\n", {"a": ["007", "123"], "b": [2, 4]}),
-    "hexadecimal": (b"a,b\n0x1F,2\n0x20,4\n", {"a": ["0x1F", "0x20"]}),
     "numbers of 19 digits": (
         b"a,b\n12345678901234567890,2\n1,4\n",
         {"a": ["12345678901234567890", "1"]},
     ),
     "numbers with spaces": (b"a,b\n 1,2\n3 ,4\n", AB),
     "a late word": (
-        b"a\n" + b"1\n" * 2_000_000 + b"none\n",
-        {"a": ["1"] * 2_000_000 + ["none"]},
+        b"a\n" + b"1\n" * 1_000_000 + b"none\n",
+        {"a": ["1"] * 1_000_000 + ["none"]},
     ),
     "true and false": (b"a,b\nTrue,2\nFALSE,4\n", {"a": [True, False]}),
     "missing marks": (b"a,b\n?,2\nNA,4\n1,null\n", {"a": [np.nan, np.nan, 1.0]}),
@@ -79,12 +62,9 @@ READ = {
     "only spaces are missing": (b"a,b\n  ,2\nx,4\n", {"a": [np.nan, "x"]}),
     "an empty column": (b"a,b\n,2\n,4\n", {"a": [np.nan, np.nan], "b": [2, 4]}),
     "quoted newlines": (b'a,b\n"x\ny",1\nz,2\n', {"a": ["x\ny", "z"], "b": [1, 2]}),
-    "a quoted newline in the header": (b'"a\nb",c\nx,1\ny,2\n', {"a\nb": ["x", "y"]}),
     "quoted quotes": (b'a,b\n"x ""y""",1\nz,2\n', {"a": ['x "y"', "z"]}),
     "a lone quote in a cell": (b'a,b\n5" disk,1\nz,2\n', {"a": ['5" disk', "z"]}),
-    "quotes alone at the end": (b'a,b\nx,"""y"""\n', {"b": ['"y"']}),
     "single quotes": (b"'a','b'\n'x,1',1\n'y',2\n", {"a": ["x,1", "y"], "b": [1, 2]}),
-    "comments above": (b"# made by hand\n# in May\na,b\n1,2\n3,4\n", AB),
     "comments below": (b"# above\na,b\n1,2\n# between\n3,4\n# the end\n", AB),
     "a header that begins with #": (b"#id,b\n1,2\n3,4\n", {"#id": [1, 3]}),
     "a row that begins with #": (b"a,b\n#1,2\n3,4\n", {"a": ["#1", "3"]}),
@@ -92,14 +72,6 @@ READ = {
     "no header": (
         b"31,x,1\n45,y,2\n31,x,1\n45,y,2\n",
         {"column 1": [31, 45, 31, 45], "column 2": ["x", "y", "x", "y"]},
-    ),
-    "measures without header": (
-        b"0.5,1.7,3\n0.25,1.5,4\n0.75,2.5,7\n",
-        {"column 1": [0.5, 0.25, 0.75], "column 3": [3, 4, 7]},
-    ),
-    "measures and a word that comes again": (
-        b"0.5,x,12\n0.25,y,17\n0.75,x,14\n",
-        {"column 2": ["x", "y", "x"]},
     ),
     "codes without header": (
         b"p,x,s\n" + b"e,x,s\np,y,t\n" * 5,
@@ -110,17 +82,9 @@ READ = {
         {"column 1": ["A11", "A12", "A11", "A14"], "column 4": [1, 2, 1, 1]},
     ),
     "numbered columns": (b"0,1,2\n5,6,7\n8,9,1\n", {"0": [5, 8], "2": [7, 1]}),
-    "doses as header": (
-        b"land,1,5\nKenya,0.3,0.4\nPeru,0.1,0.9\n",
-        {"land": ["Kenya", "Peru"], "5": [0.4, 0.9]},
-    ),
     "a value of one row as header": (
         b"a,x\n1,x\n2,y\n3,x\n",
         {"a": [1, 2, 3], "x": ["x", "y", "x"]},
-    ),
-    "a title above": (
-        b"Report of May\na,b,c\n1,2,x\n3,4,y\n5,6,z\n",
-        {"a": [1, 3, 5], "c": ["x", "y", "z"]},
     ),
     "a title and a blank line above": (
         b"\xef\xbb\xbfReport of May\n\na;b;c\n1;2;x\n3;4;y\n5;6;z\n",
@@ -135,16 +99,14 @@ READ = {
     "copied column": (b"a,a\n1,1\n3,3\n", {"a": [1, 3], "a.1": [1, 3]}),
     "copies beside a taken name": (b"a,a,a.1\n1,1,5\n", {"a": [1], "a.2": [1]}),
     "spaces around names": (b" a ,b \n1,2\n3,4\n", AB),
-    "gzip": (gzip.compress(b"a,b\n1,2\n3,4\n"), AB),
-    "zip": (packed({"t.csv": b"a,b\n1,2\n3,4\n"}), AB),
     "zip with a folder and notes": (
         packed({"d/t.csv": b"a,b\n1,2\n3,4\n", "__MACOSX/x": b"", "notes": b"hi"}),
         AB,
     ),
+    "zip": (packed({"t.csv": b"a,b\n1,2\n3,4\n"}), AB),
     "gzip in zip": (packed({"t.gz": gzip.compress(b"a,b\n1,2\n3,4\n")}), AB),
     "json lines": (b'{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n', AB),
     "json array": (b'[{"a": 1, "b": 2},\n {"a": 3, "b": 4}]', AB),
-    "json over several lines": (b'{\n"a": 1, "b": 2\n}\n{"a": 3,\n"b": 4}', AB),
     "json with a missing key": (
         b'{"a": 1}\n{"a": 3, "b": 4.5}\n',
         {"a": [1, 3], "b": [np.nan, 4.5]},
@@ -155,7 +117,6 @@ READ = {
         AB,
     ),
     "excel with blank rows": (workbook(One=[[], ["a", "b"], [], [1, 2], [3, 4]]), AB),
-    "parquet": (parquet(a=[1, 3], b=[2, 4]), AB),
     "parquet with dates": (
         parquet(a=pd.to_datetime(["2024-01-31", "2024-02-29"]), b=[2, 4]),
         {"b": [2, 4]},
@@ -163,44 +124,24 @@ READ = {
 }
 REFUSED = {
     "nothing": (b"", "is empty"),
-    "only blank lines": (b" \n\r\n", "is empty"),
-    "only a header": (b"a,b\n", "a header but no rows"),
     "a short row": (b"a,b\n1,2\n3\n", "row 2 (line 3) has 1 cells"),
     "a long row": (b"a,b\n1,2,3\n4,5\n", "row 1 (line 2) has 3 cells"),
     "a short row after a quoted newline": (
         b'a,b\n"x\ny",2\n3\n',
         "row 2 (line 4) has 1 cells",
     ),
-    "a short row under comments": (
-        b"# one\n# two\na,b\n1,2\n3\n",
-        "row 2 (line 5) has 1 cells",
-    ),
     "an open quote": (b'a,b\n1,2\n3,"4\n', "quote is never closed"),
-    "an open quote at the end": (b'a,b\n1,2\n3,"', "quote is never closed"),
     "two columns of one name": (b"a,a\n1,2\n", "two different columns named 'a'"),
-    "binary": (b"a,b\n1,\x00\n", "is a binary file"),
     "a picture": (b"\x89PNG\r\n\x1a\n\x00\x00", "is a binary file"),
     "a web page": (b"<!DOCTYPE html><table></table>", "is a web page"),
     "a pdf": (b"%PDF-1.7 ...", "is a PDF"),
     "old excel": (b"\xd0\xcf\x11\xe0\xa1\xb1", "save it as .xlsx"),
     "bzip2": (bz2.compress(b"a,b\n1,2\n"), "compress it with gzip"),
-    "xz": (lzma.compress(b"a,b\n1,2\n"), "compress it with gzip"),
-    "half a gzip": (gzip.compress(b"a,b\n1,2\n" * 99)[:-12], "is a damaged gzip file"),
     "half a zip": (packed({"t.csv": b"a,b\n1,2\n"})[:-30], "is a damaged ZIP file"),
-    "a zip with a password": (
-        stamped(packed({"t.csv": b"a,b\n1,2\n"}), 2, 1),
-        "is locked; make a ZIP without a password",
-    ),
-    "a zip of another method": (
-        stamped(packed({"t.csv": b"a,b\n1,2\n"}), 4, 99),
-        "cannot be unpacked; compress it with Deflate",
-    ),
-    "an empty zip": (packed({}), "is an empty ZIP archive"),
     "two tables in a zip": (
         packed({"one.csv": b"a,b\n1,2\n", "two.csv": b"a,b\n1,2\n"}),
         "choose one with `sheet`: 'one.csv', 'two.csv'",
     ),
-    "half a parquet": (parquet(a=[1])[:-20], "is a damaged Parquet file"),
     "two sheets": (
         workbook(One=[["a"], [1]], Two=[["b"], [2]]),
         "choose one with `sheet`: 'One', 'Two'",
@@ -211,10 +152,8 @@ REFUSED = {
         "row 1 has the cell 'x' beyond the 1 columns",
     ),
     "broken json": (b'{"a": 1}\n{"a": \n', "is no valid JSON after row 1"),
-    "an open json array": (b'[{"a": 1}', "is no valid JSON after row 1"),
     "a list in json": (b'{"a": [1, 2]}\n', "row 1 holds a list or record in 'a'"),
     "a number among records": (b'{"a": 1}\n2\n', "row 2 is no record"),
-    "a key twice": (b'{"a": 1, "a": 2}\n', "has 'a' twice"),
     "an empty json array": (b"[]", "no columns"),
 }
 
@@ -269,7 +208,7 @@ columns = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     table=st.dictionaries(names, columns, min_size=2, max_size=5),
     delimiter=st.sampled_from(",;\t|"),
@@ -299,14 +238,14 @@ def test_any_frame_comes_back_from_any_dialect(
     assert_frame_equal(read, frame, check_dtype=False)
 
 
-@settings(max_examples=300 * FUZZ, deadline=None)
+@settings(max_examples=100 * FUZZ, deadline=None)
 @given(st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
 def test_what_is_no_table_ends_in_no_other_error_than_a_value_error(content):
     with suppress(ValueError):
         assert len(read_table(content))
 
 
-@settings(max_examples=60 * FUZZ, deadline=None)
+@settings(max_examples=30 * FUZZ, deadline=None)
 @given(st.sampled_from(sorted(READ)), st.integers(0, 400), st.binary(max_size=3))
 @example("excel", 242, b"\0")  # zlib.error
 @example("zip", 8, b"\x63")  # NotImplementedError
@@ -319,7 +258,7 @@ def test_a_damaged_file_ends_in_no_other_error_than_a_value_error(name, at, patc
         assert len(read_table(damaged))
 
 
-@settings(max_examples=60 * FUZZ, deadline=None)
+@settings(max_examples=30 * FUZZ, deadline=None)
 @given(
     st.integers(0, 9),
     st.integers(0, 2_000),
@@ -332,11 +271,3 @@ def test_a_workbook_damaged_inside_ends_in_no_other_error_than_a_value_error(
 ):
     with suppress(ValueError):
         assert len(read_table(mutated(part, at, change, patch)))
-
-
-def test_json_text_and_a_frame_agree():
-    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": [0.5, 1.5]})
-    lines = frame.to_json(orient="records", lines=True).encode()
-    array = json.dumps(json.loads(frame.to_json(orient="records"))).encode()
-    assert_frame_equal(read_table(lines), frame)
-    assert_frame_equal(read_table(array), frame)

@@ -2,8 +2,6 @@ import pytest
 from toys import ROLES, people
 
 from fairdash.datasets import (
-    Remedy,
-    apply_remedy,
     column_facts,
     column_table,
     edited_roles,
@@ -44,19 +42,6 @@ def test_every_column_is_listed_with_its_role_and_kind(table):
     assert shown.loc["skill", "Kind"] == "number"
 
 
-def test_nothing_edited_leaves_the_roles_alone(table):
-    assert edited(table, ROLES, "age") == ROLES
-
-
-def test_another_kind_becomes_part_of_the_roles(table):
-    assert edited(table, ROLES, "age", Kind="category").types == {"age": "category"}
-
-
-def test_a_ticked_date_becomes_its_parts(table):
-    roles = edited(table, ROLES, "since", Feature=True)
-    assert roles.features[-3:] == ("since year", "since month", "since weekday")
-
-
 def test_ticks_add_features_and_exclude_them(table):
     roles = edited(table, ROLES, "branch", Feature=False)
     assert roles.features == ("age", "skill")
@@ -71,9 +56,3 @@ def test_text_is_excluded_and_the_outcome_is_no_feature(table):
     assert "branch" not in roles.features
     with pytest.raises(ValueError, match="'hired' is the outcome"):
         edited(table, ROLES, "hired", Feature=True)
-
-
-def test_a_remedy_changes_what_is_listed(table):
-    remedy = Remedy(kind="recode", column="branch", changes={"works": "office"})
-    shown = listed(table, apply_remedy(ROLES, remedy)).set_index("Column")
-    assert shown.loc["branch", "Values"] == "office"

@@ -19,7 +19,6 @@ from fairdash.datasets import (
     load_table,
     prepare,
     rank_roles,
-    takes_long,
 )
 
 
@@ -83,16 +82,6 @@ def test_what_is_said_apart_is_what_is_said_here(path, describe, arguments, role
         assert apart == here
 
 
-def test_what_is_wrong_is_said_in_the_same_words(tmp_path):
-    path = tmp_path / "table.parquet"
-    convert_table(b"x,y,z\n" + b"1,1,1\n" * 30, path, name="constant.csv")
-    with pytest.raises(ValueError, match="No column can be the outcome") as apart:
-        describe_apart(path, rank_roles)
-    with pytest.raises(ValueError) as here:
-        rank_roles(load_table(path))
-    assert str(apart.value) == str(here.value)
-
-
 def test_a_process_that_came_to_its_limits_is_said(path, monkeypatch):
     def end(*given, **told):
         raise box.Ended("that takes more than 900 seconds")
@@ -100,13 +89,3 @@ def test_a_process_that_came_to_its_limits_is_said(path, monkeypatch):
     monkeypatch.setattr(box, "run", end)
     with pytest.raises(ValueError, match=r"not looked at: that takes more than 900"):
         describe_apart(path, rank_roles)
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "n_columns", "long"),
-    [(50_000, 15, False), (1, 2_000, True), (20_000, 303, True), (10**6, 15, True)],
-)
-def test_wide_and_long_tables_are_described_apart(n_rows, n_columns, long):
-    assert takes_long(pd.DataFrame(index=range(n_rows), columns=range(n_columns))) is (
-        long
-    )

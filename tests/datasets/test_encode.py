@@ -72,11 +72,6 @@ def test_rare_levels_share_one_column_and_new_ones_join_it(people, roles):
     np.testing.assert_array_equal(unseen[:, 2:], np.eye(5)[[4] * len(people)])
 
 
-def test_without_rare_levels_a_new_one_gives_zeros(people, roles):
-    encoder = encoded(people, roles, scaling="minmax").encoder
-    assert not encoder.transform(people.assign(job="circus"))[:, 2:].any()
-
-
 def test_only_the_commonest_levels_keep_a_column_and_one_row_can_be_enough():
     n_levels = 120
     codes = np.repeat(np.arange(n_levels), np.arange(1, n_levels + 1))
@@ -124,13 +119,6 @@ def test_constant_columns_are_dropped_by_name_without_nan(people, roles):
     np.testing.assert_array_equal(result.encoder.transform(frame), result.X)
 
 
-def test_true_and_false_are_categories(people, roles):
-    people["owner"] = people["age"] > 40
-    result = encoded(people, roles.model_copy(update={"features": ("owner",)}))
-    assert result.feature_names == ("owner=0", "owner=1")
-    np.testing.assert_array_equal(result.X[:, 1] > 0, people["owner"])
-
-
 cells = st.none() | st.sampled_from(["a", "b", "c", "1", "1.0", ""])
 tables = data_frames(
     [
@@ -142,7 +130,7 @@ tables = data_frames(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables, st.sampled_from(["standard", "minmax"]), st.integers(1, 12))
 def test_any_table_gives_finite_numbers_and_one_level_per_category(
     table, scaling, min_level_rows
@@ -166,11 +154,6 @@ def test_any_table_gives_finite_numbers_and_one_level_per_category(
     (category,) = (c for c in result.encoder.columns if isinstance(c, CategoryEncoding))
     one_hot = category.values(dataset.frame["text"])[train]
     np.testing.assert_array_equal(one_hot.sum(axis=1), 1)
-
-
-def test_an_unknown_scaling_raises(people, roles):
-    with pytest.raises(ValueError, match="`scaling` must be one of"):
-        encoded(people, roles, scaling="robust")
 
 
 def test_tables_that_do_not_fit_the_encoder_raise(people, roles):

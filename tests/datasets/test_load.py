@@ -52,12 +52,6 @@ def test_a_large_table_keeps_its_values_in_fewer_bytes(path, compact):
     )
 
 
-def test_only_the_columns_asked_for_are_loaded(path):
-    chosen = load_table(path, ["branch", "age"])
-    assert list(chosen) == ["branch", "age"]
-    pd.testing.assert_frame_equal(chosen, load_table(path)[["branch", "age"]])
-
-
 def test_roles_checks_and_features_do_not_depend_on_how_text_is_kept(path, compact):
     plain = load_table(path)
     roles = guess_roles(plain)

@@ -1,7 +1,5 @@
 """A foreign file is read in the box: the same table, with limits and an end."""
 
-import io
-
 import pandas as pd
 import pytest
 
@@ -14,7 +12,6 @@ from fairdash.datasets import (
     sniff_table,
 )
 from fairdash.datasets.reading.read import convert_table
-from fairdash.datasets.reading.source import SeveralTablesError
 
 CSV = b"age;note\n" + b"".join(b"%d;a %d,5\n" % (i, i) for i in range(3000))
 
@@ -27,21 +24,6 @@ def test_the_table_and_its_format_are_those_of_a_file_read_here(tmp_path):
         found = convert_apart(CSV, apart, name="a.csv", table_format=told)
         assert found == wanted
         pd.testing.assert_frame_equal(load_table(apart), load_table(here))
-
-
-def test_what_is_wrong_is_said_in_the_same_words(tmp_path):
-    with pytest.raises(ValueError, match=r"^a\.csv has a header but no rows"):
-        convert_apart(b"age,sex\n", tmp_path / "t", name="a.csv")
-    book = io.BytesIO()
-    with pd.ExcelWriter(book) as writer:
-        for sheet in ("one", "two"):
-            pd.DataFrame({"a": [1, 2], "b": [3, 4]}).to_excel(writer, sheet_name=sheet)
-    with pytest.raises(SeveralTablesError) as apart:
-        convert_apart(book.getvalue(), tmp_path / "t", name="b.xlsx")
-    with pytest.raises(SeveralTablesError) as here:
-        convert_table(book.getvalue(), tmp_path / "t", name="b.xlsx")
-    assert apart.value.names == here.value.names == ("one", "two")
-    assert str(apart.value) == str(here.value)
 
 
 def test_a_limit_ends_it_with_a_sentence(tmp_path):

@@ -1,10 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from fairdash.datasets import (
     Remedy,
@@ -22,7 +20,6 @@ from fairdash.datasets import (
     left_out_reasons,
     make_dataset,
     prepare,
-    set_type,
     undo_remedy,
 )
 
@@ -44,15 +41,6 @@ def test_values_read_as_missing_are_missing(people, roles):
     equal(got, frame.assign(income=frame["income"].replace(-999, np.nan)))
     got = prepared(people, roles, kind="missing", column="job", values=("farm",))
     equal(got, people.assign(job=people["job"].where(people["job"] != "farm")))
-
-
-def test_infinite_values_read_as_missing_make_the_table_usable(people, roles):
-    frame = people.assign(income=people["income"].where(people.index > 4, -np.inf))
-    remedy = Remedy(kind="missing", column="income", values=("inf", "-inf"))
-    with pytest.raises(ValueError, match="infinite"):
-        make_dataset(frame, roles, name="x")
-    dataset = make_dataset(frame, apply_remedy(roles, remedy), name="x")
-    assert dataset.frame["income"].isna().sum() == 5
 
 
 def test_values_are_recoded_and_merged(people, roles):
@@ -123,15 +111,6 @@ def test_small_groups_are_merged_by_value(people, roles):
     assert merged.groups == {"office": ("office",), "Rest": ()}
 
 
-def test_remedies_are_applied_in_their_order(people, roles):
-    first = Remedy(kind="recode", column="job", changes={"farm": "shop"})
-    second = Remedy(kind="missing", column="job", values=("shop",))
-    both = apply_remedy(apply_remedy(roles, first), second)
-    swapped = apply_remedy(apply_remedy(roles, second), first)
-    assert set(prepare(people, both)["job"].dropna()) == {"office"}
-    assert set(prepare(people, swapped)["job"].dropna()) == {"office", "shop"}
-
-
 def test_a_column_left_out_has_its_reason_and_comes_back(roles):
     remedy = Remedy(kind="leave_out", column="income", reason="one value in all rows")
     changed = apply_remedy(roles, remedy)
@@ -143,7 +122,7 @@ def test_a_column_left_out_has_its_reason_and_comes_back(roles):
     assert apply_remedy(roles, out).subgroup_columns == ()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_undo_in_any_order_gives_back_the_identity(data):
     names = data.draw(st.lists(st.sampled_from("abcdefg"), min_size=3, unique=True))
@@ -163,23 +142,6 @@ def test_undo_in_any_order_gives_back_the_identity(data):
         changed = undo_remedy(changed, remedy)
     assert changed == roles
     assert changed.identity() == roles.identity()
-
-
-def test_a_data_set_has_its_key_again_after_undo(people, roles):
-    remedy = Remedy(kind="leave_out", column="age", reason="by hand")
-    before = make_dataset(people, roles, name="x", key="table").key
-    changed = apply_remedy(roles, remedy)
-    assert make_dataset(people, changed, name="x", key="table").key != before
-    back = undo_remedy(changed, remedy)
-    assert make_dataset(people, back, name="x", key="table").key == before
-
-
-def test_a_column_left_out_before_the_order_was_kept_comes_back_last(roles):
-    old = roles.model_copy(
-        update={"features": ("income", "job"), "left_out": {"age": "x"}}
-    )
-    back = undo_remedy(old, Remedy(kind="leave_out", column="age", reason="x"))
-    assert back.features == ("income", "job", "age")
 
 
 def test_parts_of_a_date_leave_no_trace_when_they_are_taken_back(people, roles):
@@ -239,50 +201,6 @@ def test_a_column_of_lists_or_records_is_described_and_refused_in_words(
             refused()
 
 
-def test_undo_gives_back_the_roles_before(roles):
-    steps = [
-        Remedy(kind="missing", column="job", values=("farm",)),
-        Remedy(kind="drop_duplicates"),
-    ]
-    changed = roles
-    for step in steps:
-        changed = apply_remedy(changed, step)
-    assert applied_remedies(changed) == steps
-    assert undo_remedy(undo_remedy(changed, steps[0]), steps[1]) == roles
-    with pytest.raises(ValueError, match="is not applied"):
-        undo_remedy(roles, steps[0])
-
-
-def test_types_read_columns_as_another_kind(people, roles):
-    coded = set_type(roles, "age", "category")
-    assert prepare(people, coded)["age"].tolist() == people["age"].astype(str).tolist()
-    (convert,) = applied_remedies(coded)
-    assert undo_remedy(coded, convert) == roles
-    text = set_type(roles, "job", "text")
-    assert text.features == ("age", "income")
-    assert text.left_out == {"job": "free text"}
-    with pytest.raises(ValueError, match="'job' are not a number"):
-        prepare(people, set_type(roles, "job", "number"))
-
-
-def test_an_identifier_that_is_said_to_be_a_number_is_used(people, roles):
-    roles = roles.model_copy(update={"features": ("person", "age")})
-    with pytest.raises(ValueError, match="different in every one"):
-        make_dataset(people, roles, name="x")
-    assert make_dataset(people, set_type(roles, "person", "number"), name="x").n_rows
-
-
-def test_roles_with_remedies_survive_yaml(people, roles):
-    changed = apply_remedy(roles, Remedy(kind="missing", column="job", values=("x",)))
-    changed = set_type(
-        apply_remedy(changed, Remedy(kind="drop_duplicates")), "age", "category"
-    )
-    text = yaml.safe_dump(changed.model_dump(mode="json", exclude_none=True))
-    assert Roles.model_validate(yaml.safe_load(text)) == changed
-    again = make_dataset(people, Roles.model_validate(yaml.safe_load(text)), name="x")
-    assert again.key == make_dataset(people, changed, name="x").key
-
-
 def test_preparation_changes_the_key_and_words_do_not(people, roles):
     plain = make_dataset(people, roles, name="x", key="file")
     steps = apply_remedy(roles, Remedy(kind="drop_duplicates"))
@@ -291,27 +209,6 @@ def test_preparation_changes_the_key_and_words_do_not(people, roles):
     told["left_out"] = {"person": "identifier"}
     words = roles.model_copy(update=told)
     assert make_dataset(people, words, name="x", key="file").key == plain.key
-
-
-@pytest.mark.parametrize(
-    "remedy, message",
-    [
-        ({"kind": "missing", "column": "a"}, "needs"),
-        ({"kind": "recode", "column": "a"}, "changes"),
-        ({"kind": "convert", "column": "a"}, "to"),
-        ({"kind": "leave_out"}, "column"),
-        ({"kind": "explode", "column": "a"}, "kind"),
-    ],
-)
-def test_remedies_without_what_they_need_raise(remedy, message):
-    with pytest.raises(ValidationError, match=message):
-        Remedy(**remedy)
-
-
-def test_a_change_of_a_column_that_is_gone_says_so(people, roles):
-    changed = apply_remedy(roles, Remedy(kind="missing", column="job", values=("a",)))
-    with pytest.raises(ValueError, match="no column 'job' to change"):
-        prepare(people.drop(columns="job"), changed)
 
 
 def test_without_its_last_feature_a_table_is_audited_and_not_trained(people, roles):
@@ -324,23 +221,3 @@ def test_without_its_last_feature_a_table_is_audited_and_not_trained(people, rol
     assert dataset.n_rows == len(people)
     with pytest.raises(ValueError, match="No column of 'People' is a feature"):
         encode(dataset, np.arange(10))
-
-
-@pytest.mark.parametrize(
-    "remedy, words",
-    [
-        ({"kind": "leave_out", "column": "a"}, "Exclude a"),
-        ({"kind": "drop_duplicates"}, "Exclude repeated rows"),
-        (
-            {"kind": "missing", "column": "a", "values": ["?", "x", "y", "z"]},
-            "Read '?', 'x', 'y' and 1 more in a as missing",
-        ),
-        (
-            {"kind": "recode", "column": "a", "changes": {"x": "y"}},
-            "Write 'x' in a as 'y'",
-        ),
-        ({"kind": "convert", "column": "a", "to": "yes_no"}, "Read a as yes/no"),
-    ],
-)
-def test_remedies_say_what_they_do(remedy, words):
-    assert Remedy(**remedy).words() == words

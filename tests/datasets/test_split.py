@@ -30,7 +30,7 @@ def cell_counts(dataset, rows):
     return np.bincount(cell[rows], minlength=2 * len(dataset.group_names))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(1, 60), min_size=4, max_size=8), st.integers(0, 2**32 - 1))
 def test_parts_are_sorted_disjoint_complete_and_balanced(cells, seed):
     cells = cells[: len(cells) // 2 * 2]
@@ -45,7 +45,7 @@ def test_parts_are_sorted_disjoint_complete_and_balanced(cells, seed):
         assert np.abs(away).max() <= 1.5
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(1, 60), min_size=4, max_size=4), st.integers(0, 1000))
 def test_folds_test_every_row_once_by_a_model_that_did_not_see_it(cells, seed):
     dataset = dataset_of(cells)
@@ -64,15 +64,7 @@ def test_folds_test_every_row_once_by_a_model_that_did_not_see_it(cells, seed):
         np.testing.assert_array_equal(one, same)
 
 
-@pytest.mark.parametrize("asked", [{"fold": 5}, {"fold": -1}])
-def test_a_fold_that_does_not_exist_is_refused(asked):
-    with pytest.raises(ValueError, match="`fold` must be 0 to 4"):
-        split(dataset_of([5, 5, 5, 5]), **asked)
-    with pytest.raises(ValueError, match="`fold` must be 0 to 4"):
-        split(dataset_of([5, 5, 5, 5]), fold=1, fractions=(0.5, 0.25, 0.25))
-
-
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(5, 40), st.integers(0, 1000))
 def test_a_cell_of_five_rows_or_more_is_in_every_part(size, seed):
     dataset = dataset_of([size, 7, 90, size + 3])
@@ -98,11 +90,6 @@ def test_each_row_is_as_likely_to_be_a_test_row():
     assert np.abs(tested - 120).max() < 4.5 * 9.8
 
 
-def test_other_fractions_are_kept():
-    parts = split(dataset_of([250, 250, 250, 250]), fractions=(0.5, 0.25, 0.25))
-    assert [len(part) for part in parts] == [500, 250, 250]
-
-
 @pytest.mark.parametrize(
     "fractions",
     [(0.5, 0.5, 0.5), (1.2, -0.1, -0.1), (0.5, 0.5), (float("nan"), 0.5, 0.5)],
@@ -112,7 +99,7 @@ def test_impossible_fractions_raise(fractions):
         split(dataset_of([5, 5, 5, 5]), fractions=fractions)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.integers(1, 60), min_size=4, max_size=8),
     st.floats(0, 1),
@@ -133,12 +120,6 @@ def test_a_subsample_has_every_cell_in_proportion(cells, share, seed):
         assert np.abs(counts - exact).max() < 1 + 1e-9
 
 
-def test_a_cell_too_small_for_a_row_keeps_one_and_the_largest_gives_it():
-    dataset = dataset_of([2, 1000, 3, 5000])
-    counts = cell_counts(dataset, subsample(dataset, np.arange(6005), 100))
-    assert counts.tolist() == [1, 17, 1, 81]
-
-
 def test_each_row_of_a_subsample_is_as_likely():
     dataset = dataset_of([10, 10, 10, 10])
     drawn = np.zeros(40)
@@ -156,9 +137,3 @@ def test_training_rows_are_those_of_the_split_or_some_of_them():
     assert np.isin(some, train).all()
     assert cell_counts(dataset, some).tolist() == [6, 12, 18, 24]
     np.testing.assert_array_equal(some, training_rows(dataset, 3, 60))
-
-
-@pytest.mark.parametrize("n_rows", [3, 41])
-def test_an_impossible_subsample_raises(n_rows):
-    with pytest.raises(ValueError, match=r"`n_rows` must be 4 .* to 40, got"):
-        subsample(dataset_of([10, 10, 10, 10]), np.arange(40), n_rows)

@@ -41,13 +41,6 @@ def test_values_come_first_then_bins_in_order_of_size():
     assert found[3] == "Men 25–34"
 
 
-def test_age_bands_agree_with_pandas_cut(people):
-    found = labels(people, columns=("age",), widths={"age": 15})
-    expected = pd.cut(people["age"], [10, 25, 40, 55, 70], right=False)
-    assert found.cat.categories.tolist() == ["18–24", "25–39", "40–54", "55–69"]
-    np.testing.assert_array_equal(found.cat.codes, expected.cat.codes)
-
-
 def test_a_sparse_last_bin_is_open():
     age = pd.Series([*range(25, 35), *range(45, 55)] * 20 + [61, 72, 83], name="age")
     found = labels(age.to_frame(), columns=("age",))
@@ -61,12 +54,6 @@ def test_a_sparse_first_bin_is_open():
         pd.DataFrame({"points": values}), columns=("points",), widths={"points": 20}
     )
     assert found.cat.categories.tolist() == ["points under 120", "points 120–139"]
-
-
-def test_a_few_far_values_make_no_empty_bins():
-    values = np.r_[np.arange(990) % 10, [1e9] * 20]
-    found = labels(pd.DataFrame({"x": values}), columns=("x",), widths={"x": 5})
-    assert len(found.cat.categories) == 3
 
 
 def test_bins_of_fractions_and_negative_numbers_name_their_edges():
@@ -85,20 +72,6 @@ def test_edges_that_floats_cannot_hold_fall_in_the_upper_bin():
     found = labels(frame, columns=("x",), widths={"x": 0.1})
     assert len(found.cat.categories) == 10
     assert found[3] == "x 0.3–0.4"
-
-
-@pytest.mark.parametrize(
-    "values, n_bins",
-    [
-        (np.arange(1000), (5, 8)),
-        (np.linspace(0, 1, 1000), (5, 8)),
-        (np.linspace(20_000, 95_000, 1000), (5, 8)),
-        (np.r_[np.linspace(0, 10, 980), np.full(20, 1e6)], (5, 9)),
-    ],
-)
-def test_default_widths_give_five_to_eight_bins(values, n_bins):
-    found = labels(pd.DataFrame({"x": values}), columns=("x",))
-    assert n_bins[0] <= len(found.cat.categories) <= n_bins[1]
 
 
 @given(
@@ -130,16 +103,6 @@ def test_numbers_of_few_values_go_by_value_and_name_their_column():
     assert pd.isna(found[3])
 
 
-def test_where_leaves_other_rows_without_a_subgroup(people):
-    found = labels(people, columns=("age",), where={"sex": ("Female",)})
-    np.testing.assert_array_equal(found.notna(), people["sex"] == "Female")
-
-
-def test_without_columns_all_rows_are_one_subgroup(people):
-    assert set(labels(people)) == {"All rows"}
-    assert labels(people.iloc[:0], columns=("age",)).empty
-
-
 def test_columns_that_are_not_crossed_are_labelled_one_by_one(people):
     both = Subgroups(columns=("sex", "age"), crossed=False, min_size=20)
     assert [part.columns for part in both.parts()] == [("sex",), ("age",)]
@@ -167,7 +130,7 @@ tables = data_frames(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     tables,
     st.permutations(["text", "more", "age", "amount"]),
@@ -187,7 +150,7 @@ def test_every_row_with_values_is_in_exactly_one_subgroup(table, order, n, width
         assert all(len(set(rows)) == 1 for _, rows in values)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.integers(0, 200), min_size=9, max_size=300),
     st.integers(1, 40),
@@ -247,44 +210,6 @@ def test_table_1_is_twelve_definitions_in_the_papers_order(people):
         assert len(found.cat.categories) == expected
 
 
-def test_table_1_names_a_coded_gender(people):
-    coded = people.assign(gender=(people["sex"] == "Male").astype(int))
-    names = list(road_table_1("age", "gender", coded))
-    assert names[4] == "gender 0, age in 5s"
-    assert names[8] == "gender 1, age in 5s"
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"columns": ("height",)}, r"no columns \['height'\]"),
-        ({"where": {"height": ("1",)}}, r"no columns \['height'\]"),
-        ({"columns": ("sex",), "widths": {"sex": 5}}, r"\['sex'\] hold no numbers"),
-    ],
-)
-def test_definitions_that_do_not_fit_the_table_raise(people, options, message):
-    with pytest.raises(ValueError, match=message):
-        labels(people, **options)
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"columns": ("a", "a")}, r"names \['a'\] more than once"),
-        ({"widths": {"age": 0}}, r"must be a finite number > 0"),
-        ({"min_size": 0}, "greater than or equal to 1"),
-    ],
-)
-def test_contradictory_definitions_raise(options, message):
-    with pytest.raises(ValueError, match=message):
-        Subgroups(**options)
-
-
-def test_table_1_needs_two_genders(people):
-    with pytest.raises(ValueError, match="'job' must have two values"):
-        road_table_1("age", "job", people)
-
-
 @settings(deadline=None)
 @given(
     st.lists(st.integers(-50, 50), min_size=1, max_size=60),
@@ -308,7 +233,7 @@ def test_ranges_between_cut_points_are_named():
     assert list(halves.cat.categories) == ["x under 0.5", "x 0.5–1.5", "x 1.5 or more"]
 
 
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(2, 8), st.integers(20, 300), st.integers(0, 10))
 def test_quantiles_of_different_values_hold_equally_many_rows(n_bins, n, seed):
     values = np.random.default_rng(seed).permutation(n) * 1.5
@@ -325,15 +250,8 @@ def test_a_value_of_many_rows_is_a_quantile_of_its_own():
     assert label.value_counts(sort=False).tolist() == [31, 14, 15]
 
 
-def test_a_column_has_bins_in_one_way_and_cuts_that_rise():
-    with pytest.raises(ValueError, match="more than one way"):
-        Subgroups(columns=("x",), widths={"x": 5}, quantiles={"x": 4})
-    with pytest.raises(ValueError, match="must rise"):
-        Subgroups(columns=("x",), cuts={"x": (3.0, 1.0)})
-
-
-@pytest.mark.parametrize("share", [2, 5, 50])
-def test_infinite_numbers_are_in_no_bin_and_move_none(share):
+def test_infinite_numbers_are_in_no_bin_and_move_none():
+    share = 5
     values = pd.Series(np.arange(400) % 17 / 3.0, name="ratio")
     spoiled = values.mask(values.index % share == 0, np.inf)
     finite = values[np.isfinite(spoiled)].reset_index(drop=True)

@@ -24,7 +24,6 @@ from fairdash.jobs import (
     run_open,
     unpack_runs,
 )
-from fairdash.jobs.bundle import check
 from fairdash.reports import report
 from fairdash.store import open_store
 from fairdash.sweep import RESULTS_VERSION, SweepSpec, expand
@@ -291,9 +290,9 @@ def test_a_data_set_that_was_here_stays_as_it_is_shown(swept, stores, tmp_path):
     assert other.dataset_record(data).subgroups == wanted
     for run in other.runs():
         other.delete_run(run.id)
-    older = rewritten(file, tmp_path / "b.zip", HOSTILE["another version"])
+    hostile = rewritten(file, tmp_path / "b.zip", older)
     with pytest.raises(ValueError, match="results version"):
-        unpack_runs(other, older)
+        unpack_runs(other, hostile)
     assert other.dataset_record(data).subgroups == wanted
     assert other.runs() == []
 
@@ -306,11 +305,9 @@ def test_scores_of_a_run_that_is_refused_are_not_kept(stores, tmp_path):
     one.log_scores(data, np.full(600, 0.5), name="own")
     pack_runs(one, [run], tmp_path / "scored.zip")
     unpack_runs(other, tmp_path / "plain.zip")
-    older = rewritten(
-        tmp_path / "scored.zip", tmp_path / "old.zip", HOSTILE["another version"]
-    )
+    hostile = rewritten(tmp_path / "scored.zip", tmp_path / "old.zip", older)
     with pytest.raises(ValueError, match="results version"):
-        unpack_runs(other, older)
+        unpack_runs(other, hostile)
     assert other.own_scores(data) == []
     unpack_runs(other, tmp_path / "scored.zip")
     assert [one.score.column for one in other.own_scores(data)] == ["own"]
@@ -331,22 +328,8 @@ def of(known):
     return known["runs"][0]
 
 
-HOSTILE = {
-    "another version": lambda f: f.update(version=RESULTS_VERSION - 1),
-    "other keys": lambda f: of(f).update(keys=["../../x"] * len(of(f)["keys"])),
-    "a path as id": lambda f: of(f).update(id="../../../evil"),
-    "an unknown field": lambda f: f.update(run="rm"),
-    "no member": lambda f: f["sha256"].update({"gone": "0" * 64}),
-    "a digest that is a path": lambda f: of(f)["spec"]["data"].update(table="../../x"),
-    "another digest": lambda f: f["sha256"].update({of(f)["keys"][0]: "0" * 64}),
-    "an unknown method": lambda f: of(f)["spec"]["methods"][1].update(method="x"),
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_file_that_says_otherwise_is_refused(swept, stores, tmp_path, name):
-    file = rewritten(swept[2], tmp_path / "b.zip", HOSTILE[name])
-    refused(stores[0], file)
+def older(known):
+    known["version"] = RESULTS_VERSION - 1
 
 
 def refused(store, file):
@@ -357,32 +340,6 @@ def refused(store, file):
     assert store.datasets() == []
     assert store.check() == []
     assert not [path for path in store.home.glob("artifacts/*/*") if path.is_dir()]
-
-
-def test_contents_that_are_none_are_refused(swept, stores, tmp_path):
-    _, _, file = swept
-    key = of(facts(file))["keys"][0]
-    table = f"{of(facts(file))['spec']['data']['table']}.parquet"
-    parts = members(file)
-    whole = file.read_bytes()
-    for n, contents in enumerate(
-        (
-            {key: b"none"},
-            {key: parts[of(facts(file))["keys"][-1]][:-40]},
-            {table: b"PAR1 none PAR1"},
-            {"history.parquet": b"x"},
-        )
-    ):
-        refused(stores[0], rewritten(file, tmp_path / f"{n}.zip", **contents))
-    for n, content in enumerate((b"", b"PK", whole[: len(whole) // 2])):
-        (tmp_path / f"cut{n}.zip").write_bytes(content)
-        refused(stores[0], tmp_path / f"cut{n}.zip")
-
-
-def test_a_file_that_would_fill_the_memory_is_refused(swept, monkeypatch):
-    monkeypatch.setattr(check, "LARGEST", 10_000)
-    with open(swept[2], "rb") as file, pytest.raises(ValueError, match="are allowed"):
-        check.open_facts([file])(b"")
 
 
 def test_another_table_under_the_same_digest_is_refused(swept, stores, tmp_path):

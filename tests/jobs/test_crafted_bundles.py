@@ -24,9 +24,7 @@ from fairdash.store import User, UserStore, open_store
 pytestmark = pytest.mark.timeout(120 if FUZZ == 1 else 0)
 OTHER_RUN = "0123456789ab"
 SECRET = "gilded-otter-8841"
-AT_EACH = (
-    8 if FUZZ > 1 else 2
-)  # values at each field; which, changes from one to another
+AT_EACH = 8 if FUZZ > 1 else 1  # values at each field; the next has another one
 LONGEST = 1_000  # characters of a refusal
 
 
@@ -149,7 +147,7 @@ def test_the_bundle_is_imported_as_it_is(bundle, server):
 def test_a_bundle_with_one_field_changed_is_refused_whole(bundle, server, variations):
     members, _ = bundle
     refused = [(field, facts) for field, facts, fits in variations if fits is False]
-    assert len(refused) >= 200
+    assert len(refused) >= 100
     faults = {
         str(field): fault
         for field, facts in refused
@@ -161,7 +159,7 @@ def test_a_bundle_with_one_field_changed_is_refused_whole(bundle, server, variat
 def test_a_change_that_decides_nothing_is_imported(bundle, server, variations):
     members, _ = bundle
     fitting = [(field, facts) for field, facts, fits in variations if fits]
-    assert len(fitting) >= 20
+    assert len(fitting) >= 10
     for field, facts in fitting:
         (run,) = server.import_(written(members, facts))
         assert server.store.run(run).status == "failed", field  # as one of its models

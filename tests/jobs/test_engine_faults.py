@@ -49,7 +49,7 @@ def ask(store, tmp_path):
 
 
 def test_an_engine_that_dies_while_no_page_is_open_is_started_again(home, store, ask):
-    run_id = ask(n_epochs=100, batch_size=64, tau=[0.2, 0.4, 0.6])
+    run_id = ask(n_epochs=100, batch_size=64, tau=[0.2, 0.4])
     command = [sys.executable, "-c", SERVE, "app", "--port", str(free_port())]
     app = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

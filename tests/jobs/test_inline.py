@@ -1,23 +1,20 @@
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
-from toys import people, people_csv, specification
+from toys import people_csv, specification
 
 from fairdash.jobs import (
-    _engine,
     _work,
     attach,
     engine_lives,
-    ensure_engine,
     queue,
     run_open,
     submit,
 )
-from fairdash.jobs._engine import CARD, ENGINE, take
+from fairdash.jobs._engine import CARD, take
 from fairdash.jobs._work import begin
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, run_sweep
@@ -160,25 +157,6 @@ def test_an_app_that_starts_beside_ends_no_process_but_an_engine(store, path):
         bystander.wait()
 
 
-def test_an_engine_that_is_slow_to_end_is_asked_for_again_later(home, monkeypatch):
-    slow = SimpleNamespace(wait=slow_to_end, poll=lambda: None)
-    monkeypatch.setattr(_engine, "_children", {home: (slow, 0.0)})
-    home.mkdir()
-    ensure_engine(home)
-    assert not engine_lives(home)
-
-
-def slow_to_end(seconds):
-    raise subprocess.TimeoutExpired("engine", seconds)
-
-
-def test_nothing_runs_here_while_an_engine_lives(store, path):
-    run_id = queue(store, specification(path))
-    with take(store.home / ENGINE):
-        run_open(store)
-        assert store.run(run_id).status == "queued"
-
-
 def test_a_run_of_a_method_that_is_gone_fails_with_a_reason(store, path):
     spec = specification(path)
     run_id = queue(store, spec)
@@ -195,23 +173,6 @@ def test_apps_share_their_lease_and_an_ending_engine_shuts_them_out(home):
         assert take(home / "apps.lock") is None
     with take(home / "apps.lock"):
         assert take(home / "apps.lock", shared=True) is None
-
-
-def test_one_changed_label_in_50_000_rows_asks_a_new_question(store, tmp_path):
-    table = people(50_000)
-    changed = table.copy()
-    changed.loc[31_415, "hired"] = {"yes": "no", "no": "yes"}[
-        table.loc[31_415, "hired"]
-    ]
-    keys = []
-    for frame in (table, changed):
-        frame.to_csv(tmp_path / "people.csv", index=False)
-        spec = specification(tmp_path / "people.csv", methods=[{"method": "logistic"}])
-        (trial,) = store.snapshot(submit(store, spec)).trials
-        keys.append(trial.key)
-    assert keys[0] != keys[1]
-    one, two = (store.artifact(key).scores() for key in keys)
-    assert (one != two).any()
 
 
 def test_a_run_begins_without_the_half_trainings_of_a_run_that_was_cancelled(

@@ -15,7 +15,7 @@ import numpy as np
 import psutil
 import pytest
 import yaml
-from conftest import end_runs, free_port, wait_until, wait_until_no_engine
+from conftest import free_port, wait_until, wait_until_no_engine
 from toys import people_csv, specification
 from typer.testing import CliRunner
 
@@ -88,47 +88,6 @@ def worker(address, scheduler):
     stop(process)
 
 
-def test_a_sweep_and_its_workers_outlive_their_scheduler(
-    home, address, scheduler, worker, tmp_path
-):
-    (tmp_path / "people.csv").write_bytes(people_csv())
-    grid = {"method": "road", "params": {**MEDIUM, "fairness_weight": [0.5, 2.0]}}
-    spec = specification(tmp_path / "people.csv", methods=[grid], seeds=[0, 1, 2, 3])
-    store = open_store(home)
-
-    def finished():
-        ensure_engine(home)
-        return store.snapshot(run_id, curves=False).count("finished")
-
-    with attach(home):
-        run_id = submit(store, spec)
-        wait_until(lambda: finished() >= 2)
-        done = {
-            trial.key: store.artifact(trial.key).folder.stat().st_mtime_ns
-            for trial in store.snapshot(run_id).trials
-            if trial.status == "finished"
-        }
-        os.kill(scheduler[0].pid, signal.SIGKILL)
-        scheduler[0].wait()
-        scheduler[0] = start_scheduler(address)
-        wait_until(lambda: finished() == 8)
-        wait_until(lambda: store.run(run_id).over)
-        end_runs(home)
-    wait_until_no_engine(home)
-    assert worker.poll() is None
-    assert store.run(run_id).status == "finished"
-    for key, written in done.items():
-        assert store.artifact(key).folder.stat().st_mtime_ns == written
-    through, here = store.snapshot(run_id).table(), run_sweep(spec)
-    assert through["key"].tolist() == here["key"].tolist()
-    # killed between the two models of a stack, the second is trained alone: the game of
-    # 480 steps makes of other rounding scores 0.03 apart and two test rows of 120 turn
-    apart = np.abs(through["test_accuracy"] - here["test_accuracy"])
-    assert apart.max() <= 4 / 120
-    assert (apart < 1e-9).sum() >= 4
-    store.close()
-
-
 def listens_at(process):
     """Return the addresses that a process and what it started listen on."""
     family = psutil.Process(process.pid)
@@ -140,25 +99,16 @@ def listens_at(process):
 
 
 def test_workers_and_scheduler_listen_on_this_machine_alone(address, scheduler, worker):
+    """Workers that are told another address listen there, with their dashboard here."""
+    told = start(*COMMAND, "worker", address, "--workers", "1", "--host", "127.0.0.2")
     wait_until(lambda: len(listens_at(worker)) >= 6, 90)  # two nannies, two workers
     assert set(listens_at(worker)) == {"127.0.0.1"}
     wait_until(lambda: len(listens_at(scheduler[0])) == 2, 20)  # and its dashboard
     assert set(listens_at(scheduler[0])) == {"127.0.0.1"}
-
-
-def test_workers_listen_where_they_are_told(address, scheduler):
-    process = start(
-        *COMMAND, "worker", address, "--workers", "1", "--host", "127.0.0.2"
-    )
     try:
-        wait_until(lambda: "127.0.0.2" in listens_at(process))
-        wait_until(lambda: len(listens_at(process)) >= 3)
-        assert set(listens_at(process)) == {
-            "127.0.0.2",
-            "127.0.0.1",
-        }  # and its dashboard
+        wait_until(lambda: {*listens_at(told)} == {"127.0.0.1", "127.0.0.2"}, 90)
     finally:
-        stop(process)
+        stop(told)
 
 
 @pytest.fixture
@@ -172,9 +122,16 @@ def nobody():
 def test_a_scheduler_that_does_not_answer_is_told_with_the_way_to_start_one(
     home, nobody
 ):
+    """From a notebook too, where the calling thread is inside a running event loop."""
     store = open_store(home)
-    with pytest.raises(ValueError, match=rf"{nobody}.*dask scheduler --host"):
+
+    async def cell():
         use_scheduler(store, nobody)
+
+    with ThreadPoolExecutor(1) as kernel:  # this thread may have a loop by itself
+        done = kernel.submit(lambda: asyncio.run(cell()))
+        with pytest.raises(ValueError, match=rf"{nobody}.*dask scheduler --host"):
+            done.result()
     for wrong in ("127.0.0.1", "http://127.0.0.1:8786", "tcp://127.0.0.1"):
         with pytest.raises(ValueError, match="is like tls://10"):
             use_scheduler(store, wrong)
@@ -227,10 +184,13 @@ def test_a_key_that_was_deleted_is_made_anew_with_whole_files_beside_it(tmp_path
                 file.write("of before")
 
 
-def test_workers_elsewhere_need_certificates_and_no_common_folder(
+def test_workers_elsewhere_need_certificates_and_outlive_their_scheduler(
     postgres, bucket, tmp_path, monkeypatch
 ):
     """They take the run from Postgres, its table from S3, and leave models there."""
+    grid = {"method": "road", "params": {**MEDIUM, "fairness_weight": [0.5, 2.0]}}
+    path = tmp_path / "people.csv"
+    spec = specification(path, methods=[grid], seeds=[0, 1, 2])
     here, elsewhere, tls = (tmp_path / name for name in ("home", "elsewhere", "tls"))
     made = CliRunner().invoke(app, ["cluster", "init", str(tls)])
     assert made.exit_code == 0
@@ -247,19 +207,37 @@ def test_workers_elsewhere_need_certificates_and_no_common_folder(
     with contextlib.ExitStack() as ends:
         store = ends.enter_context(contextlib.closing(open_store()))
         ends.enter_context(dask.config.set(known))
-        ends.callback(stop, start_scheduler(address))
+        scheduler = [start_scheduler(address)]
+        ends.callback(lambda: stop(scheduler[0]))
         with monkeypatch.context() as there:
             there.setenv("FAIRDASH_HOME", str(elsewhere))
             work = start(*COMMAND, "worker", address, "--workers", "1")
         ends.callback(stop, work)
         wait_until(lambda: answers(address))
         assert not answers(address.replace("tls", "tcp"))
+
+        def finished():
+            ensure_engine(here)
+            return [t for t in store.snapshot(run_id).trials if t.status == "finished"]
+
         with attach(here):
             use_scheduler(store, address)
-            run_id = submit(store, specification(tmp_path / "people.csv"))
-            wait_until(lambda: ensure_engine(here) or store.run(run_id).over)
+            run_id = submit(store, spec)
+            wait_until(finished)
+            done = {t.key: store.artifact(t.key).written() for t in finished()}
+            os.kill(scheduler[0].pid, signal.SIGKILL)
+            scheduler[0].wait()
+            scheduler[0] = start_scheduler(address)
+            wait_until(lambda: store.run(run_id).over or not finished())
+        assert work.poll() is None
+        for key, written in done.items():
+            assert store.artifact(key).written() == written
         snapshot = store.snapshot(run_id)
         assert snapshot.run.status == "finished"
+        through, alone = snapshot.table(), run_sweep(spec)
+        assert through["key"].tolist() == alone["key"].tolist()
+        apart = through["test_accuracy"] - alone["test_accuracy"]
+        assert np.abs(apart).max() < 1e-9
         assert list(here.glob("artifacts/*/*")) == []  # nothing was trained here
         for trial in snapshot.trials:
             scores = store.artifact(trial.key).scores()
@@ -268,20 +246,6 @@ def test_workers_elsewhere_need_certificates_and_no_common_folder(
         wait_until_no_engine(here)
     assert {path.name for path in elsewhere.iterdir()} >= {"tables", "artifacts"}
     assert not (elsewhere / "store.db").exists()
-
-
-def test_a_scheduler_is_looked_for_from_a_notebook_too(home, nobody):
-    """There the calling thread is inside a running event loop."""
-    store = open_store(home)
-
-    async def cell():
-        use_scheduler(store, nobody)
-
-    with ThreadPoolExecutor(1) as kernel:  # this thread may have a loop by itself
-        done = kernel.submit(lambda: asyncio.run(cell()))
-        with pytest.raises(ValueError, match="No Dask scheduler answers"):
-            done.result()
-    store.close()
 
 
 def test_an_idle_engine_gives_way_and_a_busy_one_is_not_disturbed(

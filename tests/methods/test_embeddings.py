@@ -58,14 +58,6 @@ def test_pairs_of_embeddings_make_predictions_consistent(notes):
     assert consistency(clp, notes) > 0.9
 
 
-def test_a_pair_id_column_gives_the_metric_of_two_aligned_tables(notes):
-    written, exchanged, *_ = notes
-    two = comparable_directions(*pair_tables(written, exchanged), NAMES, n_directions=3)
-    one = comparable_directions(FRAME[NAMES], FRAME["comment"], NAMES, n_directions=3)
-    np.testing.assert_allclose(one.sigma, two.sigma, atol=1e-9)
-    np.testing.assert_allclose(one.explained, two.explained)
-
-
 def test_the_pairs_show_the_directions_that_were_planted(notes):
     written, exchanged, _, about = notes
     metric = comparable_directions(

@@ -3,7 +3,6 @@
 import inspect
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
@@ -15,38 +14,19 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from fairdash.methods import (
     BROAD,
     CATALOG,
-    CLP,
-    CUMA,
-    FAD,
-    GLIF,
     ROAD,
     AdversarialDebiasing,
-    CovarianceConstraint,
     FairLogLoss,
-    FairLogLossCV,
-    GridReductions,
-    HardtLogistic,
     Logistic,
-    LogisticCV,
-    NearestNeighbours,
     NoisyGroupsDRO,
-    NoisyGroupsIdeal,
-    NoisyGroupsNaive,
-    NoisyGroupsSoft,
-    NoisyGroupsUnconstrained,
-    RandomForest,
     Reductions,
-    Reweighing,
     RobustFairCORELS,
     SenSeI,
-    SenSR,
     Unconstrained,
-    WideNetwork,
 )
 from fairdash.methods.params import hidden_layers
 
 FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}
-NETWORKS = [Unconstrained, AdversarialDebiasing, ROAD, BROAD]
 
 
 class AlternatingGroups:
@@ -73,15 +53,7 @@ class OneGroup(AlternatingGroups):
         return np.zeros(_num_samples(X), dtype=int)
 
 
-class PlainLogistic(AlternatingGroups, Logistic):
-    pass
-
-
-class PlainUnconstrained(AlternatingGroups, Unconstrained):
-    pass
-
-
-class PlainAdversarial(AlternatingGroups, AdversarialDebiasing):
+class PlainROAD(AlternatingGroups, ROAD):
     pass
 
 
@@ -89,27 +61,7 @@ class PlainFairLogLoss(OneGroup, FairLogLoss):
     pass
 
 
-class PlainFairLogLossCV(OneGroup, FairLogLossCV):
-    pass
-
-
 class PlainReductions(AlternatingGroups, Reductions):
-    pass
-
-
-class PlainGridReductions(AlternatingGroups, GridReductions):
-    pass
-
-
-class PlainReweighing(AlternatingGroups, Reweighing):
-    pass
-
-
-class PlainCovariance(AlternatingGroups, CovarianceConstraint):
-    pass
-
-
-class PlainHardt(OneGroup, HardtLogistic):
     pass
 
 
@@ -117,132 +69,39 @@ class PlainRuleList(AlternatingGroups, RobustFairCORELS):
     pass
 
 
-class PlainSenSeI(AlternatingGroups, SenSeI):
-    pass
-
-
-class PlainSenSR(AlternatingGroups, SenSR):
-    pass
-
-
-class PlainCLP(AlternatingGroups, CLP):
-    pass
-
-
-class PlainGLIF(AlternatingGroups, GLIF):
-    pass
-
-
-class PlainForest(AlternatingGroups, RandomForest):
-    pass
-
-
-class PlainNeighbours(AlternatingGroups, NearestNeighbours):
-    pass
-
-
-class PlainWideNetwork(AlternatingGroups, WideNetwork):
-    pass
-
-
-class PlainLogisticCV(AlternatingGroups, LogisticCV):
-    pass
-
-
-class PlainNoisyUnconstrained(AlternatingGroups, NoisyGroupsUnconstrained):
-    pass
-
-
-class PlainNaive(AlternatingGroups, NoisyGroupsNaive):
-    pass
-
-
 class PlainDRO(AlternatingGroups, NoisyGroupsDRO):
     pass
 
 
-class PlainSoft(AlternatingGroups, NoisyGroupsSoft):
-    pass
-
-
-class PlainIdeal(AlternatingGroups, NoisyGroupsIdeal):
-    pass
-
-
-class PlainFAD(AlternatingGroups, FAD):
-    pass
-
-
-class PlainCUMA(AlternatingGroups, CUMA):
-    pass
-
-
-class PlainROAD(AlternatingGroups, ROAD):
-    pass
-
-
-class PlainBROAD(AlternatingGroups, BROAD):
+class PlainSenSeI(AlternatingGroups, SenSeI):
     pass
 
 
 QUICK_SEARCH = {"n_subspace_steps": 2, "n_full_steps": 1}
-CHECKED = [
-    PlainLogistic(),
-    PlainUnconstrained(batch_size=32, n_epochs=10),
-    PlainAdversarial(batch_size=32, n_epochs=10),
-    PlainFAD(batch_size=32, n_epochs=10),
-    PlainCUMA(batch_size=32, n_epochs=10),
+CHECKED = [  # one of each way to fit and to predict
     PlainROAD(batch_size=32, n_epochs=10),
-    PlainBROAD(batch_size=32, n_epochs=10),
     PlainFairLogLoss(),
-    PlainFairLogLossCV(cv=2),
     PlainReductions(max_iter=2),
-    PlainGridReductions(grid_size=5),
-    PlainReweighing(),
-    PlainCovariance(),
-    PlainHardt(),
     PlainRuleList(tolerance=1.0, n_samples=3, max_prefixes=50),
-    PlainNoisyUnconstrained(learning_rate=0.1, max_iter=300),
-    PlainNaive("demographic_parity", learning_rate=0.1, max_iter=300),
     PlainDRO(
         "demographic_parity", tv_radius=0.01, slack=0.5, learning_rate=0.1, max_iter=300
     ),
-    PlainSoft(
-        "demographic_parity",
-        noise_level=0.01,
-        slack=0.5,
-        learning_rate=0.1,
-        max_iter=300,
-    ),
-    PlainIdeal("demographic_parity", slack=0.5, learning_rate=0.1, n_rounds=6),
-    PlainForest(n_estimators=10),
-    PlainNeighbours(),
-    PlainWideNetwork(batch_size=32, n_epochs=10),
-    PlainLogisticCV(),
     PlainSenSeI(batch_size=32, n_epochs=10, fairness_weight=0.001, **QUICK_SEARCH),
-    PlainSenSR(batch_size=32, n_epochs=10, **QUICK_SEARCH),
-    PlainCLP(batch_size=32, n_epochs=10, fairness_weight=0.001),
-    PlainGLIF(batch_size=32, n_epochs=10, fairness_weight=0.1),
 ]
 
 
-def known_limits(estimator):
-    """What fairlearn cannot fit: data of this check in which groups tell outcomes."""
-    if isinstance(estimator, GridReductions):
-        return {"check_estimators_dtypes": "all weights are 0"}
-    if isinstance(estimator, HardtLogistic):
-        return {"check_estimators_dtypes": "each group has one outcome"}
-    return {}
-
-
-@parametrize_with_checks(CHECKED, expected_failed_checks=known_limits)
+@parametrize_with_checks(CHECKED)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
-def test_every_method_of_the_catalog_goes_through_these_checks():
-    checked = {type(estimator).__bases__[1] for estimator in CHECKED}
-    assert checked == {method.estimator_class() for method in CATALOG.values()}
+def test_every_family_of_the_catalog_has_one_that_goes_through_these_checks():
+    def family(cls):
+        return cls.__module__.split(".")[2]
+
+    checked = {family(type(estimator).__bases__[1]) for estimator in CHECKED}
+    families = {family(method.estimator_class()) for method in CATALOG.values()}
+    assert checked == families
 
 
 @pytest.fixture(scope="module")
@@ -257,24 +116,6 @@ def data():
 
 def weights(model):
     return np.concatenate([w.ravel() for w in model.network_.arrays().values()])
-
-
-@pytest.mark.parametrize("cls", [AdversarialDebiasing, ROAD, BROAD])
-@pytest.mark.parametrize("chunk", [128, 384])
-def test_a_model_in_a_stack_equals_the_model_alone(cls, chunk, data, monkeypatch):
-    X, y, s = data
-    monkeypatch.setattr("fairdash.methods.network.classifier.CACHED_ROWS", chunk)
-    points = [{"fairness_weight": lam} for lam in (0, 0.5, 2, 5)]
-    if cls is not AdversarialDebiasing:
-        points = [{**p, "tau": 0.1 + i} for i, p in enumerate(points)]
-    together = cls(**FEW).fit_many(points, X, y, sensitive_features=s)
-    for point, model in zip(points, together, strict=True):
-        alone = cls(**FEW, **point).fit(X, y, sensitive_features=s)
-        np.testing.assert_array_equal(weights(model), weights(alone))
-        pd.testing.assert_frame_equal(model.history_, alone.history_, check_exact=True)
-        assert model.get_params()["fairness_weight"] == point["fairness_weight"]
-        if alone.ratio_ is not None:
-            np.testing.assert_array_equal(model.ratio_, alone.ratio_)
 
 
 def test_points_with_different_seeds_or_networks_go_to_different_stacks(data):
@@ -301,21 +142,6 @@ def test_weight_zero_is_the_unconstrained_network(data):
     for cls in (AdversarialDebiasing, ROAD, BROAD):
         free = cls(fairness_weight=0, **FEW).fit(X, y, sensitive_features=s)
         np.testing.assert_allclose(weights(free), weights(plain), atol=1e-6)
-
-
-def test_the_gap_shrinks_as_the_fairness_weight_grows(data):
-    X, y, s = data
-    settings = {"n_epochs": 40, "batch_size": 128, "random_state": 0}
-    points = [{"fairness_weight": lam} for lam in (0, 2, 20)]
-    models = AdversarialDebiasing(**settings).fit_many(
-        points, X, y, sensitive_features=s
-    )
-    gaps = []
-    for model in models:
-        score = model.decision_function(X)
-        gaps.append(abs(score[s == "a"].mean() - score[s == "b"].mean()) / score.std())
-    assert gaps == sorted(gaps, reverse=True)
-    assert gaps[-1] < 0.5 * gaps[0]
 
 
 def test_logistic_equals_scikit_learn(data):
@@ -348,16 +174,6 @@ def test_two_groups_and_more_train_and_predict(data):
     assert np.isfinite(model.decision_function(X)).all()
     first = model.history_["adversary_loss"][0]
     assert first == pytest.approx(np.log(3), abs=0.15)
-
-
-def test_classes_keep_their_labels(data):
-    X, y, s = data
-    named = np.array(["no", "yes"])[y]
-    model = Unconstrained(**FEW).fit(X, named, sensitive_features=s)
-    assert set(model.predict(X)) <= {"no", "yes"}
-    assert (model.predict_proba(X)[:, 1] > 0.5).tolist() == (
-        model.predict(X) == "yes"
-    ).tolist()
 
 
 class Recorder:
@@ -426,12 +242,8 @@ def test_works_in_a_pipeline_with_metadata_routing(data):
         ({"constraints": "parity"}, "`constraints` must be one of"),
         ({"fairness_weight": -1}, "`fairness_weight` must be a finite number >= 0"),
         ({"tau": 0}, "`tau` must be a finite number > 0"),
-        ({"n_ratio_steps": 0}, "`n_ratio_steps` must be a whole number from 1 to"),
         ({"n_epochs": 2.5}, "`n_epochs` must be a whole number"),
-        ({"normalisation": "none"}, "`normalisation` must be one of"),
-        ({"ratio_layers": "huge"}, "`ratio_layers` must be one of"),
         ({"adversary_layers": (8, 0)}, "`adversary_layers` must be a whole number"),
-        ({"device": "tpu"}, "`device` must be one of"),
     ],
 )
 def test_bad_parameters_name_the_parameter(params, message, data):

@@ -137,12 +137,6 @@ def test_the_predictors_gradient_is_that_of_the_loss(
             np.testing.assert_allclose(of_b[i, 0], b.grad, atol=1e-10)
 
 
-def test_a_linear_predictor_has_no_hidden_layer_to_read():
-    X, y = np.eye(8), np.arange(8) % 2
-    with pytest.raises(ValueError, match="`predictor_layers` has no hidden layer"):
-        FAD(predictor_layers="simple").fit(X, y, sensitive_features=y[::-1])
-
-
 def test_without_the_new_term_it_is_fad_and_with_it_curvatures_come_closer():
     rng = np.random.default_rng(0)
     s = rng.integers(2, size=400)

@@ -15,9 +15,7 @@ from fairdash.methods import (
     TruncatedLogistic,
     fair_log_loss_multiplier,
 )
-from fairdash.methods.log_loss.saddle import Saddle
 from fairdash.methods.log_loss.truncation import play
-from methods.stopping import StopAt
 
 CONSTRAINTS = ["demographic_parity", "equalized_odds", "true_positive_rate_parity"]
 KINDS = [
@@ -62,21 +60,6 @@ def problem(seed):
     return X, y, s, 10 ** rng.uniform(-5, 0)
 
 
-def game(seed, constraints):
-    """The saddle function of a random problem, and a place in it."""
-    X, y, s, alpha = problem(seed)
-    model = FairLogLoss(constraints, alpha=alpha).fit(X, y, sensitive_features=s)
-    from fairdash.methods.log_loss.truncation import bounds, scales
-
-    scale = scales(y, s, np.unique(s), constraints)[y, s]
-    bound = bounds(y.astype(float), constraints, s.max() + 1)
-    design = np.column_stack([X, np.ones(len(X))])
-    saddle = Saddle(design, y.astype(float), scale, bound, alpha)
-    rng = np.random.default_rng(seed)
-    theta = np.append(model.coef_, model.intercept_) + rng.normal(size=X.shape[1] + 1)
-    return saddle, theta, rng.uniform(-bound, bound) / 2
-
-
 def test_the_multiplier_of_the_certified_case():
     multiplier = fair_log_loss_multiplier(E1, E0, 9)
     assert multiplier == pytest.approx(1400 / 1521, abs=1e-12)
@@ -89,12 +72,9 @@ def test_the_multiplier_of_the_certified_case():
     np.testing.assert_allclose(two.q, [0.20236686390532543, 0, 0, 0, 0], atol=1e-12)
 
 
-def test_swapped_cells_swap_the_sign_of_the_multiplier():
-    assert fair_log_loss_multiplier(E0, E1, 9) == -fair_log_loss_multiplier(E1, E0, 9)
-
-
-def test_equal_means_need_no_multiplier():
+def test_swapped_cells_swap_the_sign_and_equal_means_need_no_multiplier():
     assert fair_log_loss_multiplier([0.3, 0.5, 0.7], [0.4, 0.6], 5) == 0
+    assert fair_log_loss_multiplier(E0, E1, 9) == -fair_log_loss_multiplier(E1, E0, 9)
 
 
 @given(
@@ -140,41 +120,9 @@ def test_the_certified_optimum_on_the_kink():
     assert model.kkt_residual_ < 1e-11
 
 
-@pytest.mark.parametrize("constraints", CONSTRAINTS)
-@pytest.mark.parametrize("seed", [0, 2, 4, 5])
-def test_derivatives_agree_with_finite_differences(seed, constraints):
-    saddle, theta, multiplier = game(seed, constraints)
-    here = saddle.at(theta, multiplier)
-    h = 1e-6
-
-    def along(values, i):
-        step = np.zeros_like(values)
-        step[i] = h
-        return values - step, values + step
-
-    for i in range(len(theta)):
-        low, high = (saddle.at(t, multiplier) for t in along(theta, i))
-        assert here.slope[i] == pytest.approx(
-            (high.value - low.value) / 2 / h, abs=1e-7
-        )
-    for j in range(len(multiplier)):
-        low, high = (saddle.at(theta, lam) for lam in along(multiplier, j))
-        assert here.gap[j] == pytest.approx((high.value - low.value) / 2 / h, abs=1e-7)
-    # by Newton's equations, the step undoes slope and gap to first order
-    step = here.newton(damping=0)
-    ahead = saddle.at(theta + h * step.theta, multiplier + h * step.multiplier)
-    size = 1 + np.abs(step.theta).max() + np.abs(step.multiplier).max()
-    np.testing.assert_allclose(
-        (ahead.slope - here.slope) / h, -here.slope, atol=1e-5 * size**2
-    )
-    np.testing.assert_allclose(
-        (ahead.gap - here.gap) / h, -here.gap, atol=1e-5 * size**2
-    )
-
-
 @pytest.mark.parametrize("kind", range(len(KINDS)), ids=KINDS)
 def test_random_problems_are_solved_or_a_warning_says_why(kind):
-    for seed in range(kind, 500, len(KINDS)):
+    for seed in range(kind, 210, len(KINDS)):  # every kind with three groups too
         X, y, s, alpha = problem(seed)
         for constraints in CONSTRAINTS:
             model = FairLogLoss(constraints, alpha=alpha)
@@ -183,7 +131,7 @@ def test_random_problems_are_solved_or_a_warning_says_why(kind):
 
 
 @pytest.mark.parametrize("constraints", CONSTRAINTS[::2])
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 7])
+@pytest.mark.parametrize("seed", [0, 1, 2, 5])
 def test_the_optimum_is_that_of_a_search_written_from_the_definitions(
     seed, constraints
 ):
@@ -224,9 +172,11 @@ def test_the_optimum_is_that_of_a_search_written_from_the_definitions(
     assert model.history_["loss"][0] >= best - 1e-5
 
 
+@pytest.mark.parametrize(("seed", "n_groups"), [(0, 2), (14, 3)])
 @pytest.mark.parametrize("constraints", CONSTRAINTS)
-def test_the_constraint_holds_on_the_training_rows(constraints):
-    X, y, s, _ = problem(14)
+def test_the_constraint_holds_on_the_training_rows(constraints, seed, n_groups):
+    X, y, s, _ = problem(seed)
+    assert s.max() + 1 == n_groups
     model = FairLogLoss(constraints).fit(X, y, sensitive_features=s)
     truth = np.empty(len(y))
     for outcome in (0, 1):
@@ -240,17 +190,8 @@ def test_the_constraint_holds_on_the_training_rows(constraints):
     }[constraints]
     for given_outcome in outcomes:
         cell = np.isin(y, given_outcome)
-        means = [truth[cell & (s == group)].mean() for group in (0, 1)]
-        assert means[0] == pytest.approx(means[1], abs=1e-9)
-
-
-def test_three_groups_have_equal_mean_probabilities():
-    X, y, s, _ = problem(4)
-    assert s.max() == 2
-    model = FairLogLoss().fit(X, y, sensitive_features=s)
-    p = model.predict_proba(X, sensitive_features=s)[:, 1]
-    assert model.multiplier_.shape == (2,)
-    assert np.ptp([p[s == group].mean() for group in range(3)]) < 1e-9
+        means = [truth[cell & (s == group)].mean() for group in range(n_groups)]
+        assert np.ptp(means) < 1e-9
 
 
 def test_a_path_over_alpha_equals_models_fitted_alone():
@@ -293,27 +234,6 @@ def test_where_both_answers_of_q_are_certain_the_plain_score_decides():
     mixed = rule.mixture(np.zeros(2), np.array([0, 1]))
     assert mixed.q.tolist() == [0.5, 0.5]
     assert mixed.p[0] == pytest.approx(0.5 / 3 + 0.5 * 2 / 3)
-
-
-def test_answers_given_the_outcome_are_those_of_its_pull():
-    pulls = np.array([[0.0, -2.0], [1.5, 0.5]])
-    rule = TruncatedLogistic(np.ones(1), 0.0, pulls, np.zeros(2))
-    margin = np.linspace(-3, 3, 9)
-    np.testing.assert_array_equal(rule.given(margin, 0, 0).p, expit(margin))
-    answers = rule.given(margin, 1, 0)
-    np.testing.assert_allclose(answers.p, np.minimum(expit(margin), 1 / 1.5))
-    p = answers.p
-    np.testing.assert_allclose(answers.q, p * (1 + 1.5 * (1 - p)), atol=1e-12)
-
-
-def test_a_stored_model_predicts_the_same():
-    X, y, s, _ = problem(0)
-    model = FairLogLoss("equalized_odds").fit(X, y, sensitive_features=s)
-    again = TruncatedLogistic.from_arrays(model.network_.arrays())
-    margin = again.margins(X, s)
-    np.testing.assert_array_equal(
-        again.mixture(margin, s).p, model.predict_proba(X, sensitive_features=s)[:, 1]
-    )
 
 
 @pytest.mark.parametrize("constraints", CONSTRAINTS)
@@ -384,20 +304,6 @@ def test_an_unseen_group_is_named_and_one_group_alone_is_predicted():
         model.predict(X, sensitive_features=names)
 
 
-@pytest.mark.parametrize(
-    "params, message",
-    [
-        ({"constraints": "parity"}, "`constraints` must be one of"),
-        ({"alpha": 0}, "`alpha` must be a finite number > 0"),
-        ({"max_iter": 0}, "`max_iter` must be a whole number from 1 to"),
-    ],
-)
-def test_bad_parameters_name_the_parameter(params, message):
-    X, y, s, _ = problem(0)
-    with pytest.raises(ValueError, match=message):
-        FairLogLoss(**params).fit(X, y, sensitive_features=s)
-
-
 def test_an_empty_cell_names_group_and_outcome():
     X, y, s, _ = problem(0)
     y = np.where(s == 1, 0, y)
@@ -407,14 +313,3 @@ def test_an_empty_cell_names_group_and_outcome():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         FairLogLoss().fit(X, y, sensitive_features=s)
-
-
-def test_a_callback_ends_a_path_between_two_steps():
-    X, y, s, _ = problem(0)
-    stop = StopAt(4)
-    model = FairLogLoss()
-    model.set_callbacks(stop)
-    points = [{"alpha": alpha} for alpha in (0.5, 0.1, 0.01)]
-    models = model.fit_many(points, X, y, sensitive_features=s)
-    assert stop.seen == 4
-    assert not hasattr(models[-1], "coef_")

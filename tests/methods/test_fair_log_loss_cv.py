@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from fairdash.methods import CATALOG, FairLogLoss, FairLogLossCV
-from fairdash.sweep import SweepSpec, run_sweep
 
 ALPHAS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
@@ -75,35 +73,12 @@ def test_rows_alone_in_their_cell_are_never_held_out(data):
         )
 
 
-def test_the_choice_is_reproducible_and_a_single_fold_refused(data):
-    X, y, s = data
-    model = FairLogLossCV(cv=2, random_state=1)
-    first = model.fit(X, y, sensitive_features=s).losses_
-    again = clone(model).fit(X, y, sensitive_features=s).losses_
-    np.testing.assert_array_equal(first, again)
-    with pytest.raises(ValueError, match="`cv` must be a whole number from 2 to"):
-        FairLogLossCV(cv=1).fit(X, y, sensitive_features=s)
-
-
 def test_it_is_of_the_catalog_and_its_penalty_is_no_parameter():
     method = CATALOG["fair_log_loss_cv"]
     assert "alpha" not in {one.name for one in method.params}
     assert method.stackable() == ()
     with pytest.raises(ValueError, match="has no parameter `alpha`"):
         method.check_names({"alpha": 0.1})
-
-
-def test_a_sweep_has_it_beside_the_penalties_it_chooses_from():
-    methods = [
-        {"method": "fair_log_loss", "params": {"alpha": list(ALPHAS)}},
-        {"method": "fair_log_loss_cv"},
-    ]
-    spec = SweepSpec.model_validate({"data": {"sample": "hiring"}, "methods": methods})
-    table = run_sweep(spec).set_index("method")
-    found = ["test_accuracy", "test_demographic_parity_difference", "validation_auc"]
-    tried = table.loc["fair_log_loss", found].to_numpy()
-    chosen = table.loc["fair_log_loss_cv", found].to_numpy()
-    assert 1 <= (tried == chosen).all(1).sum() < len(ALPHAS)
 
 
 def test_the_folds_are_solved_as_the_model_is(data):

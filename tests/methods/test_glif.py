@@ -92,44 +92,6 @@ def test_what_is_stored_predicts_the_same_and_many_classes_are_smoothed(data, mo
     assert many.network_.outputs_there.shape == (300, 3)
 
 
-class Seen:
-    """A callback that keeps what training shows of a stack after every epoch."""
-
-    def __init__(self):
-        self.shown = []
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-        stack = getattr(fitted_estimator, "stack_", None)
-        if stack is not None:
-            own = stack._trainer.predictor.n_models
-            self.shown.append((own, stack.points, stack.logits(np.zeros((2, 5)))))
-
-
-def test_one_network_is_trained_for_all_weights_and_shown_for_each(data):
-    X, y, s = data
-    seen = Seen()
-    one = GLIF(n_epochs=2, random_state=0).set_callbacks(seen)
-    points = [{"fairness_weight": w, "n_neighbors": k} for w in (1, 9) for k in (3, 8)]
-    many = one.fit_many(points, X, y, sensitive_features=s)
-    assert [(own, shown) for own, shown, _ in seen.shown] == [(1, [0, 1, 2, 3])] * 2
-    for _, _, logits in seen.shown:
-        assert logits.shape == (4, 2)
-        assert (logits == logits[0]).all()
-    assert len({id(model.network_.network) for model in many}) == 1
-    assert [len(model.history_) for model in many] == [2] * 4
-    settings = [model.network_.settings.tolist() for model in many]
-    assert settings == [[1, 3], [1, 8], [9, 3], [9, 8]]
-
-
 def test_fewer_rows_than_neighbours_are_all_neighbours(data):
     X, y, s = data
     few = GLIF(n_neighbors=100, n_epochs=2, random_state=0)

@@ -95,7 +95,7 @@ def test_the_best_list_is_found(constraints, seed, tolerance, m):
     assert reached == pytest.approx(best, abs=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.05, 0.2]), st.booleans())
 def test_a_list_is_fair_on_all_rows_and_on_every_half(seed, tolerance, odds):
     X, y, group = small_table(seed, n=200)
@@ -111,23 +111,6 @@ def test_a_list_is_fair_on_all_rows_and_on_every_half(seed, tolerance, odds):
     for rows in [np.ones(len(X), bool), *halves]:
         assert gap(decided[rows], y[rows], group[rows], odds) <= tolerance + 1e-12
     assert model.bound_ <= model.objective_ <= min(y.mean(), 1 - y.mean()) + 1e-12
-
-
-def test_samples_make_a_list_fair_where_all_rows_alone_do_not():
-    """A list fair on all rows by chance is not fair on each of their halves."""
-    X, y, group = small_table(7, n=300)
-    how = {"tolerance": 0.06, "max_prefixes": 300, "random_state": 0}
-    plain, robust = (
-        RobustFairCORELS(n_samples=m, **how).fit(X, y, sensitive_features=group)
-        for m in (0, 30)
-    )
-    halves = np.random.RandomState(0).random((30, len(X))) < 0.5
-    worst = [
-        max(gap(model.predict(X)[rows], y[rows], group[rows], False) for rows in halves)
-        for model in (plain, robust)
-    ]
-    assert worst[0] > 0.06 >= worst[1]
-    assert robust.objective_ >= plain.objective_
 
 
 @pytest.mark.parametrize("job", ["a=b", "c (d)"])

@@ -56,19 +56,6 @@ def test_training_equals_autograd_and_torch_adam(shared, sizes):
             np.testing.assert_allclose(ours, theirs.weight.detach().T, atol=2e-6)
 
 
-def test_all_models_start_alike_and_within_the_documented_bounds():
-    stack = make(4)
-    first, *others = stack.networks()
-    for other in others:
-        for a, b in zip(first.weights, other.weights, strict=True):
-            np.testing.assert_array_equal(a, b)
-    for weight, bias in zip(first.weights, first.biases, strict=True):
-        bound = len(weight) ** -0.5
-        assert np.abs(weight).max() <= bound
-        assert np.abs(bias).max() <= bound
-        assert np.abs(weight).max() > 0.5 * bound
-
-
 def test_predict_equals_forward_and_the_numpy_network():
     stack = make(2)
     inputs = torch.randn(50, 5)

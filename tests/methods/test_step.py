@@ -106,28 +106,6 @@ def test_two_steps_equal_an_independent_computation(
             assert np.abs(after - flat_numpy(net.start)).max() > 1.5 * rate
 
 
-@pytest.mark.parametrize("method", ["road", "broad"])
-def test_weights_average_to_one_in_each_group_at_every_step(method, monkeypatch):
-    _, _, s, batch = make_rows(3)
-    models = [CLASSES[method](tau=tau) for tau in (0.01, 0.3)]
-    trainer = models[0]._trainer_class(
-        models, batch, seeds=[1, 2, 3], device=torch.device("cpu")
-    )
-    seen = []
-    fit_ratio = trainer.fit_ratio
-    monkeypatch.setattr(
-        trainer, "fit_ratio", lambda *a: seen.append(fit_ratio(*a)) or seen[-1]
-    )
-    with torch.no_grad():
-        for _ in range(20):
-            trainer.step(batch)
-    assert len(seen) == 20
-    for log_ratio in seen:
-        for group in range(3):
-            means = log_ratio.exp()[:, s == group].mean(1)
-            torch.testing.assert_close(means, torch.ones(2), rtol=0, atol=1e-9)
-
-
 def test_road_with_a_very_large_tau_is_zhang():
     _, _, _, batch = make_rows(2)
 

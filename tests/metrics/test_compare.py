@@ -29,9 +29,8 @@ def literal_bootstrap(rows, metrics, n_resamples, seed):
     return pd.DataFrame(differences)
 
 
-@pytest.mark.parametrize("fixture", ["rows", "rows_of_three_groups"])
-def test_the_interval_equals_that_of_resampled_rows(fixture, request):
-    rows = request.getfixturevalue(fixture)
+def test_the_interval_equals_that_of_resampled_rows(rows_of_three_groups):
+    rows = rows_of_three_groups
     table = compare(
         rows.y, *rows.y_pred[:2], **rows.where, min_size=60, n_resamples=4000
     ).set_index("metric")
@@ -58,26 +57,6 @@ def test_a_model_does_not_differ_from_itself_and_swapping_turns_the_sign(rows):
     back = compare(rows.y, *rows.y_pred[1::-1], **rows.where, n_resamples=1000)
     assert np.allclose(there["difference"], -back["difference"])
     assert np.allclose(there["low"], -back["high"], atol=0.02)
-
-
-def test_a_clear_gain_excludes_zero(rows):
-    table = compare(rows.y, rows.y, rows.y_pred[0], **rows.where).set_index("metric")
-    assert table.loc["accuracy", "low"] > 0
-
-
-def test_without_subgroups_worst_1_di_is_nan(rows):
-    table = compare(rows.y, *rows.y_pred[:2], sensitive_features=rows.group)
-    worst = table.set_index("metric").loc["worst_1_di"]
-    assert worst.isna().all()
-    assert table.set_index("metric").drop("worst_1_di").notna().all(axis=None)
-
-
-def test_pairing_narrows_the_interval_of_similar_models(rows):
-    almost = rows.y_pred[0].copy()
-    almost[:5] = 1 - almost[:5]
-    near = compare(rows.y, almost, rows.y_pred[0], **rows.where)
-    far = compare(rows.y, rows.y_pred[1], rows.y_pred[0], **rows.where)
-    assert ((near["high"] - near["low"]) < (far["high"] - far["low"])).all()
 
 
 def test_models_that_are_equally_unfair_are_hardly_ever_told_apart():
@@ -121,12 +100,6 @@ def test_weighted_changes_are_of_rows_repeated_and_their_spread_of_weighted_rows
     same = compare(rows.y, *two, **rows.where, n_resamples=4000, sample_weight=ones)
     np.testing.assert_allclose(same["low"], plain["low"], atol=0.01)
     np.testing.assert_allclose(same["high"], plain["high"], atol=0.01)
-
-
-@pytest.mark.parametrize("wrong", [{"n_resamples": 0}, {"confidence": 1.5}])
-def test_bad_settings_are_refused(rows, wrong):
-    with pytest.raises(ValueError):
-        compare(rows.y, *rows.y_pred[:2], **rows.where, **wrong)
 
 
 @given(st.lists(st.tuples(st.integers(-1, 3), *[st.integers(0, 1)] * 4), min_size=1))

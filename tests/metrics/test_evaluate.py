@@ -78,23 +78,6 @@ def test_the_interval_of_worst_1_di_is_that_of_a_maximum(rows):
     assert row["worst_1_di_high"] == pytest.approx(use["ci_high"].max())
 
 
-def test_many_models_at_once_equal_each_alone(rows):
-    together = evaluate(rows.y, rows.scores, **rows.where)
-    alone = [evaluate(rows.y, scores, **rows.where) for scores in rows.scores]
-    pd.testing.assert_frame_equal(together, pd.concat(alone, ignore_index=True))
-
-
-def test_without_subgroups_local_figures_are_nan_and_the_rest_is_the_same(rows):
-    without = evaluate(rows.y, rows.scores, sensitive_features=rows.group)
-    full = evaluate(rows.y, rows.scores, **rows.where)
-    assert without.columns.tolist() == full.columns.tolist()
-    local = [name for name in full if name.startswith(("worst", "n_sub", "n_est"))]
-    rest = full.columns.difference(local)
-    pd.testing.assert_frame_equal(without[rest], full[rest])
-    assert without.filter(like="worst").isna().all(axis=None)
-    assert (without[["n_subgroups", "n_estimable"]] == 0).all(axis=None)
-
-
 def test_a_model_that_says_1_for_everybody_is_fair_but_not_ranked(rows):
     ones = np.ones(len(rows.y), dtype=np.float32)
     row = evaluate(rows.y, ones, **rows.where).iloc[0]

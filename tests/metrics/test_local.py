@@ -7,7 +7,6 @@ import pytest
 from fairdash.metrics import (
     demographic_parity_difference,
     gap_interval,
-    local_cells,
     local_di,
     subgroup_rates,
     wilson_interval,
@@ -87,18 +86,6 @@ def test_one_subgroup_of_all_rows_is_the_global_difference(rows):
     assert one["local_di"].item() == pytest.approx(expected)
 
 
-def test_many_models_at_once_equal_each_alone(rows):
-    together = local_di(rows.y_pred, **rows.where)
-    for model, y_pred in enumerate(rows.y_pred):
-        alone = local_di(y_pred, **rows.where)
-        slice_ = together[together["model"] == model].drop(columns="model")
-        pd.testing.assert_frame_equal(slice_, alone)
-    cells = local_cells(**rows.where)
-    for k in (1, 2, 3):
-        alone = [worst_k_di(local_di(p, **rows.where), k) for p in rows.y_pred]
-        assert np.allclose(cells.worst_k_di(rows.y_pred, k), alone)
-
-
 def test_worst_k_is_the_mean_of_the_largest_estimable():
     table = pd.DataFrame({"local_di": [0.1, np.nan, 0.4, 0.2]})
     assert worst_k_di(table) == pytest.approx(0.4)
@@ -106,13 +93,6 @@ def test_worst_k_is_the_mean_of_the_largest_estimable():
     assert worst_k_di(table, 3) == pytest.approx(0.7 / 3)
     assert np.isnan(worst_k_di(table, 4))
     assert np.isnan(worst_k_di(table, 5))
-
-
-def test_worst_k_of_several_models_or_of_none_is_refused(rows):
-    with pytest.raises(ValueError, match="holds several models"):
-        worst_k_di(local_di(rows.y_pred, **rows.where))
-    with pytest.raises(ValueError, match="`k` must be a whole number >= 1"):
-        worst_k_di(local_di(rows.y_pred[0], **rows.where), 0)
 
 
 def test_rates_by_cell_carry_their_counts_and_wilson_intervals(rows):
@@ -128,19 +108,6 @@ def test_rates_by_cell_carry_their_counts_and_wilson_intervals(rows):
     assert (table["reason"].iloc[::2].tolist()) == gaps["reason"].tolist()
 
 
-def test_subgroups_of_another_length_are_refused(rows):
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        local_di(
-            rows.y_pred[0],
-            sensitive_features=rows.group,
-            subgroups=rows.subgroup.iloc[:-1],
-        )
-    with pytest.raises(ValueError):
-        local_di(rows.y_pred[0, :-1], **rows.where)
-    with pytest.raises(ValueError, match="`min_size` must be a whole number >= 1"):
-        local_di(rows.y_pred[0], **rows.where, min_size=0)
-
-
 def test_groups_may_come_as_categories_in_any_order(rows):
     names = pd.Series(rows.group).astype(str)
     reverse = sorted(set(names), reverse=True)
@@ -151,14 +118,3 @@ def test_groups_may_come_as_categories_in_any_order(rows):
             for groups in (names, labelled)
         )
         pd.testing.assert_frame_equal(one, two)
-
-
-def test_one_model_counts_as_among_many(rows):
-    local = local_cells(
-        sensitive_features=rows.group,
-        subgroups=rows.subgroup.where(np.arange(len(rows.group)) % 7 > 0),
-    )
-    alone = local.cells.count(rows.y_pred[:1])
-    assert np.array_equal(alone[0], local.cells.count(rows.y_pred)[0])
-    with pytest.raises(ValueError, match="but the groups have"):
-        local.cells.count(rows.y_pred[:, 1:])

@@ -213,7 +213,7 @@ def test_the_interval_of_a_ratio_covers_what_it_should():
     assert 0.93 <= np.mean(inside) <= 0.975
 
 
-@pytest.mark.parametrize("measure", ["accuracy", "calibration", "brier", "auc"])
+@pytest.mark.parametrize("measure", ["calibration", "auc"])
 def test_chance_is_what_shuffling_groups_gives(measure):
     y, p, group, _, part = rows(900, groups=3, seed=11)
     pred = given_to(measure, p)
@@ -233,17 +233,6 @@ def test_chance_is_what_shuffling_groups_gives(measure):
     ours = LocalMeasure.of(measure, y, pred, **asked).noise_floor()
     assert ours.mean == pytest.approx(np.mean(drawn), rel=0.06)
     assert ours.quantile == pytest.approx(np.quantile(drawn, 0.95), rel=0.12)
-
-
-@pytest.mark.parametrize("measure", ["false_positive_rate", "brier"])
-def test_equal_weights_make_nearly_the_same_chance(measure):
-    y, p, group, weight, part = rows(2000)
-    pred = given_to(measure, p)
-    asked = {"sensitive_features": group, "subgroups": part}
-    plain = LocalMeasure.of(measure, y, pred, **asked).noise_floor()
-    asked["sample_weight"] = 0 * weight + 2
-    alike = LocalMeasure.of(measure, y, pred, **asked).noise_floor()
-    assert alike.quantile == pytest.approx(plain.quantile, rel=0.1)
 
 
 @pytest.mark.parametrize("few", ["a", "c"])

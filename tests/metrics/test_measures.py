@@ -8,12 +8,10 @@ from peers import OTHERS, table
 from sklearn.metrics import roc_auc_score
 
 from fairdash.metrics import (
-    MEASURE_NAMES,
     MEASURES,
     SCORE_MEASURES,
     Finding,
     Speech,
-    best_off,
     expected_measure,
     local_measure,
     measure_by_group,
@@ -25,7 +23,7 @@ from fairdash.metrics import (
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("groups", [2, 3, 4, 5])
+@pytest.mark.parametrize("groups", [2, 4])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_values_are_those_of_fairlearn_and_scikit_learn(measure, groups, weighted):
     y, p, group, weight = table(groups=groups, seed=groups, ties=measure == "auc")
@@ -48,23 +46,6 @@ def test_values_are_those_of_fairlearn_and_scikit_learn(measure, groups, weighte
     assert ours["group"].tolist() == frame.by_group.index.tolist()
     np.testing.assert_allclose(ours["value"], frame.by_group, atol=1e-12)
     assert ((ours["ci_low"] < ours["value"]) & (ours["value"] < ours["ci_high"])).all()
-
-
-def test_equal_weights_change_nothing():
-    y, p, group, _ = table()
-    for measure in MEASURES:
-        given = p if measure in SCORE_MEASURES else (p > 0.5).astype(int)
-        plain, weighted = (
-            measure_by_group(
-                measure, y, given, sensitive_features=group, sample_weight=w
-            )
-            for w in (None, np.full(len(y), 2.5))
-        )
-        np.testing.assert_allclose(
-            weighted[["value", "ci_low", "ci_high"]],
-            plain[["value", "ci_low", "ci_high"]],
-            atol=1e-12,
-        )
 
 
 @given(st.data())
@@ -159,23 +140,6 @@ def test_the_cost_of_errors_is_the_mean_of_what_each_costs(seed, ratio, weighted
             "accuracy", y, d, sensitive_features=groups, sample_weight=weight
         )
         np.testing.assert_allclose(found["value"], 1 - right["value"])
-
-
-@pytest.mark.parametrize("ratio", [" 3", " 3:x", " -1:2", " 0:0", " nan:1", " 1:inf"])
-def test_weights_of_errors_that_are_no_numbers_are_refused(ratio):
-    with pytest.raises(ValueError, match="such as 'error_cost 3:1'"):
-        measure_by_group(f"error_cost{ratio}", [0, 1], [1, 1], sensitive_features="ab")
-
-
-def test_an_error_cost_has_words():
-    words = sentence(Finding("error_cost 3:1", None, "women", "men", 0.12, 0.05, 0.2))
-    assert words == (
-        "Wrong decisions cost 0.120 a row more for women than for men (0.050 to 0.200)."
-    )
-    assert MEASURE_NAMES["error_cost 3:1"] == "Error cost 3 : 1"
-    assert best_off("error_cost 3:1", np.array([0.4, 0.3])) == 1
-    with pytest.raises(KeyError):
-        MEASURE_NAMES["error_rate"]
 
 
 def test_an_end_near_zero_keeps_its_sign_and_zero_has_none():

@@ -7,7 +7,6 @@ from scipy.stats import ttest_1samp
 
 from fairdash.metrics import (
     LocalMeasure,
-    evaluate,
     gap_table,
     local_cells,
     local_di,
@@ -42,14 +41,6 @@ def test_mean_spread_and_number_of_seeds_are_those_of_numpy():
     assert np.isnan(plain["auc_sd"])
 
 
-def test_intervals_keep_their_width(rows):
-    one = evaluate(rows.y, rows.scores[0], **rows.where).assign(method="m")
-    three = pd.concat([one] * 3)
-    table = summarise_seeds(three, ["method"])
-    assert table["accuracy_low"].item() == pytest.approx(one["accuracy_low"].item())
-    assert table["worst_1_di_sd"].item() == pytest.approx(0)
-
-
 def test_tables_of_local_di_are_averaged_by_subgroup(rows):
     tables = [local_di(y_pred, **rows.where) for y_pred in rows.y_pred]
     table = summarise_seeds(pd.concat(tables), "subgroup").set_index("subgroup")
@@ -57,11 +48,6 @@ def test_tables_of_local_di_are_averaged_by_subgroup(rows):
     assert np.allclose(table["local_di"], expected[table.index], equal_nan=True)
     assert table.loc["rare", "local_di_seeds"] == 0
     assert table.loc["young", "local_di_seeds"] == 3
-
-
-def test_an_unknown_column_is_refused():
-    with pytest.raises(ValueError, match=r"lack: \['lambda'\]"):
-        summarise_seeds(ROWS, ["method", "lambda"])
 
 
 def estimates_of(y_pred, where, seed=0, **changed):

@@ -69,14 +69,6 @@ def test_missing_values_are_a_value_of_their_own():
     ]  # fmt: skip
 
 
-def test_no_rows_or_no_traits_are_refused():
-    with pytest.raises(ValueError, match="`top` must name at least one row"):
-        traits(FRAME, [])
-    with pytest.raises(ValueError, match="`limit` must be a whole number >= 1"):
-        traits(FRAME, [0], limit=0)
-    assert len(traits(FRAME, [0], limit=2)) == 2
-
-
 def test_large_or_close_numbers_are_named_apart():
     """Amounts, times and years with decimals differ beyond a few digits."""
     seconds = pd.DataFrame({"x": 1_700_000_000 + 37 * np.arange(100)})

@@ -70,9 +70,3 @@ def test_quantiles_by_group_and_epoch_are_those_of_numpy(rows, ratio):
         last[["q05", "q25", "q50", "q75", "q95"]].astype(float), expected
     )
     assert last["mean"] == pytest.approx(ratio[rows.group == "b"].mean())
-
-
-@pytest.mark.parametrize("wrong", [[[1.0]], [], [1.0, -1.0], [1.0, np.nan]])
-def test_weights_that_are_no_weights_are_refused(wrong):
-    with pytest.raises(ValueError, match="`ratio` must be"):
-        effective_rows(wrong)

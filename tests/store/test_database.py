@@ -1,14 +1,11 @@
-import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
-from fairdash.store import _database, home_folder, open_store
+from fairdash.store import home_folder, open_store
 from fairdash.store._database import METADATA
 
 
@@ -20,12 +17,6 @@ def test_migrations_from_nothing_lead_to_the_declared_tables(home):
     store.close()
     assert differences == []
     assert journal == "wal"
-
-
-def test_the_newest_migration_is_the_one_the_store_asks_for():
-    config = Config()
-    config.set_main_option("script_location", "fairdash.store:migrations")
-    assert ScriptDirectory.from_config(config).get_heads() == [_database.NEWEST]
 
 
 def test_a_new_store_may_be_opened_by_many_at_once(home):
@@ -50,9 +41,3 @@ def test_home_is_private_and_follows_the_environment(home, monkeypatch):
     monkeypatch.delenv("FAIRDASH_HOME")
     monkeypatch.setenv("HOME", "/somewhere")
     assert str(home_folder()) == "/somewhere/.fairdash"
-
-
-def test_another_database_can_be_named(home):
-    url = f"sqlite:///{home / 'other.db'}"
-    open_store(url=url).close()
-    assert sorted(os.listdir(home)) == ["migrate.lock", "other.db"]

@@ -1,6 +1,5 @@
 """A database that is locked, damaged, full or newer says so in a sentence."""
 
-import errno
 import os
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ from typer.testing import CliRunner
 
 from fairdash.cli import app
 from fairdash.jobs import finished_file, unpack_runs
-from fairdash.store import StoreError, _database, open_store, trouble
+from fairdash.store import StoreError, _database, open_store
 from fairdash.store._database import METADATA
 
 CONFIG = Config()
@@ -119,15 +118,6 @@ def test_a_full_disk_says_so_and_what_stood_stands(store, table):
         store.add_dataset(table, ROLES, "P" * 100_000)
     assert store.datasets() == []
     assert [record.sha256 for record in store.tables()] == [table]
-
-
-@pytest.mark.parametrize("code", ["ENOSPC", "EROFS"])
-def test_a_file_that_cannot_be_written_is_known_too(code):
-    error = OSError(getattr(errno, code), "no", "/home/someone/x")
-    assert "/home" not in trouble(error)
-    assert trouble(error).endswith(".")
-    assert trouble(OSError("a timeout")) is None
-    assert trouble(ValueError("no")) is None
 
 
 def test_a_newer_store_is_refused_and_left_as_it_is(home, store):

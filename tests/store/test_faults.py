@@ -117,18 +117,6 @@ def test_what_is_damaged_can_be_deleted(home, store, artifact, run):
     assert not [*home.glob("scores/*/*"), *home.glob("reports/*/*")]
 
 
-def test_half_an_upload_of_a_killed_process_goes(home, store, table):
-    half = home / "tables" / ".writing-1"
-    half.mkdir()
-    (half / "table.parquet").write_bytes(b"names of people")
-    store.tidy()
-    assert half.exists()  # whoever writes it may be alive
-    os.utime(half, (0, 0))
-    store.tidy()
-    assert not half.exists()
-    assert len(store.table(table)) == 100
-
-
 @pytest.mark.parametrize(
     ("name", "read"),
     [

@@ -13,13 +13,11 @@ from toys import ROLES, Question, people_csv
 from fairdash.store import StoreError, User, UserStore, open_store
 
 
-@pytest.fixture(params=["s3", "memory", "file"])
+@pytest.fixture(params=["s3", "file"])
 def address(request, tmp_path):
     if request.param == "s3":
         return request.getfixturevalue("bucket")
-    if request.param == "file":
-        return f"file://{tmp_path}/files"
-    return f"memory://{uuid4().hex}"
+    return f"file://{tmp_path}/files"
 
 
 @pytest.fixture

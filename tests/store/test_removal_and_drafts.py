@@ -1,10 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from toys import ROLES, Question, people_csv
+from toys import ROLES, Question
 
 from fairdash.datasets import Cut, Remedy, Subgroups, apply_remedy
-from fairdash.store import Draft, Store, open_store
+from fairdash.store import Draft, open_store
 
 
 def add_run(store, dataset_id, name):
@@ -67,13 +67,6 @@ def test_a_draft_survives_reopening_and_can_be_dropped(store):
     again.close()
 
 
-def test_a_draft_of_another_version_is_no_draft(store):
-    store.keep_draft("abc", Draft(ROLES, Subgroups()))
-    path = store.home / "drafts" / "abc.json"
-    path.write_text(path.read_text().replace('"target"', '"outcome_column"'))
-    assert store.draft("abc") is None
-
-
 def test_all_that_is_kept_is_listed_with_its_size_and_removed(store, table):
     dataset_id = store.add_dataset(table, ROLES, "People")
     run = finished_run(store, dataset_id)
@@ -103,15 +96,6 @@ def test_all_that_is_kept_is_listed_with_its_size_and_removed(store, table):
     assert store.kept() == []
     assert run not in [record.id for record in store.runs()]
     assert on_disk(tables, artifacts) == 0
-
-
-def test_a_home_folder_may_be_named_by_its_text(tmp_path):
-    opened = Store(str(tmp_path / "home"))
-    digest = opened.add_table(people_csv(100), "people.csv")
-    opened.close()
-    again = open_store(str(tmp_path / "home"))
-    assert [record.sha256 for record in again.tables()] == [digest]
-    again.close()
 
 
 def test_a_message_names_no_path_of_the_machine(store):

@@ -112,14 +112,6 @@ def test_the_end_of_a_run_writes_its_summary(store, dataset_id):
     assert record.created <= record.started <= record.finished
 
 
-def test_only_open_runs_are_driven(store, dataset_id):
-    one, two = (add_run(store, dataset_id, key) for key in "ab")
-    store.set_status(one, "cancelled")
-    assert [run.id for run in store.open_runs()] == [two]
-    assert [run.id for run in store.runs()] == [two, one]
-    assert store.runs(dataset_id="other") == []
-
-
 def test_the_newest_run_that_asked_for_a_trial_is_found(store, dataset_id):
     add_run(store, dataset_id, "a", "b")
     newer = add_run(store, dataset_id, "b")
@@ -127,21 +119,6 @@ def test_the_newest_run_that_asked_for_a_trial_is_found(store, dataset_id):
     assert store.run_of("a").id != newer
     with pytest.raises(ValueError, match="No run asked"):
         store.run_of("c")
-
-
-def test_what_was_heard_of_a_trial_can_be_forgotten(store, dataset_id):
-    run_id = add_run(store, dataset_id, "a", "b")
-    store.put_progress([event("a", 3), event("b", 5)])
-    store.forget_progress(["a"])
-    heard = [trial.progress for trial in store.snapshot(run_id).trials]
-    assert heard[0] is None
-    assert heard[1].epoch == 5
-
-
-def test_a_run_can_be_renamed(store, dataset_id):
-    run_id = add_run(store, dataset_id, "a")
-    store.rename_run(run_id, "Final")
-    assert store.run(run_id).name == "Final"
 
 
 def test_deleting_a_run_spares_what_another_run_uses(store, dataset_id):
@@ -160,13 +137,6 @@ def test_deleting_a_run_spares_what_another_run_uses(store, dataset_id):
     assert store.snapshot(two).trials[0].progress is not None
     with pytest.raises(ValueError, match="no run"):
         store.snapshot(one)
-
-
-def test_an_artifact_says_when_it_was_written(store):
-    assert store.artifact("abc").written() is None
-    before = time.time()
-    write(store.artifact("abc"), key="abc")
-    assert before - 2 <= store.artifact("abc").written() <= time.time()
 
 
 def test_an_artifact_comes_back_and_its_first_writer_wins(store):

@@ -1,7 +1,6 @@
 from dataclasses import replace
 
 import pandas as pd
-import pytest
 from toys import ROLES, people, people_csv
 
 from fairdash.datasets import Subgroups, TableFormat
@@ -31,12 +30,6 @@ def test_changing_a_returned_table_leaves_the_store_alone(store):
     assert store.table(digest)["age"].min() >= 20
 
 
-def test_a_file_that_is_no_table_is_refused_and_not_kept(store):
-    with pytest.raises(ValueError):
-        store.add_table(b"\x00\x01\x02", "noise.csv")
-    assert store.tables() == []
-
-
 def test_a_dataset_survives_reopening(store):
     digest = store.add_table(people_csv(), "people.csv")
     subgroups = Subgroups(columns=("branch",), min_size=20)
@@ -48,12 +41,6 @@ def test_a_dataset_survives_reopening(store):
     dataset = again.dataset(dataset_id)
     assert dataset.y.tolist() == (people()["hired"] == "yes").astype(int).tolist()
     again.close()
-
-
-def test_a_dataset_is_loaded_once_per_process(store):
-    digest = store.add_table(people_csv(), "people.csv")
-    dataset_id = store.add_dataset(digest, ROLES, "People")
-    assert store.dataset(dataset_id) is store.dataset(dataset_id)
 
 
 def test_other_subgroups_are_the_same_dataset_and_other_features_are_not(store):
@@ -68,54 +55,6 @@ def test_other_subgroups_are_the_same_dataset_and_other_features_are_not(store):
     fewer = ROLES.model_copy(update={"features": ("skill",)})
     assert store.add_dataset(digest, fewer, "People") != dataset_id
     assert len(store.datasets()) == 2
-
-
-def test_other_subgroups_or_words_look_at_no_row_again(store):
-    digest = store.add_table(people_csv(), "people.csv")
-    first = store.draft_dataset(digest, ROLES, "People")
-    words = {"subgroup_columns": ("branch",), "positive_name": "hired"}
-    second = store.draft_dataset(digest, ROLES.model_copy(update=words), "Applicants")
-    assert second.y is first.y
-    assert second.group is first.group
-    assert (second.name, second.roles.positive_name) == ("Applicants", "hired")
-    assert second.key == first.key
-    absent = ROLES.model_copy(update={"subgroup_columns": ("shoe size",)})
-    with pytest.raises(ValueError, match="no column 'shoe size'"):
-        store.draft_dataset(digest, absent, "People")
-
-
-def test_roles_that_do_not_fit_are_refused_and_not_kept(store):
-    digest = store.add_table(people_csv(), "people.csv")
-    wrong = ROLES.model_copy(update={"features": ("shoe_size",)})
-    with pytest.raises(ValueError, match="shoe_size"):
-        store.add_dataset(digest, wrong, "People")
-    assert store.datasets() == []
-
-
-def test_what_is_not_there_is_named(store):
-    with pytest.raises(ValueError, match="No table 'abc'"):
-        store.table("abc")
-    with pytest.raises(ValueError, match="no data set 'abc'"):
-        store.dataset("abc")
-
-
-def test_one_changed_label_in_50_000_rows_is_another_dataset(store):
-    table = people(50_000)
-    changed = table.copy()
-    row = 31_415
-    changed.loc[row, "hired"] = "no" if table.loc[row, "hired"] == "yes" else "yes"
-    ids = [
-        store.add_dataset(
-            store.add_table(frame.to_csv(index=False).encode(), "people.csv"),
-            ROLES,
-            "People",
-        )
-        for frame in (table, changed)
-    ]
-    assert ids[0] != ids[1]
-    one, two = map(store.dataset, ids)
-    assert one.key != two.key
-    assert (one.y != two.y).nonzero()[0].tolist() == [row]
 
 
 def test_a_path_is_the_same_table_as_its_content(store, tmp_path):

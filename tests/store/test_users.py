@@ -15,7 +15,6 @@ from fairdash.store import (
     User,
     UserStore,
     expire,
-    keep_days,
     open_store,
     read_trail,
 )
@@ -172,16 +171,6 @@ def test_what_nobody_used_expires_and_what_was_used_stays(opened):
     assert [act.what for act in read_trail(ann.root)][1::-1] == ["Old", "alone.csv"]
     assert [file.name for file in shared.iterdir()] == ["new.zip"]
     assert expire(ann.root, 30) == []
-
-
-def test_a_number_of_days_that_is_none_is_refused(monkeypatch):
-    assert keep_days() == float("inf")
-    monkeypatch.setenv("FAIRDASH_KEEP_DAYS", "30")
-    assert keep_days() == 30
-    for said in ("month", "0.5", "nan"):
-        monkeypatch.setenv("FAIRDASH_KEEP_DAYS", said)
-        with pytest.raises(ValueError, match="FAIRDASH_KEEP_DAYS"):
-            keep_days()
 
 
 def test_users_of_one_postgres_have_a_schema_and_an_engine_each(postgres):

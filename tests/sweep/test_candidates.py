@@ -148,7 +148,7 @@ def test_with_thresholds_a_promise_is_broken_as_seldom_as_stated(kind, gap):
     rng = np.random.default_rng(3)
     limits = {PARITY: 0.1}
     known = level(rng, 50_000, gap)
-    broken, n_tables = 0, 40
+    broken, n_tables = 0, 25
     for _ in range(n_tables):
         (seen, first), (unseen, second) = (level(rng, 800, gap) for _ in range(2))
         table = table_of((seen, unseen), (first, second), kind, limits)

@@ -11,7 +11,6 @@ from fairdash.sweep import (
     expand,
     grid_spec,
     shared_params,
-    spaced,
     swept_methods,
 )
 
@@ -93,11 +92,3 @@ def test_what_is_shared_is_asked_of_the_methods_that_have_it():
     ]  # fmt: skip
     assert "equalized_odds" in offered["constraints"]
     assert "normalisation" not in shared_params(["adversarial"])
-
-
-def test_values_are_spaced_and_each_is_there_once():
-    assert spaced(0, 5, 3) == (0.0, 2.5, 5.0)
-    assert spaced(0.1, 10, 3, log=True) == (0.1, 1.0, 10.0)
-    assert spaced(1, 1, 4) == (1.0,)
-    with pytest.raises(ValueError, match="Geometric sequence"):
-        spaced(0, 1, 3, log=True)

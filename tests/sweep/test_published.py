@@ -110,17 +110,6 @@ def test_a_table_is_known_by_its_outcome_groups_and_columns():
         assert published_for(sample.roles, "road") is None
 
 
-def test_without_published_settings_there_is_an_error_that_says_where_there_are():
-    loans = SAMPLES["loans"]
-    data = DataSource(sample="loans", roles=loans.roles, name=loans.title)
-    bare = SweepSpec(data=data, methods=({"method": "road"},))
-    with pytest.raises(ValueError, match=r"No paper gives settings for road .*COMPAS"):
-        as_published(bare)
-    assert grid_spec(data, ["road"], QUICK, published=True).methods == (
-        grid_spec(data, ["road"], QUICK).methods
-    )
-
-
 @pytest.mark.parametrize("one", PUBLISHED, ids=lambda one: f"{one.paper} {one.table}")
 def test_every_published_setting_can_be_trained(one):
     changes = {}

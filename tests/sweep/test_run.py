@@ -88,20 +88,19 @@ def test_scores_are_probabilities_of_all_rows_from_the_kept_network(path):
 
 
 def test_however_a_sweep_is_cut_in_stacks_the_models_have_the_same_bits(path):
-    params = {"fairness_weight": [0.5, 2, 5], "tau": [0.1, 0.6], "n_epochs": 40}
+    params = {"fairness_weight": [0.5, 2, 5], "tau": [0.1, 0.6], "n_epochs": 20}
     grid = {"method": "road", "params": params | {"batch_size": 128}}
     _, together = train(specification(path, methods=[grid]))
-    for max_models in (1, 4):
-        _, apart = train(specification(path, methods=[grid]), max_models=max_models)
-        found = {result.trial.key: result for result in apart}
-        assert len(found) == 6
-        for one in together:
-            other = found[one.trial.key]
-            assert one.scores.tobytes() == other.scores.tobytes()
-            assert one.ratio.tobytes() == other.ratio.tobytes()
-            assert one.history.equals(other.history)
-            for name, array in one.network.items():
-                assert array.tobytes() == other.network[name].tobytes()
+    _, cut = train(specification(path, methods=[grid]), max_models=4)
+    results = {result.trial.key: result for result in cut}
+    assert len(results) == 6
+    for one in together:
+        other = results[one.trial.key]
+        assert one.scores.tobytes() == other.scores.tobytes()
+        assert one.ratio.tobytes() == other.ratio.tobytes()
+        assert one.history.equals(other.history)
+        for name, array in one.network.items():
+            assert array.tobytes() == other.network[name].tobytes()
 
 
 def test_scores_are_measured_on_rows_training_never_saw(path):
@@ -175,7 +174,7 @@ def test_a_stack_stops_within_an_epoch(path):
         assert len(asked) == 2
 
 
-@pytest.mark.parametrize("method", ["noisy_naive", "noisy_dro", "noisy_ideal"])
+@pytest.mark.parametrize("method", ["noisy_dro", "noisy_ideal"])
 def test_a_cancel_reaches_a_method_for_noisy_groups_while_it_trains(method, path):
     long = {"n_rounds": 200} if method == "noisy_ideal" else {"max_iter": 3000}
     spec = specification(path, methods=[{"method": method, "params": long}])
@@ -189,19 +188,6 @@ def test_a_cancel_reaches_a_method_for_noisy_groups_while_it_trains(method, path
     options = {"subgroups": spec.subgroups, "stopped": stopped}
     assert train_stack(stack, dataset, **options) is None
     assert len(asked) == 3
-
-
-def test_logistic_regression_needs_no_epochs(path):
-    spec = specification(path, methods=[{"method": "logistic"}])
-    _, (result,) = train(spec)
-    assert np.isfinite(result.scores).all()
-    assert result.ratio is None
-
-
-def test_a_parameter_out_of_range_is_explained(path):
-    wrong = {"method": "road", "params": {"fairness_weight": -1}}
-    with pytest.raises(ValueError, match="fairness_weight"):
-        run_sweep(specification(path, methods=[wrong]))
 
 
 def test_a_missing_file_and_an_uploaded_table_are_explained(path):

@@ -3,10 +3,12 @@
 import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hostile_names import NAMES
 from toys import people_csv, specification
 
 from fairdash.datasets import SAMPLES
@@ -78,13 +80,6 @@ def test_the_script_of_a_weighted_table_weighs_as_the_sweep_does(path):
     assert (table["test_accuracy"] != run_sweep(plain)["test_accuracy"]).all()
 
 
-def test_the_script_of_folds_gives_the_figures_of_each(path):
-    spec = specification(path, methods=[{"method": "logistic"}], cross_validate=True)
-    results, table = execute(python_script(spec)), run_sweep(spec)
-    compare(results, table)
-    assert results["fold"].tolist() == table["fold"].fillna(0).tolist() == [*range(5)]
-
-
 def test_the_script_starts_again_on_the_first_fold_alone(path):
     grid = {"method": "unconstrained", "params": {"n_epochs": 1, "batch_size": 128}}
     spec = specification(path, methods=[grid], cross_validate=True, initialisations=2)
@@ -95,14 +90,12 @@ def test_the_script_starts_again_on_the_first_fold_alone(path):
 
 HOSTILE = [
     '"""\nimport os\nos.system("echo gone")\n"""',
-    "'''\nimport os\n'''",
-    "back\\slash at the end\\",
     'a quote at the end"',
     "{seeds} {0} %s\r\0\x0c\u2028",
 ]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [*HOSTILE, *filter(None, NAMES)])
 def test_names_stay_text_in_a_script(name):
     def spec(text):
         column = text.replace("\0", "")
@@ -128,7 +121,7 @@ def test_names_stay_text_in_a_script(name):
     assert shape(script) == shape(ast.parse(python_script(spec("plain"))))
     assert (ast.get_docstring(script, clean=False) or "").startswith(name)
     named = {n.value for n in ast.walk(script) if isinstance(n, ast.Constant)}
-    assert {name, f"/tmp/{name}.csv"} <= named
+    assert {name, str(Path(f"/tmp/{name}.csv"))} <= named
 
 
 def test_the_script_of_a_subsample_gives_the_figures_of_the_sweep(path):

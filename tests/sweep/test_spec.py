@@ -78,11 +78,6 @@ def test_a_damaged_configuration_ends_in_no_other_error(changes, at, patch):
         assert SweepSpec.from_yaml(spec.to_yaml()) == spec
 
 
-def test_a_specification_survives_yaml(tmp_path):
-    spec = specification(tmp_path / "people.csv", seeds=[0, 3], scaling="minmax")
-    assert SweepSpec.from_yaml(spec.to_yaml()) == spec
-
-
 def test_a_sample_brings_its_roles_and_subgroups(sample):
     spec = SweepSpec.from_yaml(MINIMAL.format(sample=sample))
     assert spec.data.roles == SAMPLES[sample].roles
@@ -131,12 +126,6 @@ def test_a_bad_file_is_explained_in_one_line(text, message):
     assert "\n" not in str(error.value)
 
 
-def test_an_unknown_entry_is_named(sample):
-    text = MINIMAL.format(sample=sample) + "epochs: 3\n"
-    with pytest.raises(ValueError, match="epochs: Extra inputs"):
-        SweepSpec.from_yaml(text)
-
-
 def test_overlapping_subgroups_are_refused():
     overlap = {"columns": ["age", "branch"], "crossed": False}
     with pytest.raises(ValueError, match="at most one subgroup"):
@@ -147,11 +136,6 @@ def test_overlapping_subgroups_are_refused():
                 "subgroups": overlap,
             }
         )
-
-
-def test_two_sources_are_refused():
-    with pytest.raises(ValueError, match="exactly one"):
-        DataSource.model_validate({"path": "a.csv", "table": "0f", "roles": ROLES})
 
 
 def test_an_axis_can_be_linear_logarithmic_or_a_list():
@@ -195,29 +179,21 @@ def test_an_axis_that_makes_no_sense_is_refused(axis, message):
 HUGE = 10**400
 RANGES = [
     ({"batch_size": 0}, "`batch_size` must be a whole number from 1 to 1,000,000"),
-    ({"n_epochs": 10**18}, "`n_epochs` must be a whole number from 1 to 1,000,000"),
     ({"n_epochs": HUGE}, "`n_epochs`.*got a number of more than 18 digits"),
     ({"tau": float("nan")}, "`tau` must be a finite number > 0, got nan"),
     ({"tau": True}, "`tau` must be a finite number > 0, got True"),
-    ({"tau": HUGE}, "`tau` must be a finite number > 0"),
     ({"tau": [0.1, [2]]}, "`tau` must be a finite number > 0"),
     ({"tau": {"linear": [0.1, float("inf"), 5]}}, "`tau` must be a finite number > 0"),
-    ({"tau": {"log": [0.1, HUGE, 5]}}, "`tau` must be a finite number > 0"),
-    ({"tau": {"linear": [True, 2, 5]}}, "`tau` must be a finite number > 0, got True"),
     ({"tau": {"number": HUGE}}, "`tau` can have 1 to 1000 values"),
     ({"predictor_layers": 5}, "`predictor_layers` must be one of"),
-    ({"taau": {"number": 5}}, "ROAD has no parameter `taau`"),
 ]
 SEEDS = [
-    ({"seeds": list(range(10**6))}, "`seeds` can have 1 to 1000 values, got 1,000,000"),
-    ({"seeds": [2**63]}, "`seeds` must be a whole number from 0 to 4,294,967,295"),
+    ({"seeds": list(range(1001))}, "`seeds` can have 1 to 1000 values, got 1,?001"),
     ({"seeds": [HUGE]}, "`seeds`.*got a number of more than 18 digits"),
     ({"seeds": [-1]}, "`seeds` must be a whole number from 0"),
     ({"seeds": [True]}, "`seeds` must be a whole number from 0"),
     ({"train_rows": HUGE}, "train_rows"),
-    ({"di_limit": HUGE}, "di_limit"),
     ({"subgroups": {"min_size": HUGE}}, "min_size"),
-    ({"subgroups": {"widths": {"age": HUGE}}}, "widths"),
 ]
 
 
@@ -243,13 +219,6 @@ def test_what_has_no_end_is_refused_with_its_range(change, message, tmp_path):
     assert (done.exit_code, done.output.count("\n")) == (2, 1)
     with closing(open_store(home)) as store:
         assert store.runs() == []
-
-
-@pytest.mark.parametrize("text", ["[" * 50_000, "a: " + "9" * 5000, "a: 2024-13-45"])
-def test_what_yaml_cannot_hold_is_refused_in_words_of_no_library(text):
-    with pytest.raises(ValueError, match=r"Not valid YAML|mapping with") as error:
-        SweepSpec.from_yaml(text)
-    assert len(str(error.value)) < 100
 
 
 def test_remedies_cuts_and_types_survive_yaml_and_the_script(tmp_path):

@@ -8,7 +8,6 @@ from scipy.stats import binomtest
 from fairdash.methods import NoisyGroupsDRO, NoisyGroupsSoft
 from fairdash.methods.noisy_groups import (
     estimate_from_counts,
-    estimate_noise,
     read_counts,
     share_limits,
     simulate_noise,
@@ -43,19 +42,6 @@ def test_intervals_are_exact_and_hold_together():
         assert known.loc[name, "general"] == pytest.approx(max(k / n for k, n in pairs))
 
 
-def test_simultaneous_radii_cover_the_true_ones():
-    rng, covered = np.random.default_rng(3), []
-    joint = np.array([[0.56, 0.03, 0.01], [0.04, 0.2, 0.01], [0.02, 0.01, 0.12]])
-    truth = estimate_from_counts(pd.DataFrame(joint, list("abc"), list("abc"))).bounds
-    np.testing.assert_allclose(truth["general_high"], truth["general"])  # no error
-    for _ in range(300):
-        counts = rng.multinomial(400, joint.ravel()).reshape(3, 3)
-        frame = pd.DataFrame(counts, list("abc"), list("abc"))
-        high = estimate_from_counts(frame).bounds["general_high"]
-        covered.append(bool((truth["general"] <= high).all()))
-    assert np.mean(covered) >= 0.95
-
-
 def test_counts_are_read_as_pasted_and_written_back():
     known = read_counts(TEXT)
     for other in (
@@ -73,10 +59,7 @@ def test_counts_are_read_as_pasted_and_written_back():
     "text, message",
     [
         (",a,b\na,3,\nb,1,2", "empty cell: true group 'a', recorded group 'b'"),
-        (",a,b\na,3\nb,1,2", "empty cell: true group 'a', recorded group 'b'"),
         (",a,b\na,3,x\nb,1,2", "'x', no number >= 0"),
-        (",a,b\na,3,-1\nb,1,2", "'-1', no number >= 0"),
-        (",a,b\na,3,1,7\nb,1,2", "has 3 counts for 2"),
         (",a,a\na,3,1\nb,1,2", "recorded group 'a' twice"),
         (",a,b\na,3,1\n,1,2", "A true group of the counts has no name"),
         ("a,b", "a line for each true group"),
@@ -124,15 +107,6 @@ def test_a_model_told_counts_is_the_one_told_what_they_say(mode):
         assert told.violation(X, y, **asked) == spelled.violation(X, y, **asked)
     dro = NoisyGroupsDRO(auxiliary=TEXT, **how).fit(X, y, sensitive_features=noisy)
     assert dro.radius_ == pytest.approx(radii)
-
-
-def test_a_sample_of_rows_and_its_counts_say_the_same():
-    rng = np.random.default_rng(0)
-    true = rng.choice(["a", "b"], 500)
-    noisy = simulate_noise(true, 0.1, random_state=0)
-    sample = estimate_noise(true, noisy)
-    again = estimate_from_counts(read_counts(write_counts(sample.counts)))
-    pd.testing.assert_frame_equal(sample.bounds, again.bounds, check_names=False)
 
 
 def test_shares_that_are_known_have_limits_without_error():

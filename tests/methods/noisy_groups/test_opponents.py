@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from fairdash.methods.noisy_groups import project_tv_ball
-from fairdash.methods.noisy_groups.dro import AscentInBall, WorstInBall, _level
+from fairdash.methods.noisy_groups.dro import AscentInBall, _level
 from fairdash.methods.noisy_groups.game import GivenGroups, compress, shrink, slopes
 from fairdash.methods.noisy_groups.inputs import SIDES
 from fairdash.methods.noisy_groups.soft_method import AscentSoft, WorstSoft
 
 NAMES = np.array(["a", "b", "c"])
+
+
 NONE = np.zeros((1, 3), np.float32)
 
 
@@ -53,19 +55,6 @@ def test_merged_rows_are_the_training_rows(constraints):
             inside = side.side.rows(y) & (codes == j)
             assert side.counts[mine].sum() == inside.sum()
             assert side.sizes[j] == (codes == j).sum()
-
-
-def test_one_outlier_does_not_take_all_of_the_moved_mass():
-    X, y, codes, _ = table(3)
-    rows = compress(X, y, codes, NAMES, SIDES["true_positive_rate_parity"])
-    (side,) = rows.sides
-    v = np.linspace(-1, 3, len(side.counts), dtype=np.float32)[None]
-    opponent = WorstInBall(side, np.full((1, 3), 0.3, np.float32))
-    pull = opponent.answer(v, v < 0, np.ones((1, 3), np.float32)).pull
-    beyond = (pull / side.counts)[v >= 1]
-    assert len(beyond) > 2
-    outside = np.ptp(beyond) / beyond.mean()
-    assert outside < 1  # shared, up to the rows' own membership
 
 
 @pytest.mark.parametrize("seed", range(6))
