@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from fairdash.cli import app
 from fairdash.datasets import Subgroups
-from fairdash.store import Draft, open_store
+from fairdash.store import Draft, expire, open_store
+from fairdash.store._expiry import Expired
 
 # Deletes a run in a process that dies at a given call.
 DYING = """
@@ -137,7 +138,7 @@ def test_what_is_damaged_can_be_deleted(home, store, artifact, run):
     assert (kept["snapshot"].id, kept["snapshot"].name) == (key, "Damaged snapshot")
     with pytest.raises(ValueError, match="is damaged"):
         store.kept_report(key)
-    assert store.expire(1) == []
+    assert expire(home, 1) == Expired()
     store.remove(key)
     store.delete_run(run)
     assert not artifact.exists()
