@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pandas as pd
 from drift_table import AGES, ODDS, ROLES, table
+from fronts import least_gap
 from road_verdict import SEVEN, Setup, grid, paired, told
 
 from fairdash.audits import drift
@@ -32,7 +33,6 @@ from fairdash.sweep import (
     MethodGrid,
     SweepSpec,
     hypervolume,
-    least_gap,
     model_label,
     pareto_front,
 )

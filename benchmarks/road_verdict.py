@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+from fronts import front_area, least_gap
 
 from fairdash.datasets import PUBLIC, SAMPLES, encode, fetch, load_sample, split
 from fairdash.methods import CATALOG
@@ -34,8 +35,6 @@ from fairdash.metrics import seed_interval
 from fairdash.sweep import (
     SweepResult,
     decides,
-    front_area,
-    least_gap,
     rank_agreement,
     score,
 )

@@ -40,8 +40,8 @@ def show_noisy_groups():
             ui.context(*noisy_groups.noisy_facts(chosen.rows, len(models)))
         if chosen.noise is None:
             ui.empty(
-                "No sample yet",
-                "Upload a file that has both groups, or paste counts.",
+                "No table yet",
+                "Upload a file that has the true and the recorded group of people.",
                 {},
             )
             return

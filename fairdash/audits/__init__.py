@@ -79,14 +79,9 @@ from fairdash.audits.noise import (
     Noise,
     NoisyRows,
     columns_of_groups,
-    from_column,
-    from_counts,
     from_estimate,
     from_levels,
-    from_matrix,
     from_sample,
-    nearest_table,
-    simulated,
 )
 from fairdash.audits.noise_training import newest_run, noise_spec, told_words
 from fairdash.audits.portable import (

@@ -1,7 +1,7 @@
 """Certificates of models for true groups that are known only through noisy ones."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,19 +10,18 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._wording import alike_words, in_points, number, percent
-from fairdash.audits.noise import Known, Labels, Noise, Places, Radius
+from fairdash.audits.noise import Known, Noise, Places, Radius
 from fairdash.datasets import Dataset, split
 from fairdash.methods.noisy_groups import (
     RATE_NAMES,
     soft_certificate,
-    tv_certificate,
     tv_curve,
     violations,
 )
 from fairdash.metrics import decision_status
 from fairdash.store import Store
 
-KINDS = ["noisy", "true", "drawn", "soft", "ball"]
+KINDS = ["noisy", "soft", "ball"]
 RATES = {
     "true_positive_rate_parity": "true positive rate",
     "false_positive_rate_parity": "false positive rate",
@@ -110,17 +109,16 @@ class Certificate:
     Attributes
     ----------
     groups : DataFrame
-        One row for each seed, kind ("ball", "soft", "true"), rate and group, as of
-        `tv_certificate`, `soft_certificate` and `violations`.
+        One row for each seed, kind ("ball", "soft", "noisy"), rate and group, as of
+        `tv_curve`, `soft_certificate` and `violations`.
     largest : DataFrame
-        By seed the largest violation on the ``noisy`` groups, on the ``true`` ones,
-        over 20 random draws (``drawn``), over all ``soft`` memberships that agree with
-        the noise and over the ``ball``; NaN where unknown.
+        By seed the largest violation on the ``noisy`` groups, over all ``soft``
+        memberships that agree with the noise and over the ``ball``; NaN where unknown.
     reach : float
         How far any true group can be from its noisy one on these rows, the largest
         over seeds; NaN where that is not known.
     confidence : float or None
-        With which that and ``soft`` hold; None where the true groups are counted.
+        With which that and ``soft`` hold; None where nothing is known.
     status : str
         Of `Decisions`, the first that any seed has.
     """
@@ -272,10 +270,8 @@ def certify_decisions(
         given = (rows.y, rows.decided, noisy)
         found = {"noisy": violations(*given, **terms)}
         balls = on.within(radius)
-        if on.nearest:
-            found["ball"] = _curve(rows, noisy, on, [radius], question)
-        elif balls is not None:
-            found["ball"] = tv_certificate(*given, balls, **terms)
+        if balls is not None:
+            found["ball"] = tv_curve(*given, [balls], **terms).drop(columns="step")
         if on.matrix is not None:
             found["soft"] = soft_certificate(
                 *given,
@@ -285,9 +281,6 @@ def certify_decisions(
                 true_groups=list(on.matrix.columns),
                 **terms,
             )
-        if noise.true is not None:
-            true = noise.true[rows.where].astype(str)
-            found["true"] = violations(rows.y, rows.decided, true, **terms)
         parts += [one.assign(kind=kind, seed=seed) for kind, one in found.items()]
         largest.append(_largest(found))
     return Certificate(
@@ -352,7 +345,8 @@ def radius_curve(
     found: list[pd.DataFrame] = []
     for rows, on in zip(seeds, known, strict=True):
         noisy = noise.noisy[rows.where].astype(str)
-        table = _curve(rows, noisy, on, radii.tolist(), question)
+        within = [on.within(radius) for radius in radii.tolist()]
+        table = tv_curve(rows.y, rows.decided, noisy, within, **question._asdict())
         found.append(table.assign(seed=len(found)))
     table = pd.concat(found, ignore_index=True)
     sign = np.where(table["rate"] == "fpr", 1, -1)
@@ -378,34 +372,6 @@ def radius_curve(
     return RadiusCurve(radii.tolist(), start, farthest, by_radius, kept, groups)
 
 
-def _curve(
-    rows: Decisions,
-    noisy: Labels,
-    on: Known,
-    radii: Sequence[Radius | None],
-    question: Question,
-) -> pd.DataFrame:
-    """Return `tv_curve` with no group further than it can be on these rows.
-
-    Where the groupings differ (appendix B.4 of the paper) a true group is sought
-    around the noisy one that it is nearest to.
-    """
-    within = [on.within(radius) for radius in radii]
-    given = rows.y, rows.decided, noisy
-    if not on.nearest:
-        return tv_curve(*given, within, **question._asdict())
-    parts, names = [], np.unique(noisy)
-    for true, centre in on.nearest.items():
-        around = [
-            dict.fromkeys(names, ball[true])
-            for ball in within
-            if isinstance(ball, Mapping)
-        ]
-        table = tv_curve(*given, around, **question._asdict())
-        parts.append(table[table["group"] == centre].assign(group=true))
-    return pd.concat(parts, ignore_index=True)
-
-
 def certificate_table(certificates: Sequence[Certificate]) -> pd.DataFrame:
     """Return one row for each model: label, mean largest violations, status."""
     rows = [certificate.row for certificate in certificates]
@@ -416,8 +382,6 @@ def _largest(found: dict[str, pd.DataFrame]) -> list[float]:
     """Return the largest violation of each kind, in the order of `KINDS`."""
     columns = {
         "noisy": ("noisy", "violation"),
-        "true": ("true", "violation"),
-        "drawn": ("ball", "drawn_violation"),
         "soft": ("soft", "worst_violation"),
         "ball": ("ball", "worst_violation"),
     }

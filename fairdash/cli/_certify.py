@@ -21,7 +21,6 @@ from fairdash.audits import (
     certify_decisions,
     from_estimate,
     from_levels,
-    from_matrix,
 )
 from fairdash.cli._options import (
     Auxiliary,
@@ -46,7 +45,7 @@ from fairdash.sweep import FOLD
 
 Labels = NDArray[Any]
 Models = dict[str, list[Decisions]]
-SHOWN = {"noisy": "found", "drawn": "drawn", "ball": "ball", "soft": "soft"}
+SHOWN = {"noisy": "found", "ball": "ball", "soft": "soft"}
 
 
 def certify(
@@ -63,18 +62,9 @@ def certify(
             help="TV radius for all groups, or NAME=RADIUS, repeated, for each."
         ),
     ] = None,
-    noise: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV of P(true group | noisy group): a row for each noisy group, its "
-            "name first.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
     level: Annotated[
         float | None,
-        typer.Option(help="Assumed share of wrong groups, the same for all, instead."),
+        typer.Option(help="Share of wrong groups set by hand, the same for all."),
     ] = None,
     auxiliary: Auxiliary = None,
     constraint: Constraint = "true_positive_rate_parity",
@@ -100,31 +90,29 @@ def certify(
 ) -> None:
     """Certify models for true groups near the noisy ones, own scores, or a file's.
 
-    Prints the largest violation found on the noisy groups, over 20 random draws, and
-    the exact worst case within the radius (ball) or under the noise (soft); 0 or less
-    keeps the constraint. Under noise the shares of true groups in the rows certified
-    are known up to limits that hold with 95 % confidence, and no ball is wider than
-    they allow. Models of a run are certified on the test rows of each seed, and the
-    means over seeds are printed; a model that decides alike for everyone is marked.
-    Own scores of a data set, its columns and those added later, are certified on all
-    rows. The exit status is 2 when something cannot be used.
+    Prints the largest violation found on the noisy groups, and the exact worst case
+    within the radius (ball) or under the noise (soft); 0 or less keeps the constraint.
+    Under noise the shares of true groups in the rows certified are known up to limits
+    that hold with 95 % confidence, and no ball is wider than they allow. Models of a
+    run are certified on the test rows of each seed, and the means over seeds are
+    printed; a model that decides alike for everyone is marked. Own scores of a data
+    set, its columns and those added later, are certified on all rows. The exit status
+    is 2 when something cannot be used.
     """
     with refusing():
-        told = [one for one in (noise, level, auxiliary) if one is not None]
-        if not radius and not told:
+        if not radius and level is None and auxiliary is None:
             raise ValueError(
-                "Give --radius, or what is known of the noise: --noise, --level or "
-                "--auxiliary."
+                "Give --radius, or what is known of the noise: --level or --auxiliary."
             )
-        if len(told) > 1:
-            raise ValueError("Give one of --noise, --level and --auxiliary.")
+        if level is not None and auxiliary is not None:
+            raise ValueError("Give one of --level and --auxiliary.")
         if out is not None:
             check_one_of("--out", out.suffix, (".csv",))
         if Path(what).suffix:
             models, groups = _of_file(Path(what), score, group or [], outcome, positive)
         else:
             models, groups = _of_store(home, what, score)
-        known = _noise(groups, noise, level, auxiliary)
+        known = _noise(groups, level, auxiliary)
         question, radii = Question(constraint, slack), _radii(radius or [])
         found = [
             certify_decisions(label, seeds, known, question, radii)
@@ -253,26 +241,14 @@ def _radii(given: Sequence[str]) -> float | Mapping[str, float] | None:
     return known.get("", known) if len(known) == 1 else known or None
 
 
-def _noise(
-    groups: Labels, file: Path | None, level: float | None, auxiliary: Path | None
-) -> Noise:
+def _noise(groups: Labels, level: float | None, auxiliary: Path | None) -> Noise:
     if level is not None:
         return from_levels(groups, level)
     if auxiliary is not None:
         counts = read_counts(auxiliary.read_text())
         known = estimate_from_counts(counts, expected=sorted(set(groups)))
         return from_estimate(groups, known, "auxiliary")
-    if file is None:
-        return Noise("unknown", groups)
-    try:  # a group may be called NA, or 01
-        matrix = pd.read_csv(file, index_col=0, dtype=str, keep_default_na=False)
-        matrix = matrix.astype(float)
-    except ValueError as error:
-        raise ValueError(
-            f"{file} is no table of shares: give each noisy group a row with its name "
-            "first, then a number for each true group."
-        ) from error
-    return from_matrix(groups, matrix.set_axis(matrix.index.astype(str)).sort_index())
+    return Noise("unknown", groups)
 
 
 def _largest(found: Sequence[Certificate]) -> pd.DataFrame:

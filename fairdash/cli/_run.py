@@ -33,13 +33,7 @@ from fairdash.jobs import (
     why_waits,
 )
 from fairdash.store import Snapshot, Store, StoreError, Unreachable
-from fairdash.sweep import (
-    ABLATIONS,
-    SweepSpec,
-    as_published,
-    compare_values,
-    with_ablation,
-)
+from fairdash.sweep import SweepSpec, as_published
 
 POLL_SECONDS = 0.2
 AWAY_SECONDS = 300.0  # for which a database that restarts is waited for
@@ -87,13 +81,6 @@ def run(
             "open.",
         ),
     ] = False,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Vary what an ablation of the ROAD paper varies: "
-            f"{' or '.join(ABLATIONS)}."
-        ),
-    ] = None,
     table: Annotated[
         Path | None,
         typer.Option(
@@ -112,7 +99,7 @@ def run(
     1 when one failed or the run was cancelled, 2 when the configuration cannot be used.
     """
     with opened(home, config) as store:
-        with_file = {"--published": published, "--table": table, "--preset": preset}
+        with_file = {"--published": published, "--table": table}
         for named, given in with_file.items():
             if given and resume is not None:
                 raise ValueError(f"Give {named} with a configuration.")
@@ -122,7 +109,6 @@ def run(
         if config is not None and resume is None:
             spec = SweepSpec.from_yaml(config)
             spec = as_published(spec) if published else spec
-            spec = with_ablation(spec, preset) if preset else spec
             spec = keep_table(store, spec, table)
         elif resume is not None and config is None:
             old = store.run(resume)
@@ -139,8 +125,6 @@ def run(
         rows = snapshot.table()
     write(rows, out)
     _print_results(snapshot, rows)
-    if preset is not None and snapshot.run.status == "finished":
-        _print_ablation(rows, preset)
     raise typer.Exit(0 if snapshot.run.status == "finished" else 1)
 
 
@@ -221,12 +205,3 @@ def _print_results(snapshot: Snapshot, table: pd.DataFrame) -> None:
         if trial.status == "failed":
             what = f"{trial.method}, seed {trial.seed}, {trial.params}"
             typer.echo(f"failed: {what}: {trial.reason}", err=True)
-
-
-def _print_ablation(rows: pd.DataFrame, preset: str) -> None:
-    """Print what each choice of an ablation changes, with intervals over seeds."""
-    for method in dict.fromkeys(rows["method"]):
-        for param in ABLATIONS[preset].varies(method):
-            table = compare_values(rows, method, param)
-            typer.echo(f"\n{method}, {param}: 95% intervals over seeds")
-            typer.echo(table.to_string(index=False, float_format="%.3f", na_rep=""))

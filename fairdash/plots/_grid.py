@@ -1,16 +1,14 @@
 """A metric over the grid of λ and τ, along each of them, and by another choice."""
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import fitting, interval, number, percent, plural
+from fairdash._wording import number
 from fairdash.plots._front import GROUND, METRICS, metric_words
 from fairdash.plots._rows import (
-    interval_bars,
     numbers,
     records,
     scatter,
@@ -237,99 +235,3 @@ def _crosses(row: Any, column: Any, constant: Any) -> Spec:
         marker={"symbol": "x-thin-open", "size": 9, "color": MUTED},
         hoverinfo="skip",
     )
-
-
-def plot_values(
-    table: pd.DataFrame, *, label: str, words: Mapping[str, str]
-) -> Picture:
-    """Draw accuracy against Worst-1-DI as more accuracy is given up, a line per value.
-
-    Its figure has a trace per value, with intervals over seeds. ``table`` is of
-    ``fairdash.sweep.compare_values``, ``label`` names what is varied, ``words`` say
-    what its values stand for.
-    """
-    values = list(dict.fromkeys(table["value"]))
-    several = int(table["n_seeds"].iloc[0]) > 1
-    shades = [GROUND[round(place)] for place in np.linspace(4, 9, len(values))]
-    data: list[Spec] = []
-    for value, shade, symbol in zip(values, shades, cycle(_SYMBOLS), strict=False):
-        mine = table[table["value"] == value].sort_values("given_up")
-        spec = scatter(
-            mine["worst_1_di"],
-            mine["accuracy"],
-            mode="lines+markers",
-            name=str(value),
-            line={"color": shade, "width": 2},
-            marker={"size": 8, "color": shade, "symbol": symbol},
-            hover=[_hover(row, words) for row in records(mine)],
-        )
-        for axis, name in (("x", "worst_1_di"), ("y", "accuracy")):
-            ends = (mine[f"{name}{end}"] for end in ("", "_low", "_high"))
-            bars = interval_bars(*ends, colour=fade(shade, 0.4), thickness=1.2)
-            spec[f"error_{axis}"] = bars | {"visible": several}
-        data.append(spec)
-    layout: Spec = {
-        "xaxis": {"title": "Worst-1-DI (← fairer)", "tickformat": "~g", "nticks": 6},
-        "yaxis": {"title": "accuracy", "tickformat": ".1~%", "nticks": 6},
-    }
-    return Picture(
-        finish(data, layout, height=380, legend=True),
-        _values_headline(table, label),
-        _values_alt(table, label),
-        table,
-        _values_caption(table),
-    )
-
-
-def _values_headline(table: pd.DataFrame, label: str) -> str:
-    """Name the value whose front has clearly more or less area than the first."""
-    if table["n_seeds"].iloc[0] < 2:
-        return f"{label}: one seed cannot tell its values apart"
-    rows = records(table.drop_duplicates("value"))
-    first = rows[0]["value"]
-    clear = [r for r in rows[1:] if r["area_apart_low"] > 0 or r["area_apart_high"] < 0]
-    if not clear:
-        return f"{label}: no difference beyond the spread over seeds"
-    most = max(clear, key=lambda row: abs(float(row["area_apart"])))
-    more = "above" if most["area_apart"] > 0 else "below"
-    size = number(abs(float(most["area_apart"])))
-    return fitting(f"{label}: {most['value']} {more} {first}, front area by {size}")
-
-
-def _values_alt(table: pd.DataFrame, label: str) -> str:
-    parts = [
-        f"{row['value']}: area {number(row['area'])}"
-        + (
-            f" ({ends})"
-            if (ends := interval(row["area_low"], row["area_high"]))
-            else ""
-        )
-        for row in records(table.drop_duplicates("value"))
-    ]
-    return f"Accuracy against Worst-1-DI by {label.lower()}. {'; '.join(parts)}."
-
-
-def _values_caption(table: pd.DataFrame) -> str:
-    rows = records(table.drop_duplicates("value"))
-    seeds = plural(int(rows[0]["n_seeds"]), "seed")
-    given = [percent(value, 0) for value in table["given_up"].unique()]
-    idle = ", ".join(f"{r['value']} {r['n_idle']} of {r['n_models']}" for r in rows)
-    return (
-        f"Test rows, means of {seeds}, 95% Student intervals over seeds. Marks: the "
-        "smallest Worst-1-DI on validation rows of models that give up at most "
-        f"{', '.join(given[:-1])} or {given[-1]} of validation accuracy. Areas within "
-        f"the DI limit, held to {rows[0]['value']} in intervals that hold at once. "
-        f"Models that do not decide: {idle}."
-    )
-
-
-def _hover(row: Spec, words: Mapping[str, str]) -> str:
-    worst = interval(row["worst_1_di_low"], row["worst_1_di_high"])
-    quality = interval(row["accuracy_low"], row["accuracy_high"], percent)
-    lines = [
-        f"{row['value']}: {words.get(str(row['value']), '')}",
-        f"at most {percent(row['given_up'], 0)} of accuracy given up",
-        f"Worst-1-DI {number(row['worst_1_di'])}{f' ({worst})' if worst else ''}",
-        f"accuracy {percent(row['accuracy'])}{f' ({quality})' if quality else ''}",
-    ]
-    return "<br>".join(lines)

@@ -1,4 +1,4 @@
-"""Noisy groups: who is mistaken for whom, what is certain of a model, a study."""
+"""Noisy groups: who is mistaken for whom, what is certain of a model."""
 
 import math
 
@@ -20,8 +20,6 @@ from fairdash.plots._theme import (
 # column, name, symbol, colour
 _CHECKS = (
     ("noisy", "noisy groups", "circle-open", MUTED),
-    ("true", "true groups", "diamond", INK),
-    ("drawn", "20 random draws", "line-ns-open", MUTED),
     ("ball", "exact, TV ball", "square", "#000006"),
     ("soft", "exact, soft", "triangle-up-open", "#000008"),
 )
@@ -33,8 +31,8 @@ def plot_certificates(table: pd.DataFrame) -> Picture:
     Parameters
     ----------
     table : DataFrame
-        label, and largest violations ``noisy``, ``true``, ``drawn``, ``soft`` and
-        ``ball``, NaN where unknown; ``kept``, whether the ball's is at most 0 on every
+        label, and largest violations ``noisy``, ``soft`` and ``ball``, NaN where
+        unknown; ``kept``, whether the ball's is at most 0 on every
         split; ``status``, "" for a model that decides. The others are grey, named as
         what they are, do not stretch the axis and are not counted.
     """
@@ -117,13 +115,7 @@ def _certificate_headline(table: pd.DataFrame) -> str:
         keeps = "keeps" if n == 1 or kept == 1 else "keep"
         sentence = f"{models} surely {keeps} the constraint at this radius"
         return sentence[0].upper() + sentence[1:]
-    if known["drawn"].isna().all():
-        return "No model is safe at this radius"
-    passed = int((known["drawn"] <= 0).sum())
-    return fitting(
-        f"No model is safe at this radius; {passed} of {n} pass 20 random draws",
-        "No model is safe at this radius",
-    )
+    return "No model is safe at this radius"
 
 
 def _range(values: pd.DataFrame) -> Spec:
@@ -215,8 +207,6 @@ def plot_confusion(counts: pd.DataFrame) -> Picture:
 
 def _confusion_headline(shares: pd.DataFrame) -> str:
     """Whose rows are most often given to another group."""
-    if set(shares.index) != set(shares.columns):
-        return f"{len(shares)} true groups stand behind {len(shares.columns)} noisy"
     wrong = {str(name): 1 - float(shares.loc[name, name]) for name in shares.index}
     worst = max(wrong, key=wrong.__getitem__)
     return fitting(

@@ -130,7 +130,6 @@ from fairdash.results.weighting import (
     Weighted,
     find_top_rows,
     instead_words,
-    ratio_by_value,
     weight_kpis,
     weighted_models,
     weights_verdict,

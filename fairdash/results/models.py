@@ -268,7 +268,6 @@ def spec_of(
         "methods": grids,
         "seeds": list(seeds),
         "initialisations": 1,
-        "equal_models": False,
         "cross_validate": cross_validate,
     }
     spec = SweepSpec.of_run(run.spec).model_dump(mode="json")

@@ -218,7 +218,7 @@ class StoredSweep:
         near = self.trials_at(self.grid_result.nearest(method, point))[0]
         params = {k: v for k, v in near.params.items() if k != INITIALISATION}
         grid = MethodGrid(method=method, params={**params, **point})
-        change = {"methods": (grid,), "equal_models": False, "initialisations": 1}
+        change = {"methods": (grid,), "initialisations": 1}
         return spec.model_copy(update=change)
 
     def compared(self, place: int) -> list[Setting]:

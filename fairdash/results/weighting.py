@@ -25,14 +25,12 @@ from fairdash.metrics import (
     ratio_by_subgroup,
     ratio_correlation,
     ratio_quantiles,
-    seed_interval,
     top_rows,
     traits,
 )
 from fairdash.results.measured import constant
 from fairdash.results.models import Setting
 from fairdash.results.rows import Rows, rows_trained_on
-from fairdash.results.sweeps import StoredSweep
 from fairdash.store import Store, TrialRecord
 
 EVERYBODY = "All"
@@ -200,39 +198,6 @@ def weights_verdict(
         f"({how}; {plural(weighted.n_rows, 'training row')}). "
         f"The top {percent(share)} are {plural(top.n_rows, 'row')}: {words}"
     )
-
-
-def ratio_by_value(sweep: StoredSweep, place: int, param: str) -> pd.DataFrame:
-    """Return how r grew by group at every value of one choice, all else held.
-
-    ``place`` is a setting of the sweep, whose other parameters are held.
-
-    Returns
-    -------
-    DataFrame
-        value, group, epoch and, averaged over seeds, those of `ratio_quantiles`, with
-        Student's interval of the mean, mean_low and mean_high; n_seeds. No row without
-        weights.
-    """
-    result, tables = sweep.result, []
-    method, point = result.means["method"].iloc[place], result.point(place)
-    for value in result.axes(method)[param]:
-        at = result.place(method, {**point, param: value})
-        for trial in () if at is None else sweep.trials_at(at):
-            if sweep.store.artifact(trial.key).ratio() is None:
-                continue
-            data = sweep.run.dataset_id
-            table = _quantiles(sweep.store, trial.key, data, trial.seed)
-            tables.append(table.assign(value=value, seed=trial.seed))
-    if not tables:
-        return pd.DataFrame(columns=["value", "group", "epoch"])
-    rows = pd.concat(tables, ignore_index=True)
-    over = rows.groupby(["value", "group", "epoch"], sort=False)
-    found = over.mean(numeric_only=True).drop(columns="seed")
-    ends = [seed_interval(means) for _, means in over["mean"]]
-    found["mean_low"] = [float(one.low) for one in ends]
-    found["mean_high"] = [float(one.high) for one in ends]
-    return found.assign(n_seeds=over.size()).reset_index()
 
 
 def find_top_rows(

@@ -1,13 +1,5 @@
 """Grids of settings into stacks of models into rows of metrics."""
 
-from fairdash.sweep._ablation import (
-    ABLATIONS,
-    ablations_of,
-    compare_values,
-    front_area,
-    least_gap,
-    with_ablation,
-)
 from fairdash.sweep._candidates import (
     THRESHOLDS,
     Candidate,
@@ -49,9 +41,7 @@ from fairdash.sweep._plan import (
     Trial,
     expand,
     makespan,
-    n_initialisations,
     plan,
-    trained_grids,
     trial_key,
     work,
 )

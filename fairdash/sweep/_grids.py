@@ -276,7 +276,6 @@ def grid_spec(
     effort: Effort = "fast",
     n_seeds: int = 1,
     initialisations: int = 1,
-    equal_models: bool = False,
     shared: Mapping[str, Scalar] | None = None,
     published: bool = False,
     scaling: Literal["standard", "minmax"] | None = None,
@@ -297,7 +296,7 @@ def grid_spec(
         Whether methods, scaling and subgroups are as in the paper on this table, where
         one gives them: see `published_for`. Then its effort is "paper", and what is
         given here stands above it.
-    equal_models, scaling, subgroups, train_rows
+    scaling, subgroups, train_rows
         As in `SweepSpec`.
     shared : mapping of str to value, optional
         Parameters of the methods that have them: constraints, normalisation, layers.
@@ -338,7 +337,6 @@ def grid_spec(
         methods=(*plain.values(), *grids) or (MethodGrid(method=BASELINE),),
         seeds=tuple(range(n_seeds)),
         initialisations=initialisations,
-        equal_models=equal_models,
         scaling=scaling or (paper.scaling if paper else "standard"),
         train_rows=train_rows,
         **more,

@@ -12,7 +12,7 @@ from typing import Any
 from fairdash._validation import check_one_of
 from fairdash.datasets import FOLDS
 from fairdash.methods import CACHED_ROWS, CATALOG, Device
-from fairdash.sweep._spec import SPACINGS, MethodGrid, Scalar, SweepSpec, as_axis
+from fairdash.sweep._spec import MethodGrid, Scalar, SweepSpec, as_axis
 
 RESULTS_VERSION = 3  # raise it when the same settings train another model than before
 ENCODED_ALIKE = (2, 3)  # versions whose features were split and encoded as now
@@ -67,16 +67,15 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
         than 10,000 settings, or all together more than 100,000 models.
     """
     trials: dict[str, Trial] = {}
-    times, grids = n_initialisations(spec), trained_grids(spec)
-    turns = [(again, 0) for again in range(max(times.values()))]
+    turns = [(again, 0) for again in range(spec.initialisations)]
     turns += [(0, fold) for fold in range(1, FOLDS if spec.cross_validate else 1)]
     for seed, (again, fold) in product(spec.seeds, turns):
         further = {INITIALISATION: again} if again else {}
         further |= {FOLD: fold} if fold else {}
         for method, params in (
             (grid.method, point | further)
-            for grid in grids
-            for point in (_points(grid) if again < times[grid.method] else ())
+            for grid in spec.methods
+            for point in _points(grid)
         ):
             key = trial_key(
                 method=method,
@@ -94,82 +93,6 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
                     "settings, seeds or initialisations."
                 )
     return list(trials.values())
-
-
-def trained_grids(spec: SweepSpec) -> tuple[MethodGrid, ...]:
-    """Return the grids of a specification as they are trained.
-
-    With ``equal_models`` a method with fewer settings than another gets further values
-    between those of its first axis of numbers, until it has as many. So all methods
-    have as many models from the same starts, and a method beside itself has the very
-    models of the finer grid. Further starts would be further chances: see
-    `n_initialisations` for methods that have no axis of numbers.
-    """
-    sizes = _sizes(spec.methods)
-    most = max(sizes.values()) if spec.equal_models else 0
-    grids = []
-    for grid in spec.methods:
-        axis = _first_numbers(grid) if sizes[grid.method] < most else None
-        if axis is not None:
-            name, values, log = axis
-            others = len(_points(grid)) // len(values)
-            wanted = most - sizes[grid.method] + len(_points(grid))
-            finer = _between(values, ceil(wanted / others), log=log)
-            changed = {"params": {**grid.params, name: finer}}
-            grid = grid.model_copy(update=changed)
-            sizes[grid.method] = most  # one grid of a method is enough
-        grids.append(grid)
-    return tuple(grids)
-
-
-def _first_numbers(grid: MethodGrid) -> tuple[str, list[float], bool] | None:
-    """Return an axis of several real numbers: name, values, whether it is log."""
-    for param in CATALOG[grid.method].params:
-        if param.kind != "float":
-            continue
-        axis = as_axis(grid.params.get(param.name, ()))
-        values = sorted({float(param.read(value)) for value in axis})
-        if len(values) > 1:
-            return param.name, values, param.axis == "log" and values[0] > 0
-    return None
-
-
-def _between(values: Sequence[float], number: int, *, log: bool) -> tuple[float, ...]:
-    """Return ascending values with further ones dealt evenly over their gaps."""
-    gaps = len(values) - 1
-    spaced = SPACINGS["log" if log else "linear"]
-    finer = list(values)
-    for gap, ends in enumerate(pairwise(values)):
-        more = (number - len(values) + gaps - 1 - gap) // gaps
-        inner = spaced(*ends, more + 2)[1:-1].tolist()
-        finer += [float(f"{value:.6g}") for value in inner]
-    return tuple(sorted(set(finer)))
-
-
-def n_initialisations(spec: SweepSpec) -> dict[str, int]:
-    """Return how often every method is initialised on each split.
-
-    With ``equal_models`` a method whose axes hold no real numbers is initialised so
-    often that it has at least as many models as any other, on the same splits: further
-    splits would give it further validation rows to be lucky on.
-    """
-    sizes = _sizes(trained_grids(spec))
-    most = max(sizes.values()) if spec.equal_models else 0
-    words = {
-        grid.method
-        for grid in spec.methods
-        if len(_points(grid)) > 1 and _first_numbers(grid) is None
-    }
-    again = {name: ceil(most / sizes[name]) for name in words if sizes[name] < most}
-    return {name: spec.initialisations * again.get(name, 1) for name in sizes}
-
-
-def _sizes(grids: Iterable[MethodGrid]) -> dict[str, int]:
-    """Return how many settings every method has."""
-    sizes: dict[str, int] = {}
-    for grid in grids:
-        sizes[grid.method] = sizes.get(grid.method, 0) + len(_points(grid))
-    return sizes
 
 
 def trial_key(

@@ -13,9 +13,7 @@ from fairdash.sweep._plan import (
     STEP,
     Stack,
     expand,
-    n_initialisations,
     plan,
-    trained_grids,
 )
 from fairdash.sweep._spec import DataSource, Scalar, SweepSpec
 
@@ -91,30 +89,21 @@ models += [(model, model.predict_proba({rows})[:, 1]) for model in fitted]
 
 def python_script(spec: SweepSpec) -> str:
     """Return a script whose ``results`` hold the figures of ``run_sweep(spec)``."""
-    times = n_initialisations(spec)
     one = {
-        "methods": trained_grids(spec),
         "seeds": spec.seeds[:1],
-        "equal_models": False,
         "initialisations": 1,
         "cross_validate": None,
     }
     trials = expand(spec.model_copy(update=one), dataset_key="")
     stacks = plan(trials, max_models=len(trials))
     stacks.sort(key=lambda stack: trials.index(stack.trials[0]))
-    most = max(times.values())
-    state = f"seed + {STEP:_} * again" if most > 1 else "seed"
+    starts = spec.initialisations
+    state = f"seed + {STEP:_} * again" if starts > 1 else "seed"
     data, names = _data(spec.data)
     classes = sorted({CATALOG[stack.method].class_name for stack in stacks})
-    models = "\n".join(
-        _models(stack, state)
-        if times[stack.method] == most
-        else f"if again < {times[stack.method]}:\n"
-        + indent(_models(stack, state), "    ")
-        for stack in stacks
-    )
-    if most > 1:
-        often = f"{most} if fold == 0 else 1" if spec.cross_validate else f"{most}"
+    models = "\n".join(_models(stack, state) for stack in stacks)
+    if starts > 1:
+        often = f"{starts} if fold == 0 else 1" if spec.cross_validate else f"{starts}"
         models = f"for again in range({often}):\n{indent(models, '    ')}"
     names = (*names, "Subgroups", "encode", "split")
     system = "import sys\n" if spec.data.table else ""

@@ -1,5 +1,6 @@
 """What is to be trained, on what: readable, checkable, and the same everywhere."""
 
+import warnings
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from math import floor
@@ -37,6 +38,11 @@ Scalar = int | float | str
 Point = dict[str, Scalar]
 # planes of earlier versions: one network approximated all settings of a method
 REMOVED = {"adversarial_plane": "adversarial", "road_plane": "road"}
+NO_EQUAL_MODELS = (
+    "`equal_models` is no longer supported and is ignored: every method is trained at "
+    "the values that its grid lists."
+)
+IGNORED = ("equal_models",)  # fields of earlier versions
 MOST_VALUES = 1000  # of an axis
 MOST_SEEDS, MOST_SEED = 1000, 2**32 - 1  # further states are made from a seed
 SPACINGS: dict[str, Any] = {"linear": np.linspace, "log": np.geomspace}
@@ -208,11 +214,6 @@ class SweepSpec(_Frozen):
         sample, or the subgroup columns of the roles.
     di_limit : float
         The front is drawn among models whose DI is at most this.
-    equal_models : bool
-        Whether methods with fewer settings get a finer grid, until all that have an
-        axis have as many models: a front over single runs flatters the method with
-        most. One whose axes hold no real numbers gets more initialisations on the same
-        splits.
     train_rows : int, optional
         Most rows to train on, for large data: `fairdash.datasets.subsample` of the
         training rows of each seed. Features are encoded as by all training rows, and
@@ -230,9 +231,15 @@ class SweepSpec(_Frozen):
     subgroups: Subgroups = Field(default_factory=_described)
     scaling: Literal["standard", "minmax"] = "standard"
     di_limit: float = Field(default=0.05, ge=0.0, le=1.0)
-    equal_models: bool = False
     train_rows: Count | None = None
     cross_validate: bool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_removed(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {key: value for key, value in given.items() if key not in IGNORED}
 
     @field_validator("seeds", mode="before")
     @classmethod
@@ -263,6 +270,8 @@ class SweepSpec(_Frozen):
         given = parsed(text, "YAML")
         if not isinstance(given, dict):
             raise ValueError("A sweep is a YAML mapping with `data` and `methods`.")
+        if given.get("equal_models"):
+            warnings.warn(NO_EQUAL_MODELS, stacklevel=2)
         if isinstance(source, Path) and isinstance(given.get("data"), dict):
             path = given["data"].get("path")
             if isinstance(path, str):

@@ -36,7 +36,7 @@ _OF_RUN = (
     "begin", "edits", "form", "n_seeds", "train_rows", "promised",
 )  # fmt: skip
 _OF_DATA = (
-    "subgroups", "crossed", "levels", "noisy", "pairs", "pair", "labels", "group",
+    "subgroups", "crossed", "levels", "pairs", "pair", "labels", "group",
     "reference", "table", "files", "file_columns", "sweep_form", "parts", "against",
 )  # fmt: skip
 
@@ -116,15 +116,10 @@ class Selection:
     opened: tuple[str, ...] = ()
     # "test" for a choice that is reported on test rows, no longer tuned.
     rows: str | None = None
-    # Where noise comes from: "simulated", "assumed", "column" or "sample".
+    # Where noise comes from: "assumed" or "sample".
     noise_source: str | None = None
-    # Share of groups that are replaced at random.
-    noise: float | None = None
     # Assumed share of wrong groups, "group=share".
     levels: tuple[str, ...] = ()
-    # Column of noisy groups.
-    noisy: str | None = None
-    # What the study of noise shows: see `fairdash.ui.noisy_groups`.
     # Total variation radius (gamma) and by how much a rate may be worse (alpha).
     radius: float | None = None
     slack: float | None = None

@@ -1,22 +1,19 @@
 import re
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from reading import button, drawn, figures, labels, numbers, sent, widget, words
-from toys import ROLES, people
+from reading import button, figures, labels, numbers, sent, widget, words
+from toys import people
 
 from fairdash import ui
-from fairdash.datasets import Subgroups, encode, split
+from fairdash.audits import from_levels
+from fairdash.datasets import encode, split
 from fairdash.methods import NoisyGroupsDRO
 from fairdash.methods.noisy_groups import (
-    estimate_from_counts,
     estimate_noise,
     largest_noise,
-    read_counts,
     robust_rates,
-    simulate_noise,
     tv_certificate,
     violations,
 )
@@ -35,17 +32,16 @@ def bounds(page):
     return next(table for table in tables if "In any case" in table)
 
 
-def stored(run_id):
-    """Outcome, decisions, true and noisy groups of the test rows."""
+def stored(run_id, level=0.1):
+    """Outcome, decisions and groups of the test rows, and their noise set by hand."""
     store = ui.store()
     (trial,) = store.snapshot(run_id).trials
     dataset = store.dataset(store.run(run_id).dataset_id)
     test = split(dataset, 0).test
-    groups = np.asarray(dataset.sensitive_features, dtype=object)
-    noisy = simulate_noise(groups, 0.1, random_state=0)
+    groups = np.asarray(dataset.sensitive_features, dtype=str)
     decided = (store.artifact(trial.key).scores() > 0.5).astype(int)
-    known = estimate_noise(groups[test].astype(str), noisy[test].astype(str))
-    return dataset.y[test], decided[test], groups[test], noisy[test], known
+    known = from_levels(groups, dict.fromkeys(np.unique(groups), level)).on(test)
+    return dataset.y[test], decided[test], groups[test], known
 
 
 def test_a_visit_without_anything_offers_the_sample(visit):
@@ -66,13 +62,12 @@ def test_a_table_without_models_has_its_bounds(visit, dataset_id):
 def test_the_first_screen_has_the_exact_certificate_of_the_model(visit, run_id):
     page = visit("Noisy groups", run=run_id)
     assert not page.exception
-    y, decided, groups, noisy, known = stored(run_id)
-    table = tv_certificate(y, decided, noisy, known.bounds["general"], slack=0.05)
+    y, decided, noisy, known = stored(run_id)
+    table = tv_certificate(y, decided, noisy, known.reach, slack=0.05)
     shown = numbers(page)
     assert shown["Exact certificate"] == ui.change(table["worst_violation"].max())
     assert shown["On noisy groups"] == ui.change(table["violation"].max())
-    true = violations(y, decided, groups, slack=0.05)["violation"].max()
-    assert shown["On true groups"] == ui.change(true)
+    assert "On true groups" not in shown
     assert figures(page) == 2
     holds = table["worst_violation"].max() <= 0
     verdict = "guaranteed" if holds else "not guaranteed"
@@ -88,18 +83,13 @@ def test_the_first_screen_has_the_exact_certificate_of_the_model(visit, run_id):
             assert float(beyond.group(1)) == pytest.approx(100 * least, abs=0.151)
 
 
-def shifts(page):
-    tables = [frame.value for frame in page.dataframe]
-    return next((one for one in tables if "γ × range" in one), None)
-
-
 def test_the_browser_gets_the_worst_rates_of_every_radius(visit, run_id):
     page = visit("Noisy groups", run=run_id)
-    y, decided, _, noisy, known = stored(run_id)
+    y, decided, noisy, known = stored(run_id)
     curve = sent(page, "live_ball")
     for step, radius in enumerate(curve["radii"]):
         if step % 25 == 0 or radius == curve["radii"][-1]:
-            radii = known.bounds["general"].clip(upper=radius)
+            radii = {name: min(radius, far) for name, far in known.reach.items()}
             exact = robust_rates(y, decided, noisy, radii)["min_tpr"]
             for row in curve["groups"]:
                 assert row["worst"][step] == pytest.approx(
@@ -112,10 +102,10 @@ def test_another_constraint_is_followed(constraint, visit, run_id):
     page = visit("Noisy groups", run=run_id)
     widget(page, "selectbox", "Constraint").select(constraint).run()
     assert not page.exception
-    y, decided, groups, _, _ = stored(run_id)
+    y, decided, groups, _ = stored(run_id)
     name = constraint.lower().replace(" ", "_")
-    true = violations(y, decided, groups, constraints=name, slack=0.05)
-    assert numbers(page)["On true groups"] == ui.change(true["violation"].max())
+    found = violations(y, decided, groups, constraints=name, slack=0.05)
+    assert numbers(page)["On noisy groups"] == ui.change(found["violation"].max())
 
 
 def scores_file(groups=("blue", "red"), seed=0, n=900):
@@ -145,15 +135,13 @@ def test_uploaded_scores_are_certified_over_all_their_rows(visit, run_id):
         (frame["paid"] == "yes").astype(int),
         (frame["score"] > 0.5).astype(int),
     )
-    noisy = simulate_noise(frame["team"].to_numpy(str), 0.1, random_state=0)
-    radii = estimate_noise(frame["team"], noisy).bounds["general"]
-    table = tv_certificate(y, decided, noisy, radii, slack=0.05)
+    team = frame["team"].to_numpy(str)
+    levels = dict.fromkeys(["blue", "green", "red"], 0.1)
+    radii = from_levels(team, levels).on(np.arange(len(team))).reach
+    table = tv_certificate(y, decided, team, radii, slack=0.05)
     shown = numbers(page)
     assert shown["Exact certificate"] == ui.change(table["worst_violation"].max())
-    true = violations(y, decided, frame["team"], slack=0.05)["violation"].max()
-    assert shown["On true groups"] == ui.change(true)
     assert figures(page) == 2
-    assert "Run the study" not in labels(page)
 
 
 def test_crossed_groups_of_uploaded_scores_are_limited(visit):
@@ -174,25 +162,20 @@ def test_uploaded_scores_need_no_table_and_without_an_outcome_only_parity(visit)
     frame = scores_file()
     rates = (frame["score"] > 0.5).groupby(frame["team"]).mean()
     gap = (frame["score"] > 0.5).mean() - rates.min() - 0.05
-    assert numbers(page)["On true groups"] == ui.change(gap)
+    assert numbers(page)["On noisy groups"] == ui.change(gap)
 
 
 def test_a_group_of_a_file_without_positive_outcomes_is_named(visit):
     frame = scores_file()
     frame.loc[frame["team"] == "red", "paid"] = "no"
     page = send(visit("Noisy groups"), frame, "paid")
-    widget(page, "slider", "Share wrong").set_value(0.0).run()
     assert not page.exception
     assert "Group red has no rows with outcome 1" in words(page)
 
 
-def test_assumed_noise_leaves_true_groups_unknown_and_has_limits(
-    visit, run_id, dataset_id
-):
+def test_noise_set_by_hand_has_limits_and_a_largest_value(visit, run_id, dataset_id):
     page = visit("Noisy groups", run=run_id)
-    widget(page, "selectbox", "Noise").select("Assumed").run()
     assert not page.exception
-    assert numbers(page)["On true groups"] == "not known"
     assert "95% confidence" in words(page)
     _, n = np.unique(ui.store().dataset(dataset_id).group, return_counts=True)
     most = float(np.floor(1000 * largest_noise(n / n.sum()).max()) / 1000)
@@ -205,13 +188,14 @@ def test_assumed_noise_leaves_true_groups_unknown_and_has_limits(
 
 def test_what_was_chosen_is_in_the_address_and_shown_again(visit, run_id):
     page = visit("Noisy groups", run=run_id)
-    widget(page, "slider", "Share wrong").set_value(0.2).run()
+    wrong = "Wrong among origin: here"
+    widget(page, "number_input", wrong).set_value(0.05).run()
     widget(page, "selectbox", "Constraint").select("Equalized odds").run()
     widget(page, "number_input", "Slack (α)").set_value(0.02).run()
     address = dict(page.query_params.items())
     again = visit("Noisy groups", **address)
     assert numbers(again) == numbers(page)
-    assert widget(again, "slider", "Share wrong").value == 0.2
+    assert widget(again, "number_input", wrong).value == 0.05
     moved = visit("Noisy groups", **address, radius="0.03")
     assert sent(moved, "live_ball")["start"] == 0.03
     assert numbers(moved)["Exact certificate"] != numbers(page)["Exact certificate"]
@@ -221,48 +205,42 @@ def test_what_was_chosen_is_in_the_address_and_shown_again(visit, run_id):
     assert numbers(none)["Exact certificate"] == numbers(none)["On noisy groups"]
 
 
-def test_a_column_of_noisy_groups_is_compared_with_the_table_s_groups(inline, visit):
-    frame = people()
-    frame["guessed"] = simulate_noise(frame["origin"], 0.2, random_state=1)
-    table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
-    data = ui.store().add_dataset(
-        table, ROLES, "People", Subgroups(columns=("branch",))
-    )
-    page = visit("Noisy groups", data=data)
-    widget(page, "selectbox", "Noise").select("Column").run()
-    widget(page, "selectbox", "Noisy groups").select("guessed").run()
+@pytest.mark.parametrize("source", ["simulated", "column"])
+def test_a_link_to_a_source_that_is_gone_opens_with_a_sentence(source, visit, run_id):
+    page = visit("Noisy groups", run=run_id, noise_source=source, noise="0.2")
     assert not page.exception
-    known = estimate_noise(frame["origin"], frame["guessed"]).bounds
-    shown = bounds(page).set_index("Group")["In any case"]
-    for name, row in known.iterrows():
-        ends = ui.interval(row["general_low"], row["general_high"])
-        assert shown[f"origin: {name}"] == f"{row['general']:.3f} ({ends})"
-    assert re.search(r"\d% of origin: \w+ appear as another group", words(page))
-    ticks = {f"origin: {name}" for name in known.index}
-    figure = next(f for f in map(partial(drawn, page), range(9)) if "y" in f["data"][0])
-    assert set(figure["data"][0]["x"]) == set(figure["data"][0]["y"]) == ticks
+    assert "This link names a source of noise that is no longer offered" in words(page)
+    assert widget(page, "selectbox", "Noise").value == "assumed"
 
 
-def test_pasted_counts_train_every_approach_that_knows_them(
+def test_a_table_with_both_columns_trains_every_approach(
     visit, run_id, dataset_id, monkeypatch
 ):
     from fairdash.audits import noise_training
 
     monkeypatch.setattr(noise_training, "SEEDS", 1)
     page = visit("Noisy groups", run=run_id)
-    widget(page, "selectbox", "Noise").select("Sample").run()
+    widget(page, "selectbox", "Noise").select("From a table").run()
     assert not page.exception
-    assert "No sample yet" in words(page)
-    counts = ",here,there\nhere,880,30\nthere,20,70"
-    box = widget(page, "text_area", "Or paste counts")
-    page = box.set_value(counts.replace("70", "")).run()
-    assert "empty cell: true group 'there', recorded group 'there'" in words(page)
-    page = widget(page, "text_area", "Or paste counts").set_value(counts).run()
+    assert "No table yet" in words(page)
+    table = np.array([[880, 30], [20, 70]])
+    names = np.array(["here", "there"])
+    true, recorded = (
+        np.repeat(names[at.ravel()], table.ravel()) for at in np.mgrid[:2, :2]
+    )
+    frame = pd.DataFrame({"true": true, "recorded": recorded})
+    box = widget(page, "file_uploader", "File with both groups")
+    page = box.upload("both.csv", frame.to_csv(index=False).encode(), "text/csv").run()
     assert not page.exception
-    known = estimate_from_counts(read_counts(counts))
+    known = estimate_noise(true, recorded)
     ends = known.bounds["general_high"]
     for name in ends.index:
         assert f"{name} {ends[name]:.3f}" in words(page)
+    shown = bounds(page).set_index("Group")["In any case"]
+    for name, row in known.bounds.iterrows():
+        inner = ui.interval(row["general_low"], row["general_high"])
+        assert shown[f"origin: {name}"] == f"{row['general']:.3f} ({inner})"
+    assert re.search(r"\d% of origin: \w+ appear as another group", words(page))
     button(page, "Train for this noise").click().run()
     store = ui.store()
     run = next(r for r in store.runs(dataset_id) if r.name.endswith("this noise"))
@@ -270,7 +248,7 @@ def test_pasted_counts_train_every_approach_that_knows_them(
     assert set(trials) == {"hinge", "noisy_naive", "noisy_dro", "noisy_soft"}
     assert {t.status for t in trials.values()} == {"finished"}
     dataset = store.dataset(dataset_id)
-    asked = {name: v for name, v in trials["noisy_dro"].params.items() if v != counts}
+    asked = dict(trials["noisy_dro"].params)
     train = split(dataset, 0).train
     X = encode(dataset, train).rows(train)
     asked = {**asked, "auxiliary": "", "tv_radius": ends.to_dict()}
@@ -285,29 +263,10 @@ def test_pasted_counts_train_every_approach_that_knows_them(
     assert "DRO η 0 α 0.05 P(G|Ĝ)" in widget(page, "selectbox", "Model").options
 
 
-def by_hand(dataset_id):
-    """Mean largest violations of DRO at 20% noise."""
-    store, dataset, found = ui.store(), ui.store().dataset(dataset_id), []
-    for trial in store.snapshot(store.runs(dataset_id)[0].id).trials:
-        if trial.method == "noisy_dro":
-            test = split(dataset, trial.seed).test
-            decided = (store.artifact(trial.key).scores()[test] > 0.5).astype(int)
-            groups = dataset.sensitive_features
-            noisy = simulate_noise(groups, 0.2, random_state=trial.seed)[test]
-            given = dataset.y[test], decided
-            true = violations(*given, groups[test], slack=0.05)
-            ball = tv_certificate(*given, noisy, 0.2, slack=0.05)
-            largest = {"true": true["violation"], "own": ball["drawn_violation"]}
-            largest["worst"] = ball["worst_violation"]
-            found.append({name: values.max() for name, values in largest.items()})
-    return pd.DataFrame(found).mean()
-
-
 def test_numbers_out_of_reach_are_brought_within(visit, dataset_id):
-    page = visit("Noisy groups", data=dataset_id, slack="2", noise="-1")
+    page = visit("Noisy groups", data=dataset_id, slack="2")
     assert not page.exception
     assert widget(page, "number_input", "Slack (α)").value == 0.5
-    assert widget(page, "slider", "Share wrong").value == 0
 
 
 def test_a_reload_keeps_the_model_chosen_beside_a_file_of_scores(visit, run_id):

@@ -23,7 +23,6 @@ from fairdash.sweep import (
     mean_over_seeds,
     model_label,
     pareto_front,
-    with_ablation,
     within,
 )
 from fairdash.ui.sweep.live import _all_inside
@@ -91,10 +90,6 @@ def test_the_expected_time_stands_beside_the_button_before_it_is_pressed(
     grid = next(w for w in page.get("button_group") if w.label == "Grid")
     grid.set_value("paper").run()
     assert "221 models: about" in words(page)
-    (equal,) = [w for w in page.toggle if w.label.startswith("As many models")]
-    equal.set_value(True).run()
-    assert not page.exception
-    assert "401 models: about" in words(page)  # 20 of Zhang on ten seeds
 
 
 def group(page, label):
@@ -164,55 +159,6 @@ def test_sentences_call_the_outcome_what_the_reader_calls_it_now(visit, run_id):
     assert not page.exception
     assert "predicted “got the job”" in words(page)
     assert "hired = yes" not in words(page)
-
-
-def test_an_ablation_is_one_click_and_only_for_methods_that_have_it(
-    visit, dataset_id, monkeypatch
-):
-    asked = []
-    monkeypatch.setattr(
-        "fairdash.ui.sweep.form.submit",
-        lambda store, spec, name: asked.append(spec) or "none",
-    )
-    monkeypatch.setattr("fairdash.ui.sweep.form.open_page", lambda *_, **__: None)
-    page = visit("Sweep", data=dataset_id)
-    group(page, "Also vary").set_value("capacity").run()
-    assert "241 models: about" in words(page)  # 1 + 5 x 3 of Zhang + 25 x 9 of ROAD
-    assert "Adversary network" not in [w.label for w in page.selectbox]
-    button(page, "Run sweep").click().run()
-    assert not page.exception
-    (spec,) = asked
-    params = {grid.method: grid.params for grid in spec.methods}
-    assert params["road"]["ratio_layers"] == ("simple", "medium", "complex")
-    assert "ratio_layers" not in params["adversarial"]
-    group(page, START).set_value(["adversarial"]).run()
-    assert not page.exception
-    assert group(page, "Also vary").proto.disabled
-    assert "6 models: about" in words(page)
-
-
-def test_a_sweep_over_normalisations_shows_fronts_and_weights_by_group(
-    visit, dataset_id
-):
-    spec = specification(dataset_id, {"fairness_weight": [0.5, 2.0], "tau": 0.3})
-    run = submit(ui.store(), with_ablation(spec, "normalisation"))
-    page = visit("Sweep", run=run, method="road")
-    assert not page.exception
-    assert "Normalisation: no difference beyond" in words(page)
-    charts = [drawn(page, place) for place in range(figures(page))]
-    titles = [c["layout"].get("yaxis", {}).get("title", {}).get("text") for c in charts]
-    weights = charts[titles.index("weight r")]
-    means = {
-        (one["xaxis"], one["name"]): one["y"]
-        for one in weights["data"]
-        if "name" in one
-    }
-    held = [y for (axis, _), y in means.items() if axis == "x"]
-    assert len(means) == 4
-    assert np.allclose(held, 1)  # in each group the mean stays one
-    assert not np.allclose([y for (axis, _), y in means.items() if axis == "x2"], 1)
-    (front,) = (c for c in charts if {d.get("name") for d in c["data"]} >= {"global"})
-    assert [len(one["x"]) for one in front["data"]] == [5, 5]
 
 
 def test_a_custom_grid_has_the_ends_and_numbers_asked_for(visit, dataset_id):

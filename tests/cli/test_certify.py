@@ -20,9 +20,7 @@ from fairdash.datasets import split
 from fairdash.jobs import submit
 from fairdash.methods.noisy_groups import (
     estimate_noise,
-    shares_on_rows,
     simulate_noise,
-    soft_certificate,
     tv_certificate,
 )
 from fairdash.store import open_store
@@ -68,32 +66,14 @@ def test_scores_in_a_file_are_certified_with_a_radius_for_each_group(
     np.testing.assert_allclose(written["worst"], table["worst"])
 
 
-def test_a_noise_matrix_gives_the_soft_certificate(frame, file, tmp_path):
-    matrix = pd.DataFrame(
-        [[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]],
-        index=["red", "blue", "green"],  # in no order
-        columns=["old", "young"],
-    )
-    matrix.to_csv(tmp_path / "noise.csv")
-    done = call(file, *COLUMNS, "--noise", tmp_path / "noise.csv", "--slack", 0.02)
-    assert done.exit_code == 0, done.output
-    given = matrix.sort_index()
-    n = frame["team"].value_counts().sort_index()
-    least, most = shares_on_rows(given, given, n, 0.95)
-    table = soft_certificate(*rows(frame), given, least=least, most=most, slack=0.02)
-    alone = soft_certificate(*rows(frame), given, slack=0.02)
-    assert table["worst_violation"].max() > alone["worst_violation"].max()
-    assert f"{table['worst_violation'].max():+.3f}" in done.stdout
-
-
 def test_an_assumed_level_gives_both_certificates_and_marks_who_decides_alike(
     frame, file
 ):
     done = call(file, *COLUMNS, "--level", 0.05)
     assert done.exit_code == 0, done.output
     shown = done.stdout.split("\n")
-    assert shown[0].split() == ["model", "seeds", "found", "drawn", "ball", "soft"]
-    found, _, ball, soft = map(float, shown[1].split()[2:])
+    assert shown[0].split() == ["model", "seeds", "found", "ball", "soft"]
+    found, ball, soft = map(float, shown[1].split()[2:])
     assert found < soft < ball
     frame.assign(score=1.0).to_csv(file, index=False)
     done = call(file, *COLUMNS, "--level", 0.05)
@@ -125,8 +105,8 @@ def test_models_of_a_run_are_certified_on_the_test_rows_of_each_seed(inline):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ([], "known of the noise: --noise, --level or --auxiliary."),
-        (["--level", "0.4", "--noise", __file__], "Give one of --noise, --level"),
+        ([], "known of the noise: --level or --auxiliary."),
+        (["--level", "0.4", "--auxiliary", __file__], "Give one of --level and"),
         (["--level", "0.66"], "`level` can be at most 0.573"),
         (["--radius", "2"], "`radius` must be in [0, 1], got 2"),
         (["--radius", "far"], "`--radius` must be a number or NAME=NUMBER, got far"),
@@ -141,22 +121,6 @@ def test_what_cannot_be_used_is_one_clear_line(arguments, message, file):
     assert done.exit_code == 2
     assert message in done.stderr
     assert "\n" not in done.stderr.strip()
-
-
-@pytest.mark.parametrize(
-    "table, message",
-    [
-        ("g,a,b\nblue,.5,.5\ngreen,.3,.6\nred,0,1\n", "sums to 0.9"),
-        ("g,a,b\nblue,.5,.5\nred,0,1\n", "no row for the noisy group 'green'"),
-        ("g,a,b\nblue,.5,half\n", "noise.csv is no table of shares"),
-        ("", "noise.csv is no table of shares"),
-    ],
-)
-def test_a_noise_matrix_that_does_not_fit_says_where(table, message, file, tmp_path):
-    (tmp_path / "noise.csv").write_text(table)
-    done = call(file, *COLUMNS, "--noise", tmp_path / "noise.csv")
-    assert done.exit_code == 2
-    assert message in done.stderr
 
 
 def test_a_group_without_positives_and_a_run_that_is_not_there_are_named(
@@ -186,7 +150,7 @@ def test_a_sample_is_counted_and_certifies(frame, file, tmp_path):
     done = call(file, *COLUMNS, "--auxiliary", counts)
     assert done.exit_code == 0, done.output
     table = frame["team"].astype(str).to_numpy()
-    rows_of = NoisyRows("k", "t", frame, table, frozenset(), True)
+    rows_of = NoisyRows("k", "t", table, True)
     noise = from_sample(rows_of, sample, "own", "guess", "")
     y, decided, _ = rows(frame)
     here = Decisions.of_all(y, decided)

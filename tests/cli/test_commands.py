@@ -77,23 +77,6 @@ def test_a_subsample_can_be_trained_on(home, config, folder, command):
     assert one_line(few.stderr)
 
 
-def test_a_preset_trains_an_ablation_and_prints_what_it_finds(home, folder):
-    quick = {"n_epochs": 2, "batch_size": 256, "fairness_weight": 1.0, "tau": 0.3}
-    methods = [{"method": "road", "params": quick}]
-    spec = specification("people.csv", methods=methods, seeds=[0, 1])
-    (folder / "road.yaml").write_text(spec.to_yaml())
-    done = call("sweep", folder / "road.yaml", "--inline", "--preset", "normalisation")
-    assert done.exit_code == 0, done.output
-    _, _, told = done.stdout.partition("road, normalisation: 95% intervals over seeds")
-    assert [line.split()[0] for line in told.split("\n")[2:12]] == (
-        ["conditional"] * 5 + ["global"] * 5
-    )
-    wrong = call("sweep", folder / "road.yaml", "--preset", "depth")
-    assert wrong.exit_code == 2
-    assert "capacity" in wrong.stderr
-    assert one_line(wrong.stderr)
-
-
 @pytest.mark.parametrize("command", ["run", "sweep"])
 def test_what_is_left_open_is_as_in_the_paper_on_a_public_table(home, folder, command):
     (folder / "law.csv").write_bytes(law_csv())

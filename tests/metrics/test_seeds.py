@@ -3,8 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_1samp
 
-from fairdash.metrics import evaluate, local_di, mean_local_di, summarise_seeds
+from fairdash.metrics import (
+    evaluate,
+    local_di,
+    mean_local_di,
+    seed_interval,
+    summarise_seeds,
+)
 
 ROWS = pd.DataFrame(
     {
@@ -110,3 +117,11 @@ def test_a_subgroup_that_most_tables_lack_has_no_rows_there():
     rare = mean_local_di([*(table("v") for _ in range(4)), table("w")]).iloc[2]
     assert (rare["subgroup"], rare["estimable"], rare["n"]) == ("w", False, 12)
     assert (rare["reason"], rare["n_a"], rare["n_seeds"]) == ("0 rows", 6, 1)
+
+
+def test_undefined_seeds_do_not_enter_an_interval():
+    found = seed_interval([0.1, np.nan, 0.4, 0.3], confidence=0.9)
+    ends = ttest_1samp([0.1, 0.4, 0.3], 0).confidence_interval(0.9)
+    assert np.allclose(found, [0.8 / 3, ends.low, ends.high])
+    assert np.isnan(seed_interval([0.1, np.nan])[1:]).all()
+    assert np.isnan(seed_interval([np.nan])[0])

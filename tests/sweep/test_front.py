@@ -11,6 +11,7 @@ from fairdash.sweep import (
     mean_over_seeds,
     param_columns,
     pareto_front,
+    rank_agreement,
     select,
     variance_components,
     within,
@@ -191,3 +192,19 @@ def test_variance_components_are_those_the_rows_were_drawn_with():
     assert one["initialisation"].isna().all()
     with pytest.raises(ValueError, match="no columns"):
         variance_components(rows, "test_auc")
+
+
+def test_further_folds_have_other_rows_and_are_not_compared():
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"method": "road", "tau": np.tile([0.1, 0.3, 1.0], 4)})
+    rows["seed"] = np.repeat(range(4), 3)
+    for name in ("validation_accuracy", "test_accuracy"):
+        rows[name] = rng.uniform(0.6, 0.8, len(rows))
+    turned = {name: 1 - rows[name] for name in rows if "accuracy" in name}
+    folds = [rows.assign(fold=np.nan), rows.assign(fold=1.0, **turned)]
+    crossed = pd.concat(folds, ignore_index=True)
+    pd.testing.assert_frame_equal(mean_over_seeds(crossed), mean_over_seeds(rows))
+    apart = [variance_components(one, "test_accuracy") for one in (rows, crossed)]
+    pd.testing.assert_frame_equal(*apart)
+    one, both = (rank_agreement(table, "accuracy") for table in (rows, crossed))
+    assert both == pytest.approx(one, nan_ok=True)

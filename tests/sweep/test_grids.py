@@ -1,6 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fairdash.datasets import SAMPLES
 from fairdash.methods import CATALOG
@@ -12,11 +10,9 @@ from fairdash.sweep import (
     _plan,
     expand,
     grid_spec,
-    n_initialisations,
     shared_params,
     spaced,
     swept_methods,
-    trained_grids,
 )
 
 LOANS = SAMPLES["loans"]
@@ -97,62 +93,6 @@ def test_what_is_shared_is_asked_of_the_methods_that_have_it():
     ]  # fmt: skip
     assert "equalized_odds" in offered["constraints"]
     assert "normalisation" not in shared_params(["adversarial"])
-
-
-def test_equal_numbers_of_models_come_from_a_finer_grid_at_the_same_starts():
-    spec = grid_spec(DATA, ["adversarial", "road"], QUICK, equal_models=True)
-    assert set(n_initialisations(spec).values()) == {1}
-    plain, zhang, road = trained_grids(spec)
-    assert (plain, road) == (spec.methods[0], spec.methods[2])
-    finer = zhang.params["fairness_weight"]
-    assert len(finer) == 25
-    assert set(finer) > set(QUICK.weights)
-    assert (min(finer), max(finer)) == (0.5, 5.0)
-    assert {trial.params.get("initialisation") for trial in expand(spec, "d")} == {None}
-    twice = spec.model_copy(update={"initialisations": 2})
-    assert set(n_initialisations(twice).values()) == {2}
-    # two schedules of the unconstrained model are no axis
-    both = grid_spec(DATA, ["road", "broad"], QUICK, effort="paper", equal_models=True)
-    assert len(trained_grids(both)) == 4
-    assert set(n_initialisations(both).values()) == {1}
-
-
-def test_a_method_beside_itself_has_the_models_of_the_finer_grid():
-    """So it cannot gain: as many models, and each of them the same."""
-    local = {"method": "road", "params": {"fairness_weight": [0, 2], "tau": [0.1, 1]}}
-    few, many = (
-        {"method": "adversarial", "params": {"fairness_weight": {"linear": [1, 4, n]}}}
-        for n in (2, 4)
-    )
-    base = {"data": DATA, "seeds": (0, 1)}
-    grown = SweepSpec(**base, methods=(few, local), equal_models=True)
-    asked = SweepSpec(**base, methods=(many, local), equal_models=True)
-    assert expand(grown, "data") == expand(asked, "data")
-
-
-@given(
-    values=st.lists(st.floats(0.01, 100), min_size=2, max_size=8, unique_by=str),
-    others=st.integers(1, 4),
-    most=st.integers(1, 60),
-)
-def test_a_finer_grid_keeps_its_values_and_ends_and_has_as_many_models(
-    values, others, most
-):
-    mine = {"fairness_weight": values, "n_epochs": list(range(1, others + 1))}
-    theirs = {"fairness_weight": list(range(most))}
-    methods = (
-        {"method": "fad", "params": mine},
-        {"method": "adversarial", "params": theirs},
-    )
-    spec = SweepSpec(data=DATA, methods=methods, equal_models=True)
-    finer = trained_grids(spec)[0].params["fairness_weight"]
-    assert set(finer) >= set(values)
-    assert (min(finer), max(finer)) == (min(values), max(values))
-    size = len(values) * others
-    if size >= most:
-        assert set(finer) == set(values)
-    elif min(abs(a - b) for a in values for b in values if a != b) > 0.01:
-        assert most <= len(finer) * others < most + others
 
 
 def test_values_are_spaced_and_each_is_there_once():

@@ -61,26 +61,6 @@ def test_subgroups_are_not_in_the_key():
     assert one == two
 
 
-def test_methods_get_equal_numbers_of_models_on_the_same_splits():
-    zhang = {"method": "adversarial", "params": {"fairness_weight": [1, 2]}}
-    methods = [{"method": "unconstrained"}, zhang, WEIGHTS]
-    found = trials(*methods, seeds=[3, 0], equal_models=True)
-    assert {t.seed for t in found} == {0, 3}
-    counts = [sum(t.method == m for t in found) for m in ("adversarial", "road")]
-    assert counts == [12, 12]
-    assert sum(t.method == "unconstrained" for t in found) == 2
-    plain = trials(*methods, seeds=[3, 0])
-    assert {t.key for t in plain} < {t.key for t in found}
-
-
-def test_a_method_without_an_axis_of_numbers_is_started_more_often():
-    short = {"method": "fad", "params": {"n_epochs": [3, 5]}}
-    found = trials(short, WEIGHTS, seeds=[0, 1], equal_models=True)
-    starts = [t.params.get(INITIALISATION, 0) for t in found if t.method == "fad"]
-    assert sorted(starts) == [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
-    assert sum(t.method == "road" for t in found) == 12
-
-
 def test_initialisations_are_crossed_with_seeds_and_start_from_other_states():
     found = trials(WEIGHTS, seeds=[0, 1], initialisations=3)
     plain = trials(WEIGHTS, seeds=[0, 1])

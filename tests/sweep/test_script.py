@@ -93,29 +93,6 @@ def test_the_script_starts_again_on_the_first_fold_alone(path):
     assert results["fold"].tolist() == [0, 0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    ("axis", "starts"),
-    [({"fairness_weight": [0.5, 1.0]}, 1), ({"n_adversary_steps": [1, 2]}, 2)],
-)
-def test_the_script_trains_methods_with_fewer_settings_as_the_sweep_does(
-    path, axis, starts
-):
-    quick = {"n_epochs": 2, "batch_size": 128}
-    weights = {"fairness_weight": [0.5, 1.0], "tau": [0.2, 0.8]}
-    methods = [
-        {"method": "unconstrained", "params": quick},
-        {"method": "adversarial", "params": {**quick, **axis}},
-        {"method": "road", "params": {**quick, **weights}},
-    ]
-    spec = specification(path, methods=methods, equal_models=True)
-    table = run_sweep(spec)
-    assert table["method"].value_counts().to_dict() == {
-        "road": 4, "adversarial": 4, "unconstrained": 1,
-    }  # fmt: skip
-    assert ("for again in range(2):" in python_script(spec)) == (starts == 2)
-    compare(execute(python_script(spec)), table)
-
-
 HOSTILE = [
     '"""\nimport os\nos.system("echo gone")\n"""',
     "'''\nimport os\n'''",

@@ -67,6 +67,18 @@ JUNK = (
     st.text(max_size=3),
 )
 @example([(1, "-1")], 14, "")  # a path that is a number
+def test_equal_models_of_an_earlier_version_is_ignored_with_a_sentence():
+    text = MINIMAL.format(sample="loans")
+    with pytest.warns(UserWarning, match="`equal_models` is no longer supported"):
+        assert SweepSpec.from_yaml(f"{text}\nequal_models: true") == (
+            SweepSpec.from_yaml(text)
+        )
+    stored = SweepSpec.from_yaml(text).model_dump(mode="json")
+    assert SweepSpec.of_run({**stored, "equal_models": True}).model_dump() == (
+        SweepSpec.from_yaml(text).model_dump()
+    )
+
+
 def test_a_damaged_configuration_ends_in_no_other_error(changes, at, patch):
     lines = specification("people.csv", seeds=[0, 3]).to_yaml().splitlines()
     for place, junk in changes:

@@ -19,7 +19,6 @@ from fairdash.audits import (
     RadiusCurve,
     certificate_table,
     certify_decisions,
-    nearest_table,
     newest_run,
     noise_spec,
     radius_curve,
@@ -42,29 +41,17 @@ MOST = 12  # models in a figure
 _BOUNDS = {"paper": "If shares agree (Lemma 1)", "general": "In any case"}
 _HOW_CERTAIN = """
 Each row is a **model**. Circle: the largest violation when the noisy groups are treated
-as true. Diamond: on the true groups. Right of the dashed line the constraint is broken.
+as true. Right of the dashed line the constraint is broken.
 
 **Exact, TV ball**: the largest violation if at most the share on the slider (γ) of any
 group is wrong, no group more than it can be on the rows certified.
 **Exact, soft**: the largest for whom the recorded groups may stand, knowing how often
-each true group is behind each recorded one, P(G | Ĝ). **20 random
-draws**: the check of the paper's public code, which averages over rows and so sees
-little. Models that decide alike for everyone, or as chance might, are grey and not
-counted.
+each true group is behind each recorded one, P(G | Ĝ). Models that decide alike for
+everyone, or as chance might, are grey and not counted.
 """
 _HOW_CONFUSION = """
 Each row is a **true group** (G): the share, and the number, of its people by the group
 they were recorded in, the **noisy group** (Ĝ).
-"""
-_HOW_CROSSED = """
-True and recorded groupings differ, so each true group (G) is sought around the recorded
-one (Ĝ) that it is **nearest** to: the share of people that would have to be exchanged
-to make one the other (the **TV radius**, γ) is smallest there, over all rows.
-
-**Paper** (appendix B.4): the share of the true group recorded elsewhere,
-P(Ĝ ≠ i | G = j), too small where the recorded group is the larger one. **In any case**:
-the larger of that and the share of the recorded group that belongs elsewhere. DRO needs
-the same groups on both sides; Soft trains with any.
 """
 _HOW_BOUNDS = """
 How much of a group may be wrong: the share of its people that would have to be
@@ -104,10 +91,6 @@ def show_noise(rows: NoisyRows, noise: Noise) -> None:
 def show_bounds(rows: NoisyRows, noise: Noise) -> None:
     """Draw how much of a group may be wrong, from who is mistaken for whom."""
     if noise.bounds is None:
-        heading("How much of a group may be wrong", _HOW_CROSSED)
-        if noise.shares is not None:
-            shares = noise.shares.rename(index=rows.label, columns=rows.label)
-            st.dataframe(nearest_table(shares), hide_index=True)
         return
     heading("How much of a group may be wrong", _HOW_BOUNDS)
     st.dataframe(_bounds_table(noise.bounds.rename(rows.label)), hide_index=True)
@@ -219,7 +202,6 @@ def _pick_radius(curve: RadiusCurve) -> float:
 def _kpis(found: Certificate, radius: float) -> list[Kpi]:
     """Return what was found of a model, and how bad it can be."""
     means = found.means
-    known = bool(found.largest["true"].notna().any())
     return [
         Kpi(
             "On noisy groups",
@@ -227,12 +209,6 @@ def _kpis(found: Certificate, radius: float) -> list[Kpi]:
             found.verdict("noisy"),
             help="Largest violation when the noisy groups are treated as true, "
             "averaged over seeds; 0 or less keeps the constraint.",
-        ),
-        Kpi(
-            "On true groups",
-            change(means["true"]) if known else "not known",
-            found.verdict("true") if known else "no true groups in this table",
-            help="The same by true groups, where they are known.",
         ),
         Kpi(
             "Exact certificate",
@@ -273,17 +249,7 @@ def show_training(
     """Draw the button that trains every approach for the noise chosen, or the way."""
     heading("Train for this noise", _HOW_TRAINING)
     record = store().dataset_record(dataset_id)
-    try:
-        spec = noise_spec(
-            source(record),
-            store().dataset(dataset_id),
-            question,
-            noise,
-            record.subgroups,
-        )
-    except ValueError as error:
-        st.caption(plain(error))
-        return
+    spec = noise_spec(source(record), question, noise, record.subgroups)
     known = newest_run(store(), dataset_id, spec)
     _say_failure(known)
     if known is not None and known.id == run_id and known.status == "finished":

@@ -12,11 +12,8 @@ from fairdash.audits import (
     NoisyRows,
     Question,
     columns_of_groups,
-    from_column,
-    from_counts,
     from_levels,
     from_sample,
-    simulated,
 )
 from fairdash.results import (
     ALL_ROWS,
@@ -40,10 +37,8 @@ from fairdash.ui.widgets.scores import (
 from fairdash.ui.widgets.state import store
 
 SOURCES = {
-    "simulated": "Simulated",
-    "assumed": "Assumed",
-    "column": "Column",
-    "sample": "Sample",
+    "assumed": "Shares set by hand",
+    "sample": "From a table",
 }
 CONSTRAINTS = {
     "true_positive_rate_parity": "Equal opportunity",
@@ -53,11 +48,11 @@ CONSTRAINTS = {
 }
 _PARITY = "demographic_parity"
 _SLACK, _LEVEL = 0.05, 0.1
+_DROPPED = ("simulated", "column")  # sources of noise of earlier versions
 _SOURCE_HELP = """
-**Simulated**: the table's groups are true; a share is replaced at random.
-**Assumed**: they are noisy; you give the share that is wrong.
-**Column**: another column has the noisy groups.
-**Sample**: they are noisy; a file, or a pasted table of counts, has both for some.
+The groups of the table are noisy.
+**Shares set by hand**: you give the share of each true group that is recorded wrongly.
+**From a table**: a file has the true and the recorded group of some people.
 """
 
 
@@ -174,7 +169,7 @@ def pick_noise(
         source: str = st.selectbox(
             "Noise",
             help=_SOURCE_HELP,
-            **bound("noise_source", "simulated", named=SOURCES),
+            **bound("noise_source", "assumed", named=SOURCES),
         )
     with fourth:
         constraint: str = st.selectbox(
@@ -186,6 +181,11 @@ def pick_noise(
         )
     with third:
         noise = _NOISE[source](rows)
+    if selection().noise_source in _DROPPED:
+        st.caption(
+            "This link names a source of noise that is no longer offered. The page "
+            f"shows {SOURCES[source].lower()} instead."
+        )
     return Chosen(model, rows, noise, Question(constraint, float(slack)))
 
 
@@ -197,9 +197,7 @@ def _noisy_rows(dataset_id: str | None, upload: Upload | None) -> NoisyRows:
     return NoisyRows(
         f"file {upload.table} {upload.groups}",
         upload.name,
-        store().table(upload.table),
         read_upload(upload).labels.astype(str),
-        frozenset([upload.score, upload.outcome, *upload.groups]),
         bool(upload.outcome),
         ", ".join(upload.groups),
     )
@@ -230,23 +228,6 @@ def _pick_model(
     return models.get(chosen or "")
 
 
-def _simulated(rows: NoisyRows) -> Noise:
-    most = rows.most_simulated
-    level = st.slider(
-        "Share wrong",
-        0.0,
-        most,
-        step=0.05,
-        help="Share of rows whose group is replaced by another at random.",
-        **bound(
-            "noise",
-            min(_LEVEL, most),
-            shown=lambda value: min(max(value, 0.0), most),
-        ),
-    )
-    return simulated(rows, float(level))
-
-
 def _assumed(rows: NoisyRows) -> Noise:
     start, levels = min(_LEVEL, rows.most_assumed), {}
     with more("Shares wrong"), st.container(width=260):
@@ -270,30 +251,15 @@ def _share(text: str) -> float:
     return share
 
 
-def _column(rows: NoisyRows) -> Noise:
-    few = rows.columns_of_groups
-    if not few:
-        raise ValueError("No other column has two to 20 values; upload a sample.")
-    column = st.selectbox("Noisy groups", few, **bound("noisy", few[0], among=few))
-    return from_column(rows, column)
-
-
 def _sample(rows: NoisyRows) -> Noise | None:
-    with more("Sample"), st.container(width=320):
+    with more("Table"), st.container(width=320):
         st.caption(
             "True and recorded group of some people, the recorded ones by the names "
             f"that this table has: {plain(', '.join(rows.group_names))}."
         )
         table = kept_upload("File with both groups", "sample")
         if table is None:
-            counts = st.text_area(
-                "Or paste counts",
-                placeholder=",".join(["", *rows.group_names]) + "\n…",
-                help="A first line with the recorded groups, then a line for each true "
-                "group: its name and its rows in each recorded group.",
-                **bound_entry("file_columns", "counts", "", key=rows.key),
-            )
-            return from_counts(rows, counts) if counts.strip() else None
+            return None
         frame = store().table(table)
         few = columns_of_groups(frame)
         if len(few) < 2:
@@ -313,8 +279,6 @@ def _sample(rows: NoisyRows) -> Noise | None:
 
 
 _NOISE: dict[str, Callable[[NoisyRows], Noise | None]] = {
-    "simulated": _simulated,
     "assumed": _assumed,
-    "column": _column,
     "sample": _sample,
 }

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import plots
-from fairdash.methods import CATALOG, Param
+from fairdash.methods import CATALOG
 from fairdash.results import (
     OWN_NOTE,
     StoredSweep,
@@ -13,15 +13,12 @@ from fairdash.results import (
     nearest_limits,
     own_models,
     own_points,
-    ratio_by_value,
     trained_on,
 )
 from fairdash.sweep import (
-    BASELINE,
     PARITY,
     TAU,
     WEIGHT,
-    compare_values,
 )
 from fairdash.ui.selection import WORST_LIMIT, bound, selection
 from fairdash.ui.sweep.certify import certify
@@ -63,20 +60,6 @@ Only λ and seeds whose models decide at every τ: each τ is averaged over the 
 _RATIO_HOW = """
 The weights *r* of the training rows. Small τ lets them differ: a few rows count for
 much. Large τ keeps them near 1, and ROAD becomes plain adversarial debiasing.
-"""
-_VALUES_HOW = """
-What one choice changes, such as the capacity of a network: for each of its values the
-models of all other settings compete, as many for each. A mark is the model with the
-smallest Worst-1-DI on **validation** rows among those that give up at most so much
-accuracy against the unconstrained one; it is drawn on **test** rows, averaged over
-seeds. At nothing given up that is often the unconstrained model itself. Areas under
-the fronts are compared seed by seed.
-"""
-_BY_VALUE_HOW = """
-The weights *r* of the training rows while the model shown learned. Averaging to one
-**in each group**, both groups keep the same attention. Averaging **over all rows**,
-one group may take the weight of the other: where the bands do not overlap, fairness is
-asked of one group alone.
 """
 _MAPS = {_WORST: "Worst-1-DI", "accuracy": "Accuracy", PARITY: "DI"}
 _RULES = {
@@ -217,57 +200,6 @@ def draw_along_tau(sweep: StoredSweep, state: Controls) -> None:
             caption=f"r of the training rows at λ {labels([largest])[0]}, one seed.",
             how=_RATIO_HOW,
             key=f"{sweep.run.id} r by tau",
-        )
-
-
-def draw_ablation(sweep: StoredSweep, state: Controls) -> None:
-    """Draw what each choice between words changes, if the sweep tries several."""
-    grid, method = sweep.grid_result, state.method
-    axes = grid.axes(method)
-    params = {one.name: one for one in CATALOG[method].params if one.options}
-    varied = [params[name] for name in axes if name in params]
-    if not varied or BASELINE not in set(grid.means["method"]):
-        return
-    columns = st.columns(2, gap="medium")
-    places = [*columns, *(st.container() for _ in varied)]
-    for param, place in zip(varied, places, strict=False):
-
-        def values(param: Param = param) -> plots.Picture:
-            table = compare_values(grid.rows, method, param.name, di_limit=state.limit)
-            return plots.plot_values(
-                table,
-                label=param.name.replace("_", " ").capitalize(),
-                words=param.options,
-            ).finished()
-
-        asked = method, param.name, state.limit
-        with place:
-            figure(
-                sweep.once(values, "values", *asked),
-                how=_VALUES_HOW,
-                key=f"{sweep.run.id} values {param.name}",
-            )
-    if "normalisation" not in axes or not CATALOG[method].gives_weights:
-        return
-    shown = grid.nearest(method, state.point)
-    table = sweep.once(
-        lambda: ratio_by_value(sweep, shown, "normalisation"), "r by value", shown
-    )
-    if table.empty:
-        return
-    with places[len(varied)]:
-        dataset = sweep.store.dataset(sweep.run.dataset_id)
-        words = params["normalisation"].options
-        figure(
-            plots.plot_ratio_by_value(
-                table,
-                groups=dataset.group_names,
-                words=words,
-                feature=dataset.roles.sensitive_feature,
-            ),
-            caption=f"At {grid.labels[shown]}.",
-            how=_BY_VALUE_HOW,
-            key=f"{sweep.run.id} r by value",
         )
 
 

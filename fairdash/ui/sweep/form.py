@@ -1,6 +1,6 @@
 """The form of a sweep: methods, a grid of λ and τ, seeds, and what it will cost."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import streamlit as st
@@ -18,20 +18,17 @@ from fairdash.methods import (
 )
 from fairdash.results import ExpectedCost, expected_cost
 from fairdash.sweep import (
-    ABLATIONS,
     PAPER,
     QUICK,
     SCALINGS,
     GridAxes,
     Published,
     SweepSpec,
-    ablations_of,
     grid_spec,
     published_for,
     shared_params,
     spaced,
     swept_methods,
-    with_ablation,
 )
 from fairdash.ui.selection import bound_entry, entry, selection
 from fairdash.ui.widgets.blocks import controls, problem
@@ -97,30 +94,10 @@ def sweep_form(dataset_id: str) -> None:
     if not chosen:
         st.caption("Choose at least one method.")
         return
-    presets = ablations_of(chosen)
-    ablation: str | None = st.segmented_control(
-        "Also vary",
-        presets,
-        format_func=lambda name: ABLATIONS[name].title,
-        help="An ablation of the ROAD paper: every value is trained on the whole grid, "
-        "and fronts over seeds are drawn by it. Capacity: linear networks, one hidden "
-        "layer, three (its Figure 7). Normalisation: whether r averages to one in each "
-        "group or over all rows (its Figure 6).",
-        disabled=not presets,
-        **_tied("ablation", None, among=presets),
-    )
     record = store().dataset_record(dataset_id)
     papers = _published(record.roles, chosen) if effort == "paper" else {}
-    with st.container(horizontal=True, vertical_alignment="center"):
-        equal = len(chosen) > 1 and st.toggle(
-            "As many models for every method",
-            help="Methods with fewer settings get values between those of the grid, so "
-            "that on a front over single runs none has more chances.",
-            **_tied("equal", False, read=lambda text: text == "True"),
-        )
-        with st.popover("Criterion and networks", icon=":material/tune:"):
-            varied = ABLATIONS[ablation].axes if ablation else ()
-            how = _shared(chosen, papers, varied)
+    with st.popover("Criterion and networks", icon=":material/tune:"):
+        how = _shared(chosen, papers)
     train_rows = train_rows_input(dataset_id, start=PROPOSED)
     known = (one.subgroups for one in papers.values() if one.subgroups)
     subgroups = next(known, record.subgroups)
@@ -132,14 +109,11 @@ def sweep_form(dataset_id: str) -> None:
             effort=effort,
             n_seeds=n_seeds,
             initialisations=n_starts,
-            equal_models=bool(equal),
             published=bool(papers),
             subgroups=subgroups,
             train_rows=train_rows,
             **how,
         )
-        if ablation:
-            spec = with_ablation(spec, ablation)
         cost = expected_cost(store(), dataset_id, spec)
     except ValueError as error:
         problem("This grid cannot be trained", error)
@@ -194,9 +168,7 @@ def _published(roles: Roles, methods: Sequence[str]) -> dict[str, Published]:
     return papers
 
 
-def _shared(
-    methods: Sequence[str], papers: Mapping[str, Published], varied: Container[str]
-) -> dict[str, Any]:
+def _shared(methods: Sequence[str], papers: Mapping[str, Published]) -> dict[str, Any]:
     """Draw what several methods can be asked for; return it for `grid_spec`."""
     labels = {p.name: p.label for key in methods for p in CATALOG[key].params}
     defaults = {p.name: p.default for key in methods for p in CATALOG[key].params}
@@ -206,8 +178,6 @@ def _shared(
     mark = "published " * bool(papers)
     chosen: dict[str, Any] = {}
     for name, options in shared_params(methods).items():
-        if name in varied:
-            continue
         value = st.selectbox(
             labels[name],
             help="Each method as its paper has it, until this is changed."

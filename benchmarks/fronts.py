@@ -1,101 +1,15 @@
-"""Ablations of papers: one choice of a method varied, all else held, over seeds."""
-
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+"""Fronts over seeds: the area under each, and the fairest model for an accuracy."""
 
 import pandas as pd
 
-from fairdash._validation import check_one_of
 from fairdash.methods import CATALOG
 from fairdash.metrics import seed_interval
-from fairdash.sweep._front import decides, hypervolume, pareto_front
-from fairdash.sweep._grids import QUICK
-from fairdash.sweep._result import PARITY, WORST
-from fairdash.sweep._seeds import first_folds
-from fairdash.sweep._spec import BASELINE, TAU, WEIGHT, MethodGrid, SweepSpec
+from fairdash.sweep import BASELINE, PARITY, decides, hypervolume, pareto_front
+
+WORST = "worst_1_di"
 
 GIVEN_UP = (0.0, 0.01, 0.02, 0.05, 0.1)  # of accuracy on validation rows
 AREA_FROM = (0.5, 0.45)  # Worst-1-DI and accuracy from which an area counts
-_CAPACITIES = ("simple", "medium", "complex")
-
-
-@dataclass(frozen=True)
-class Ablation:
-    """Parameters and the values they take, each with all others.
-
-    Attributes
-    ----------
-    title, source : str
-        What is varied, and where a paper does.
-    axes : mapping of str to tuple of str
-    """
-
-    title: str
-    source: str
-    axes: Mapping[str, tuple[str, ...]]
-
-    def varies(self, method: str) -> dict[str, tuple[str, ...]]:
-        """Return the axes that a method has."""
-        known = {param.name for param in CATALOG[method].params}
-        return {name: values for name, values in self.axes.items() if name in known}
-
-
-ABLATIONS = {
-    "capacity": Ablation(
-        "Capacity of g and r",
-        "Grari et al. (ICLR 2024), appendix A.4.1, Figure 7",
-        {"adversary_layers": _CAPACITIES, "ratio_layers": _CAPACITIES},
-    ),
-    "normalisation": Ablation(
-        "Normalisation of r",
-        "Grari et al. (ICLR 2024), appendix A.2, Figure 6",
-        {"normalisation": ("conditional", "global")},
-    ),
-}
-
-
-def ablations_of(methods: Iterable[str]) -> list[str]:
-    """Return the ablations all of whose parameters one of the methods has."""
-    keys = list(methods)
-    return [
-        name
-        for name, one in ABLATIONS.items()
-        if any(one.varies(key) == one.axes for key in keys)
-    ]
-
-
-def with_ablation(spec: SweepSpec, name: str) -> SweepSpec:
-    """Return a specification whose methods vary what an ablation varies.
-
-    λ and τ get the usual quick grid where they are left open, and the unconstrained
-    model, to which each value is held, is added where it is missing.
-
-    Raises
-    ------
-    ValueError
-        When there is no such ablation, or no method has all of its parameters.
-    """
-    check_one_of("preset", name, ABLATIONS)
-    ablation = ABLATIONS[name]
-    methods = [grid.method for grid in spec.methods]
-    if name not in ablations_of(methods):
-        able = [key for key in CATALOG if name in ablations_of([key])]
-        raise ValueError(
-            f"{', '.join(methods)} cannot vary {' and '.join(ablation.axes)}; the "
-            f"preset {name!r} needs one of {', '.join(able)} among `methods`."
-        )
-    grids = []
-    for grid in spec.methods:
-        axes = ablation.varies(grid.method)
-        if axes:
-            usual = {WEIGHT: QUICK.weights, TAU: QUICK.taus}
-            stackable = CATALOG[grid.method].stackable()
-            left = {n: v for n, v in usual.items() if n in stackable}
-            grid = grid.model_copy(update={"params": {**left, **grid.params, **axes}})
-        grids.append(grid)
-    if BASELINE not in methods:
-        grids.insert(0, MethodGrid(method=BASELINE, effort=grids[0].effort))
-    return spec.model_copy(update={"methods": tuple(grids)})
 
 
 def compare_values(
@@ -128,7 +42,6 @@ def compare_values(
     ValueError
         When the unconstrained model is missing on a seed, or the choice has one value.
     """
-    rows = first_folds(rows)
     mine = rows[rows["method"] == method]
     options = {one.name: one.options for one in CATALOG[method].params}[param]
     values = [value for value in options if (mine[param] == value).any()]
