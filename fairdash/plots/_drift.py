@@ -4,15 +4,25 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from fairdash._wording import fitting, interval, number, percent, plural, points, wrap
+from fairdash._wording import fitting, interval, number, percent, plural, points
 from fairdash.plots._front import METRICS
-from fairdash.plots._rows import interval_bars, not_estimable, reach, records, scatter
+from fairdash.plots._rows import (
+    Panel,
+    Series,
+    draw_rows,
+    interval_bars,
+    marks_of,
+    reach,
+    reasons_of,
+    records,
+    scatter,
+)
 from fairdash.plots._theme import (
     INK,
     MUTED,
-    PAPER,
     Picture,
     Spec,
     fade,
@@ -29,7 +39,6 @@ MEASURES = {
 }
 _QUALITY = {"accuracy": "accuracy", "selection_rate": "selection rate"}
 _JOINED = 8  # models whose tables are joined by lines and that have whiskers
-_ROW, _AROUND = 34, 104  # pixels of a subgroup, and above and below all
 
 
 def plot_drift(
@@ -275,75 +284,47 @@ def plot_gap_changes(
     Of ``fairdash.audits.gap_changes``; a gap is the rate of the group ``high`` less
     that of ``low``.
     """
-    places = list(range(len(table)))
-    data: list[Spec] = [
-        scatter(
-            [row["gap_before"], row["gap_after"]],
-            [place - 0.12, place + 0.12],
-            line={"color": fade(MUTED, 0.5), "width": 3},
-            hoverinfo="skip",
-            showlegend=False,
+    series, marks = [], []
+    for i, (when, name, symbol, aside) in enumerate(
+        (
+            ("before", "reference", "circle-open", -0.12),
+            ("after", "other table", "circle", 0.12),
         )
-        for place, row in zip(places, records(table), strict=True)
-        if row["estimable"]
-    ]
-    for when, name, symbol, aside in (
-        ("before", "reference", "circle-open", -0.12),
-        ("after", "other table", "circle", 0.12),
     ):
-        ends = (table[c] for c in (f"gap_{when}", f"{when}_low", f"{when}_high"))
-        data.append(
-            scatter(
-                table[f"gap_{when}"],
-                [place + aside for place in places],
-                mode="markers",
-                name=name,
-                marker={"color": INK, "symbol": symbol, "size": 10},
-                error_x=interval_bars(*ends, colour=fade(INK, 0.3)),
-                hover=[_gap(row, when) for row in records(table)],
-            )
-        )
+        ends = f"gap_{when}", f"{when}_low", f"{when}_high"
+        said = [_gap(row, when) for row in records(table)]
+        marks.append(marks_of(table, *ends, hover=said, series=i, aside=aside))
+        series.append(Series(name, INK, symbol, 10))
     clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
     for which, colour in ((clear, INK), (~clear, MUTED)):
         some = table[which]
-        if len(some):
-            ends = (some[c] for c in ("change", "ci_low", "ci_high"))
-            mark = {"color": colour, "symbol": "diamond", "size": 10}
-            data.append(
-                scatter(
-                    some["change"],
-                    [p for p, w in zip(places, which, strict=True) if w],
-                    mode="markers",
-                    xaxis="x2",
-                    showlegend=False,
-                    marker={**mark, "line": {"color": PAPER, "width": 1}},
-                    error_x=interval_bars(*ends, colour=fade(colour, 0.5), thickness=2),
-                    hover=[_changed(row) for row in records(some)],
-                )
-            )
-    layout: Spec = {
-        "yaxis": {
-            "tickvals": places,
-            "ticktext": [wrap(str(name), 22) for name in table["subgroup"]],
-            "range": [len(table) - 0.4, -0.6],
-            "showgrid": False,
-            "ticks": "",
-        },
-        "xaxis": value_axis(
-            f"gap, {high} − {low}", nticks=6, domain=[0, 0.54], zeroline=True
-        ),
-        "xaxis2": value_axis(
-            "change", nticks=4, domain=[0.62, 1], zeroline=True, anchor="y"
-        ),
-        "annotations": not_estimable(table, places),
-    }
-    height = _AROUND + _ROW * len(table)
+        said = [_changed(row) for row in records(some)]
+        at = {"series": len(series), "rows": np.flatnonzero(which).tolist()}
+        marks.append(marks_of(some, "change", "ci_low", "ci_high", hover=said, **at))
+        series.append(Series("change", colour, "diamond", 10, panel=1, named=False))
+    gaps = {"nticks": 6, "domain": [0, 0.54], "zeroline": True}
+    changes = {"nticks": 4, "domain": [0.62, 1], "zeroline": True}
+    figure = draw_rows(
+        pd.concat(marks, ignore_index=True),
+        table["subgroup"].astype(str).tolist(),
+        series,
+        [
+            Panel(value_axis(f"gap, {high} − {low}", **gaps)),
+            Panel(value_axis("change", **changes)),
+        ],
+        reasons=reasons_of(table),
+        joined=True,
+        least=34,
+        around=97,
+        legend=True,
+        top=40,
+    )
     said = "; ".join(
         f"{row['subgroup']}: {_changed(row)}"
         for row in records(table[table["estimable"]])
     )
     return Picture(
-        finish(data, layout, height=height, legend=True, top=40),
+        figure,
         headline,
         f"{headline}. {said or 'No subgroup is estimable'}.",
         table,
