@@ -22,8 +22,6 @@ from fairdash.plots._local import (
     plot_ratios,
 )
 from fairdash.plots._log_loss import (
-    plot_correction,
-    plot_players,
     plot_truncation,
     plot_violations,
 )
