@@ -12,7 +12,7 @@ for files.
 
 from fairdash.plots._drift import plot_drift, plot_gap_changes
 from fairdash.plots._front import METRICS, drawn_models, plot_front
-from fairdash.plots._grid import plot_by_tau, plot_grid, plot_ratio_by_tau
+from fairdash.plots._grid import plot_grid
 from fairdash.plots._individual import plot_consistency, plot_fair_metric
 from fairdash.plots._local import (
     MOST_MODELS,
