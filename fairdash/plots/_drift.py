@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from fairdash._wording import fitting, interval, number, percent, plural, points
@@ -284,34 +283,30 @@ def plot_gap_changes(
     Of ``fairdash.audits.gap_changes``; a gap is the rate of the group ``high`` less
     that of ``low``.
     """
-    series, marks = [], []
-    for i, (when, name, symbol, aside) in enumerate(
-        (
-            ("before", "reference", "circle-open", -0.12),
-            ("after", "other table", "circle", 0.12),
-        )
-    ):
-        ends = f"gap_{when}", f"{when}_low", f"{when}_high"
-        said = [_gap(row, when) for row in records(table)]
-        marks.append(marks_of(table, *ends, hover=said, series=i, aside=aside))
-        series.append(Series(name, INK, symbol, 10))
+    marks = []
+    for i, (when, aside) in enumerate((("before", -0.12), ("after", 0.12))):
+
+        def hover(row: Spec, when: str = when) -> str:
+            return _gap(row, when)
+
+        columns = f"gap_{when}", f"{when}_low", f"{when}_high"
+        marks.append(marks_of(table, *columns, hover, series=i, aside=aside))
     clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
-    for which, colour in ((clear, INK), (~clear, MUTED)):
-        some = table[which]
-        said = [_changed(row) for row in records(some)]
-        at = {"series": len(series), "rows": np.flatnonzero(which).tolist()}
-        marks.append(marks_of(some, "change", "ci_low", "ci_high", hover=said, **at))
-        series.append(Series("change", colour, "diamond", 10, panel=1, named=False))
-    gaps = {"nticks": 6, "domain": [0, 0.54], "zeroline": True}
-    changes = {"nticks": 4, "domain": [0.62, 1], "zeroline": True}
+    for i, only in ((2, clear), (3, ~clear)):
+        columns = "change", "ci_low", "ci_high"
+        marks.append(marks_of(table, *columns, _changed, series=i, only=only))
+    gaps = value_axis(f"gap, {high} − {low}", nticks=6, domain=[0, 0.54], zeroline=True)
+    changes = value_axis("change", nticks=4, domain=[0.62, 1], zeroline=True)
     figure = draw_rows(
         pd.concat(marks, ignore_index=True),
         table["subgroup"].astype(str).tolist(),
-        series,
         [
-            Panel(value_axis(f"gap, {high} − {low}", **gaps)),
-            Panel(value_axis("change", **changes)),
+            Series("reference", INK, "circle-open", 10),
+            Series("other table", INK, "circle", 10),
+            Series("change", INK, "diamond", 10, panel=1, named=False),
+            Series("change", MUTED, "diamond", 10, panel=1, named=False),
         ],
+        [Panel(gaps), Panel(changes)],
         reasons=reasons_of(table),
         joined=True,
         least=34,

@@ -1,5 +1,7 @@
 """By subgroup: local DI for up to four models, and subgroups that a search found."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -108,7 +110,7 @@ def plot_local_di(
                 names.gap,
                 "ci_low",
                 "ci_high",
-                hover=_hovers(own, cells[cells["label"] == label], groups, names),
+                _hover(cells[cells["label"] == label], groups, names),
                 series=i,
                 aside=aside,
                 rows=[rows[name] for name in own["subgroup"].astype(str)],
@@ -168,11 +170,11 @@ def plot_ratios(
     first row of all rows, as `fairdash.metrics.local_ratios` returns it.
     """
     subgroups = table["subgroup"].astype(str).tolist()
-    hover = [
-        f"{row['subgroup']}<br>ratio {number(row['ratio'], 2)} "
-        f"({_ends(row)})<br>{count(row['n'])} rows"
-        for row in records(table)
-    ]
+
+    def hover(row: Spec) -> str:
+        ratio = f"{number(row['ratio'], 2)} ({_ends(row)})"
+        return f"{row['subgroup']}<br>ratio {ratio}<br>{count(row['n'])} rows"
+
     ends = table[["ratio", "ratio_high"]].to_numpy(float)
     reach = 1.02 * max([1.0, *ends[np.isfinite(ends)]])
     # without an upper end intervals go on beyond the figure
@@ -183,7 +185,7 @@ def plot_ratios(
     axis = value_axis(f"{measure}: {of_whom}", ".1f", range=[0, reach], showgrid=True)
     ((colour, symbol),) = model_marks([colour_role])
     figure = draw_rows(
-        marks_of(drawn, "ratio", "ratio_low", "ratio_high", hover=hover),
+        marks_of(drawn, "ratio", "ratio_low", "ratio_high", hover),
         subgroups,
         [Series(label, colour, symbol)],
         [Panel(axis, limit=FOUR_FIFTHS, words="four-fifths rule")],
@@ -308,24 +310,22 @@ def _cells(
     return pd.concat(parts, ignore_index=True)
 
 
-def _hovers(
-    own: pd.DataFrame, cells: pd.DataFrame, groups: tuple[str, ...], names: GapNames
-) -> list[str]:
-    """Return what the marks of a model say: the gap, and the value of each group."""
-    order = cells.set_index(["subgroup", "group"])["value"]
-    said = []
-    for row in records(own):
+def _hover(
+    cells: pd.DataFrame, groups: tuple[str, ...], names: GapNames
+) -> Callable[[Spec], str]:
+    """Return what says of a row of one model its gap and the value of each group."""
+    values = cells.set_index(["subgroup", "group"])["value"]
+
+    def hover(row: Spec) -> str:
         if not row["estimable"]:
-            said.append("")
-            continue
-        values = order.loc[row["subgroup"]]
-        of_groups = ", ".join(f"{group} {number(values[group])}" for group in groups)
+            return ""
+        own = values.loc[row["subgroup"]]
+        of_groups = ", ".join(f"{group} {number(own[group])}" for group in groups)
         interval = between(row["ci_low"], row["ci_high"])
-        said.append(
-            f"{row['subgroup']}: {number(row[names.gap])} ({interval}), "
-            f"{row['n']:,.0f} rows<br>{names.symbol}: {of_groups}"
-        )
-    return said
+        gap = f"{number(row[names.gap])} ({interval}), {row['n']:,.0f} rows"
+        return f"{row['subgroup']}: {gap}<br>{names.symbol}: {of_groups}"
+
+    return hover
 
 
 def _counts(
@@ -409,22 +409,24 @@ def plot_found_subgroups(
         for group, colour in group_colours(groups).items()
     ]
     marks = []
-    for i, group in enumerate(groups):
-        for side, aside in (("lower", 0.12), ("higher", -0.12)):
-            own = (tree[side] == group).to_numpy()
-            said = [
-                f"{series[i].name}: {percent(row[f'rate_{side}'])} of "
-                f"{count(row[f'n_{side}'])} rows"
-                for row in records(tree[own])
-            ]
-            ends = f"rate_{side}", f"low_{side}", f"high_{side}"
-            at = {"series": i, "aside": aside, "rows": np.flatnonzero(own).tolist()}
-            marks.append(marks_of(tree[own], *ends, hover=said, **at))
-    for clear, colour in ((True, INK), (False, MUTED)):
-        own = (tree["p_adjusted"] <= alpha).to_numpy() == clear
-        said = [_gap_words(row) for row in records(tree[own])]
-        at = {"series": len(series), "rows": np.flatnonzero(own).tolist()}
-        marks.append(marks_of(tree[own], "gap", "ci_low", "ci_high", hover=said, **at))
+    for side, aside in (("lower", 0.12), ("higher", -0.12)):
+        for i, group in enumerate(groups):
+
+            def hover(row: Spec, name: str = series[i].name, side: str = side) -> str:
+                rate, n = percent(row[f"rate_{side}"]), count(row[f"n_{side}"])
+                return f"{name}: {rate} of {n} rows"
+
+            columns = f"rate_{side}", f"low_{side}", f"high_{side}"
+            only = tree[side] == group
+            marks.append(
+                marks_of(tree, *columns, hover, series=i, aside=aside, only=only)
+            )
+    clear = tree["p_adjusted"] <= alpha
+    for only, colour in ((clear, INK), (~clear, MUTED)):
+        columns = "gap", "ci_low", "ci_high"
+        marks.append(
+            marks_of(tree, *columns, _gap_words, series=len(series), only=only)
+        )
         series.append(Series("gap", colour, "diamond", panel=1, named=False))
     # names end at the axis: a deeper one ends nearer to it
     deep = tree["level"].max()

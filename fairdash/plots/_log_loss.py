@@ -209,7 +209,8 @@ def _mark(row: Spec, kind: str, colour: str, symbol: str, *, first: bool) -> Spe
     label = row["label"]
     constant = row[f"constant_{kind}"] > _MOST
     note = "<br>constant, or not told from chance" if constant else ""
-    words = f"{label}: %{{y:.1%}} error, violation %{{x:.3f}}{note}<extra></extra>"
+    words = f"{label}: {percent(row[error])} error, "
+    words += f"violation {number(row[violation])}{note}"
     shape = "x-thin-open" if constant else symbol
     spec: Spec = scatter(
         pd.Series([row[violation]]),
@@ -220,7 +221,7 @@ def _mark(row: Spec, kind: str, colour: str, symbol: str, *, first: bool) -> Spe
         showlegend=first,
         cliponaxis=constant,
         marker={"color": colour, "symbol": shape, "size": 11},
-        hovertemplate=words,
+        hover=[words],
     )
     for axis, name in (("x", violation), ("y", error)):
         spread = pd.Series([row[f"{name}_sd"]])

@@ -60,7 +60,8 @@ def plot_comparison(
     changes : DataFrame, optional
         Of ``fairdash.metrics.compare`` of that model with the reference.
     """
-    series, marks, panels = [], [], []
+    series: list[Series] = []
+    marks, panels = [], []
     for panel, (metric, title) in enumerate(PANELS.items()):
         share = metric == "accuracy"
         domain = [0.36 * panel, 0.36 * panel + 0.28]
@@ -70,12 +71,14 @@ def plot_comparison(
         axis = value_axis("", ticks, nticks=3, **axis)
         panels.append(Panel(axis, words=f"<b>{title}</b>"))
         words = [percent(v, 1) if share else number(v) for v in table[metric]]
-        said = [
-            f"{title} {word}, {_interval(row, metric)}"
-            for word, row in zip(words, records(table), strict=True)
-        ]
-        ends = metric, f"{metric}_low", f"{metric}_high"
-        own = marks_of(table, *ends, hover=said).assign(words=words)
+
+        def hover(row: Spec, metric: str = metric, title: str = title) -> str:
+            share = metric == "accuracy"
+            value = percent(row[metric], 1) if share else number(row[metric])
+            return f"{title} {value}, {_interval(row, metric)}"
+
+        own = marks_of(table, metric, f"{metric}_low", f"{metric}_high", hover)
+        own = own.assign(words=words)
         marks.append(own.assign(series=own["row"] + len(series)))
         series += [
             Series(row["label"], colour, symbol, panel=panel)

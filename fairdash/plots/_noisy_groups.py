@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 
 from fairdash._wording import count, fitting, number, percent, wrap
@@ -39,18 +40,15 @@ def plot_certificates(table: pd.DataFrame) -> Picture:
     """
     shown = [check for check in _CHECKS if table[check[0]].notna().any()]
     decides = table["status"] == ""
-    marks = [
-        marks_of(
-            table,
-            *(column, column, column),
-            hover=[
-                f"{row['label']}<br>{name}: {number(row[column])}"
-                for row in records(table)
-            ],
-            series=i,
-        ).assign(opacity=[1 if one else 0.35 for one in decides])
-        for i, (column, name, _, _) in enumerate(shown)
-    ]
+    opacity = np.where(decides, 1, 0.35)
+    marks = []
+    for i, (column, name, _, _) in enumerate(shown):
+
+        def hover(row: Spec, column: str = column, name: str = name) -> str:
+            return f"{row['label']}<br>{name}: {number(row[column])}"
+
+        own = marks_of(table, column, column, column, hover, series=i)
+        marks.append(own.assign(opacity=opacity))
     series = [Series(name, colour, symbol, 11) for _, name, symbol, colour in shown]
     kinds = [column for column, *_ in shown]
     axis = value_axis(

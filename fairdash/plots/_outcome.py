@@ -224,9 +224,8 @@ def plot_base_rates(
             )
         )
         known = own.assign(rate=own["rate"].where(own["estimable"]))
-        said = [_rate_hover(row, row["subgroup"], row["group"]) for row in records(own)]
-        at = {"series": i, "aside": aside}
-        marks.append(marks_of(known, "rate", "ci_low", "ci_high", hover=said, **at))
+        columns = "rate", "ci_low", "ci_high"
+        marks.append(marks_of(known, *columns, _row_hover, series=i, aside=aside))
     axis = value_axis(
         f"share with {outcome}", ".1~%", nticks=8, showgrid=True, rangemode="tozero"
     )
@@ -301,3 +300,7 @@ def _rate_hover(cell: Spec, one: str, other: str) -> str:
     rate = f"{percent(cell['rate'], 1)} of {cell['n']:,} rows"
     interval = f"{percent(cell['ci_low'], 1)}–{percent(cell['ci_high'], 1)}"
     return f"{one}, {other}: {rate} ({interval})"
+
+
+def _row_hover(row: Spec) -> str:
+    return _rate_hover(row, row["subgroup"], row["group"])

@@ -179,27 +179,26 @@ def marks_of(
     value: str,
     low: str,
     high: str,
+    hover: Callable[[Spec], str],
     *,
-    hover: Sequence[str],
     series: int = 0,
     aside: float = 0.0,
+    only: "pd.Series[bool] | None" = None,
     rows: Sequence[int] | None = None,
 ) -> pd.DataFrame:
     """Return the marks of one series, one for each row of ``table``.
 
-    The arguments name columns; ``rows`` are indices of rows of the figure, by default
-    those of ``table`` in order.
+    ``value``, ``low`` and ``high`` are columns. A mark stands on the row of the figure
+    with the index of its row in ``table``, unless ``rows`` has others; ``only`` says
+    which rows have a mark.
     """
-    marks = {
-        "row": range(len(table)) if rows is None else list(rows),
-        "series": series,
-        "aside": aside,
-        "value": table[value].to_numpy(np.float64),
-        "low": table[low].to_numpy(np.float64),
-        "high": table[high].to_numpy(np.float64),
-        "hover": list(hover),
-    }
-    return pd.DataFrame(marks)
+    at = np.arange(len(table)) if rows is None else np.asarray(rows, np.int64)
+    if only is not None:
+        table, at = table[only], at[only.to_numpy(bool)]
+    ends = table[[value, low, high]].to_numpy(np.float64).reshape(-1, 3)
+    marks = pd.DataFrame(ends, columns=["value", "low", "high"])
+    hovers = [hover(row) for row in records(table)]
+    return marks.assign(row=at, series=series, aside=aside, hover=hovers)
 
 
 def draw_rows(

@@ -203,12 +203,12 @@ def plot_traits(
     everybody = marks_of(
         table,
         *("share_all", "share_all", "share_all"),
-        hover=[f"{percent(share, 1)} of all rows" for share in table["share_all"]],
+        lambda row: f"{percent(row['share_all'], 1)} of all rows",
     )
     top = marks_of(
         table,
         *("share_top", "ci_low", "ci_high"),
-        hover=[f"{percent(share, 1)} of the top rows" for share in table["share_top"]],
+        lambda row: f"{percent(row['share_top'], 1)} of the top rows",
         series=1,
     )
     series = [
