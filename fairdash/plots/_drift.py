@@ -289,12 +289,12 @@ def plot_gap_changes(
         def hover(row: Spec, when: str = when) -> str:
             return _gap(row, when)
 
-        columns = f"gap_{when}", f"{when}_low", f"{when}_high"
-        marks.append(marks_of(table, *columns, hover, series=i, aside=aside))
+        ends = f"{when}_low", f"{when}_high"
+        marks.append(marks_of(table, f"gap_{when}", ends, hover, series=i, aside=aside))
     clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
     for i, only in ((2, clear), (3, ~clear)):
-        columns = "change", "ci_low", "ci_high"
-        marks.append(marks_of(table, *columns, _changed, series=i, only=only))
+        ends = "ci_low", "ci_high"
+        marks.append(marks_of(table, "change", ends, _changed, series=i, only=only))
     gaps = value_axis(f"gap, {high} − {low}", nticks=6, domain=[0, 0.54], zeroline=True)
     changes = value_axis("change", nticks=4, domain=[0.62, 1], zeroline=True)
     figure = draw_rows(

@@ -108,8 +108,7 @@ def plot_local_di(
             marks_of(
                 own,
                 names.gap,
-                "ci_low",
-                "ci_high",
+                ("ci_low", "ci_high"),
                 _hover(cells[cells["label"] == label], groups, names),
                 series=i,
                 aside=aside,
@@ -185,7 +184,7 @@ def plot_ratios(
     axis = value_axis(f"{measure}: {of_whom}", ".1f", range=[0, reach], showgrid=True)
     ((colour, symbol),) = model_marks([colour_role])
     figure = draw_rows(
-        marks_of(drawn, "ratio", "ratio_low", "ratio_high", hover),
+        marks_of(drawn, "ratio", ("ratio_low", "ratio_high"), hover),
         subgroups,
         [Series(label, colour, symbol)],
         [Panel(axis, limit=FOUR_FIFTHS, words="four-fifths rule")],
@@ -416,16 +415,18 @@ def plot_found_subgroups(
                 rate, n = percent(row[f"rate_{side}"]), count(row[f"n_{side}"])
                 return f"{name}: {rate} of {n} rows"
 
-            columns = f"rate_{side}", f"low_{side}", f"high_{side}"
+            ends = f"low_{side}", f"high_{side}"
             only = tree[side] == group
             marks.append(
-                marks_of(tree, *columns, hover, series=i, aside=aside, only=only)
+                marks_of(
+                    tree, f"rate_{side}", ends, hover, series=i, aside=aside, only=only
+                )
             )
     clear = tree["p_adjusted"] <= alpha
     for only, colour in ((clear, INK), (~clear, MUTED)):
-        columns = "gap", "ci_low", "ci_high"
+        ends = "ci_low", "ci_high"
         marks.append(
-            marks_of(tree, *columns, _gap_words, series=len(series), only=only)
+            marks_of(tree, "gap", ends, _gap_words, series=len(series), only=only)
         )
         series.append(Series("gap", colour, "diamond", panel=1, named=False))
     # names end at the axis: a deeper one ends nearer to it

@@ -77,7 +77,7 @@ def plot_comparison(
             value = percent(row[metric], 1) if share else number(row[metric])
             return f"{title} {value}, {_interval(row, metric)}"
 
-        own = marks_of(table, metric, f"{metric}_low", f"{metric}_high", hover)
+        own = marks_of(table, metric, (f"{metric}_low", f"{metric}_high"), hover)
         own = own.assign(words=words)
         marks.append(own.assign(series=own["row"] + len(series)))
         series += [

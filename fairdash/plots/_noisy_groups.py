@@ -47,7 +47,7 @@ def plot_certificates(table: pd.DataFrame) -> Picture:
         def hover(row: Spec, column: str = column, name: str = name) -> str:
             return f"{row['label']}<br>{name}: {number(row[column])}"
 
-        own = marks_of(table, column, column, column, hover, series=i)
+        own = marks_of(table, column, None, hover, series=i)
         marks.append(own.assign(opacity=opacity))
     series = [Series(name, colour, symbol, 11) for _, name, symbol, colour in shown]
     kinds = [column for column, *_ in shown]

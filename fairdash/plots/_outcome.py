@@ -224,8 +224,8 @@ def plot_base_rates(
             )
         )
         known = own.assign(rate=own["rate"].where(own["estimable"]))
-        columns = "rate", "ci_low", "ci_high"
-        marks.append(marks_of(known, *columns, _row_hover, series=i, aside=aside))
+        ends = "ci_low", "ci_high"
+        marks.append(marks_of(known, "rate", ends, _row_hover, series=i, aside=aside))
     axis = value_axis(
         f"share with {outcome}", ".1~%", nticks=8, showgrid=True, rangemode="tozero"
     )

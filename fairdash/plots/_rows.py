@@ -177,8 +177,7 @@ class Panel:
 def marks_of(
     table: pd.DataFrame,
     value: str,
-    low: str,
-    high: str,
+    ends: tuple[str, str] | None,
     hover: Callable[[Spec], str],
     *,
     series: int = 0,
@@ -188,15 +187,16 @@ def marks_of(
 ) -> pd.DataFrame:
     """Return the marks of one series, one for each row of ``table``.
 
-    ``value``, ``low`` and ``high`` are columns. A mark stands on the row of the figure
-    with the index of its row in ``table``, unless ``rows`` has others; ``only`` says
-    which rows have a mark.
+    ``value`` and the ``ends`` of its interval, if it has one, are columns. A mark
+    stands on the row of the figure with the index of its row in ``table``, unless
+    ``rows`` has others; ``only`` says which rows have a mark.
     """
     at = np.arange(len(table)) if rows is None else np.asarray(rows, np.int64)
     if only is not None:
         table, at = table[only], at[only.to_numpy(bool)]
-    ends = table[[value, low, high]].to_numpy(np.float64).reshape(-1, 3)
-    marks = pd.DataFrame(ends, columns=["value", "low", "high"])
+    columns = [value, *(ends or (value, value))]
+    numbers_of = table[columns].to_numpy(np.float64).reshape(-1, 3)
+    marks = pd.DataFrame(numbers_of, columns=["value", "low", "high"])
     hovers = [hover(row) for row in records(table)]
     return marks.assign(row=at, series=series, aside=aside, hover=hovers)
 

@@ -202,12 +202,14 @@ def plot_traits(
     """
     everybody = marks_of(
         table,
-        *("share_all", "share_all", "share_all"),
+        "share_all",
+        None,
         lambda row: f"{percent(row['share_all'], 1)} of all rows",
     )
     top = marks_of(
         table,
-        *("share_top", "ci_low", "ci_high"),
+        "share_top",
+        ("ci_low", "ci_high"),
         lambda row: f"{percent(row['share_top'], 1)} of the top rows",
         series=1,
     )
