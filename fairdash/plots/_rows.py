@@ -296,12 +296,11 @@ def _trace(own: pd.DataFrame, at: Any, kind: Series, axis: str) -> Spec:
         name=kind.name,
         hover=own["hover"].tolist(),
         showlegend=kind.named,
+        xaxis=axis,
     )
     trace["marker"]["size"] = kind.size
     if "open" in kind.symbol or kind.symbol.startswith("line"):
         trace["marker"]["line"] = {"color": kind.colour, "width": 2}
-    if axis != "x":
-        trace["xaxis"] = axis
     if "opacity" in own:
         trace["marker"]["opacity"] = own["opacity"].tolist()
     if "words" in own:
@@ -327,15 +326,15 @@ def _joins(marks: pd.DataFrame, at: Any, series: Sequence[Series]) -> list[Spec]
 
 def _reference(kind: Series, rows: Spec, axis: str) -> Spec:
     """Return a dashed line across all rows, toggled with the marks of its series."""
-    line = scatter(
+    return scatter(
         [kind.reference, kind.reference],
         rows["range"],
         line={"color": kind.colour, "width": 1.5, "dash": "dash"},
         legendgroup=kind.name,
         showlegend=False,
         hover=[kind.reference_words] * 2,
+        xaxis=axis,
     )
-    return line if axis == "x" else line | {"xaxis": axis}
 
 
 def _panel_notes(
