@@ -176,15 +176,16 @@ def plot_ratios(
 
     ends = table[["ratio", "ratio_high"]].to_numpy(float)
     reach = 1.02 * max([1.0, *ends[np.isfinite(ends)]])
+    marks = marks_of(table, "ratio", ("ratio_low", "ratio_high"), hover)
     # without an upper end intervals go on beyond the figure
-    drawn = table.assign(ratio_high=table["ratio_high"].replace(np.inf, 2 * reach))
+    marks["high"] = marks["high"].replace(np.inf, 2 * reach)
     of_whom = "smallest over largest of the groups (fairer →)"
     if reference is not None:
         of_whom = f"smallest of the other groups over {reference} (1: alike)"
     axis = value_axis(f"{measure}: {of_whom}", ".1f", range=[0, reach], showgrid=True)
     ((colour, symbol),) = model_marks([colour_role])
     figure = draw_rows(
-        marks_of(drawn, "ratio", ("ratio_low", "ratio_high"), hover),
+        marks,
         subgroups,
         [Series(label, colour, symbol)],
         [Panel(axis, limit=FOUR_FIFTHS, words="four-fifths rule")],
