@@ -25,7 +25,7 @@ from fairdash.plots._theme import (
     value_axis,
 )
 
-_ROW, _LONGEST = 30, 34
+_ROW, _LONGEST = 40, 34
 _LEARNED = ("predicts", "pairs", "learned")  # how their names begin
 _MARK = 10.0
 
@@ -166,10 +166,14 @@ def plot_fair_metric(table: pd.DataFrame) -> Picture:
     ``table`` is of ``fairdash.metrics.FairMetric.table``.
     """
     learned = table["direction"].astype(str).str.startswith(_LEARNED)
-    marks = [
-        marks_of(table, "variance", None, _direction_hover, series=i, only=only)
-        for i, only in enumerate((learned, ~learned))
-    ]
+    marks = pd.concat(
+        [
+            marks_of(table, "variance", None, _direction_hover, series=i, only=only)
+            for i, only in enumerate((learned, ~learned))
+        ],
+        ignore_index=True,
+    )
+    words = [percent(float(share), 1) for share in marks["value"]]
     axis = value_axis(
         "share of the variance of all features",
         ".1~%",
@@ -178,7 +182,7 @@ def plot_fair_metric(table: pd.DataFrame) -> Picture:
         showgrid=True,
     )
     drawn = draw_rows(
-        pd.concat(marks, ignore_index=True),
+        marks.assign(words=words),
         [_short(str(name)) for name in table["direction"]],
         [Series("learned", GROUPS[0]), Series("columns", MUTED)],
         [Panel(axis)],

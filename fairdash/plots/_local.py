@@ -182,7 +182,9 @@ def plot_ratios(
     of_whom = "smallest over largest of the groups (fairer →)"
     if reference is not None:
         of_whom = f"smallest of the other groups over {reference} (1: alike)"
-    axis = value_axis(f"{measure}: {of_whom}", ".1f", range=[0, reach], showgrid=True)
+    axis = value_axis(
+        f"{measure}: {of_whom}", ".1f", nticks=10, range=[0, reach], showgrid=True
+    )
     ((colour, symbol),) = model_marks([colour_role])
     figure = draw_rows(
         marks,
@@ -405,7 +407,7 @@ def plot_found_subgroups(
     that are not listed, or whose adjusted p exceeds ``alpha``, are drawn in grey.
     """
     series = [
-        Series(group_label(feature, group), colour, size=8)
+        Series(group_label(feature, group), colour)
         for group, colour in group_colours(groups).items()
     ]
     marks = []

@@ -102,7 +102,8 @@ def test_marks_are_shares_of_variance():
     picture = plot_fair_metric(METRIC)
     learned, columns = picture.figure.data
     assert (learned.x, columns.x) == ((0.05,), (0.1,))
-    assert "part_time=yes −0.60" in learned.text[0]
+    assert "part_time=yes −0.60" in learned.hovertext[0]
+    assert learned.text == ("5.0%",)
     assert picture.headline.startswith("Sensitive directions hold 15%")
 
 
