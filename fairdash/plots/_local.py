@@ -182,9 +182,8 @@ def plot_ratios(
     of_whom = "smallest over largest of the groups (fairer →)"
     if reference is not None:
         of_whom = f"smallest of the other groups over {reference} (1: alike)"
-    axis = value_axis(
-        f"{measure}: {of_whom}", ".1f", nticks=10, range=[0, reach], showgrid=True
-    )
+    title = f"{measure}: {of_whom}"
+    axis = value_axis(title, ".1f", nticks=10, range=[0, reach], showgrid=True)
     ((colour, symbol),) = model_marks([colour_role])
     figure = draw_rows(
         marks,
