@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from fairdash._escaping import as_csv
 from fairdash._validation import check_one_of, explain_invalid, parsed
 from fairdash._wording import clock_time, plural, size
-from fairdash.cli._options import UNUSABLE, File, Home, opened, refusing
+from fairdash.cli._options import UNUSABLE, File, Home, opened, refuse, refusing
 from fairdash.datasets import (
     PUBLIC,
     Roles,
@@ -22,7 +22,7 @@ from fairdash.datasets import (
     read_table,
 )
 from fairdash.jobs import pack_runs, unpack_runs
-from fairdash.store import expire, home_folder, read_trail, trouble
+from fairdash.store import StoreError, expire, home_folder, read_trail, trouble
 
 data = typer.Typer(
     no_args_is_help=True,
@@ -282,15 +282,30 @@ def check_store(home: Home = None) -> None:
 @store.command("expire")
 def expire_store(
     days: Annotated[float, typer.Argument(min=1, help="Days without use.")],
+    clock_is_right: Annotated[
+        bool,
+        typer.Option(
+            "--clock-is-right",
+            help="Go on although this machine's clock is far from the last use.",
+        ),
+    ] = False,
     home: Home = None,
 ) -> None:
     """Delete tables, runs and models that nobody used for so many days, of all users.
 
+    They lie in the bin for a week before; whoever trains on a table takes it out.
     `fairdash app` does so every hour where FAIRDASH_KEEP_DAYS is set.
     """
     with refusing():
-        for name in expire(home or home_folder(), days):
-            typer.echo(f"{name} was deleted")
+        try:
+            root = home or home_folder()
+            expired = expire(root, days, clock_is_right=clock_is_right)
+        except StoreError as error:
+            raise refuse(str(error)) from error
+    for name in expired.deleted:
+        typer.echo(f"{name} was deleted")
+    for name in expired.binned:
+        typer.echo(f"{name} is in the bin")
 
 
 @store.command("trail")

@@ -61,6 +61,7 @@ def serve(
     hosts = (*LOOPBACK, address, *names) if names or address in LOOPBACK else ()
     rules = Rules(tuple(one.lower() for one in hosts), login, token)
     folder = home or home_folder()
+    os.umask(0o077)  # whatever Streamlit or a library writes is for us only
     os.environ |= {"FAIRDASH_HOME": str(folder), "FAIRDASH_LOG": log_as}
     store = open_store(folder)
     log_to_stderr()
@@ -95,6 +96,7 @@ def worker(
     from fairdash.jobs import serve_worker  # only this command loads Dask
 
     os.environ["FAIRDASH_LOG"] = log_as
+    os.umask(0o077)
     with refusing():
         serve_worker(address, n_workers=workers or os.cpu_count() or 1, host=host)
 

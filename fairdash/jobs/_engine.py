@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import logging
 import math
 import os
 import shutil
@@ -17,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from fairdash.store import Store, expire, keep_days
+from fairdash.store import Store, StoreError, expire, keep_days, private
 
 APPS = "apps.lock"  # shared by all apps of a home folder
 ENGINE = "engine.lock"  # held by its one engine
@@ -29,6 +30,8 @@ WATCH_SECONDS = 2.0
 EXPIRE_SECONDS = 3600.0
 ROOM = 100 << 20  # free bytes below which no training begins
 PACKAGE = Path(__file__).parents[1]
+
+log = logging.getLogger("fairdash.jobs")
 
 # by home folder, the last one with its start; kept, or it would stay a zombie
 _children: dict[Path, tuple[subprocess.Popen[bytes], float]] = {}
@@ -152,14 +155,14 @@ def ensure_engine(home: Path) -> None:
         if start_failed(home):
             return
         (home / CARD).unlink(missing_ok=True)  # the last engine's
-        (home / START).touch()
+        (home / START).touch(mode=0o600)
         command = [sys.executable, "-P", "-m", "fairdash.jobs.host", str(home)]
-        with open(home / "engine.log", "ab") as log:
+        with open(home / "engine.log", "ab", opener=private) as output:
             child = subprocess.Popen(
                 [*command, "--lock", str(lock.descriptor)],
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=output,
+                stderr=output,
                 pass_fds=(lock.descriptor,),
                 start_new_session=True,  # out of reach of Ctrl-C in the app's terminal
             )
@@ -182,7 +185,7 @@ def watching(home: Path) -> Iterator[None]:
                 ensure_engine(home)
                 if days < math.inf and time.monotonic() - swept > EXPIRE_SECONDS:
                     swept = time.monotonic()
-                    expire(home, days)
+                    _expire(home, days)
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
@@ -191,6 +194,13 @@ def watching(home: Path) -> Iterator[None]:
     finally:
         stop.set()
         thread.join()
+
+
+def _expire(home: Path, days: float) -> None:
+    try:
+        expire(home, days)
+    except StoreError as error:
+        log.warning("%s", error)
 
 
 def lacks_room(home: Path) -> bool:

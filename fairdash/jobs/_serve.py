@@ -27,7 +27,7 @@ from fairdash.jobs._workers import (
     stop_flag,
 )
 from fairdash.methods import Device
-from fairdash.store import Claim, RunRecord, Store, open_store
+from fairdash.store import Claim, RunRecord, Store, open_store, private
 from fairdash.sweep import Stack
 
 TURN_SECONDS = 0.2
@@ -140,7 +140,8 @@ def _announce(home: Path, scheduler: str, threads: int) -> None:
         "code": code_version(),
     }
     beside = home / ".engine.json"
-    beside.write_text(json.dumps(facts))
+    with open(beside, "w", opener=private) as file:
+        json.dump(facts, file)
     beside.replace(home / CARD)
 
 

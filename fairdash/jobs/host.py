@@ -36,6 +36,7 @@ def main() -> None:
         return  # another engine lives
     (home / CARD).unlink(missing_ok=True)  # the last engine's
     os.set_inheritable(lock.descriptor, False)  # or workers would hold it after us
+    os.umask(0o077)  # of workers too, which are forked from here
     log_to_stderr()
     with lock:
         scheduler = os.environ.get("FAIRDASH_SCHEDULER")

@@ -52,7 +52,6 @@ from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
 from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
 from fairdash.methods.scorers import (
     Forest,
-    GroupThresholds,
     LinearMixture,
     Network,
     RuleList,

@@ -12,7 +12,7 @@ for files.
 
 from fairdash.plots._drift import plot_drift, plot_gap_changes
 from fairdash.plots._front import METRICS, drawn_models, plot_front
-from fairdash.plots._grid import plot_by_tau, plot_grid, plot_ratio_by_tau
+from fairdash.plots._grid import plot_grid
 from fairdash.plots._individual import plot_consistency, plot_fair_metric
 from fairdash.plots._local import (
     MOST_MODELS,
@@ -22,8 +22,6 @@ from fairdash.plots._local import (
     plot_ratios,
 )
 from fairdash.plots._log_loss import (
-    plot_correction,
-    plot_players,
     plot_truncation,
     plot_violations,
 )
@@ -55,7 +53,6 @@ from fairdash.plots._training import (
     plot_training,
     ratio_finding,
     sparkline,
-    training_finding,
 )
 from fairdash.plots._weights import (
     plot_ratio_against_di,

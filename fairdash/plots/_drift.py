@@ -6,13 +6,22 @@ from typing import Any
 
 import pandas as pd
 
-from fairdash._wording import fitting, interval, number, percent, plural, points, wrap
+from fairdash._wording import fitting, interval, number, percent, plural, points
 from fairdash.plots._front import METRICS
-from fairdash.plots._rows import interval_bars, not_estimable, reach, records, scatter
+from fairdash.plots._rows import (
+    Panel,
+    Series,
+    draw_rows,
+    interval_bars,
+    marks_of,
+    reach,
+    reasons_of,
+    records,
+    scatter,
+)
 from fairdash.plots._theme import (
     INK,
     MUTED,
-    PAPER,
     Picture,
     Spec,
     fade,
@@ -29,7 +38,6 @@ MEASURES = {
 }
 _QUALITY = {"accuracy": "accuracy", "selection_rate": "selection rate"}
 _JOINED = 8  # models whose tables are joined by lines and that have whiskers
-_ROW, _AROUND = 34, 104  # pixels of a subgroup, and above and below all
 
 
 def plot_drift(
@@ -275,75 +283,43 @@ def plot_gap_changes(
     Of ``fairdash.audits.gap_changes``; a gap is the rate of the group ``high`` less
     that of ``low``.
     """
-    places = list(range(len(table)))
-    data: list[Spec] = [
-        scatter(
-            [row["gap_before"], row["gap_after"]],
-            [place - 0.12, place + 0.12],
-            line={"color": fade(MUTED, 0.5), "width": 3},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-        for place, row in zip(places, records(table), strict=True)
-        if row["estimable"]
-    ]
-    for when, name, symbol, aside in (
-        ("before", "reference", "circle-open", -0.12),
-        ("after", "other table", "circle", 0.12),
-    ):
-        ends = (table[c] for c in (f"gap_{when}", f"{when}_low", f"{when}_high"))
-        data.append(
-            scatter(
-                table[f"gap_{when}"],
-                [place + aside for place in places],
-                mode="markers",
-                name=name,
-                marker={"color": INK, "symbol": symbol, "size": 10},
-                error_x=interval_bars(*ends, colour=fade(INK, 0.3)),
-                hover=[_gap(row, when) for row in records(table)],
-            )
-        )
+    marks = []
+    for i, (when, aside) in enumerate((("before", -0.12), ("after", 0.12))):
+
+        def hover(row: Spec, when: str = when) -> str:
+            return _gap(row, when)
+
+        ends = f"{when}_low", f"{when}_high"
+        marks.append(marks_of(table, f"gap_{when}", ends, hover, series=i, aside=aside))
     clear = (table["ci_low"] > 0) | (table["ci_high"] < 0)
-    for which, colour in ((clear, INK), (~clear, MUTED)):
-        some = table[which]
-        if len(some):
-            ends = (some[c] for c in ("change", "ci_low", "ci_high"))
-            mark = {"color": colour, "symbol": "diamond", "size": 10}
-            data.append(
-                scatter(
-                    some["change"],
-                    [p for p, w in zip(places, which, strict=True) if w],
-                    mode="markers",
-                    xaxis="x2",
-                    showlegend=False,
-                    marker={**mark, "line": {"color": PAPER, "width": 1}},
-                    error_x=interval_bars(*ends, colour=fade(colour, 0.5), thickness=2),
-                    hover=[_changed(row) for row in records(some)],
-                )
-            )
-    layout: Spec = {
-        "yaxis": {
-            "tickvals": places,
-            "ticktext": [wrap(str(name), 22) for name in table["subgroup"]],
-            "range": [len(table) - 0.4, -0.6],
-            "showgrid": False,
-            "ticks": "",
-        },
-        "xaxis": value_axis(
-            f"gap, {high} − {low}", nticks=6, domain=[0, 0.54], zeroline=True
-        ),
-        "xaxis2": value_axis(
-            "change", nticks=4, domain=[0.62, 1], zeroline=True, anchor="y"
-        ),
-        "annotations": not_estimable(table, places),
-    }
-    height = _AROUND + _ROW * len(table)
+    for i, only in ((2, clear), (3, ~clear)):
+        ends = "ci_low", "ci_high"
+        marks.append(marks_of(table, "change", ends, _changed, series=i, only=only))
+    gaps = value_axis(f"gap, {high} − {low}", nticks=6, domain=[0, 0.54], zeroline=True)
+    changes = value_axis("change", nticks=4, domain=[0.62, 1], zeroline=True)
+    figure = draw_rows(
+        pd.concat(marks, ignore_index=True),
+        table["subgroup"].astype(str).tolist(),
+        [
+            Series("reference", INK, "circle-open", 10),
+            Series("other table", INK, "circle", 10),
+            Series("change", INK, "diamond", 10, panel=1, named=False),
+            Series("change", MUTED, "diamond", 10, panel=1, named=False),
+        ],
+        [Panel(gaps), Panel(changes)],
+        reasons=reasons_of(table),
+        joined=True,
+        least=34,
+        around=97,
+        legend=True,
+        top=40,
+    )
     said = "; ".join(
         f"{row['subgroup']}: {_changed(row)}"
         for row in records(table[table["estimable"]])
     )
     return Picture(
-        finish(data, layout, height=height, legend=True, top=40),
+        figure,
         headline,
         f"{headline}. {said or 'No subgroup is estimable'}.",
         table,

@@ -1,26 +1,21 @@
-"""A metric over the grid of λ and τ, along each of them, and by another choice."""
+"""A metric over the grid of λ and τ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fairdash._wording import number
 from fairdash.plots._front import GROUND, METRICS, metric_words
 from fairdash.plots._rows import (
     numbers,
     records,
     scatter,
-    stairs,
-    upright_line,
-    whiskers,
 )
-from fairdash.plots._theme import INK, MUTED, Picture, Spec, fade, finish
+from fairdash.plots._theme import INK, MUTED, Picture, Spec, finish
 
 _TICKS = 6
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
-_SHADES = (GROUND[3], GROUND[5], GROUND[7], GROUND[9])
 
 
 def plot_grid(table: pd.DataFrame, *, metric: str) -> Picture:
@@ -114,91 +109,6 @@ def _grid_headline(table: pd.DataFrame, metric: str) -> str:
         return f"{name} is undefined at every setting"
     low, high = (metric_words(metric, float(v)) for v in (known.min(), known.max()))
     return f"{name[0].upper()}{name[1:]} runs from {low} to {high} on test rows"
-
-
-def plot_by_tau(table: pd.DataFrame, *, metric: str) -> Picture:
-    """Draw lines of a metric against τ, one per range of λ, ± one standard deviation.
-
-    Its figure has a line per part, the darkest for the largest λ. The table has tau,
-    part (words for the range of λ, in order), mean of the metric and sd over the models
-    of the range.
-    """
-    data: list[Spec] = []
-    parts = list(dict.fromkeys(table["part"]))
-    shades = _SHADES[len(_SHADES) - len(parts) :]
-    for part, shade in zip(parts, shades, strict=True):
-        mine = table[table["part"] == part]
-        data.append(
-            scatter(
-                mine["tau"],
-                mine["mean"],
-                mode="lines+markers",
-                name=part,
-                line={"color": shade, "width": 2},
-                marker={"size": 6, "color": shade},
-                error_y=whiskers(
-                    mine["sd"].fillna(0.0), colour=fade(shade, 0.5), thickness=1.2
-                ),
-                hovertemplate=f"{part}, τ %{{x:g}}: %{{y:.3f}}<extra></extra>",
-            )
-        )
-    title, share = METRICS[metric]
-    layout: Spec = {
-        "xaxis": {"title": "locality τ", "nticks": _TICKS},
-        "yaxis": {"title": title, "tickformat": ".1~%" if share else "~g", "nticks": 5},
-    }
-    name = title.split(" (")[0]
-    return Picture(
-        finish(data, layout, height=360, legend=True),
-        _by_tau_headline(table, metric),
-        f"{name} against τ for {len(parts)} ranges of λ.",
-        table,
-    )
-
-
-def _by_tau_headline(table: pd.DataFrame, metric: str) -> str:
-    """How far τ moves the metric in the last range of λ that is drawn."""
-    name = METRICS[metric][0].split(" (")[0]
-    if table.empty:
-        return "At no λ do the models of every τ decide"
-    part = table["part"].iloc[-1]
-    last = table[table["part"] == part]["mean"]
-    span = metric_words(metric, float(last.max() - last.min()))
-    return f"At {part}, τ moves {name} by {span} on test rows"
-
-
-def plot_ratio_by_tau(
-    edges: Sequence[float],
-    density: Mapping[float, Sequence[float]],
-    spread: Mapping[float, float],
-) -> Picture:
-    """Draw how the weights r are distributed at several τ.
-
-    Its figure has one line of steps per τ. Density and standard deviation of r are by
-    τ; the last bin also holds everything beyond.
-    """
-    data: list[Spec] = []
-    shades = _SHADES[-len(density) :][::-1]
-    for (tau, bars), shade in zip(density.items(), shades, strict=True):
-        data.append(
-            stairs(edges, bars, name=f"τ {tau:g}", line={"color": shade, "width": 2})
-        )
-    layout: Spec = {
-        "xaxis": {"title": "weight r", "nticks": _TICKS},
-        "yaxis": {"title": "density", "rangemode": "tozero", "nticks": 4},
-        "shapes": [upright_line(1, color=MUTED, dash="dot")],
-    }
-    low, high = min(spread), max(spread)
-    ends = f"{number(spread[low], 2)} at τ {low:g}"
-    if low != high:
-        ends += f", {number(spread[high], 2)} at {high:g}"
-    table = pd.DataFrame({"tau": list(spread), "sd": list(spread.values())})
-    return Picture(
-        finish(data, layout, height=360, legend=True),
-        f"Standard deviation of r: {ends}",
-        f"Density of r at {len(density)} values of τ.",
-        table,
-    )
 
 
 def _ticks(values: Sequence[float]) -> Spec:

@@ -3,7 +3,16 @@
 import pandas as pd
 
 from fairdash._wording import fitting, percent
-from fairdash.plots._rows import numbers, reach, records, scatter, whiskers
+from fairdash.plots._rows import (
+    Panel,
+    Series,
+    draw_rows,
+    marks_of,
+    reach,
+    records,
+    scatter,
+    whiskers,
+)
 from fairdash.plots._theme import (
     GROUPS,
     INK,
@@ -16,7 +25,8 @@ from fairdash.plots._theme import (
     value_axis,
 )
 
-_ROW, _LONGEST = 30, 34
+_ROW, _LONGEST = 40, 34
+_LEARNED = ("predicts", "pairs", "learned")  # how their names begin
 _MARK = 10.0
 
 
@@ -155,42 +165,31 @@ def plot_fair_metric(table: pd.DataFrame) -> Picture:
 
     ``table`` is of ``fairdash.metrics.FairMetric.table``.
     """
-    names = [_short(str(name)) for name in table["direction"]]
-    learned = [
-        str(label).startswith(("predicts", "pairs", "learned"))
-        for label in table["direction"]
-    ]
-    data: list[Spec] = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "x": numbers(table["variance"]),
-            "y": list(range(len(names))),
-            "marker": {"color": [GROUPS[0] if one else MUTED for one in learned]},
-            "text": [percent(float(v), 1) for v in table["variance"]],
-            "textposition": "outside",
-            "cliponaxis": False,
-            "width": min(0.8, 0.25 * len(names)),
-            "customdata": table["columns"].tolist(),
-            "hovertemplate": "%{x:.1%} of the variance<br>%{customdata}<extra></extra>",
-        }
-    ]
-    layout: Spec = {
-        "xaxis": value_axis(
-            "share of the variance of all features",
-            ".1~%",
-            nticks=5,
-            rangemode="tozero",
-        ),
-        "yaxis": {
-            "tickvals": list(range(len(names))),
-            "ticktext": names,
-            "autorange": "reversed",
-            "showgrid": False,
-        },
-    }
-    height = max(190, 90 + _ROW * len(names))
-    drawn = finish(data, layout, height=height, right=52, top=8)
+    learned = table["direction"].astype(str).str.startswith(_LEARNED)
+    marks = pd.concat(
+        [
+            marks_of(table, "variance", None, _direction_hover, series=i, only=only)
+            for i, only in enumerate((learned, ~learned))
+        ],
+        ignore_index=True,
+    )
+    words = [percent(float(share), 1) for share in marks["value"]]
+    axis = value_axis(
+        "share of the variance of all features",
+        ".1~%",
+        nticks=5,
+        rangemode="tozero",
+        showgrid=True,
+    )
+    drawn = draw_rows(
+        marks.assign(words=words),
+        [_short(str(name)) for name in table["direction"]],
+        [Series("learned", GROUPS[0]), Series("columns", MUTED)],
+        [Panel(axis)],
+        least=_ROW,
+        lowest=190,
+        right=52,
+    )
     share = percent(float(table["variance"].sum()), 0)
     listed = "; ".join(
         f"{row['direction']}: {percent(row['variance'], 1)} of the variance, mostly "
@@ -203,6 +202,11 @@ def plot_fair_metric(table: pd.DataFrame) -> Picture:
         f"Sensitive directions. {listed}.",
         table,
     )
+
+
+def _direction_hover(row: Spec) -> str:
+    share = percent(row["variance"], 1)
+    return f"{share} of the variance<br>{row['columns']}"
 
 
 def _short(name: str) -> str:

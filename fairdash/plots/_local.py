@@ -1,6 +1,6 @@
 """By subgroup: local DI for up to four models, and subgroups that a search found."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -16,30 +16,24 @@ from fairdash._wording import (
     group_label,
     number,
     percent,
-    spoken_group,
     wrap,
 )
 from fairdash.plots._rows import (
-    chance_band,
+    Panel,
+    Series,
     change_of,
-    dashed,
-    dots,
-    name_axis,
-    not_estimable,
+    draw_rows,
+    marks_of,
     offsets,
-    positions,
+    reasons_of,
     records,
-    row_height,
-    swap,
     undecided,
-    upright_line,
 )
 from fairdash.plots._theme import (
     INK,
     MUTED,
     Picture,
     Spec,
-    finish,
     group_colours,
     model_marks,
     text,
@@ -47,12 +41,11 @@ from fairdash.plots._theme import (
 )
 
 MOST_MODELS = 4
+_LOWEST = 240  # pixels
 LOCAL_DI = GapNames()
-_Cells = dict[str, dict[str, tuple[int, float]]]  # by subgroup and group
 _SPLIT = (0.76, 0.83)  # where local DI ends and the counts begin
 _BELOW, _LINE = 44, 16  # pixels to the names of groups, and of one of them
 _STEP = "\u2003\u2003"  # a level of the tree
-_FOUND_ROW, _FOUND_AROUND = 44, 104  # pixels of a subgroup, and above and below all
 
 
 def plot_local_di(
@@ -92,63 +85,60 @@ def plot_local_di(
     labels = models["label"].tolist()
     if not 1 <= len(labels) <= MOST_MODELS:
         raise ValueError(f"`models` must have 1 to {MOST_MODELS} rows.")
-    by_label = {label: table[table["label"] == label] for label in labels}
-    first = by_label[labels[0]]
+    first = table[table["label"] == labels[0]]
     subgroups = first["subgroup"].astype(str).tolist()
-    places = positions(subgroups)
-    below = 0.0 if np.isnan(chance) else 0.8
-    rows = name_axis(subgroups, places, below)
-    if upright:
-        rows |= {"range": rows["range"][::-1], "tickangle": -35, "automargin": True}
-
-    data: list[Spec] = []
-    marks = model_marks(models["colour_role"].tolist())
-    for row, (colour, symbol), shift in zip(
-        records(models), marks, offsets(len(labels)), strict=True
+    rows = {name: row for row, name in enumerate(subgroups)}
+    colours = model_marks(models["colour_role"].tolist())
+    series, marks = [], []
+    for i, (model, (colour, symbol), aside) in enumerate(
+        zip(records(models), colours, offsets(len(labels)), strict=True)
     ):
-        label = row["label"]
-        one = by_label[label]
-        cells = _cells(values, label)
-        shown = dict(zip(subgroups, places, strict=True))
-        at = [shown[name] + shift for name in one["subgroup"].astype(str)]
-        gap = float(row["overall"])
-        data.append(
-            dots(
-                one["gap"], one["ci_low"], one["ci_high"], at,
-                colour=colour,
-                symbol=symbol,
-                name=label,
-                text=[_hover(row, cells, names) for row in records(one)],
-                hovertemplate="%{text}",
+        label, overall = model["label"], float(model["overall"])
+        words = f"{names.whole} {number(overall)}"
+        series.append(
+            Series(
+                f"{label} · {words}",
+                colour,
+                symbol,
+                reference=overall,
+                reference_words=f"{label}: {words}",
             )
-        )  # fmt: skip
-        data[-1]["name"] = f"{label} · {names.whole} {number(gap)}"
-        line = f"{label}: {names.whole} {number(gap)}<extra></extra>"
-        data.append(dashed(gap, rows, colour=colour, name=label))
-        data[-1]["hovertemplate"] = line
-    rows_of = _cells(values, labels[0])
-    counts = {
-        group: [rows_of.get(name, {}).get(group, (0, np.nan))[0] for name in subgroups]
-        for group in groups
-    }
-    data += _counts(counts, places, feature, upright=upright)
-
-    overall = models["overall"]
-    ends = [table["ci_high"].max(), overall.max(), 1.1 * chance, 0.05]
+        )
+        own = table[table["label"] == label]
+        marks.append(
+            marks_of(
+                own,
+                "gap",
+                ("ci_low", "ci_high"),
+                _hover(values[values["label"] == label], groups, names),
+                series=i,
+                aside=aside,
+                rows=[rows[name] for name in own["subgroup"].astype(str)],
+            )
+        )
+    ends = [table["ci_high"].max(), models["overall"].max(), 1.1 * chance, 0.05]
     top = 1.05 * float(np.nanmax(ends))
-    layout = _layout(rows, top, names, upright=upright)
-    shapes, notes = _chance(chance, rows, top, upright=upright)
-    notes += not_estimable(first, places, upright=upright)
-    layout |= {"shapes": shapes, "annotations": notes}
-    if not upright:
-        notes.append(_group_names(groups, feature))
-    bottom = 4 if upright else _BELOW + _LINE * len(groups)
-    per_row = row_height(rows, 20 + 4 * len(labels))
-    down = round((places[-1] + 1.2 + below) * per_row) + 70 + bottom
-    height = 480 if upright else max(down, 240)
-    data = [swap(trace, upright=upright) for trace in data]
+    counts = values[values["label"] == labels[0]]
+    figure = draw_rows(
+        pd.concat(marks, ignore_index=True),
+        subgroups,
+        series,
+        [Panel(_values(top, names, upright=upright), chance)],
+        reasons=reasons_of(first),
+        grouped=True,
+        upright=upright,
+        extra=lambda places: _counts(
+            counts, dict(zip(subgroups, places, strict=True)), groups, feature, upright
+        ),
+        layout=_beside(groups, feature, upright=upright),
+        least=20 + 4 * len(labels),
+        around=70 + _BELOW + _LINE * len(groups),
+        lowest=_LOWEST,
+        bottom=4 if upright else _BELOW + _LINE * len(groups),
+        legend=True,
+    )
     return Picture(
-        finish(data, layout, height=height, bottom=bottom, legend=True),
+        figure,
         local_finding(
             table,
             label=labels[-1],
@@ -178,69 +168,56 @@ def plot_ratios(
     ``table`` has subgroup, n, ratio, ratio_low, ratio_high, estimable and reason, the
     first row of all rows, as `fairdash.results.LocalResult.ratios` has it.
     """
-    names = table["subgroup"].astype(str).tolist()
-    places = positions(names)
-    rows = name_axis(names, places, 0.0)
-    ((colour, symbol),) = model_marks([colour_role])
-    hover = [
-        f"{row['subgroup']}<br>ratio {number(row['ratio'], 2)} "
-        f"({_ends(row)})<br>{count(row['n'])} rows"
-        for row in records(table)
-    ]
+    subgroups = table["subgroup"].astype(str).tolist()
+
+    def hover(row: Spec) -> str:
+        ratio = f"{number(row['ratio'], 2)} ({_ends(row)})"
+        return f"{row['subgroup']}<br>ratio {ratio}<br>{count(row['n'])} rows"
+
     ends = table[["ratio", "ratio_high"]].to_numpy(float)
     reach = 1.02 * max([1.0, *ends[np.isfinite(ends)]])
-    marks = dots(
-        table["ratio"],
-        table["ratio_low"],
-        # without an upper end they go on beyond the figure
-        table["ratio_high"].replace(np.inf, 2 * reach),
-        places,
-        colour=colour,
-        symbol=symbol,
-        name=label,
-        text=hover,
-        hovertemplate="%{text}<extra></extra>",
-    )
+    marks = marks_of(table, "ratio", ("ratio_low", "ratio_high"), hover)
+    # without an upper end intervals go on beyond the figure
+    marks["high"] = marks["high"].replace(np.inf, 2 * reach)
     of_whom = "smallest over largest of the groups (fairer →)"
     if reference is not None:
         of_whom = f"smallest of the other groups over {reference} (1: alike)"
-    rule = {"yref": "y domain", "y": 1, "yanchor": "bottom", "x": FOUR_FIFTHS}
-    layout: Spec = {
-        "xaxis": {
-            "title": f"{measure}: {of_whom}",
-            "range": [0, reach],
-            "tickformat": ".1f",
-            "showgrid": True,
-        },
-        "yaxis": rows,
-        "shapes": [upright_line(FOUR_FIFTHS, color=INK, width=1.5, dash="dash")],
-        "annotations": [
-            text("four-fifths rule", INK, **rule),
-            *not_estimable(table, places),
-        ],
-    }
-    inside = table[table["estimable"] & (table["subgroup"] != NO_SUBGROUPS)]
-    below = int((inside["ratio"] < FOUR_FIFTHS).sum())
-    sure = int((inside["ratio_high"] < FOUR_FIFTHS).sum())
-    headline = (
-        f"Below four fifths in {below} of {len(inside)} subgroups, surely in {sure}"
+    title = f"{measure}: {of_whom}"
+    axis = value_axis(title, ".1f", nticks=10, range=[0, reach], showgrid=True)
+    ((colour, symbol),) = model_marks([colour_role])
+    figure = draw_rows(
+        marks,
+        subgroups,
+        [Series(label, colour, symbol)],
+        [Panel(axis, limit=FOUR_FIFTHS, words="four-fifths rule")],
+        reasons=reasons_of(table),
+        grouped=True,
+        lowest=_LOWEST,
     )
-    if inside.empty:
-        headline = "No subgroup is estimable: choose wider ones or a smaller size"
-    if set(names) == {NO_SUBGROUPS}:
-        whole = float(table["ratio"].iloc[0])
-        fifths = four_fifths(whole, float(table["ratio_high"].iloc[0]))
-        headline = f"Over all rows the ratio is {number(whole, 2)}, {fifths} 0.8"
-        if np.isnan(whole):
-            headline = "Over all rows the ratio is undefined"
-    height = max(round((places[-1] + 1.2) * row_height(rows, 26)) + 90, 240)
+    headline = _ratio_headline(table)
     return Picture(
-        finish([marks], layout, height=height),
+        figure,
         headline,
         f"{headline}. Over all rows the ratio of {label} is "
         f"{number(float(table['ratio'].iloc[0]), 2)}.",
         table,
     )
+
+
+def _ratio_headline(table: pd.DataFrame) -> str:
+    """Say in how many subgroups the ratio is below four fifths."""
+    if set(table["subgroup"].astype(str)) == {NO_SUBGROUPS}:
+        whole = float(table["ratio"].iloc[0])
+        if np.isnan(whole):
+            return "Over all rows the ratio is undefined"
+        fifths = four_fifths(whole, float(table["ratio_high"].iloc[0]))
+        return f"Over all rows the ratio is {number(whole, 2)}, {fifths} 0.8"
+    inside = table[table["estimable"] & (table["subgroup"] != NO_SUBGROUPS)]
+    if inside.empty:
+        return "No subgroup is estimable: choose wider ones or a smaller size"
+    below = int((inside["ratio"] < FOUR_FIFTHS).sum())
+    sure = int((inside["ratio_high"] < FOUR_FIFTHS).sum())
+    return f"Below four fifths in {below} of {len(inside)} subgroups, surely in {sure}"
 
 
 def _ends(row: Spec) -> str:
@@ -315,102 +292,84 @@ def _describe(table: pd.DataFrame, models: pd.DataFrame, names: GapNames) -> str
     )
 
 
-def _cells(values: pd.DataFrame, label: str) -> _Cells:
-    """Return rows and value of a model by subgroup and group."""
-    found: _Cells = {}
-    for row in records(values[values["label"] == label]):
-        cell = int(row["n"]), float(row["value"])
-        found.setdefault(str(row["subgroup"]), {})[row["group"]] = cell
-    return found
+def _hover(
+    cells: pd.DataFrame, groups: tuple[str, ...], names: GapNames
+) -> Callable[[Spec], str]:
+    """Return what says of a row of one model its gap and the value of each group."""
+    values = cells.set_index(["subgroup", "group"])["value"]
 
+    def hover(row: Spec) -> str:
+        if not row["estimable"]:
+            return ""
+        own = values.loc[row["subgroup"]]
+        of_groups = ", ".join(f"{group} {number(own[group])}" for group in groups)
+        interval = between(row["ci_low"], row["ci_high"])
+        gap = f"{number(row['gap'])} ({interval}), {row['n']:,.0f} rows"
+        return f"{row['subgroup']}: {gap}<br>{names.symbol}: {of_groups}"
 
-def _hover(row: Spec, cells: _Cells, names: GapNames) -> str:
-    if not row["estimable"]:
-        return ""
-    gap, interval = number(row["gap"]), between(row["ci_low"], row["ci_high"])
-    words = f"{row['subgroup']}: {gap} ({interval}), {row['n']:,.0f} rows"
-    inside = cells.get(str(row["subgroup"]), {}).items()
-    values = ", ".join(f"{group} {number(value)}" for group, (_, value) in inside)
-    return f"{words}<br>{names.symbol}: {values}" if values else words
+    return hover
 
 
 def _counts(
-    counts: Mapping[str, list[int]], places: list[float], feature: str, *, upright: bool
+    cells: pd.DataFrame,
+    places: dict[str, float],
+    groups: tuple[str, ...],
+    feature: str,
+    upright: bool,
 ) -> list[Spec]:
-    return [
-        {
-            "type": "bar",
-            "orientation": "v" if upright else "h",
-            "x": counts[name],
-            "y": places,
-            "xaxis": "x2",
-            "width": 0.5,
-            "marker": {"color": colour, "line": {"width": 0}},
-            "name": group_label(feature, name),
-            "showlegend": upright,
-            "hovertemplate": f"{group_label(feature, name)}: %{{x:,}} rows"
-            "<extra></extra>",
-        }
-        for name, colour in group_colours(tuple(counts)).items()
-    ]
+    """Return the bars of how many rows each group has in each subgroup."""
+    bars = []
+    for group, colour in group_colours(groups).items():
+        own, label = cells[cells["group"] == group], group_label(feature, group)
+        bars.append(
+            {
+                "type": "bar",
+                "orientation": "v" if upright else "h",
+                "x": own["n"].tolist(),
+                "y": [places[name] for name in own["subgroup"].astype(str)],
+                "xaxis": "x2",
+                "width": 0.5,
+                "marker": {"color": colour, "line": {"width": 0}},
+                "name": label,
+                "showlegend": upright,
+                "hovertext": [f"{label}: {count(n)} rows" for n in own["n"]],
+                "hovertemplate": "%{hovertext}<extra></extra>",
+            }
+        )
+    return bars
 
 
-def _layout(rows: Spec, top: float, names: GapNames, *, upright: bool) -> Spec:
-    values: Spec = value_axis(
-        f"{names.local}: gap in {names.symbol}", ".2f", range=[0, top], showgrid=True
+def _values(top: float, names: GapNames, *, upright: bool) -> Spec:
+    title = f"{names.local}: gap in {names.symbol}"
+    return value_axis(
+        names.local if upright else title,
+        ".2f",
+        range=[0, top],
+        showgrid=True,
+        domain=[0.32, 1] if upright else [0, _SPLIT[0]],
     )
-    counts: Spec = value_axis("rows", ",d", nticks=2, tickangle=0, showgrid=False)
+
+
+def _beside(groups: tuple[str, ...], feature: str, *, upright: bool) -> Spec:
+    """Return the axis of the counts, and the names of the groups below it.
+
+    These stand beside their colours, under the titles of the axes.
+    """
+    axis = value_axis("rows", ",d", nticks=2, tickangle=0, showgrid=False)
     if upright:
-        values["domain"], counts["domain"] = [0.32, 1], [0, 0.24]
-        values["title"] = names.local
-        return {
-            "xaxis": {**rows, "anchor": "y2"},
-            "yaxis": values,
-            "yaxis2": {**counts, "anchor": "x"},
-            "barmode": "stack",
-        }
-    values["domain"], counts["domain"] = [0, _SPLIT[0]], [_SPLIT[1], 1]
-    return {
-        "xaxis": values,
-        "xaxis2": {**counts, "anchor": "y"},
-        "yaxis": rows,
-        "barmode": "stack",
-    }
-
-
-def _group_names(groups: tuple[str, ...], feature: str) -> Spec:
-    """Name the groups beside their colours, under the counts and the axis titles."""
-    colours = group_colours(groups).items()
+        below = axis | {"domain": [0, 0.24], "anchor": "x"}
+        return {"xaxis": {"anchor": "y2"}, "yaxis2": below, "barmode": "stack"}
     named = [
         f'{group_label(feature, name)} <span style="color:{colour}">■</span>'
-        for name, colour in colours
+        for name, colour in group_colours(groups).items()
     ]
     place: Spec = {"xref": "paper", "x": 1, "xanchor": "right", "align": "right"}
     place |= {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -_BELOW}
-    return text("<br>".join(named), **place)
-
-
-def _chance(
-    chance: float, rows: Spec, top: float, *, upright: bool
-) -> tuple[list[Spec], list[Spec]]:
-    if np.isnan(chance):
-        return [], []
-    words = f"by chance {number(chance)}"
-    if upright:
-        place: Spec = {
-            "x": 1,
-            "xref": "x domain",
-            "xanchor": "right",
-            "yanchor": "bottom",
-        }
-        note = text(words, y=chance, yref="y", **place)
-    else:
-        place = {"y": rows["range"][0], "yref": "y", "yanchor": "bottom"}
-        inside = chance > top / 2
-        side: Spec = {"xanchor": "right" if inside else "left"}
-        shift = -4 if inside else 4
-        note = text(words, x=chance, xref="x", xshift=shift, **side, **place)
-    return [swap(chance_band(chance, xref="x"), upright=upright)], [note]
+    return {
+        "xaxis2": axis | {"domain": [_SPLIT[1], 1], "anchor": "y"},
+        "barmode": "stack",
+        "annotations": [text("<br>".join(named), **place)],
+    }
 
 
 def plot_found_subgroups(
@@ -427,70 +386,57 @@ def plot_found_subgroups(
     ``tree`` is of ``fairdash.audits.refinements``, ``rate`` what its rates are; gaps
     that are not listed, or whose adjusted p exceeds ``alpha``, are drawn in grey.
     """
-    places = list(tree.index)
-    data: list[Spec] = []
-    drawn: set[str] = set()
-    for group, colour in group_colours(groups).items():
-        told = group_label(feature, group)
-        for side, off in (("lower", 0.12), ("higher", -0.12)):
-            own = tree[tree[side] == group]
-            if len(own):
-                data.append(
-                    dots(
-                        own[f"rate_{side}"], own[f"low_{side}"], own[f"high_{side}"],
-                        [place + off for place in own.index],
-                        colour=colour, symbol="circle", name=told,
-                        hover=[
-                            f"{told}: {percent(share)} of {count(n)} rows"
-                            for share, n in zip(
-                                own[f"rate_{side}"], own[f"n_{side}"], strict=True
-                            )
-                        ],
-                    )
-                    | {"showlegend": group not in drawn}
-                )  # fmt: skip
-                drawn.add(group)
-    for clear, colour in ((True, INK), (False, MUTED)):
-        which = (tree["p_adjusted"] <= alpha) == clear
-        some = tree[which]
-        if len(some):
-            one = dots(
-                some["gap"], some["ci_low"], some["ci_high"],
-                [p for p, w in zip(places, which, strict=True) if w],
-                colour=colour, symbol="diamond", name="gap",
-                hover=[_gap_words(row) for row in records(some)],
-            )  # fmt: skip
-            data.append(one | {"xaxis": "x2", "showlegend": False})
-    # names end at the axis: what is deeper ends nearer to it
+    series = [
+        Series(group_label(feature, group), colour)
+        for group, colour in group_colours(groups).items()
+    ]
+    marks = []
+    for side, aside in (("lower", 0.12), ("higher", -0.12)):
+        for i, group in enumerate(groups):
+
+            def hover(row: Spec, name: str = series[i].name, side: str = side) -> str:
+                rate, n = percent(row[f"rate_{side}"]), count(row[f"n_{side}"])
+                return f"{name}: {rate} of {n} rows"
+
+            ends = f"low_{side}", f"high_{side}"
+            only = tree[side] == group
+            marks.append(
+                marks_of(
+                    tree, f"rate_{side}", ends, hover, series=i, aside=aside, only=only
+                )
+            )
+    clear = tree["p_adjusted"] <= alpha
+    for only, colour in ((clear, INK), (~clear, MUTED)):
+        ends = "ci_low", "ci_high"
+        marks.append(
+            marks_of(tree, "gap", ends, _gap_words, series=len(series), only=only)
+        )
+        series.append(Series("gap", colour, "diamond", panel=1, named=False))
+    # names end at the axis: a deeper one ends nearer to it
     deep = tree["level"].max()
-    names = [
+    ticks = [
         wrap("↳ " * (level > 0) + str(name), 20) + _STEP * (deep - level)
         for level, name in zip(tree["level"], tree["subgroup"], strict=True)
     ]
-    layout: Spec = {
-        "yaxis": {
-            "tickvals": places,
-            "ticktext": names,
-            "range": [places[-1] + 0.6, -0.6],
-            "showgrid": False,
-            "ticks": "",
-        },
-        "xaxis": {"title": rate, "domain": [0, 0.47], "tickformat": ".0%", "nticks": 4},
-        "xaxis2": value_axis(
-            "gap (0 is fair)",
-            nticks=3,
-            domain=[0.55, 1],
-            rangemode="tozero",
-            zeroline=True,
-            anchor="y",
-        ),
-    }
-    height = _FOUND_AROUND + _FOUND_ROW * len(tree)
-    figure = finish(data, layout, height=height, legend=True, top=60)
+    rates = value_axis(rate, ".0%", nticks=4, domain=[0, 0.47])
+    gaps = value_axis(
+        "gap (0 is fair)", nticks=3, domain=[0.55, 1], rangemode="tozero", zeroline=True
+    )
+    figure = draw_rows(
+        pd.concat(marks, ignore_index=True),
+        tree["subgroup"].astype(str).tolist(),
+        series,
+        [Panel(rates), Panel(gaps)],
+        ticks=ticks,
+        least=44,
+        around=96,
+        legend=True,
+        top=60,
+    )
     alt = "; ".join(
         f"{row['subgroup']} (level {row['level']}): "
-        f"{spoken_group(feature, row['lower'])} {percent(row['rate_lower'])}, "
-        f"{spoken_group(feature, row['higher'])} {percent(row['rate_higher'])}, "
+        f"{group_label(feature, row['lower'])} {percent(row['rate_lower'])}, "
+        f"{group_label(feature, row['higher'])} {percent(row['rate_higher'])}, "
         f"{_gap_words(row)}"
         for row in records(tree)
     )

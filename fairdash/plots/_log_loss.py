@@ -10,12 +10,10 @@ from fairdash._wording import (
     listing,
     number,
     percent,
-    spoken_group,
 )
 from fairdash.plots._rows import reach, records, scatter, upright_line, whiskers
 from fairdash.plots._theme import (
     BELOW_BUTTONS,
-    MUTED,
     Picture,
     Spec,
     fade,
@@ -26,109 +24,9 @@ from fairdash.plots._theme import (
     value_axis,
 )
 
-_DASHES = ("dash", "solid")  # by outcome, where the constraint tells them apart
 _GIVEN = ("negative outcome", "positive outcome")
 _PANELS = (("expected", "As probabilities"), ("rounded", "Rounded at one half"))
 _MOST = 0.5  # share of seeds beyond which a model counts as constant
-
-
-def plot_players(
-    curves: pd.DataFrame,
-    points: pd.DataFrame,
-    *,
-    groups: tuple[str, ...],
-    feature: str = "",
-) -> Picture:
-    """Approximator Q over predictor P, one line a group (Figure 1 of the paper).
-
-    The figure has the diagonal, where Q believes P, and a line per group and outcome.
-    ``curves`` have group, outcome (0, 1, or -1 where both share a curve), p, q, in
-    order of p; ``points`` are as for `plot_truncation`.
-    """
-    colours = group_colours(groups)
-    diagonal: Spec = scatter(
-        [0, 1],
-        [0, 1],
-        line={"color": MUTED, "width": 1.5, "dash": "dot"},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    data: list[Spec] = [diagonal]
-    for key, part in curves.groupby(["outcome", "group"], sort=False):
-        outcome, group = int(str(key[0])), str(key[1])
-        words = group_label(feature, group)
-        words += f", {_GIVEN[outcome]}" if outcome >= 0 else ""
-        data.append(
-            scatter(
-                part["p"],
-                part["q"],
-                name=words,
-                line={
-                    "color": colours[group],
-                    "width": 2,
-                    "dash": _DASHES[outcome] if outcome >= 0 else "solid",
-                },
-                hovertemplate=f"{words}: P %{{x:.2f}}, Q %{{y:.2f}}<extra></extra>",
-            )
-        )
-    layout: Spec = {
-        "xaxis": {"title": "predictor P", "range": [0, 1], "nticks": 6},
-        "yaxis": {"title": "approximator Q", "range": [0, 1.02], "nticks": 6},
-    }
-    return Picture(
-        finish(data, layout, height=340, legend=True),
-        "What the predictor plays against",
-        f"Approximator Q over predictor P by group. {_ends(points, feature)}",
-        points,
-        "The two players at the fitted multipliers (λ).",
-    )
-
-
-def plot_correction(
-    curves: pd.DataFrame,
-    drawn: pd.DataFrame,
-    *,
-    groups: tuple[str, ...],
-    feature: str = "",
-) -> Picture:
-    """Chance of a positive decision over the score, a line a group (its Figure 2).
-
-    The figure has a stepped line per group. ``curves`` have group, score, positive in
-    order of score, ``drawn`` group, n and drawn, the share of the group's rows whose
-    decision falls against the likelier one by the draw.
-    """
-    colours = group_colours(groups)
-    data: list[Spec] = [
-        scatter(
-            part["score"],
-            part["positive"],
-            name=group_label(feature, str(group)),
-            line={"color": colours[str(group)], "width": 2, "shape": "hv"},
-            hovertemplate=f"{group}: score %{{x:.2f}}, positive %{{y:.0%}}"
-            "<extra></extra>",
-        )
-        for group, part in curves.groupby("group", sort=False)
-    ]
-    layout: Spec = {
-        "xaxis": {"title": "score of the regression", "range": [0, 1], "nticks": 6},
-        "yaxis": {"title": "positive decision", "tickformat": ".1~%"},
-    }
-    rows = [
-        f"{spoken_group(feature, row['group'])} {percent(row['drawn'], 1)} of "
-        f"{row['n']:,}"
-        for row in records(drawn)
-    ]
-    share = float((drawn["drawn"] * drawn["n"]).sum() / max(drawn["n"].sum(), 1))
-    return Picture(
-        finish(data, layout, height=340, legend=True),
-        f"By the draw {percent(share, 1)} of decisions fall against the likelier one"
-        if share
-        else "No decision is drawn at random",
-        f"Chance of a positive decision by score. By the draw, {listing(rows)} are "
-        "decided against the likelier decision.",
-        drawn,
-        "What thresholds by group make of one regression's scores.",
-    )
 
 
 def plot_truncation(
@@ -156,7 +54,7 @@ def plot_truncation(
                 line={"color": colours[group], "width": 2, "shape": "hvh"},
                 fill="tozeroy",
                 fillcolor=fade(colours[group], 0.1),
-                hovertemplate=f"{group}: %{{y:.1%}} of rows<extra></extra>",
+                hover=[f"{group}: {percent(y)} of rows" for y in part["share"]],
             )
         )
     lines: list[Spec] = [
@@ -202,7 +100,7 @@ def _cuts(points: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _end(cut: dict[str, Any], feature: str) -> str:
     given = f" given a {_GIVEN[int(cut['outcome'])]}" if cut["outcome"] >= 0 else ""
-    whose = spoken_group(feature, cut["group"])
+    whose = group_label(feature, cut["group"])
     return f"{whose} {cut['side']} {number(cut['point'], 2)}{given}"
 
 
@@ -310,7 +208,8 @@ def _mark(row: Spec, kind: str, colour: str, symbol: str, *, first: bool) -> Spe
     label = row["label"]
     constant = row[f"constant_{kind}"] > _MOST
     note = "<br>constant, or not told from chance" if constant else ""
-    words = f"{label}: %{{y:.1%}} error, violation %{{x:.3f}}{note}<extra></extra>"
+    words = f"{label}: {percent(row[error])} error, "
+    words += f"violation {number(row[violation])}{note}"
     shape = "x-thin-open" if constant else symbol
     spec: Spec = scatter(
         pd.Series([row[violation]]),
@@ -321,7 +220,7 @@ def _mark(row: Spec, kind: str, colour: str, symbol: str, *, first: bool) -> Spe
         showlegend=first,
         cliponaxis=constant,
         marker={"color": colour, "symbol": shape, "size": 11},
-        hovertemplate=words,
+        hover=[words],
     )
     for axis, name in (("x", violation), ("y", error)):
         spread = pd.Series([row[f"{name}_sd"]])

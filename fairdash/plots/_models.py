@@ -6,25 +6,26 @@ from numpy.typing import NDArray
 
 from fairdash._wording import between, fitting, number, percent, wrap
 from fairdash.plots._rows import (
+    Panel,
+    Series,
     chance_alone,
     change_of,
     dots,
+    draw_rows,
     interval_bars,
-    name_axis,
+    marks_of,
     numbers,
     records,
     scatter,
     undecided,
 )
 from fairdash.plots._theme import (
-    INK,
     MUTED,
     Picture,
     Spec,
     fade,
     finish,
     model_marks,
-    text,
     value_axis,
 )
 
@@ -59,47 +60,41 @@ def plot_comparison(
     changes : DataFrame, optional
         Of ``fairdash.metrics.compare`` of that model with the reference.
     """
-    places = [float(i) for i in range(len(table))]
-    rows = name_axis(table["label"].tolist(), places, below=0)
-    rows["ticktext"] = [wrap(name, 16) for name in _names(table)]
-    layout: Spec = {"yaxis": rows, "annotations": []}
-    data: list[Spec] = []
-    marks = model_marks(table["colour_role"].tolist())
+    series: list[Series] = []
+    marks, panels = [], []
     for panel, (metric, title) in enumerate(PANELS.items()):
-        axis = "" if panel == 0 else str(panel + 1)
         share = metric == "accuracy"
-        left, width = panel * 0.36, 0.28
-        for i, (colour, symbol) in enumerate(marks):
-            row = table.iloc[[i]]
-            value = float(row[metric].iloc[0])
-            words = percent(value, 1) if share else number(value)
-            ends = row[f"{metric}_low"], row[f"{metric}_high"]
-            spec = dots(
-                row[metric], *ends, [places[i]],
-                colour=colour,
-                symbol=symbol,
-                name=row["label"].iloc[0],
-                xaxis=f"x{axis}",
-                text=[words],
-                textposition="top center",
-                textfont={"color": INK, "size": 12},
-                hovertemplate=f"{title} {words}, {_interval(row, metric)}",
-            )  # fmt: skip
-            data.append(spec | {"mode": "markers+text"})
-        layout[f"xaxis{axis}"] = {
-            "domain": [left, left + width],
-            "anchor": "y",
-            "tickformat": ".1~%" if share else "~g",
-            "nticks": 3,
-            "tickangle": 0,
-            "showgrid": True,
-            "rangemode": "normal" if share else "tozero",
-        }
-        place: Spec = {"xref": f"x{axis} domain", "yref": "y domain", "yshift": 6}
-        layout["annotations"].append(
-            text(f"<b>{title}</b>", INK, x=0, y=1, yanchor="bottom", **place)
-        )
-    figure = finish(data, layout, height=64 * len(table) + 60, top=30)
+        domain = [0.36 * panel, 0.36 * panel + 0.28]
+        axis: Spec = {"tickangle": 0, "showgrid": True, "domain": domain}
+        axis |= {"rangemode": "normal" if share else "tozero"}
+        ticks = ".1~%" if share else "~g"
+        axis = value_axis("", ticks, nticks=3, **axis)
+        panels.append(Panel(axis, words=f"<b>{title}</b>"))
+        words = [percent(v, 1) if share else number(v) for v in table[metric]]
+
+        def hover(row: Spec, metric: str = metric, title: str = title) -> str:
+            share = metric == "accuracy"
+            value = percent(row[metric], 1) if share else number(row[metric])
+            return f"{title} {value}, {_interval(row, metric)}"
+
+        own = marks_of(table, metric, (f"{metric}_low", f"{metric}_high"), hover)
+        own = own.assign(words=words)
+        marks.append(own.assign(series=own["row"] + len(series)))
+        series += [
+            Series(row["label"], colour, symbol, panel=panel)
+            for row, (colour, symbol) in zip(
+                records(table), model_marks(table["colour_role"].tolist()), strict=True
+            )
+        ]
+    figure = draw_rows(
+        pd.concat(marks, ignore_index=True),
+        table["label"].astype(str).tolist(),
+        series,
+        panels,
+        ticks=[wrap(name, 16) for name in _names(table)],
+        least=64,
+        around=48,
+    )
     if label is None:
         headline = _of_all(table)
     else:
@@ -155,7 +150,7 @@ def plot_overview(
         words += f"Worst-1-DI {number(float(row['worst_1_di'].iloc[0]))}"
         spec = dots(
             row["worst_1_di"], row["worst_1_di_low"], row["worst_1_di_high"], [0.0],
-            colour=colour, symbol=symbol, name=name, hovertemplate=words,
+            colour=colour, symbol=symbol, name=name, hover=[words],
         )  # fmt: skip
         ends = (row[f"accuracy{end}"] for end in ("", "_low", "_high"))
         bars = interval_bars(*ends, colour=fade(colour, 0.55), thickness=2)
@@ -251,8 +246,8 @@ def _comparison(label: str, changes: pd.DataFrame) -> str:
     return fitting(f"{start}; {end}")
 
 
-def _interval(row: pd.DataFrame, metric: str) -> str:
-    ends = float(row[f"{metric}_low"].iloc[0]), float(row[f"{metric}_high"].iloc[0])
+def _interval(row: Spec, metric: str) -> str:
+    low, high = row[f"{metric}_low"], row[f"{metric}_high"]
     if metric == "accuracy":
-        return f"{percent(ends[0], 1)}–{percent(ends[1], 1)}"
-    return between(*ends)
+        return f"{percent(low, 1)}–{percent(high, 1)}"
+    return between(low, high)

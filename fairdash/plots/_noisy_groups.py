@@ -2,10 +2,11 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 
 from fairdash._wording import count, fitting, number, percent, wrap
-from fairdash.plots._rows import numbers, records, scatter
+from fairdash.plots._rows import Panel, Series, draw_rows, marks_of, numbers, records
 from fairdash.plots._theme import (
     BELOW_BUTTONS,
     INK,
@@ -15,6 +16,7 @@ from fairdash.plots._theme import (
     fade,
     finish,
     text,
+    value_axis,
 )
 
 # column, name, symbol, colour
@@ -36,61 +38,38 @@ def plot_certificates(table: pd.DataFrame) -> Picture:
         split; ``status``, "" for a model that decides. The others are grey, named as
         what they are, do not stretch the axis and are not counted.
     """
-    places = list(range(len(table)))
-    kinds = [column for column, *_ in _CHECKS]
-    low, high = table[kinds].min(axis=1), table[kinds].max(axis=1)
+    shown = [check for check in _CHECKS if table[check[0]].notna().any()]
     decides = table["status"] == ""
-    data: list[Spec] = [
-        scatter(
-            [x for a, b in zip(low, high, strict=True) for x in (a, b, None)],
-            [y for place in places for y in (place, place, None)],
-            line={"color": fade(MUTED, 0.4), "width": 1},
-            hoverinfo="skip",
-            showlegend=False,
-        )
+    opacity = np.where(decides, 1, 0.35)
+    marks = []
+    for i, (column, name, _, _) in enumerate(shown):
+
+        def hover(row: Spec, column: str = column, name: str = name) -> str:
+            return f"{row['label']}<br>{name}: {number(row[column])}"
+
+        own = marks_of(table, column, None, hover, series=i)
+        marks.append(own.assign(opacity=opacity))
+    series = [Series(name, colour, symbol, 11) for _, name, symbol, colour in shown]
+    kinds = [column for column, *_ in shown]
+    axis = value_axis(
+        "largest violation (0 or less: kept)", nticks=7, showgrid=True
+    ) | (_range(table.loc[decides, kinds]) if decides.any() else {})
+    ticks = [
+        wrap(str(label), 26) + (f"<br><i>{status}</i>" if status else "")
+        for label, status in zip(table["label"], table["status"], strict=True)
     ]
-    for column, name, symbol, colour in _CHECKS:
-        if table[column].notna().any():
-            data.append(
-                scatter(
-                    table[column],
-                    places,
-                    mode="markers",
-                    name=name,
-                    cliponaxis=False,
-                    hover=[
-                        f"{row['label']}<br>{name}: {number(row[column])}"
-                        for row in records(table)
-                    ],
-                    marker={
-                        "color": colour,
-                        "symbol": symbol,
-                        "size": 11,
-                        "opacity": [1 if one else 0.35 for one in decides],
-                        "line": {"width": 2, "color": colour},
-                    },
-                )
-            )
-    layout: Spec = {
-        "xaxis": {
-            "title": "largest violation (0 or less: kept)",
-            "showgrid": True,
-            "nticks": 7,
-            **(_range(table.loc[decides, kinds]) if decides.any() else {}),
-        },
-        "yaxis": {
-            "tickvals": places,
-            "ticktext": [
-                wrap(str(label), 26) + (f"<br><i>{status}</i>" if status else "")
-                for label, status in zip(table["label"], table["status"], strict=True)
-            ],
-            "range": [len(places) - 0.5, -0.5],
-            "showgrid": False,
-        },
-        "shapes": [_zero_line("x")],
-    }
-    height = 150 + BELOW_BUTTONS + 34 * max(len(places), 3)
-    figure = finish(data, layout, height=height, top=56 + BELOW_BUTTONS, legend=True)
+    figure = draw_rows(
+        pd.concat(marks, ignore_index=True),
+        table["label"].astype(str).tolist(),
+        series,
+        [Panel(axis, limit=0.0)],
+        ticks=ticks,
+        joined=True,
+        least=34,
+        around=143 + BELOW_BUTTONS,
+        top=56 + BELOW_BUTTONS,
+        legend=True,
+    )
     rows = [
         f"{row['label']}{' (' + row['status'] + ')' if row['status'] else ''}: "
         + ", ".join(
@@ -213,19 +192,3 @@ def _confusion_headline(shares: pd.DataFrame) -> str:
         f"{percent(wrong[worst], 1)} of {worst} appear as another group",
         f"Up to {percent(wrong[worst], 1)} of a group appear as another",
     )
-
-
-def _zero_line(axis: str, number: str = "") -> Spec:
-    """Return the line at 0, beyond which a constraint is broken."""
-    along, other = (axis, "y") if axis == "x" else (axis, "x")
-    return {
-        "type": "line",
-        f"{along}ref": f"{along}{number}",
-        f"{other}ref": f"{other}{number} domain",
-        f"{along}0": 0,
-        f"{along}1": 0,
-        f"{other}0": 0,
-        f"{other}1": 1,
-        "line": {"color": fade(INK, 0.6), "width": 1.5, "dash": "dash"},
-        "layer": "below",
-    }

@@ -8,18 +8,16 @@ from fairdash._wording import (
     fitting,
     group_label,
     percent,
-    spoken_group,
 )
 from fairdash.plots._rows import (
-    dashed,
-    dots,
+    Panel,
+    Series,
+    draw_rows,
     interval_bars,
-    name_axis,
-    not_estimable,
+    marks_of,
     offsets,
-    positions,
+    reasons_of,
     records,
-    row_height,
     scatter,
     upright_line,
 )
@@ -98,7 +96,7 @@ def plot_calibration(
             "showgrid": True,
         },
     }
-    spoken = [spoken_group(feature, str(group)) for group in table["group"]]
+    spoken = [group_label(feature, str(group)) for group in table["group"]]
     named = table.assign(group=spoken)
     apart = _apart(named)
     return Picture(
@@ -208,45 +206,43 @@ def plot_base_rates(
     ``cells`` and ``groups`` of ``fairdash.metrics.base_rates``; ``outcome`` says what
     the share is of, ``source`` which rows these are, such as "1,200 rows".
     """
-    names = list(dict.fromkeys(table["subgroup"].astype(str)))
-    places = positions(names)
-    rows = name_axis(names, places, below=0)
-    data: list[Spec] = []
-    for (name, colour), shift in zip(
-        group_colours(groups).items(), offsets(len(groups)), strict=True
+    subgroups = list(dict.fromkeys(table["subgroup"].astype(str)))
+    series, marks = [], []
+    for i, ((group, colour), aside) in enumerate(
+        zip(group_colours(groups).items(), offsets(len(groups)), strict=True)
     ):
-        cells = table[table["group"] == name]
-        shown = cells.where(cells["estimable"])
-        total = float(overall.loc[overall["group"] == name, "rate"].item())
-        data.append(
-            dots(
-                shown["rate"], shown["ci_low"], shown["ci_high"],
-                [place + shift for place in places],
-                colour=colour,
-                symbol="circle",
-                name=name,
-                hover=[
-                    _rate_hover(cell, cell["subgroup"], cell["group"])
-                    for cell in records(cells)
-                ],
+        own = table[table["group"] == group]
+        total = float(overall.loc[overall["group"] == group, "rate"].item())
+        label, share = group_label(feature, group), percent(total, 0)
+        series.append(
+            Series(
+                f"{label} · all rows {share}",
+                colour,
+                reference=total,
+                reference_words=f"{label}, {share} of all rows",
             )
-        )  # fmt: skip
-        told = group_label(feature, name)
-        data[-1]["name"] = f"{told} · all rows {percent(total, 0)}"
-        line = f"{told}, {percent(total, 0)} of all rows<extra></extra>"
-        data.append(dashed(total, rows, colour=colour, name=name, hovertemplate=line))
-    layout: Spec = {
-        "xaxis": value_axis(
-            f"share with {outcome}", ".1~%", nticks=8, showgrid=True, rangemode="tozero"
-        ),
-        "yaxis": rows,
-        "annotations": not_estimable(table.drop_duplicates("subgroup"), places),
-    }
-    per_row = row_height(rows, 20 + 4 * len(groups))
-    height = max(round((places[-1] + 1.2) * per_row) + 110, 240)
+        )
+        known = own.assign(rate=own["rate"].where(own["estimable"]))
+        ends = "ci_low", "ci_high"
+        marks.append(marks_of(known, "rate", ends, _row_hover, series=i, aside=aside))
+    axis = value_axis(
+        f"share with {outcome}", ".1~%", nticks=8, showgrid=True, rangemode="tozero"
+    )
+    figure = draw_rows(
+        pd.concat(marks, ignore_index=True),
+        subgroups,
+        series,
+        [Panel(axis)],
+        reasons=reasons_of(table.drop_duplicates("subgroup")),
+        grouped=True,
+        least=20 + 4 * len(groups),
+        around=110,
+        lowest=240,
+        legend=True,
+    )
     widest = _widest(table)
     return Picture(
-        figure=finish(data, layout, height=height, legend=True),
+        figure=figure,
         headline=_rates_headline(widest),
         alt=_rates_alt(overall, widest),
         table=table,
@@ -303,3 +299,7 @@ def _rate_hover(cell: Spec, one: str, other: str) -> str:
     rate = f"{percent(cell['rate'], 1)} of {cell['n']:,} rows"
     interval = f"{percent(cell['ci_low'], 1)}–{percent(cell['ci_high'], 1)}"
     return f"{one}, {other}: {rate} ({interval})"
+
+
+def _row_hover(row: Spec) -> str:
+    return _rate_hover(row, row["subgroup"], row["group"])

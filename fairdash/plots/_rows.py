@@ -1,19 +1,32 @@
-"""One row per subgroup: where rows stand, and dots with intervals on them.
+"""One row a thing, marks with intervals on it: the figure that most pages show.
 
 A figure is laid out along (down the page) and across (values). Upright figures swap the
-two, so the same specification serves both.
+two, so the same specification serves both. What a user named is a value in its table.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 
-from fairdash._wording import fitting, wrap
-from fairdash.plots._theme import BAND, PAPER, VEIL, Spec, fade, text
+from fairdash._wording import fitting, number, wrap
+from fairdash.plots._theme import (
+    BAND,
+    INK,
+    MUTED,
+    PAPER,
+    VEIL,
+    Spec,
+    fade,
+    finish,
+    text,
+)
 
 _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
+_UPRIGHT = 480  # pixels
 
 
 def scatter(
@@ -114,31 +127,268 @@ def offsets(count: int) -> list[float]:
     return [step * (i - (count - 1) / 2) for i in range(count)]
 
 
-def swap(spec: Spec, *, upright: bool) -> Spec:
-    """Return ``spec`` with x and y exchanged for an upright figure."""
-    if not upright:
-        return spec
+@dataclass(frozen=True)
+class Series:
+    """Marks of one kind: one trace of a figure of rows, and its line over all rows.
+
+    Attributes
+    ----------
+    panel : int
+        Index of the panel that it is in.
+    reference : float
+        Value over all rows, a dashed line; NaN draws none. ``reference_words`` say
+        what it is.
+    named : bool
+        Whether the legend names it.
+    """
+
+    name: str
+    colour: str
+    symbol: str = "circle"
+    size: int = 9
+    panel: int = 0
+    reference: float = float("nan")
+    reference_words: str = ""
+    named: bool = True
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One axis of values.
+
+    Attributes
+    ----------
+    axis : dict
+        The axis, as Plotly takes it.
+    chance : float
+        Value up to which chance alone reaches, a grey band; NaN draws none.
+    limit : float
+        Value of a dashed line that matters by itself, such as 0; NaN draws none.
+    words : str
+        Written above the panel, at the limit if there is one.
+    """
+
+    axis: Spec
+    chance: float = float("nan")
+    limit: float = float("nan")
+    words: str = ""
+
+
+def marks_of(
+    table: pd.DataFrame,
+    value: str,
+    ends: tuple[str, str] | None,
+    hover: Callable[[Spec], str],
+    *,
+    series: int = 0,
+    aside: float = 0.0,
+    only: "pd.Series[bool] | None" = None,
+    rows: Sequence[int] | None = None,
+) -> pd.DataFrame:
+    """Return the marks of one series, one for each row of ``table``.
+
+    ``value`` and the ``ends`` of its interval, if it has one, are columns. A mark
+    stands on the row of the figure with the index of its row in ``table``, unless
+    ``rows`` has others; ``only`` says which rows have a mark.
+    """
+    at = np.arange(len(table)) if rows is None else np.asarray(rows, np.int64)
+    if only is not None:
+        table, at = table[only], at[only.to_numpy(bool)]
+    columns = [value, *(ends or (value, value))]
+    numbers_of = table[columns].to_numpy(np.float64).reshape(-1, 3)
+    marks = pd.DataFrame(numbers_of, columns=["value", "low", "high"])
+    hovers = [hover(row) for row in records(table)]
+    return marks.assign(row=at, series=series, aside=aside, hover=hovers)
+
+
+def draw_rows(
+    marks: pd.DataFrame,
+    labels: Sequence[str],
+    series: Sequence[Series],
+    panels: Sequence[Panel],
+    *,
+    reasons: Sequence[str] = (),
+    ticks: Sequence[str] | None = None,
+    grouped: bool = False,
+    joined: bool = False,
+    upright: bool = False,
+    extra: Callable[[list[float]], list[Spec]] = lambda _places: [],
+    layout: Mapping[str, Any] | None = None,
+    least: int = 26,
+    around: int = 90,
+    lowest: int = 0,
+    **look: Any,
+) -> go.Figure:
+    """Draw one row a thing, on each row marks with intervals.
+
+    Parameters
+    ----------
+    marks : DataFrame
+        One row per mark: row and series (indices into ``labels`` and ``series``),
+        value, low, high (NaN without an interval), aside (part of a row by which it
+        stands lower), hover; and if needed words (drawn above it) and opacity.
+    labels : sequence of str
+        Names of the rows, from top to bottom; ``ticks`` are these in lines.
+    reasons : sequence of str
+        For each row why it has no estimate, "" if it has one.
+    grouped : bool
+        Whether a gap stands where the first words of labels change.
+    joined : bool
+        Whether a line joins the marks of a row in the first panel.
+    upright : bool
+        Rows along the x axis.
+    extra : callable
+        Takes the places of rows; returns traces for axes in ``layout``.
+    least, around, lowest : int
+        Pixels of a row, above and below all, and of the figure at least.
+    look : dict
+        For `fairdash.plots._theme.finish`.
+    """
+    places = positions(labels) if grouped else [float(i) for i in range(len(labels))]
+    below = 0.8 if any(np.isfinite(panel.chance) for panel in panels) else 0.0
+    rows = name_axis(labels, places, below)
+    if ticks is not None:
+        rows["ticktext"] = list(ticks)
+    across = [_across(i) for i in range(len(panels))]
+    at = np.array([places[row] for row in marks["row"]]) + marks["aside"].to_numpy()
+    data = _joins(marks, at, series) if joined else []
+    for i, kind in enumerate(series):
+        own = (marks["series"] == i).to_numpy()
+        data.append(_trace(marks[own], at[own], kind, across[kind.panel]))
+        if np.isfinite(kind.reference):
+            data.append(_reference(kind, rows, across[kind.panel]))
+    data += extra(places)
+
+    whole: Spec = {"yaxis": rows, "shapes": [], "annotations": []}
+    for panel, axis in zip(panels, across, strict=True):
+        whole[f"xaxis{axis[1:]}"] = panel.axis | ({"anchor": "y"} if panels[1:] else {})
+        shapes, notes = _panel_notes(panel, axis, rows, upright=upright)
+        whole["shapes"] += shapes
+        whole["annotations"] += notes
+    whole["annotations"] += not_estimable(reasons, places, upright=upright)
+    height = round((rows["range"][0] + 0.6) * row_height(rows, least)) + around
+    if upright:
+        data = [swap(trace) for trace in data]
+        whole = swap(whole)
+        whole["xaxis"] |= {"range": rows["range"][::-1], "tickangle": -35}
+        whole["shapes"] = [swap(shape) for shape in whole["shapes"]]
+        height = _UPRIGHT
+    for name, part in (layout or {}).items():
+        if name == "annotations":
+            whole[name] = [*whole[name], *part]
+        else:
+            whole[name] = {**whole.get(name, {}), **part} if "axis" in name else part
+    return finish(data, whole, height=max(height, lowest), **look)
+
+
+def _across(panel: int) -> str:
+    return f"x{panel + 1}" if panel else "x"
+
+
+def _trace(own: pd.DataFrame, at: Any, kind: Series, axis: str) -> Spec:
+    trace = dots(
+        own["value"],
+        own["low"],
+        own["high"],
+        at.tolist(),
+        colour=kind.colour,
+        symbol=kind.symbol,
+        name=kind.name,
+        hover=own["hover"].tolist(),
+        showlegend=kind.named,
+        xaxis=axis,
+    )
+    trace["marker"]["size"] = kind.size
+    if "open" in kind.symbol or kind.symbol.startswith("line"):
+        trace["marker"]["line"] = {"color": kind.colour, "width": 2}
+    if "opacity" in own:
+        trace["marker"]["opacity"] = own["opacity"].tolist()
+    if "words" in own:
+        words = {"text": own["words"].tolist(), "textposition": "top center"}
+        trace |= {"mode": "markers+text", "textfont": {"color": INK, "size": 12}}
+        trace |= words | {"hovertext": own["hover"].tolist()}
+        trace["hovertemplate"] = "%{hovertext}<extra></extra>"
+    return trace
+
+
+def _joins(marks: pd.DataFrame, at: Any, series: Sequence[Series]) -> list[Spec]:
+    """Return a line through the marks of each row in the first panel."""
+    first = np.array([series[i].panel == 0 for i in marks["series"]], bool)
+    known = marks.assign(at=at)[first & marks["value"].notna()]
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for _, of_row in known.groupby("row"):
+        x += [*of_row["value"], None]
+        y += [*of_row["at"], None]
+    line = {"color": fade(MUTED, 0.45), "width": 2}
+    return [scatter(x, y, line=line, hoverinfo="skip", showlegend=False)]
+
+
+def _reference(kind: Series, rows: Spec, axis: str) -> Spec:
+    """Return a dashed line across all rows, toggled with the marks of its series."""
+    return scatter(
+        [kind.reference, kind.reference],
+        rows["range"],
+        line={"color": kind.colour, "width": 1.5, "dash": "dash"},
+        legendgroup=kind.name,
+        showlegend=False,
+        hover=[kind.reference_words] * 2,
+        xaxis=axis,
+    )
+
+
+def _panel_notes(
+    panel: Panel, axis: str, rows: Spec, *, upright: bool
+) -> tuple[list[Spec], list[Spec]]:
+    """Return what stands behind the marks of a panel, and the words on it."""
+    shapes: list[Spec] = []
+    notes: list[Spec] = []
+    if np.isfinite(panel.chance):
+        shapes.append(chance_band(panel.chance, xref=axis))
+        words = f"by chance {number(panel.chance)}"
+        if upright:
+            place: Spec = {"x": 1, "xref": "x domain", "xanchor": "right"}
+            place |= {"y": panel.chance, "yref": "y"}
+        else:
+            inside = panel.chance > panel.axis["range"][1] / 2
+            place = {"x": panel.chance, "xref": axis, "xshift": -4 if inside else 4}
+            place |= {"xanchor": "right" if inside else "left"}
+            place |= {"y": rows["range"][0], "yref": "y"}
+        notes.append(text(words, yanchor="bottom", **place))
+    if np.isfinite(panel.limit):
+        line = {"color": fade(INK, 0.6), "width": 1.5, "dash": "dash"}
+        shapes.append(upright_line(panel.limit, **line) | {"layer": "below"})
+        shapes[-1]["xref"] = axis
+    if panel.words:
+        above: Spec = {"xref": f"{axis} domain", "x": 0, "yshift": 6}
+        if np.isfinite(panel.limit):
+            above = {"xref": axis, "x": panel.limit}
+        above |= {"yref": "y domain", "y": 1, "yanchor": "bottom"}
+        notes.append(text(panel.words, INK, **above))
+    return shapes, notes
+
+
+def swap(spec: Spec) -> Spec:
+    """Return a trace, a shape or a layout with x and y exchanged."""
     swapped = {
         "x": "y", "y": "x", "x0": "y0", "y0": "x0", "x1": "y1", "y1": "x1",
         "xref": "yref", "yref": "xref", "xaxis": "yaxis", "yaxis": "xaxis",
-        "xaxis2": "yaxis2", "error_x": "error_y", "xshift": "yshift",
+        "xaxis2": "yaxis2", "error_x": "error_y",
     }  # fmt: skip
     turned = {swapped.get(key, key): value for key, value in spec.items()}
     for key in ("xref", "yref", "xaxis", "yaxis"):
-        if isinstance(turned.get(key), str) and turned[key] != "paper":
+        if isinstance(turned.get(key), str):
             turned[key] = turned[key].translate(str.maketrans("xy", "yx"))
-    if "hovertemplate" in turned:
-        turned["hovertemplate"] = turned["hovertemplate"].replace("%{x", "%{y")
     return turned
 
 
-def name_axis(names: Sequence[str], places: Sequence[float], below: float) -> Spec:
+def name_axis(labels: Sequence[str], places: Sequence[float], below: float) -> Spec:
     """Return the axis of rows, first row on top; ``below`` leaves room for a note."""
-    width = 20 if max(map(len, names), default=0) <= 40 else 26
+    width = 20 if max(map(len, labels), default=0) <= 40 else 26
     return {
         "tickvals": list(places),
-        "ticktext": [wrap(name, width) for name in names],
-        "range": [places[-1] + 0.6 + below, places[0] - 0.6],
+        "ticktext": [wrap(label, width) for label in labels],
+        "range": [max(places, default=0) + 0.6 + below, -0.6],
         "showgrid": False,
         "ticks": "",
     }
@@ -146,8 +396,8 @@ def name_axis(names: Sequence[str], places: Sequence[float], below: float) -> Sp
 
 def row_height(axis: Spec, least: int) -> int:
     """Return the height of a row in which the longest name of `name_axis` has room."""
-    lines: int = max(name.count("<br>") + 1 for name in axis["ticktext"])
-    return max(least, 15 * lines + 6)
+    lines = [label.count("<br>") + 1 for label in axis["ticktext"]]
+    return max(least, 15 * max(lines, default=1) + 6)
 
 
 def dots(
@@ -180,33 +430,25 @@ def dots(
     )
 
 
-def dashed(at: float, axis: Spec, *, colour: str, name: str, **more: Any) -> Spec:
-    """Return a dashed line across all rows, toggled with the marks of ``name``."""
-    return scatter(
-        [at, at],
-        axis["range"],
-        line={"color": colour, "width": 1.5, "dash": "dash"},
-        legendgroup=name,
-        showlegend=False,
-        **more,
-    )
-
-
 def not_estimable(
-    subgroups: pd.DataFrame, places: Sequence[float], *, upright: bool = False
+    reasons: Sequence[str], places: Sequence[float], *, upright: bool = False
 ) -> list[Spec]:
-    """Say in the row of every subgroup without a value why it has none."""
+    """Say in each row without an estimate why it has none."""
     down: Spec = {"xref": "x domain", "x": 0, "xanchor": "left", "xshift": 6}
     down |= {"yref": "y", "yanchor": "middle"}
     up: Spec = {"yref": "y domain", "y": 0, "yanchor": "bottom", "yshift": 6}
     up |= {"xref": "x", "xanchor": "center", "textangle": -90}
     along, place = ("x", up) if upright else ("y", down)
-    notes = []
-    for row, at in zip(records(subgroups), places, strict=True):
-        if not row["estimable"]:
-            note = text(f"not estimable: {row['reason']}", bgcolor=VEIL, **place)
-            notes.append(note | {along: at})
-    return notes
+    return [
+        text(f"not estimable: {reason}", bgcolor=VEIL, **place) | {along: at}
+        for reason, at in zip(reasons, places, strict=False)
+        if reason
+    ]
+
+
+def reasons_of(table: pd.DataFrame) -> list[str]:
+    """Return for each row of a table why it is not estimable, "" if it is."""
+    return table["reason"].astype(str).where(~table["estimable"], "").tolist()
 
 
 def records(table: pd.DataFrame) -> list[Spec]:

@@ -14,7 +14,6 @@ from fairdash._wording import (
     group_label,
     listing,
     number,
-    spoken_group,
 )
 from fairdash.plots._rows import band, scatter, stairs, upright_line
 from fairdash.plots._theme import (
@@ -195,7 +194,7 @@ def ratio_finding(ratio: Mapping[str, Any], feature: str = "") -> str:
     if high - low < 0.05:
         return "All weights are close to 1"
     return fitting(
-        f"Weights spread widest among {spoken_group(feature, name)} rows: "
+        f"Weights spread widest among {group_label(feature, name)} rows: "
         f"90% in {between(low, high, 1)}",
         f"Widest spread of weights: 90% in {between(low, high, 1)}",
     )
@@ -204,7 +203,7 @@ def ratio_finding(ratio: Mapping[str, Any], feature: str = "") -> str:
 def describe_ratio_histogram(ratio: Mapping[str, Any], feature: str = "") -> str:
     """Alt text: where most weights of each group lie."""
     parts = [
-        f"{spoken_group(feature, name)} median {number(q[2], 2)}, "
+        f"{group_label(feature, name)} median {number(q[2], 2)}, "
         f"90% in {between(q[0], q[-1], 2)}"
         for name, q in ratio["quantiles"].items()
     ]

@@ -12,13 +12,15 @@ from fairdash._wording import (
     number,
     percent,
     plural,
-    spoken_group,
 )
 from fairdash.plots._rows import (
+    Panel,
+    Series,
     band,
     dots,
+    draw_rows,
     interval_bars,
-    name_axis,
+    marks_of,
     numbers,
     records,
     scatter,
@@ -151,8 +153,10 @@ def plot_ratio_by_epoch(
                 name=label,
                 xaxis=axis,
                 line={"color": colour, "width": 2},
-                hovertemplate=f"{label}, epoch %{{x}}: median %{{y:.2f}}"
-                "<extra></extra>",
+                hover=[
+                    f"{label}, epoch {epoch}: median {number(median, 2)}"
+                    for epoch, median in zip(rows["epoch"], rows["q50"], strict=True)
+                ],
             )
         )
         layout[f"xaxis{axis[1:]}"] = value_axis(
@@ -179,7 +183,7 @@ def _describe_epochs(table: pd.DataFrame, feature: str) -> str:
     """Alt text: where 90 % of the weights of each group end."""
     last = table[table["epoch"] == table["epoch"].max()]
     parts = [
-        f"{spoken_group(feature, row['group'])} {between(row['q05'], row['q95'], 2)}"
+        f"{group_label(feature, row['group'])} {between(row['q05'], row['q95'], 2)}"
         for row in records(last)
     ]
     epoch = f"At epoch {table['epoch'].max():,} 90% of the weights lie in"
@@ -195,37 +199,38 @@ def plot_traits(
     ``table`` is of ``fairdash.metrics.traits``; the top is ``share`` of the rows,
     ``n_rows`` of them.
     """
-    names = table["trait"].tolist()
-    places = [float(i) for i in range(len(names))]
-    colour = method_mark(colour_role)[0]
-    everybody: Spec = scatter(
-        table["share_all"],
-        places,
-        mode="markers",
-        name="all rows",
-        marker={
-            "symbol": "line-ns",
-            "size": 12,
-            "line": {"color": INK, "width": 2},
-            "color": INK,
-        },
-        hovertemplate="%{x:.1%} of all rows<extra></extra>",
+    everybody = marks_of(
+        table,
+        "share_all",
+        None,
+        lambda row: f"{percent(row['share_all'], 1)} of all rows",
     )
-    top = dots(
-        table["share_top"], table["ci_low"], table["ci_high"], places,
-        colour=colour,
-        symbol="circle",
-        name=f"rows with the largest {percent(share, 1)} of r",
-        hovertemplate="%{x:.1%} of the top rows<extra></extra>",
-    )  # fmt: skip
-    layout: Spec = {
-        "xaxis": value_axis(
-            "share of rows", ".1~%", range=[-0.01, 1.02], showgrid=True
+    top = marks_of(
+        table,
+        "share_top",
+        ("ci_low", "ci_high"),
+        lambda row: f"{percent(row['share_top'], 1)} of the top rows",
+        series=1,
+    )
+    series = [
+        Series("all rows", INK, "line-ns", 12),
+        Series(
+            f"rows with the largest {percent(share, 1)} of r",
+            method_mark(colour_role)[0],
         ),
-        "yaxis": name_axis(names, places, below=0),
-    }
+    ]
+    axis = value_axis("share of rows", ".1~%", range=[-0.01, 1.02], showgrid=True)
+    figure = draw_rows(
+        pd.concat([everybody, top], ignore_index=True),
+        table["trait"].astype(str).tolist(),
+        series,
+        [Panel(axis)],
+        least=34,
+        around=93,
+        legend=True,
+    )
     return Picture(
-        finish([everybody, top], layout, height=34 * len(names) + 100, legend=True),
+        figure,
         _traits(table),
         _describe_traits(table),
         table,
@@ -263,7 +268,7 @@ def _spread(table: pd.DataFrame, feature: str) -> str:
         return "All weights are close to 1"
     ends = between(widest["q05"], widest["q95"], 1)
     return fitting(
-        f"{spoken_group(feature, widest['group'])} rows end with the widest spread: "
+        f"{group_label(feature, widest['group'])} rows end with the widest spread: "
         f"90% in {ends}",
         f"The widest spread of weights: 90% in {ends}",
     )

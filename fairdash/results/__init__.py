@@ -22,7 +22,6 @@ from fairdash.results.choices import (
 from fairdash.results.constraints import (
     CONSTRAINTS,
     constraint_of,
-    correction,
     truncation,
     violations,
 )

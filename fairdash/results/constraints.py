@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from fairdash._wording import number, plural
 from fairdash.datasets import Subgroups, encode, split
-from fairdash.methods import CATALOG, GroupThresholds, TruncatedLogistic
+from fairdash.methods import CATALOG, TruncatedLogistic
 from fairdash.metrics import expected_violations
 from fairdash.results.models import Setting, on_shared_seeds
 from fairdash.results.rows import rows_of
@@ -24,25 +24,21 @@ CONSTRAINTS = {
     "equalized_odds": "Equalized odds",
     "true_positive_rate_parity": "Equal opportunity",
 }
-_FAIR, _CORRECTED = ("fair_log_loss", "fair_log_loss_cv"), "hardt"
-_SCORES = np.linspace(0, 1, 501)
+_FAIR = ("fair_log_loss", "fair_log_loss_cv")
 _BOTH = -1  # outcomes, where the constraint does not tell them apart
 _BINS = np.linspace(0, 1, 41)
-_MARGINS = np.linspace(-8, 8, 201)
 _KINDS = ("expected", "rounded")
 
 
 @dataclass(frozen=True, eq=False)
 class Truncation:
-    """The two players of a fair log-loss model, and where its probabilities stop.
+    """Where the probabilities of a fair log-loss model stop.
 
-    ``curves`` (group, outcome, -1 where both share a curve, p and q of either player),
-    ``points`` where probabilities stop (group, outcome, point, side; NaN where they do
-    not) and ``bars`` (group, middle of a bin of scores, share of the group's test
-    rows).
+    ``points`` are where they stop (group, outcome, -1 for both, point, side; NaN where
+    they do not), ``bars`` the scores before (group, middle of a bin, share of the
+    group's test rows).
     """
 
-    curves: pd.DataFrame
     points: pd.DataFrame
     bars: pd.DataFrame
     groups: tuple[str, ...]
@@ -108,64 +104,23 @@ def violations(
     return Violations(pd.DataFrame(rows), caption)
 
 
-@dataclass(frozen=True, eq=False)
-class Correction:
-    """What thresholds by group make of a regression's scores.
-
-    ``curves`` (group, score, positive) and ``drawn`` (group, n, and the expected share
-    of its test rows whose decision falls against the likelier one by the draw).
-    """
-
-    curves: pd.DataFrame
-    drawn: pd.DataFrame
-    groups: tuple[str, ...]
-    caption: str
-
-
-def correction(store: Store, snapshot: Snapshot) -> Correction | None:
-    """Return what to show of the first model of Hardt's in a run, or None."""
-    trial, run = _first(snapshot, _CORRECTED), snapshot.run
-    if trial is None:
-        return None
-    model = GroupThresholds.from_arrays(store.artifact(trial.key).network())
-    dataset = store.dataset(run.dataset_id)
-    rows = rows_of(store, run.dataset_id, trial.seed, Subgroups())
-    positive, groups = rows.scores(trial.key), rows.groups["sensitive_features"]
-    curves, drawn = [], []
-    for code, name in enumerate(np.unique(dataset.sensitive_features).tolist()):
-        at = model.corrected(_SCORES, np.full(len(_SCORES), code))
-        curves.append(
-            pd.DataFrame({"group": str(name), "score": _SCORES, "positive": at})
-        )
-        mine = positive[np.asarray(groups) == str(name)]
-        share = float(np.minimum(mine, 1 - mine).mean()) if len(mine) else np.nan
-        drawn.append({"group": str(name), "n": len(mine), "drawn": share})
-    words = CONSTRAINTS[str(trial.params["constraints"])].lower()
-    caption = f"{plural(len(rows.y), 'test row')}, seed {trial.seed}, {words}."
-    return Correction(
-        pd.concat(curves), pd.DataFrame(drawn), dataset.group_names, caption
-    )
-
-
-def _first(snapshot: Snapshot, *methods: str) -> TrialRecord | None:
-    """Return the first finished trial of some methods that is no fold of another."""
-    fitted = (t for t in snapshot.trials if t.method in methods)
+def _first(snapshot: Snapshot) -> TrialRecord | None:
+    """Return the first finished fair log-loss that is no fold of another."""
+    fitted = (t for t in snapshot.trials if t.method in _FAIR)
     own = (t for t in fitted if t.status == "finished" and FOLD not in t.params)
     return next(own, None)
 
 
 def truncation(store: Store, snapshot: Snapshot) -> Truncation | None:
     """Return what to show of the first fair log-loss model of a run, or None."""
-    trial, run = _first(snapshot, *_FAIR), snapshot.run
+    trial, run = _first(snapshot), snapshot.run
     if trial is None:
         return None
     constraint = trial.params["constraints"]
     found = _measured(store, trial.key, run.dataset_id, trial.seed, constraint)
     n_rows = len(rows_of(store, run.dataset_id, trial.seed, Subgroups()).y)
-    curves, points = _players(store, trial, run.dataset_id)
     return Truncation(
-        curves,
-        points,
+        _points(store, trial, run.dataset_id),
         _bars(store, trial.key, run.id, trial.seed),
         store.dataset(run.dataset_id).group_names,
         f"{plural(n_rows, 'test row')}, seed {trial.seed}. Groups are "
@@ -174,25 +129,19 @@ def truncation(store: Store, snapshot: Snapshot) -> Truncation | None:
     )
 
 
-def _players(
-    store: Store, trial: TrialRecord, dataset_id: str
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the curves and the truncation points, as the figures want them."""
+def _points(store: Store, trial: TrialRecord, dataset_id: str) -> pd.DataFrame:
     model = TruncatedLogistic.from_arrays(store.artifact(trial.key).network())
     # the estimator's groups are in order of name, as those of `sensitive_features`
     names = np.unique(store.dataset(dataset_id).sensitive_features).astype(str)
     shared = trial.params["constraints"] == "demographic_parity"
-    curves, rows = [], []
+    rows = []
     ends = model.truncation_points()
     for outcome in (1,) if shared else (0, 1):
-        where = {"outcome": _BOTH if shared else outcome}
         for code, name in enumerate(names.tolist()):
-            p, q = model.given(_MARGINS, outcome, code)
-            curves.append(pd.DataFrame({"group": name, **where, "p": p, "q": q}))
             side = "above" if model.pulls[outcome, code] > 0 else "below"
-            end = float(ends[outcome, code])
-            rows.append({"group": name, **where, "point": end, "side": side})
-    return pd.concat(curves), pd.DataFrame(rows)
+            place = {"group": name, "outcome": _BOTH if shared else outcome}
+            rows.append({**place, "point": float(ends[outcome, code]), "side": side})
+    return pd.DataFrame(rows)
 
 
 @lru_cache(maxsize=200)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,6 @@ from fairdash.sweep import (
     WEIGHT,
     MethodGrid,
     Point,
-    Scalar,
     SweepResult,
     SweepSpec,
     Thresholds,
@@ -36,8 +35,6 @@ from fairdash.sweep import (
     unsupported_methods,
 )
 
-_RATIO_BINS = 40
-_SHOWN_TAUS = 4
 _MOST_KEPT = 512  # figures, choices and ids of a sweep
 _CARDS = (
     ("accuracy", "Accuracy", percent),
@@ -49,14 +46,6 @@ _CARDS = (
 def is_sweep(store: Store, run_id: str | None) -> bool:
     """Tell whether a run tries several settings of a method."""
     return run_id is not None and has_axes(store.run(run_id))
-
-
-class RatioByTau(NamedTuple):
-    """How r is distributed at several τ: density in bins, and standard deviation."""
-
-    edges: Sequence[float]
-    density: dict[float, Sequence[float]]
-    spread: dict[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,34 +170,6 @@ class StoredSweep:
         """Return what Worst-1-DI of a setting stays below by chance, on test rows."""
         (setting,) = settings(self.trials_at(place))
         return chance_worst(self.store, setting, self.run.dataset_id, self.subgroups)
-
-    def ratio_by_tau(
-        self, method: str, others: Mapping[str, Scalar]
-    ) -> RatioByTau | None:
-        """Return the distribution of r at up to four τ and the largest λ, first seed.
-
-        None for a method without weights.
-        """
-        if not CATALOG[method].gives_weights:
-            return None
-        mine = self.grid_result.at(method, others)
-        mine = mine[mine[WEIGHT] == mine[WEIGHT].max()].sort_values(TAU)
-        some = np.unique(np.linspace(0, len(mine) - 1, _SHOWN_TAUS).round().astype(int))
-        ratios = {}
-        for place, tau in mine[TAU].iloc[some].items():
-            ratio = self.store.artifact(self.trials_at(int(str(place)))[0].key).ratio()
-            if ratio is not None:
-                ratios[float(tau)] = ratio
-        if not ratios:
-            return None
-        top = max(2.0, *(float(np.quantile(ratio, 0.99)) for ratio in ratios.values()))
-        edges = np.linspace(0, top, _RATIO_BINS + 1)
-        density = {
-            tau: np.histogram(np.minimum(ratio, top), edges, density=True)[0].tolist()
-            for tau, ratio in ratios.items()
-        }
-        spread = {tau: float(ratio.std()) for tau, ratio in ratios.items()}
-        return RatioByTau(edges.tolist(), density, spread)
 
     def exact_spec(self, method: str, point: Point) -> SweepSpec:
         """Return what trains one more setting of a method as the sweep trained others.

@@ -2,6 +2,8 @@
 
 from fairdash.store._artifacts import Artifact
 from fairdash.store._database import Claim, StoreError, Unreachable, trouble
+from fairdash.store._expiry import expire, keep_days
+from fairdash.store._files import private
 from fairdash.store._records import (
     DatasetRecord,
     Draft,
@@ -17,7 +19,5 @@ from fairdash.store._users import (
     Act,
     User,
     UserStore,
-    expire,
-    keep_days,
     read_trail,
 )

@@ -266,7 +266,7 @@ class Away:
         try:
             with ZipFile(packed) as file:
                 for member in file.namelist():  # of files, no paths
-                    (folder / Path(member).name).write_bytes(file.read(member))
+                    _append(folder / Path(member).name, file.read(member))
         except BadZipFile as error:
             raise ValueError(_damaged(name.rpartition("/")[2], packed.name)) from error
         packed.unlink()
@@ -328,9 +328,20 @@ def _stat(facts: Mapping[str, Any]) -> Stat:
     return Stat(facts["size"] or 0, getattr(moment, "timestamp", lambda: moment)())
 
 
+def private(path: str, flags: int) -> int:
+    """Open a file that only its owner reads; an ``opener`` of `open`."""
+    return os.open(path, flags, 0o600)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, with those above it, that only its owner enters."""
+    for missing in reversed([folder, *folder.parents]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+
+
 def write_file(path: Path, text: str) -> None:
     """Write a text so that a reader sees the one before or the new one, never half."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     descriptor, beside = tempfile.mkstemp(prefix=WRITING, dir=path.parent)
     with open(descriptor, "w") as file:
         file.write(text)
@@ -376,7 +387,7 @@ def _damaged(of: str, name: str) -> str:
 
 
 def _beside(folder: Path) -> Path:
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     return Path(tempfile.mkdtemp(prefix=WRITING, dir=folder.parent))
 
 
@@ -384,6 +395,7 @@ def _fill(beside: Path, files: Mapping[str, bytes | Path]) -> None:
     for name, content in files.items():
         if isinstance(content, Path):
             os.rename(content, beside / name)
+            (beside / name).chmod(0o600)
             content = b""
         _append(beside / name, content)
     digests = {name: _digest(beside / name) for name in files}
@@ -417,7 +429,7 @@ def _digest(path: Path) -> str:
 
 
 def _append(path: Path, content: bytes) -> None:
-    with open(path, "ab") as file:
+    with open(path, "ab", opener=private) as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

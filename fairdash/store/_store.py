@@ -224,26 +224,6 @@ class Store:
         else:
             self.delete_table(key)
 
-    def expire(self, days: float) -> list[str]:
-        """Delete what has been of no use for so many days; return its names.
-
-        Of use is the day when it was added, and when the last run on it was asked for
-        or ended. What a run is open on stays.
-        """
-        kept = self.kept()
-        last = {one.id: one.created for one in kept}
-        for run in self.runs():
-            end = run.finished or (run.created if run.over else time.time())
-            before = last.get(run.dataset_id, 0.0)  # it may be new
-            last[run.dataset_id] = max(before, run.created, end)
-        old = [one for one in kept if last[one.id] < time.time() - days * 86400]
-        names = []
-        for one in old:
-            with suppress(ValueError):  # used, or deleted, by others just now
-                self.remove(one.id)
-                names.append(one.name)
-        return names
-
     def check(self) -> list[str]:
         """Return what is wrong, in words: of the database, of files, and orphans.
 

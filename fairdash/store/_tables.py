@@ -30,7 +30,7 @@ from fairdash.datasets import (
     table_digest,
 )
 from fairdash.store._database import DATASETS, TABLES, Database
-from fairdash.store._files import WRITING, Files, write_file
+from fairdash.store._files import WRITING, Files, make_folder, write_file
 from fairdash.store._records import DatasetRecord, Draft, TableRecord
 
 TABLE_FILE, FORMAT_FILE = "table.parquet", "format.json"
@@ -117,7 +117,7 @@ class TableStore:
 
     def workspace(self) -> TemporaryDirectory[str]:
         """Return a folder for files that are being made into some of the store."""
-        self._home.joinpath("tables").mkdir(exist_ok=True)
+        make_folder(self._home / "tables")
         return TemporaryDirectory(prefix=WRITING, dir=self._home / "tables")
 
     def _keep(

@@ -15,9 +15,9 @@ from typing import Any
 
 from fairdash._validation import check_one_of
 from fairdash.store._records import DatasetRecord, RunRecord
-from fairdash.store._store import USERS, Store, database_of, files_of, open_store
+from fairdash.store._store import USERS, Store, database_of, files_of
 
-_SHARED, TRAIL = "shared", "trail.jsonl"
+TRAIL = "trail.jsonl"
 _FIELDS = ("admins", "viewers")  # viewers, of version 0.3, are users as others are
 _WRITES = {
     "add_table": "upload",
@@ -120,7 +120,7 @@ class UserStore(Store):
 
     def note(self, action: str, what: str) -> None:
         """Add a line to the trail."""
-        _write(self.root, Act(time.time(), self.user.name, action, what))
+        note(self.root, self.user.name, action, what)
 
     def _noted(self, verb: Callable[..., Any], action: str) -> Callable[..., Any]:
         signature = inspect.signature(verb)
@@ -151,40 +151,9 @@ class UserStore(Store):
         return str(value)
 
 
-def keep_days() -> float:
-    """Return after how many days without use things are deleted; infinity is never.
-
-    Raises ValueError when ``$FAIRDASH_KEEP_DAYS`` is no number of at least 1.
-    """
-    said = os.environ.get("FAIRDASH_KEEP_DAYS") or "inf"
-    with suppress(ValueError):
-        if (days := float(said)) >= 1:
-            return days
-    raise ValueError(
-        f"FAIRDASH_KEEP_DAYS is {said!r}; name a number of days, 1 or more."
-    )
-
-
-def expire(root: Path, days: float) -> list[str]:
-    """Delete what nobody used for ``days`` days, of a server and all its users.
-
-    That is as `Store.expire` has it, and copies of runs that users of version 0.3
-    shared. Returns the names, each noted in the trail.
-    """
-    for file in (root / _SHARED).glob("*"):
-        if file.stat().st_mtime < time.time() - days * 86400:
-            file.unlink()
-    done = []
-    for home in (root, *sorted((root / USERS).glob("*"))):
-        store = open_store(home)
-        done += (names := store.expire(days))
-        store.close()
-        for name in names:
-            _write(root, Act(time.time(), "fairdash", f"expire of {home.name}", name))
-    return done
-
-
-def _write(root: Path, act: Act) -> None:
+def note(root: Path, user: str, action: str, what: str) -> None:
+    """Add a line to the trail of a server."""
+    act = Act(time.time(), user, action, what)
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     file = os.open(root / TRAIL, flags, 0o600)
     try:  # in one piece: others write too

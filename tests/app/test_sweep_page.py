@@ -189,7 +189,7 @@ def test_a_finished_sweep_shows_the_numbers_of_the_setting_in_the_address(
         gap = mine["test_worst_1_di"].mean()
         assert numbers(page)["Worst-1-DI"] == f"{gap:.3f}"
         assert at.items() <= page.query_params.items()
-        assert figures(page) == 4
+        assert figures(page) == 2
         assert "of 10 keep DI within 0.5 on validation rows" in words(page)
 
 

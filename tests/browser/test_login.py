@@ -7,12 +7,16 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlencode, urlparse
 
 import pytest
 from conftest import free_port, is_healthy, wait_until, wait_until_no_engine
-from driving import SECONDS, faults
+from crafted.bundles import opened, packed_run, written
+from driving import SECONDS, faults, settle
+
+from fairdash.store import open_store
 
 pytest.importorskip("authlib", reason="a login needs streamlit[auth]")
 from joserfc import jwk, jwt
@@ -77,6 +81,31 @@ def provider():
     server.server_close()
 
 
+@contextmanager
+def served(folder, provider, processes=1):
+    """Serve the app behind the provider's login; yield its address and home folder."""
+    port, home = free_port(), folder / "home"
+    app = f"http://localhost:{port}"
+    (folder / ".streamlit").mkdir()
+    secrets = SECRETS.format(app=app, provider=provider, secret=os.urandom(32).hex())
+    (folder / ".streamlit" / "secrets.toml").write_text(secrets)
+    command = [sys.executable, "-c", "from fairdash.cli import app; app()", "app"]
+    server = subprocess.Popen(
+        [*command, "--port", str(port), "--processes", str(processes)],
+        cwd=folder,
+        env={**os.environ, "FAIRDASH_HOME": str(home), "FAIRDASH_LINGER": "0.5"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(lambda: is_healthy(port), SECONDS)
+        yield app, home
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(timeout=120)
+        wait_until_no_engine(home)
+
+
 def process(page):
     """Return which process serves a browser."""
     known = {one["name"]: one["value"] for one in page.context.cookies()}
@@ -84,21 +113,7 @@ def process(page):
 
 
 def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_path):
-    port, home = free_port(), tmp_path / "home"
-    app = f"http://localhost:{port}"
-    (tmp_path / ".streamlit").mkdir()
-    secrets = SECRETS.format(app=app, provider=provider, secret=os.urandom(32).hex())
-    (tmp_path / ".streamlit" / "secrets.toml").write_text(secrets)
-    command = [sys.executable, "-c", "from fairdash.cli import app; app()", "app"]
-    server = subprocess.Popen(
-        [*command, "--port", str(port), "--processes", "2"],
-        cwd=tmp_path,
-        env={**os.environ, "FAIRDASH_HOME": str(home), "FAIRDASH_LINGER": "0.5"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_until(lambda: is_healthy(port), SECONDS)
+    with served(tmp_path, provider, processes=2) as (app, _home):
         sockets = []
         page.on("websocket", lambda socket: sockets.append(socket.url))
         for scheme in ("light", "dark"):
@@ -145,7 +160,38 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(page, provider, tmp_pa
         other.goto(link)
         other.get_by_role("heading", name="Log in").wait_for()
         thief.close()
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.wait(timeout=120)
-        wait_until_no_engine(home)
+
+
+def test_a_bundle_that_names_a_file_of_the_server_shows_nothing_of_it(
+    page, provider, tmp_path
+):
+    with closing(open_store(tmp_path / "maker")) as store:
+        packed_run(store, tmp_path / "bundle.zip")
+    members, facts = opened(tmp_path / "bundle.zip")
+    data = facts["runs"][0]["spec"]["data"]
+    del data["table"]
+    with served(tmp_path, provider) as (app, home):
+        page.goto(f"{app}/Runs")
+        page.get_by_role("link", name="Log in").click()
+        page.get_by_role("button", name="Log out").wait_for()
+        secrets = tmp_path / ".streamlit" / "secrets.toml"
+        for path in (".streamlit/secrets.toml", str(secrets), "/etc/passwd"):
+            data["path"] = path
+            page.goto(f"{app}/Runs")
+            page.get_by_role("button", name="Import runs").click()
+            content = written(members, facts)
+            sent = {"name": "b.zip", "mimeType": "application/zip", "buffer": content}
+            page.locator("input[type=file]").set_input_files(sent)
+            page.get_by_role("button", name="Import", exact=True).click()
+            page.get_by_text("The bundle was not imported").wait_for()
+            settle(page)
+            shown = page.locator("body").inner_text()
+            for words in ("cookie_secret", "known to both", "root:", "/bin/"):
+                assert words not in shown
+        page.goto(f"{app}/Data")
+        page.locator("input[type=file]").wait_for(state="attached")
+        settle(page)
+        assert "People" not in page.locator("body").inner_text()
+        (home_of_user,) = (home / "users").iterdir()
+        with closing(open_store(home_of_user)) as store:
+            assert (store.kept(), store.runs()) == ([], [])

@@ -158,6 +158,14 @@ def test_a_sweep_finishes_with_metrics_and_artifacts(store, ask):
         assert (artifact.ratio() is None) == (trial.method == "unconstrained")
 
 
+def test_only_its_owner_reads_what_a_training_writes(home, store, ask):
+    run_id = ask({"method": "unconstrained", "params": QUICK}, seeds=[0])
+    wait_until(lambda: over(store, run_id))
+    for path in (home, *home.rglob("*")):
+        private = 0o700 if path.is_dir() else 0o600
+        assert path.stat().st_mode & 0o777 == private, path
+
+
 def niceness(thread):
     return os.getpriority(os.PRIO_PROCESS, thread)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.plots import plot_drift, plot_gap_changes
+from fairdash.plots import plot_drift
 
 DI = "demographic_parity_difference"
 
@@ -116,32 +116,6 @@ def test_without_an_outcome_selection_rates_are_drawn():
     assert picture.figure.layout.yaxis.title.text == "selection rate"
     assert picture.headline == "DI is clearly larger for 3 of 3 models on new"
     assert "at 40.0%" in picture.alt
-
-
-def test_gaps_stand_beside_their_change_and_rows_without_one_say_why():
-    table = pd.DataFrame(
-        {
-            "subgroup": ["young", "old", "tiny"],
-            "gap_before": [0.1, 0.2, np.nan], "gap_after": [0.3, 0.2, np.nan],
-            "before_low": [0.0, 0.1, np.nan], "before_high": [0.2, 0.3, np.nan],
-            "after_low": [0.2, 0.1, np.nan], "after_high": [0.4, 0.3, np.nan],
-            "change": [0.2, 0.0, np.nan],
-            "ci_low": [0.1, -0.1, np.nan], "ci_high": [0.3, 0.1, np.nan],
-            "estimable": [True, True, False],
-            "reason": ["", "", "11 rows in new"],
-        }
-    )  # fmt: skip
-    picture = plot_gap_changes(
-        table, headline="H", caption="C", low="women", high="men"
-    )
-    changes = [t for t in picture.figure.data if t.xaxis == "x2"]
-    # clear ones in ink, the others in grey
-    assert [list(t.x)[:1] for t in changes] == [[0.2], [0.0]]
-    assert changes[0].marker.color != changes[1].marker.color
-    (note,) = picture.figure.layout.annotations
-    assert note.text == "not estimable: 11 rows in new"
-    assert "young: +20.0 pt (+10.0 pt to +30.0 pt)" in picture.alt
-    assert picture.figure.layout.xaxis.title.text == "gap, men − women"
 
 
 def test_the_caption_names_the_kind_of_interval():

@@ -98,10 +98,12 @@ def test_a_model_that_decides_alike_for_everyone_is_not_the_finding():
     assert plot_consistency(MODELS).figure.layout.yaxis.range == (low, high)
 
 
-def test_bars_are_shares_of_variance():
+def test_marks_are_shares_of_variance():
     picture = plot_fair_metric(METRIC)
-    (bars,) = picture.figure.data
-    assert list(bars.x) == [0.1, 0.05]
+    learned, columns = picture.figure.data
+    assert (learned.x, columns.x) == ((0.05,), (0.1,))
+    assert "part_time=yes −0.60" in learned.hovertext[0]
+    assert learned.text == ("5.0%",)
     assert picture.headline.startswith("Sensitive directions hold 15%")
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.plots import plot_local_di, plot_ratios
-from fairdash.plots._rows import positions
+from fairdash.plots import plot_local_di
 
 
 def marks(figure):
@@ -26,49 +25,6 @@ def notes(figure):
     """Return what stands on the figure, without the names of the groups."""
     said = [note.text for note in figure.layout.annotations]
     return [text for text in said if "<span" not in text]
-
-
-def test_every_estimable_gap_and_interval_is_drawn(local_table, models, groups):
-    figure = plot_local_di(local_table, models, groups=groups).figure
-    for trace, (label, rows) in zip(
-        marks(figure), local_table.groupby("label", sort=False), strict=True
-    ):
-        assert trace.name.startswith(label)
-        drawn = np.array(trace.x, dtype=float)
-        assert np.allclose(drawn, rows["local_di"], equal_nan=True)
-        low = drawn - np.array(trace.error_x.arrayminus, dtype=float)
-        high = drawn + np.array(trace.error_x.array, dtype=float)
-        assert np.allclose(low, rows["ci_low"], equal_nan=True)
-        assert np.allclose(high, rows["ci_high"], equal_nan=True)
-
-
-def test_first_subgroup_stands_on_top_with_a_gap_between_men_and_women(
-    local_table, models, groups
-):
-    axis = plot_local_di(local_table, models, groups=groups).figure.layout.yaxis
-    assert axis.ticktext[0] == "Men 18–24"
-    assert axis.range[0] > axis.range[1]
-    steps = np.diff(axis.tickvals)
-    assert np.allclose(steps[[0, 1, 3]], 1)
-    assert steps[2] > 1.5
-
-
-def test_open_ended_bins_stay_with_their_kin():
-    names = ["Female under 25", "Female 25–34", "Male under 25", "Male 25–34"]
-    assert np.allclose(np.diff(positions(names)), [1, 1.6, 1])
-    assert np.allclose(np.diff(positions(["under 25", "25–34", "35+"])), 1)
-
-
-def test_long_names_of_subgroups_do_not_cover_one_another(local_table, models, groups):
-    table = local_table.assign(
-        subgroup="Native American age_cat Greater than " + local_table["subgroup"]
-    )
-    layout = plot_local_di(table, models, groups=groups).figure["layout"]
-    drawn = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
-    first, last = layout["yaxis"]["range"]
-    lines = max(name.count("<br>") + 1 for name in layout["yaxis"]["ticktext"])
-    assert lines > 1
-    assert drawn / abs(last - first) >= 13 * lines, "pixels of a row"
 
 
 def test_models_do_not_cover_one_another_within_a_row(local_table, models, groups):
@@ -172,31 +128,3 @@ def test_alt_text_names_the_worst_subgroup_of_every_model(local_table, models, g
     none = local_table.assign(estimable=False)
     alt = plot_local_di(none, models, groups=groups).alt
     assert "has no estimable subgroup" in alt
-
-
-def ratios(**columns):
-    """Draw ratios of all rows and of what else is named."""
-    known = {"n": 90, "ratio_low": 0.5, "estimable": True, "reason": ""}
-    table = pd.DataFrame(columns).assign(**known)
-    return plot_ratios(table, label="M", measure="Rate", colour_role="road")
-
-
-def test_a_ratio_without_an_upper_end_goes_beyond_the_figure():
-    picture = ratios(
-        subgroup=["All rows", "works"], ratio=[0.9, 1.5], ratio_high=[1.2, np.inf]
-    )
-    start, end = picture.figure.layout.xaxis.range
-    assert (start, end) == (0, pytest.approx(1.02 * 1.5))
-    (trace,) = picture.figure.data
-    assert trace.x[1] + trace.error_x.array[1] > end
-    assert "0.500 or more" in trace.text[1]
-    json.loads(picture.figure.to_json(), parse_constant=pytest.fail)
-
-
-@pytest.mark.parametrize("twice", [1, 2])
-def test_the_ratio_of_a_table_without_subgroups_is_that_of_all_rows(twice):
-    one = {"subgroup": ["All rows"], "ratio": [0.7], "ratio_high": [0.78]}
-    headline = ratios(**{name: value * twice for name, value in one.items()}).headline
-    assert headline == "Over all rows the ratio is 0.70, surely below 0.8"
-    one |= {"ratio": [np.nan], "ratio_high": [np.nan]}
-    assert "undefined" in ratios(**one).headline

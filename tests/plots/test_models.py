@@ -7,19 +7,6 @@ import pytest
 from fairdash.plots import plot_comparison, plot_overview
 
 
-def test_three_panels_hold_value_and_interval_of_every_model(models):
-    figure = plot_comparison(models).figure
-    assert len(figure.data) == 6
-    drawn = {(trace.name, trace.xaxis): trace for trace in figure.data}
-    road = drawn["ROAD λ 2", "x3"]
-    assert road.x == (0.15,)
-    assert road.text == ("0.150",)
-    assert road.error_x.array[0] == pytest.approx(0.1)
-    assert drawn["ROAD λ 2", "x"].text == ("65.1%",)
-    titles = [note.text for note in figure.layout.annotations]
-    assert titles == ["<b>Accuracy</b>", "<b>DI</b>", "<b>Worst-1-DI</b>"]
-
-
 def test_an_undefined_number_leaves_its_place_empty(models):
     figure = plot_comparison(models.assign(worst_1_di=float("nan"))).figure
     last = figure.data[-1]

@@ -9,41 +9,6 @@ from hypothesis import strategies as st
 
 from fairdash import plots
 
-
-@pytest.fixture
-def certificates():
-    return pd.DataFrame(
-        {
-            "label": ["ROAD", "Naive"],
-            "noisy": [-0.02, -0.01],
-            "soft": [0.1, -0.01],
-            "ball": [0.2, 0.3],
-            "kept": [False, False],
-            "status": ["", ""],
-        }
-    )
-
-
-def test_every_kind_of_certificate_that_is_known_has_its_marks(certificates):
-    picture = plots.plot_certificates(certificates)
-    marks = {trace.name: list(trace.x) for trace in picture.figure.data if trace.name}
-    assert marks["exact, TV ball"] == [0.2, 0.3]
-    assert "Naive: noisy groups −0.010" in picture.alt
-    assert picture.table is certificates
-
-
-def test_a_model_that_decides_alike_is_grey_named_and_does_not_stretch_the_axis(
-    certificates,
-):
-    both = certificates.assign(status=["", "accepts all"], ball=[0.2, 9.0])
-    picture = plots.plot_certificates(both)
-    layout, marks = picture.figure.layout, picture.figure.data[1]
-    assert list(marks.marker.opacity) == [1, 0.35]
-    assert layout.xaxis.range[1] < 0.3
-    assert "accepts all" in layout.yaxis.ticktext[1]
-    assert "Naive (accepts all)" in picture.alt
-
-
 VIOLATION = st.sampled_from([-0.2, -0.01, 0.0, 0.01, 0.3])
 MODEL = st.tuples(VIOLATION, st.booleans(), st.sampled_from(["", "", "accepts none"]))
 

@@ -46,15 +46,6 @@ def test_every_group_has_two_bands_and_a_median(quantile_table, groups):
     assert (median.name, median.y) == ("Other", (1, 1, 1))
 
 
-def test_traits_set_the_top_rows_against_all(trait_table):
-    figure = plot_traits(trait_table, colour_role="road", share=0.01, n_rows=5).figure
-    everybody, top = figure.data
-    assert everybody.x == (0.2, 0.8)
-    assert top.x == (0.55, 0.85)
-    assert top.name == "rows with the largest 1.0% of r"
-    assert figure.layout.yaxis.ticktext == ("age 18–24", "sex Men")
-
-
 def test_alt_texts_give_the_main_numbers(
     ratio_table, quantile_table, trait_table, groups
 ):

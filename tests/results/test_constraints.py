@@ -12,8 +12,7 @@ from toys import ROLES, people_csv
 from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import decision_status
-from fairdash.plots import plot_correction
-from fairdash.results import correction, rows_of, settings, violations
+from fairdash.results import settings, violations
 from fairdash.results.constraints import _says_nothing
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
@@ -60,32 +59,3 @@ def test_violations_are_of_shared_seeds_and_mark_constant_models(inline, monkeyp
         found = violations(store, [constant], data, "demographic_parity").table
     assert found[["constant_expected", "constant_rounded"]].to_numpy().all()
     assert found["violation_expected"].tolist() == pytest.approx([0])
-
-
-def test_the_chance_of_a_decision_is_that_of_the_stored_model(inline):
-    store = ui.store()
-    table = store.add_table(people_csv(), "people.csv")
-    data = store.add_dataset(table, ROLES, "People", Subgroups(columns=("branch",)))
-    params = {"constraints": "equalized_odds"}
-    run = start_training(data, MethodGrid(method="hardt", params=params), 1)
-    found = correction(store, store.snapshot(run))
-    trial = next(t for t in store.snapshot(run).trials if t.method == "hardt")
-    rows = rows_of(store, data, 0, Subgroups())
-    positive = rows.scores(trial.key)
-    names = np.asarray(rows.groups["sensitive_features"])
-    for row in found.drawn.to_dict("records"):
-        mine = positive[names == row["group"]]
-        against = [min(chance, 1 - chance) for chance in mine.tolist()]
-        assert row["n"] == len(mine)
-        assert row["drawn"] == pytest.approx(np.mean(against), abs=1e-6)
-        # every chance of a row is one of its group's curve, and no other
-        curve = found.curves[found.curves["group"] == row["group"]]
-        told = set(mine.astype(float).round(4))
-        assert told == set(curve["positive"].round(4)) & told
-    assert found.drawn["drawn"].max() > 0
-    picture = plot_correction(found.curves, found.drawn, groups=found.groups)
-    share = np.minimum(positive, 1 - positive).mean()
-    assert picture.headline == (
-        f"By the draw {100 * share:.1f}% of decisions fall against the likelier one"
-    )
-    assert {line.name for line in picture.figure.data} == set(found.groups)

@@ -186,21 +186,6 @@ def test_trials_of_an_open_run_are_read_anew(store, run_id):
     assert trials_of(store, run) is trials_of(store, run)
 
 
-def test_the_distribution_of_r_is_that_of_the_stored_weights(store, run_id):
-    sweep = sweep_grid(store, run_id)
-    found = sweep.ratio_by_tau("road", {})
-    assert list(found.spread) == [0.1, 0.6]
-    place = sweep.result.place("road", {"fairness_weight": 2.0, "tau": 0.1})
-    ratio = store.artifact(sweep.trials_at(place)[0].key).ratio()
-    assert found.spread[0.1] == pytest.approx(ratio.std())
-    assert sweep.ratio_by_tau("unconstrained", {}) is None
-    top = found.edges[-1]
-    counts, _ = np.histogram(np.minimum(ratio, top), found.edges)
-    width = top / len(counts)
-    assert found.density[0.1] == pytest.approx(counts / len(ratio) / width)
-    assert sum(found.density[0.1]) * width == pytest.approx(1)
-
-
 def test_both_parts_stand_side_by_side(store, run_id):
     sweep = sweep_grid(store, run_id).result
     text = both_parts(sweep, 1)

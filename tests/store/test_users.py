@@ -1,6 +1,5 @@
 """Users of one server: homes apart, admins, the trail, and what expires."""
 
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -9,7 +8,9 @@ from types import SimpleNamespace
 import pytest
 import sqlalchemy as sa
 from toys import ROLES, people, people_csv
+from typer.testing import CliRunner
 
+from fairdash.cli import app
 from fairdash.store import (
     StoreError,
     User,
@@ -19,6 +20,7 @@ from fairdash.store import (
     read_trail,
 )
 from fairdash.store._database import DATASETS, RUNS, TABLES
+from fairdash.store._expiry import Expired
 from fairdash.store._users import _WRITES
 
 ANN = User("a" * 16, "ann@example.org")
@@ -32,7 +34,7 @@ READS = {
     "tables", "tidy", "unfinished", "vacuum", "was_read_from", "workspace",
     "packed_scores",
 }  # fmt: skip
-THROUGH = {"remove", "expire"}  # by verbs that are noted
+THROUGH = {"remove"}  # by verbs that are noted
 
 
 @pytest.fixture
@@ -147,30 +149,106 @@ def test_lines_of_many_writers_stay_whole(opened):
     assert {int(act.what.split()[0]) for act in acts} == set(range(400))
 
 
-def test_what_nobody_used_expires_and_what_was_used_stays(opened):
+DAY = 86400
+
+
+def moved_clock(monkeypatch, days):
+    """Let the clock of this machine be so many days later than it is."""
+    now = time.time
+    monkeypatch.setattr("time.time", lambda: now() + days * DAY)
+
+
+def aged(store, days):
+    """Make all that a store keeps so many days older."""
+    with store.database.writing() as connection:
+        for table, names in (
+            (DATASETS, ["created"]),
+            (TABLES, ["created"]),
+            (RUNS, ["created", "finished"]),
+        ):
+            older = {name: table.c[name] - days * DAY for name in names}
+            connection.execute(sa.update(table).values(**older))
+
+
+def test_what_nobody_used_expires_and_what_was_used_stays(opened, monkeypatch):
     ann, bob = opened(ANN), opened(BOB)
     finished(ann, "Old")
-    finished(bob, "Used lately")
     bob.add_table(people_csv(100), "alone.csv")
-    long_ago = time.time() - 40 * 86400
     for store in (ann, bob):
-        with store.database.writing() as connection:
-            connection.execute(sa.update(DATASETS).values(created=long_ago))
-            connection.execute(sa.update(TABLES).values(created=long_ago))
-    with ann.database.writing() as connection:
-        changed = {"created": long_ago, "finished": long_ago}
-        connection.execute(sa.update(RUNS).values(**changed))
+        aged(store, 40)
+    finished(bob, "Used lately")
     shared = ann.root / "shared"
     shared.mkdir()
     (shared / "new.zip").touch()
-    (shared / "old.zip").touch()
-    os.utime(shared / "old.zip", (long_ago, long_ago))
-    assert sorted(expire(ann.root, 30)) == ["Old", "alone.csv"]
+    first = expire(ann.root, 30)
+    assert (first.deleted, sorted(first.binned)) == ([], ["Old", "alone.csv"])
+    assert [run.name for run in ann.runs()] == ["Old"]  # in the bin, and whole
+    moved_clock(monkeypatch, 6.9)
+    assert expire(ann.root, 30) == first
+    moved_clock(monkeypatch, 0.2)
+    second = expire(ann.root, 30)
+    assert (sorted(second.deleted), second.binned) == (["Old", "alone.csv"], [])
     assert (ann.kept(), ann.runs()) == ([], [])
     assert [one.name for one in bob.kept()] == ["Used lately"]
     assert [act.what for act in read_trail(ann.root)][1::-1] == ["Old", "alone.csv"]
-    assert [file.name for file in shared.iterdir()] == ["new.zip"]
-    assert expire(ann.root, 30) == []
+    assert (shared / "new.zip").exists()
+    assert expire(ann.root, 30) == expire(bob.root, 30) == Expired()
+
+
+def test_who_uses_a_table_takes_it_out_of_the_bin(opened, monkeypatch):
+    ann = opened(ANN)
+    finished(ann, "Old")
+    aged(ann, 40)
+    opened(BOB).add_table(people_csv(100), "new.csv")
+    assert expire(ann.root, 30).binned == ["Old"]
+    trial = SimpleNamespace(key="1" * 64, method="road", params={}, seed=0)
+    run = ann.add_run({}, [trial], "Again", ann.datasets()[0].id)
+    ann.set_status(run, "finished")
+    moved_clock(monkeypatch, 8)
+    assert expire(ann.root, 30) == Expired()
+    assert [run.name for run in ann.runs()] == ["Again", "Old"]
+
+
+@pytest.mark.parametrize(
+    "days, why", [(100, "100 days after the last use"), (-2, "earlier than the newest")]
+)
+def test_a_clock_that_leapt_deletes_nothing(opened, monkeypatch, days, why):
+    ann = opened(ANN)
+    finished(ann, "Ours")
+    expire(ann.root, 30)
+    moved_clock(monkeypatch, days)
+    shown = CliRunner().invoke(app, ["store", "expire", "30", "--home", str(ann.root)])
+    assert shown.exit_code == 2
+    assert "Nothing was deleted: the clock of this machine says" in shown.output
+    assert why in shown.output
+    assert [entry.name for entry in ann.kept()] == ["Ours"]
+    assert not (ann.home / "bin.json").exists()
+
+
+def test_a_clock_that_is_said_to_be_right_is_believed(opened, monkeypatch):
+    ann = opened(ANN)
+    finished(ann, "Ours")
+    moved_clock(monkeypatch, 100)
+    sure = "store", "expire", "30", "--clock-is-right", "--home", str(ann.root)
+    assert CliRunner().invoke(app, sure).output == "Ours is in the bin\n"
+    moved_clock(monkeypatch, 8)  # after a call no leap
+    without = [argument for argument in sure if argument != "--clock-is-right"]
+    assert CliRunner().invoke(app, without).output == "Ours was deleted\n"
+
+
+def test_a_leap_in_use_is_undone_when_the_clock_is_set(opened, monkeypatch):
+    """A new entry makes a wrong clock plausible; the bin keeps the rest for a week."""
+    ann = opened(ANN)
+    finished(ann, "Ours")
+    with monkeypatch.context() as leap:
+        moved_clock(leap, 100)
+        opened(BOB).add_table(people_csv(100), "new.csv")
+        assert expire(ann.root, 30).binned == ["Ours"]
+    with pytest.raises(StoreError, match="earlier than the newest entry"):
+        expire(ann.root, 30)
+    expired = expire(ann.root, 30, clock_is_right=True)
+    assert expired == Expired()
+    assert [entry.name for entry in ann.kept()] == ["Ours"]
 
 
 def test_users_of_one_postgres_have_a_schema_and_an_engine_each(postgres):

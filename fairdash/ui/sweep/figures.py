@@ -18,8 +18,6 @@ from fairdash.results import (
 )
 from fairdash.sweep import (
     PARITY,
-    TAU,
-    WEIGHT,
 )
 from fairdash.ui.selection import WORST_LIMIT, bound, selection
 from fairdash.ui.sweep.certify import certify
@@ -28,9 +26,8 @@ from fairdash.ui.sweep.controls import (
     go_to_cell,
     go_to_mark,
     go_to_place,
-    labels,
 )
-from fairdash.ui.widgets.blocks import figure, heading, more, table_below
+from fairdash.ui.widgets.blocks import figure, more, table_below
 from fairdash.ui.widgets.pick_measure import (
     gaps_on,
 )
@@ -52,15 +49,6 @@ _GRID_HOW = """
 The mean over seeds of a metric for every λ and τ. The line divides the settings that
 keep the DI limit on validation rows from those that do not; a cross marks a constant
 model. Click a cell to move there.
-"""
-_BY_TAU_HOW = """
-Worst-1-DI of every setting and seed, averaged within quarters of the λ axis, as in
-Figure 4 of the ROAD paper. Bars: ± 1 standard deviation over the models of a quarter.
-Only λ and seeds whose models decide at every τ: each τ is averaged over the same ones.
-"""
-_RATIO_HOW = """
-The weights *r* of the training rows. Small τ lets them differ: a few rows count for
-much. Large τ keeps them near 1, and ROAD becomes plain adversarial debiasing.
 """
 _MAPS = {_WORST: "Worst-1-DI", "accuracy": "Accuracy", PARITY: "DI"}
 _RULES = {
@@ -155,52 +143,6 @@ def draw_table(sweep: StoredSweep, state: Controls) -> None:
 
     table = sweep.once(of_place, "local", state.place)
     table_below(table)
-
-
-def draw_along_tau(sweep: StoredSweep, state: Controls) -> None:
-    """Draw what τ does: to Worst-1-DI by λ, and to the weights r."""
-    method, others, grid = state.method, state.others, sweep.grid_result
-    if not {WEIGHT, TAU} <= grid.axes(method).keys():
-        return
-    asked = method, tuple(others.items())
-    held = (f"{name} {labels([value])[0]}" for name, value in others.items())
-    model = ", ".join([CATALOG[method].label, *held])
-    left, right = st.columns(2, gap="medium")
-    with left:
-        by_tau = sweep.once(
-            lambda: plots.plot_by_tau(
-                grid.by_tau(method, others, _WORST), metric=_WORST
-            ).finished(),
-            "by tau",
-            *asked,
-        )
-        if by_tau.table.empty:  # axes alone say nothing
-            heading(by_tau.headline, _BY_TAU_HOW)
-        else:
-            figure(
-                by_tau,
-                caption=f"{model}, test rows; means ± 1 sd by λ.",
-                how=_BY_TAU_HOW,
-                key=f"{sweep.run.id} by tau",
-            )
-
-    def ratio() -> plots.Picture | None:
-        found = sweep.ratio_by_tau(method, others)
-        if found is None:
-            return None
-        return plots.plot_ratio_by_tau(*found).finished()
-
-    picture = sweep.once(ratio, "r by tau", *asked)
-    if picture is None:
-        return
-    largest = grid.axes(method)[WEIGHT][-1]
-    with right:
-        figure(
-            picture,
-            caption=f"r of the training rows at λ {labels([largest])[0]}, one seed.",
-            how=_RATIO_HOW,
-            key=f"{sweep.run.id} r by tau",
-        )
 
 
 def find_model(sweep: StoredSweep, state: Controls) -> None:

@@ -25,7 +25,6 @@ from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES, SweepSpec, model_label
 from fairdash.ui.sweep.controls import Controls, current, sweep_controls
 from fairdash.ui.sweep.figures import (
-    draw_along_tau,
     draw_front,
     draw_grid,
     draw_table,
@@ -153,7 +152,6 @@ def _explore(sweep: StoredSweep) -> None:
     draw_table(sweep, state)
     compare_measure(sweep.compared(state.place), sweep.run.dataset_id)
     _look_closer(sweep, state.place)
-    draw_along_tau(sweep, state)
 
 
 def _train_exactly(sweep: StoredSweep, submitted: str) -> None:

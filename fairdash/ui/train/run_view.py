@@ -10,7 +10,6 @@ from fairdash.results import (
     CONSTRAINTS,
     Setting,
     constraint_of,
-    correction,
     expected_cost,
     is_sweep,
     opened_on,
@@ -66,18 +65,6 @@ same of decisions at one half. A method that makes probabilities fair can lose m
 it with rounding. Under equalized odds the gaps given either outcome are added.
 A cross marks a **constant** model, which accepts all or none or is not told from
 chance: its small gap is no fairness.
-"""
-_PLAYERS_HOW = """
-Fair log-loss is a game. The predictor **P** gives probabilities that meet the
-constraint; the approximator **Q** answers with the worst case that the training data
-allow. On the dotted line they agree. A curve above it: Q holds more positive outcomes
-against P, and P may not go beyond the curve's end.
-"""
-_CORRECTION_HOW = """
-Hardt's correction leaves the regression as it is and decides by thresholds for each
-group. Between two thresholds a decision is drawn at random, so that people of the same
-score and group are treated differently; a step down gives a higher score a smaller
-chance. Fair log-loss reshapes probabilities without either.
 """
 _POINTS_HOW = """
 Scores of the test rows by the linear model alone. At a dashed line the group's
@@ -191,42 +178,22 @@ def _next_pages(snapshot: Snapshot) -> None:
 
 
 def show_truncation(snapshot: Snapshot) -> None:
-    """Draw what fair log-loss and Hardt's thresholds make of scores, if a run has any.
-
-    Of each the first finished model.
-    """
-    record = store().dataset_record(snapshot.run.dataset_id)
-    feature = record.roles.sensitive_feature
-    if (fixed := correction(store(), snapshot)) is not None:
-        figure(
-            plots.plot_correction(
-                fixed.curves, fixed.drawn, groups=fixed.groups, feature=feature
-            ),
-            caption=fixed.caption,
-            how=_CORRECTION_HOW,
-            key="correction",
-        )
+    """Draw where fair log-loss truncates scores, in the first model of it in a run."""
     found = truncation(store(), snapshot)
     if found is None:
         return
-    left, right = st.columns(2, gap="medium")
-    with left:
-        figure(
-            plots.plot_players(
-                found.curves, found.points, groups=found.groups, feature=feature
-            ),
-            how=_PLAYERS_HOW,
-            key="players",
-        )
-    with right:
-        figure(
-            plots.plot_truncation(
-                found.bars, found.points, groups=found.groups, feature=feature
-            ),
-            caption=found.caption,
-            how=_POINTS_HOW,
-            key="truncation",
-        )
+    record = store().dataset_record(snapshot.run.dataset_id)
+    figure(
+        plots.plot_truncation(
+            found.bars,
+            found.points,
+            groups=found.groups,
+            feature=record.roles.sensitive_feature,
+        ),
+        caption=found.caption,
+        how=_POINTS_HOW,
+        key="truncation",
+    )
 
 
 def show_violations(snapshot: Snapshot) -> None:

@@ -1,0 +1,308 @@
+"""One row a thing, marks with intervals: every figure of this kind shows its table."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairdash import plots
+from fairdash._wording import GapNames
+from fairdash.plots._rows import positions
+
+HOSTILE = (
+    "other", "gap", "value", "n", "self", "index", "Rows", "row", "series", "aside",
+    "", "🦊", "x" * 300, "<a href='x'>y</a>", "%{x}", "label", "subgroup", "group",
+)  # fmt: skip
+NAMES = GapNames(gap="gap", value="value_", overall="overall_gap")
+
+
+def marks(figure):
+    """Return every mark of a figure: row from the top, value, low, high, hover, trace.
+
+    A mark without an interval has bars of length 0.
+    """
+    first, last = figure.layout.yaxis.range
+    assert first > last, "the first row stands on top"
+    rows = np.array(figure.layout.yaxis.tickvals)
+    found = []
+    for trace in figure.data:
+        if trace.type == "scatter" and "markers" in trace.mode:
+            words = trace.hovertext or trace.text
+            up, down = trace.error_x.array, trace.error_x.arrayminus
+            for at, value, high, low, said in zip(
+                trace.y, trace.x, up, down, words, strict=True
+            ):
+                row = int(np.argmin(np.abs(rows - at)))
+                if value is not None:
+                    ends = value - (low or 0), value + (high or 0)
+                    found.append((row, value, *ends, said, trace))
+    return found
+
+
+def drawn(figure, trace_name=None):
+    """Return row, value, low and high of marks, of one trace if it is named."""
+    return [
+        tuple(np.round(mark[:4], 9))
+        for mark in marks(figure)
+        if trace_name is None or mark[-1].name == trace_name
+    ]
+
+
+def rows_of(table, value, low="ci_low", high="ci_high"):
+    """Return what `drawn` should be of the columns of a table."""
+    ends = table[[value, low, high]].astype(float)
+    return [
+        (row, *np.round(one, 9))
+        for row, one in enumerate(ends.to_numpy())
+        if np.isfinite(one[0])
+    ]
+
+
+def local(groups, subgroups):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"label": "ROAD", "subgroup": subgroups, "n": 90})
+    for group in groups:
+        table[f"value_{group}"] = rng.random(len(table)).round(3)
+        table[f"n_{group}"] = rng.integers(20, 60, len(table))
+    table["gap"] = rng.random(len(table)).round(3)
+    table["ci_low"], table["ci_high"] = table["gap"] - 0.1, table["gap"] + 0.1
+    return table.assign(estimable=True, reason="")
+
+
+def rates(groups, subgroups):
+    rng = np.random.default_rng(0)
+    at = pd.MultiIndex.from_product([subgroups, groups], names=["subgroup", "group"])
+    table = at.to_frame(index=False).assign(n=90, estimable=True, reason="")
+    table["rate"] = rng.random(len(table)).round(3)
+    table["ci_low"], table["ci_high"] = table["rate"] - 0.1, table["rate"] + 0.1
+    overall = pd.DataFrame({"group": groups, "n": 500})
+    return table, overall.assign(rate=rng.random(len(groups)).round(3))
+
+
+def tree(groups, subgroups):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"subgroup": subgroups, "level": 0})
+    table["lower"] = [groups[i % len(groups)] for i in range(len(table))]
+    table["higher"] = [groups[(i + 1) % len(groups)] for i in range(len(table))]
+    for side in ("lower", "higher"):
+        table[f"rate_{side}"] = rng.random(len(table)).round(3)
+        table[f"low_{side}"] = table[f"rate_{side}"] - 0.1
+        table[f"high_{side}"] = table[f"rate_{side}"] + 0.1
+        table[f"n_{side}"] = rng.integers(20, 60, len(table))
+    table["gap"] = rng.random(len(table)).round(3)
+    ends = {"ci_low": table["gap"] - 0.1, "ci_high": table["gap"] + 0.1}
+    return table.assign(**ends, p_adjusted=rng.choice([0.01, 0.5, np.nan], len(table)))
+
+
+def compared(labels):
+    table = pd.DataFrame({"label": labels, "colour_role": "road"})
+    for i, metric in enumerate(
+        ("accuracy", "demographic_parity_difference", "worst_1_di")
+    ):
+        table[metric] = 0.1 * (i + 1) + np.arange(len(table)) / 100
+        table[f"{metric}_low"] = table[metric] - 0.05
+        table[f"{metric}_high"] = table[metric] + 0.05
+    return table
+
+
+CHANGES = pd.DataFrame(
+    {
+        "subgroup": ["young", "old", "tiny"],
+        "gap_before": [0.1, 0.2, np.nan], "gap_after": [0.3, 0.2, np.nan],
+        "before_low": [0.0, 0.1, np.nan], "before_high": [0.2, 0.3, np.nan],
+        "after_low": [0.2, 0.1, np.nan], "after_high": [0.4, 0.3, np.nan],
+        "change": [0.2, 0.0, np.nan],
+        "ci_low": [0.1, -0.1, np.nan], "ci_high": [0.3, 0.1, np.nan],
+        "estimable": [True, True, False], "reason": ["", "", "11 rows in new"],
+    }
+)  # fmt: skip
+CERTIFICATES = pd.DataFrame(
+    {
+        "label": ["ROAD", "Naive"],
+        "noisy": [-0.02, -0.01],
+        "soft": [0.1, -0.01],
+        "ball": [0.2, 0.3],
+        "kept": [False, False],
+        "status": ["", ""],
+    }
+)
+
+
+def test_local_gaps_are_of_their_model_and_their_row(local_table, models, groups):
+    figure = plots.plot_local_di(local_table, models, groups=groups).figure
+    for label, own in local_table.groupby("label", sort=False):
+        (name,) = {t.name for t in figure.data if (t.name or "").startswith(label)}
+        assert drawn(figure, name) == rows_of(own, "local_di")
+
+
+def test_hostile_names_of_groups_and_subgroups_show_their_own_numbers():
+    table = local(HOSTILE, HOSTILE)
+    model = pd.DataFrame(
+        {"label": ["ROAD"], "colour_role": ["road"], "overall_gap": [0.2]}
+    )
+    figure = plots.plot_local_di(table, model, groups=HOSTILE, names=NAMES).figure
+    assert drawn(figure) == rows_of(table, "gap")
+    for row, *_, said, _ in marks(figure):
+        values = said.partition("<br>")[2].split(": ", 1)[1].split(", ")
+        at = HOSTILE.index("other")
+        assert values[at] == f"other {table['value_other'][row]:.3f}"
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    for group, bar in zip(HOSTILE, bars, strict=True):
+        assert list(bar.x) == table[f"n_{group}"].tolist()
+        assert "%{x}" not in bar.hovertemplate
+
+
+def test_base_rates_of_hostile_names_show_their_own_numbers():
+    table, overall = rates(HOSTILE, HOSTILE)
+    figure = plots.plot_base_rates(table, overall, groups=HOSTILE).figure
+    traces = [trace for trace in figure.data if trace.mode == "markers"]
+    lines = [trace for trace in figure.data if trace.mode == "lines"]
+    for group, total, trace, line in zip(
+        HOSTILE, overall["rate"], traces, lines, strict=True
+    ):
+        own = table[table["group"] == group]
+        assert drawn(figure, trace.name) == rows_of(own, "rate")
+        assert line.x == (total, total)
+
+
+def test_subgroups_that_a_search_found_keep_their_groups_and_names():
+    table = tree(HOSTILE, HOSTILE)
+    figure = plots.plot_found_subgroups(
+        table, groups=HOSTILE, headline="H", rate="rate", feature=""
+    ).figure
+    for group in set(HOSTILE) - {"gap"}:  # the gap's own marks have that name, too
+        sides = [
+            (i, *np.round([row[f"rate_{s}"], row[f"low_{s}"], row[f"high_{s}"]], 9))
+            for s in ("lower", "higher")
+            for i, row in table.iterrows()
+            if row[s] == group
+        ]
+        shown = [t for t in figure.data if t.xaxis != "x2" and t.mode == "markers"]
+        own = shown[HOSTILE.index(group)]
+        found = [mark for mark in marks(figure) if mark[-1] is own]
+        assert [tuple(np.round(mark[:4], 9)) for mark in found] == sides
+    gaps = [mark for mark in marks(figure) if mark[-1].xaxis == "x2"]
+    assert sorted(tuple(np.round(mark[:4], 9)) for mark in gaps) == rows_of(
+        table, "gap"
+    )
+
+
+@pytest.mark.parametrize("names", [("ROAD λ 2", "Unconstrained"), HOSTILE])
+def test_models_stand_in_three_panels_with_their_values(names):
+    table = compared(names)
+    picture = plots.plot_comparison(table)
+    found = marks(picture.figure)
+    for axis, metric in (
+        ("x", "accuracy"),
+        ("x2", "demographic_parity_difference"),
+        ("x3", "worst_1_di"),
+    ):
+        own = [mark for mark in found if (mark[-1].xaxis or "x") == axis]
+        assert [tuple(np.round(mark[:4], 9)) for mark in own] == rows_of(
+            table, metric, f"{metric}_low", f"{metric}_high"
+        )
+    titles = [note.text for note in picture.figure.layout.annotations]
+    assert titles == ["<b>Accuracy</b>", "<b>DI</b>", "<b>Worst-1-DI</b>"]
+    assert picture.figure.data[0].text == ("10.0%",)
+
+
+def test_gaps_stand_beside_their_change_and_rows_without_one_say_why():
+    picture = plots.plot_gap_changes(
+        CHANGES, headline="H", caption="C", low="women", high="men"
+    )
+    figure = picture.figure
+    before = rows_of(CHANGES, "gap_before", "before_low", "before_high")
+    assert drawn(figure, "reference") == before
+    after = rows_of(CHANGES, "gap_after", "after_low", "after_high")
+    assert drawn(figure, "other table") == after
+    clear, unclear = (t for t in figure.data if t.xaxis == "x2")
+    assert (clear.x[0], unclear.x[0]) == (0.2, 0.0)
+    assert clear.marker.color != unclear.marker.color
+    (note,) = figure.layout.annotations
+    assert note.text == "not estimable: 11 rows in new"
+    assert "young: +20.0 pt (+10.0 pt to +30.0 pt)" in picture.alt
+    assert figure.layout.xaxis.title.text == "gap, men − women"
+
+
+def test_certificates_have_a_mark_of_every_kind_that_is_known():
+    picture = plots.plot_certificates(CERTIFICATES)
+    for column, name in (
+        ("noisy", "noisy groups"),
+        ("ball", "exact, TV ball"),
+        ("soft", "exact, soft"),
+    ):
+        expected = rows_of(CERTIFICATES, column, column, column)
+        assert drawn(picture.figure, name) == expected
+    unknown = plots.plot_certificates(CERTIFICATES.assign(soft=np.nan))
+    assert "exact, soft" not in {trace.name for trace in unknown.figure.data}
+    assert "Naive: noisy groups −0.010" in picture.alt
+
+
+def test_a_model_that_decides_alike_is_grey_named_and_does_not_stretch_the_axis():
+    both = CERTIFICATES.assign(status=["", "accepts all"], ball=[0.2, 9.0])
+    picture = plots.plot_certificates(both)
+    layout, kinds = picture.figure.layout, picture.figure.data[1:]
+    assert {tuple(kind.marker.opacity) for kind in kinds} == {(1, 0.35)}
+    assert layout.xaxis.range[1] < 0.3
+    assert "accepts all" in layout.yaxis.ticktext[1]
+    assert "Naive (accepts all)" in picture.alt
+
+
+def test_traits_set_the_top_rows_against_all(trait_table):
+    picture = plots.plot_traits(trait_table, colour_role="road", share=0.01, n_rows=5)
+    everybody = rows_of(trait_table, "share_all", "share_all", "share_all")
+    assert drawn(picture.figure, "all rows") == everybody
+    top = drawn(picture.figure, "rows with the largest 1.0% of r")
+    assert top == rows_of(trait_table, "share_top")
+    assert "age 18–24 55%, not 20%" in picture.alt
+    assert picture.caption.startswith("5 rows with the largest r")
+
+
+def test_a_gap_stands_between_men_and_women_and_open_bins_stay_with_their_kin():
+    names = ["Female under 25", "Female 25–34", "Male under 25", "Male 25–34"]
+    assert np.allclose(np.diff(positions(names)), [1, 1.6, 1])
+    assert np.allclose(np.diff(positions(["under 25", "25–34", "35+"])), 1)
+
+
+def test_long_names_of_subgroups_do_not_cover_one_another(local_table, models, groups):
+    table = local_table.assign(
+        subgroup="Native American age_cat Greater than " + local_table["subgroup"]
+    )
+    layout = plots.plot_local_di(table, models, groups=groups).figure["layout"]
+    height = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    first, last = layout["yaxis"]["range"]
+    lines = max(name.count("<br>") + 1 for name in layout["yaxis"]["ticktext"])
+    assert lines > 1
+    assert height / abs(last - first) >= 13 * lines, "pixels of a row"
+
+
+def ratios(**columns):
+    """Draw ratios of all rows and of what else is named."""
+    known = {"n": 90, "ratio_low": 0.5, "estimable": True, "reason": ""}
+    table = pd.DataFrame(columns).assign(**known)
+    return plots.plot_ratios(table, label="M", measure="Rate", colour_role="road")
+
+
+def test_a_ratio_without_an_upper_end_goes_beyond_the_figure():
+    picture = ratios(
+        subgroup=["All rows", "works"], ratio=[0.9, 1.5], ratio_high=[1.2, np.inf]
+    )
+    start, end = picture.figure.layout.xaxis.range
+    assert (start, end) == (0, pytest.approx(1.02 * 1.5))
+    all_rows, works = marks(picture.figure)
+    assert all_rows[1:4] == pytest.approx((0.9, 0.5, 1.2))
+    assert works[3] > end
+    assert "0.500 or more" in works[4]
+    line = picture.figure.layout.shapes[0]
+    assert (line.x0, line.x1) == (0.8, 0.8)
+    json.loads(picture.figure.to_json(), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("twice", [1, 2])
+def test_the_ratio_of_a_table_without_subgroups_is_that_of_all_rows(twice):
+    one = {"subgroup": ["All rows"], "ratio": [0.7], "ratio_high": [0.78]}
+    headline = ratios(**{name: value * twice for name, value in one.items()}).headline
+    assert headline == "Over all rows the ratio is 0.70, surely below 0.8"
+    one |= {"ratio": [np.nan], "ratio_high": [np.nan]}
+    assert "undefined" in ratios(**one).headline
