@@ -13,6 +13,7 @@ UNDEFINED = "–"
 FOUR_FIFTHS = 0.8
 NO_SUBGROUPS = "All rows"  # the one subgroup where no column makes any
 _DAY = 86_400
+_BARE = frozenset({"yes", "no", "true", "false", "y", "n"})
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,11 @@ def four_fifths(ratio: float, high: float) -> str:
     if not ratio < FOUR_FIFTHS:
         return "not below"
     return "surely below" if high < FOUR_FIFTHS else "below"
+
+
+def is_bare(label: str) -> bool:
+    """Tell whether a label such as "1" or "no" needs the name of its column."""
+    return label.lower() in _BARE or not any(c.isalpha() for c in label)
 
 
 def listing(names: Iterable[str]) -> str:
