@@ -19,7 +19,8 @@ from safetensors import numpy as safetensors
 
 from fairdash import __version__
 from fairdash._validation import explain_invalid, parsed
-from fairdash.audits.models import AuditedModel, read_model, rows_of
+from fairdash.audits.models import AuditedModel
+from fairdash.audits.stored import read_model, rows_of
 from fairdash.brought import OnnxModel, as_onnx
 from fairdash.datasets import Encoder, Roles, group_labels, prepare, split
 from fairdash.methods import CATALOG, Scorer, scorer_of

@@ -14,8 +14,8 @@ from fairdash.metrics import (
     for_all_pairs,
     gap_ends,
     gap_words,
+    in_text,
 )
-from fairdash.results import in_text
 
 
 def audit_verdict(gaps: pd.DataFrame, local: pd.DataFrame | None, worst: str) -> str:

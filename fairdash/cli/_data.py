@@ -6,10 +6,10 @@ from typing import Annotated
 import pandas as pd
 import typer
 import yaml
-from pydantic import ValidationError
 
 from fairdash._escaping import as_csv
-from fairdash._validation import check_one_of, explain_invalid, parsed
+from fairdash._record import InvalidError
+from fairdash._validation import check_one_of, parsed
 from fairdash._wording import clock_time, plural, size
 from fairdash.cli._options import UNUSABLE, File, Home, opened, refusing
 from fairdash.datasets import (
@@ -65,8 +65,8 @@ def read_roles(path: Path) -> Roles:
     """Return the roles in a YAML file; ValueError if it holds none."""
     try:
         return Roles.model_validate(parsed(path.read_bytes(), "YAML"))
-    except ValidationError as error:
-        message = f"{path} holds no roles: {explain_invalid(error)}"
+    except InvalidError as error:
+        message = f"{path} holds no roles: {error}"
         raise ValueError(message) from error
 
 

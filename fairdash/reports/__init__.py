@@ -1,5 +1,10 @@
 """What is taken away of a run: a report, and what reproduces it elsewhere."""
 
+from fairdash._lazy import load
+
+load("jinja2")
+
+
 from fairdash.reports._blocks import Words
 from fairdash.reports._facts import portable_spec
 from fairdash.reports._report import (

@@ -22,6 +22,7 @@ from fairdash.metrics import (
     INTERVAL_KINDS,
     MEASURE_NAMES,
     MEASURE_SYMBOLS,
+    in_text,
     mean_local_di,
 )
 from fairdash.results.evaluation import (
@@ -393,12 +394,6 @@ def gap_names(measure: str) -> GapNames:
         largest="Worst-{k} gap",
         symbol=MEASURE_SYMBOLS[measure],
     )
-
-
-def in_text(name: str) -> str:
-    """Return a measure's name inside a sentence: "false positive rate", "AUC"."""
-    proper = name.isupper() or name.startswith("Brier")
-    return name if proper else name[0].lower() + name[1:]
 
 
 @lru_cache(maxsize=5000)

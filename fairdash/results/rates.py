@@ -14,11 +14,12 @@ from fairdash.metrics import (
     MEASURE_NAMES,
     BaseRates,
     LocalMeasure,
+    in_text,
     local_measure,
     local_ratios,
     mean_local_di,
 )
-from fairdash.results.local import in_text, not_estimable
+from fairdash.results.local import not_estimable
 
 
 def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:

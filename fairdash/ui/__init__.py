@@ -1,5 +1,10 @@
 """The only Streamlit code of the package: parts of pages, and a folder a page."""
 
+from fairdash._lazy import load
+
+load("streamlit")
+
+
 from fairdash._escaping import plain
 from fairdash._wording import (
     UNDEFINED,

@@ -18,7 +18,7 @@ from fairdash.audits import (
     drift_tables,
     exported,
 )
-from fairdash.audits.drift import study
+from fairdash.audits.drifts import study
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
     INTERVAL_KINDS,

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length
 
-from fairdash._validation import check_whole, value_labels
+from fairdash._validation import check_lengths, check_whole, value_labels
 from fairdash._wording import interval, listing, number
 from fairdash.metrics.group.counting import group_codes
 from fairdash.metrics.group.intervals import check_confidence, for_all_pairs
@@ -104,7 +103,7 @@ def class_gaps(
         When lengths differ, a label is missing, there are fewer than 2 or more than 100
         classes, fewer than two groups, or nothing predicted is a class.
     """
-    check_consistent_length(y_true, y_pred, sensitive_features)
+    check_lengths(y_true, y_pred, sensitive_features)
     check_whole("n_permutations", n_permutations, at_least=1)
     check_confidence(confidence)
     true, predicted = _labels("y_true", y_true), _labels("y_pred", y_pred)

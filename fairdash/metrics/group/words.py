@@ -233,3 +233,9 @@ def whole_points(difference: float) -> str:
     """Return the size of a difference of shares: 24 points, 1 point, 0 points."""
     n = round(100 * abs(difference))
     return f"{n} point" if n == 1 else f"{n} points"
+
+
+def in_text(name: str) -> str:
+    """Return a measure's name inside a sentence: "false positive rate", "AUC"."""
+    proper = name.isupper() or name.startswith("Brier")
+    return name if proper else name[0].lower() + name[1:]

@@ -20,7 +20,7 @@ from fairdash._wording import (
     points,
 )
 from fairdash.audits.certificates import STATUS_WORDS
-from fairdash.audits.drift.tables import DriftTable
+from fairdash.audits.drifts.tables import DriftTable
 from fairdash.metrics import (
     INTERVAL_KINDS,
     MEASURE_NAMES,
@@ -28,9 +28,10 @@ from fairdash.metrics import (
     gap_ends,
     gap_words,
     in_points,
+    in_text,
     whole_points,
 )
-from fairdash.results import in_text, not_estimable
+from fairdash.results import not_estimable
 
 _CARD = 20  # characters
 _ODDS = "equalized_odds_difference"
