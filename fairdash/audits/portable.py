@@ -310,7 +310,7 @@ def model_asked(store: Store, run_id: str, model: str | None = None) -> Setting:
 
 
 def load(path: str | Path) -> PortableModel | OnnxModel:
-    """Read a model that the app, `fairdash export` or `PortableModel.to_bytes` wrote.
+    """Read a model that the app or `PortableModel.to_bytes` wrote.
 
     A file whose name ends in .onnx is an `fairdash.brought.OnnxModel`, of any maker.
     Nothing in either can run code; weights that are not those described are refused.

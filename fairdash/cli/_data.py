@@ -11,6 +11,7 @@ from fairdash._escaping import as_csv
 from fairdash._record import InvalidError
 from fairdash._validation import check_one_of, parsed
 from fairdash._wording import clock_time, plural, size
+from fairdash.cli._certify import estimate
 from fairdash.cli._options import UNUSABLE, File, Home, opened, refusing
 from fairdash.datasets import (
     PUBLIC,
@@ -33,6 +34,9 @@ scores = typer.Typer(
     no_args_is_help=True,
     help="Add scores of a model that exists to a data set; list or remove them.",
 )
+
+data.add_typer(scores, name="scores")
+data.command("noise")(estimate)
 
 store = typer.Typer(no_args_is_help=True, help="Look after everything that is kept.")
 

@@ -61,9 +61,8 @@ def test_run_trains_prints_and_writes_all_rows(home, config, folder):
     store.close()
 
 
-@pytest.mark.parametrize("command", ["run", "sweep"])
-def test_a_subsample_can_be_trained_on(home, config, folder, command):
-    done = call(command, config, "--inline", "--train-rows", 100)
+def test_a_subsample_can_be_trained_on(home, config, folder):
+    done = call("run", config, "--inline", "--train-rows", 100)
     assert done.exit_code == 0, done.output
     store = open_store()
     (record,) = store.runs()
@@ -71,7 +70,7 @@ def test_a_subsample_can_be_trained_on(home, config, folder, command):
     trials = store.snapshot(record.id).trials
     assert {store.artifact(trial.key).train_rows() for trial in trials} == {100}
     store.close()
-    few = call(command, config, "--inline", "--train-rows", 2)
+    few = call("run", config, "--inline", "--train-rows", 2)
     assert few.exit_code == 2
     assert "`train_rows` must be at least 4" in few.stderr
     assert one_line(few.stderr)
@@ -82,26 +81,25 @@ def test_a_preset_trains_an_ablation_and_prints_what_it_finds(home, folder):
     methods = [{"method": "road", "params": quick}]
     spec = specification("people.csv", methods=methods, seeds=[0, 1])
     (folder / "road.yaml").write_text(spec.to_yaml())
-    done = call("sweep", folder / "road.yaml", "--inline", "--preset", "normalisation")
+    done = call("run", folder / "road.yaml", "--inline", "--preset", "normalisation")
     assert done.exit_code == 0, done.output
     _, _, told = done.stdout.partition("road, normalisation: 95% intervals over seeds")
     assert [line.split()[0] for line in told.split("\n")[2:12]] == (
         ["conditional"] * 5 + ["global"] * 5
     )
-    wrong = call("sweep", folder / "road.yaml", "--preset", "depth")
+    wrong = call("run", folder / "road.yaml", "--preset", "depth")
     assert wrong.exit_code == 2
     assert "capacity" in wrong.stderr
     assert one_line(wrong.stderr)
 
 
-@pytest.mark.parametrize("command", ["run", "sweep"])
-def test_what_is_left_open_is_as_in_the_paper_on_a_public_table(home, folder, command):
+def test_what_is_left_open_is_as_in_the_paper_on_a_public_table(home, folder):
     (folder / "law.csv").write_bytes(law_csv())
     roles = PUBLIC["law"].roles.model_dump(mode="json", exclude_defaults=True)
     short = {"method": "unconstrained", "params": {"n_epochs": 1}}
     content = {"data": {"path": "law.csv", "roles": roles}, "methods": [short]}
     (folder / "law.yaml").write_text(yaml.safe_dump(content))
-    done = call(command, folder / "law.yaml", "--inline", "--published")
+    done = call("run", folder / "law.yaml", "--inline", "--published")
     assert done.exit_code == 0, done.output
     with closing(open_store()) as store:
         (record,) = store.runs()
@@ -117,7 +115,7 @@ def test_a_table_without_published_settings_is_refused(home, config):
     assert done.exit_code == 2
     assert "No paper gives settings for unconstrained, road" in done.stderr
     assert one_line(done.stderr)
-    both = call("sweep", "--resume", "nothing", "--published")
+    both = call("run", "--resume", "nothing", "--published")
     assert both.exit_code == 2
     assert "--published" in both.stderr
 
@@ -325,23 +323,13 @@ def test_the_app_is_served_to_others_only_with_a_login_or_knowingly(home):
 
 def test_a_sweep_writes_parquet_and_resumes_by_its_id(engine, config, folder):
     rows = folder / "rows.parquet"
-    done = call("sweep", config, "--out", rows)
+    done = call("run", config, "--out", rows)
     assert done.exit_code == 0, done.output
     first = pd.read_parquet(rows)
     run = re.search(r"run (\w+): finished", done.stdout).group(1)
-    again = call("sweep", "--resume", run, "--out", rows)
+    again = call("run", "--resume", run, "--out", rows)
     assert again.exit_code == 0, again.output
     pd.testing.assert_frame_equal(pd.read_parquet(rows), first)
-
-
-def test_run_and_sweep_give_the_same_rows(home, config, folder):
-    tables = []
-    for command in ("run", "sweep"):
-        out = folder / f"{command}.csv"
-        done = call(command, config, "--inline", "--out", out)
-        assert done.exit_code == 0, done.output
-        tables.append(pd.read_csv(out))
-    pd.testing.assert_frame_equal(*tables)
 
 
 def test_a_file_that_is_neither_csv_nor_parquet_is_refused_before_training(
@@ -356,6 +344,6 @@ def test_a_file_that_is_neither_csv_nor_parquet_is_refused_before_training(
 def test_a_sweep_needs_a_file_or_a_run_that_exists(home, config):
     both = [config, "--inline", "--scheduler", "tcp://nowhere:1"]
     for arguments in ([], [config, "--resume", "x"], ["--resume", "nothing"], both):
-        done = call("sweep", *arguments)
+        done = call("run", *arguments)
         assert done.exit_code == 2
         assert one_line(done.stderr)

@@ -1,4 +1,4 @@
-"""`fairdash subgroups`: what a search finds of a run's models."""
+"""`fairdash model subgroups`: what a search finds of a run's models."""
 
 import pandas as pd
 import pytest
@@ -14,7 +14,7 @@ from fairdash.sweep import MethodGrid, SweepSpec
 
 
 def call(*arguments):
-    return CliRunner().invoke(app, ["subgroups", *map(str, arguments)])
+    return CliRunner().invoke(app, ["model", "subgroups", *map(str, arguments)])
 
 
 @pytest.fixture

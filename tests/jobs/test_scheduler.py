@@ -83,7 +83,7 @@ def scheduler(address):
 
 @pytest.fixture
 def worker(address, scheduler):
-    process = start(*COMMAND, "worker", address, "--workers", "2")
+    process = start(*COMMAND, "cluster", "worker", address, "--workers", "2")
     yield process
     stop(process)
 
@@ -148,7 +148,7 @@ def test_workers_and_scheduler_listen_on_this_machine_alone(address, scheduler, 
 
 def test_workers_listen_where_they_are_told(address, scheduler):
     process = start(
-        *COMMAND, "worker", address, "--workers", "1", "--host", "127.0.0.2"
+        *COMMAND, "cluster", "worker", address, "--workers", "1", "--host", "127.0.0.2"
     )
     try:
         wait_until(lambda: "127.0.0.2" in listens_at(process))
@@ -250,7 +250,7 @@ def test_workers_elsewhere_need_certificates_and_no_common_folder(
         ends.callback(stop, start_scheduler(address))
         with monkeypatch.context() as there:
             there.setenv("FAIRDASH_HOME", str(elsewhere))
-            work = start(*COMMAND, "worker", address, "--workers", "1")
+            work = start(*COMMAND, "cluster", "worker", address, "--workers", "1")
         ends.callback(stop, work)
         wait_until(lambda: answers(address))
         assert not answers(address.replace("tls", "tcp"))
