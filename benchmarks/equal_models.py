@@ -22,7 +22,8 @@ from road_verdict import TABLES, area, load, paired, told
 
 from fairdash.datasets import encode, split
 from fairdash.methods import CATALOG
-from fairdash.sweep import hypervolume, score
+from fairdash.sweep import score
+from fairdash.sweep._front import hypervolume
 
 LIMITS = {"test_demographic_parity_difference": 0.05}
 ENDS = (0.1, 5.0)  # of λ

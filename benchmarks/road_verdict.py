@@ -31,14 +31,8 @@ import torch
 from fairdash.datasets import PUBLIC, SAMPLES, encode, fetch, load_sample, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import seed_interval
-from fairdash.sweep import (
-    SweepResult,
-    decides,
-    front_area,
-    least_gap,
-    rank_agreement,
-    score,
-)
+from fairdash.sweep import SweepResult, decides, rank_agreement, score
+from fairdash.sweep._ablation import front_area, least_gap
 
 METHODS = ("adversarial", "broad", "road")
 WORST, PARITY = "worst_1_di", "demographic_parity_difference"

@@ -1,6 +1,7 @@
 """The dependency rules of the house, read from its map and checked at every import."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MAX_ENTRIES = 24
+MAX_EXPORTS = 702
 EVERYWHERE = ("APP_FOLDER", "__version__", "_lazy", "_record")
 
 
@@ -131,3 +133,34 @@ assert "distributed" not in sys.modules, "dask.distributed was imported"
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def exported():
+    """Return the names that each room hands on, read from its `__init__`."""
+    rooms = {}
+    for init in sorted((ROOT / "fairdash").glob("*/__init__.py")):
+        statements = [
+            node
+            for node in ast.walk(ast.parse(init.read_text()))
+            if isinstance(node, ast.ImportFrom)
+            and (node.module or "").startswith("fairdash.")
+            and node.module != "fairdash._lazy"
+        ]
+        rooms[init.parent.name] = [
+            alias.asname or alias.name for node in statements for alias in node.names
+        ]
+    return rooms
+
+
+def test_rooms_hand_on_few_names():
+    assert sum(map(len, exported().values())) <= MAX_EXPORTS
+
+
+def test_every_name_that_a_room_hands_on_is_there():
+    missing = [
+        f"{room}.{name}"
+        for room, names in exported().items()
+        for name in names
+        if not hasattr(importlib.import_module(f"fairdash.{room}"), name)
+    ]
+    assert missing == []

@@ -29,17 +29,10 @@ if TYPE_CHECKING:
         DRIFT_MEASURES,
         MEASURE_LABELS,
         DriftResult,
-        DriftTable,
-        GapCells,
-        column_shifts,
         columns_of_parts,
         drift,
         drift_over_seeds,
-        drift_tables,
         gap_changes,
-        gap_drivers,
-        table_points,
-        unseen_rows,
     )
     from fairdash.audits.fair_metrics import (
         FairMetricSpec,
@@ -105,8 +98,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.subgroups import (
         SEARCH_WARNING,
-        SEARCHED_MEASURES,
-        Condition,
         FoundSubgroups,
         Guarantee,
         as_subgroups,

@@ -6,12 +6,8 @@ from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
     from fairdash.datasets._columns import (
-        COLUMN_KINDS,
-        as_kind,
         common_labels,
         count_values,
-        date_parts,
-        infer_kind,
         is_number,
         is_whole,
         label_codes,
@@ -54,14 +50,12 @@ if TYPE_CHECKING:
         column_table,
         edited_roles,
         prepare,
-        set_type,
         undo_remedy,
     )
     from fairdash.datasets._roles import Cut, Remedy, Roles
     from fairdash.datasets._rows import group_labels, outcomes
     from fairdash.datasets._scores import (
         AddedScores,
-        Joined,
         ScoreColumn,
         ScoreKind,
         join_scores,
@@ -69,11 +63,9 @@ if TYPE_CHECKING:
     from fairdash.datasets._subgroups import (
         Subgroups,
         bin_widths,
-        has_bins,
         quantile_cuts,
         road_table_1,
     )
-    from fairdash.datasets.checks.leakage import rank_proxies
     from fairdash.datasets.checks.table import (
         check_subgroups,
         check_table,
@@ -112,7 +104,6 @@ if TYPE_CHECKING:
         check_reading,
         find_reading,
         read_table,
-        sniff_table,
         table_digest,
     )
     from fairdash.datasets.reading.rows import MISSING as MISSING_MARKS

@@ -10,32 +10,14 @@ from fairdash._lazy import lazy
 if TYPE_CHECKING:
     from fairdash.methods.adversarial.fad import CUMA, FAD
     from fairdash.methods.adversarial.road import BROAD, ROAD
-    from fairdash.methods.adversarial.zhang import (
-        AdversarialDebiasing,
-        Unconstrained,
-        WideNetwork,
-    )
+    from fairdash.methods.adversarial.zhang import AdversarialDebiasing, Unconstrained
     from fairdash.methods.catalog import (
         CATALOG,
-        FAMILIES,
         FAMILY_WORDS,
         by_family,
         family_of,
         family_title,
     )
-    from fairdash.methods.classical.linear import (
-        CovarianceConstraint,
-        Logistic,
-        LogisticCV,
-        Reweighing,
-    )
-    from fairdash.methods.classical.plain import NearestNeighbours, RandomForest
-    from fairdash.methods.classical.reductions import (
-        GridReductions,
-        HardtLogistic,
-        Reductions,
-    )
-    from fairdash.methods.classical.rule_list import RobustFairCORELS
     from fairdash.methods.declare import Device, Effort, Param
     from fairdash.methods.individual.glif import GLIF
     from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
@@ -51,10 +33,7 @@ if TYPE_CHECKING:
         training_device,
     )
     from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO
-    from fairdash.methods.noisy_groups.estimators import (
-        NoisyGroupsNaive,
-        NoisyGroupsUnconstrained,
-    )
+    from fairdash.methods.noisy_groups.estimators import NoisyGroupsNaive
     from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
     from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
     from fairdash.methods.scorers import (

@@ -109,7 +109,6 @@ if TYPE_CHECKING:
         recall_gaps,
     )
     from fairdash.metrics.individual.directions import (
-        columns_of,
         comparable_directions,
         explore,
         group_directions,

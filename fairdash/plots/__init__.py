@@ -60,7 +60,6 @@ from fairdash.plots._training import (
     plot_training,
     ratio_finding,
     sparkline,
-    training_finding,
 )
 from fairdash.plots._weights import (
     plot_ratio_against_di,

@@ -11,16 +11,10 @@ from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
     from fairdash.postprocessing.base import Report
-    from fairdash.postprocessing.baselines import (
-        HardtThreshold,
-        RejectOption,
-        ShiftInference,
-    )
+    from fairdash.postprocessing.baselines import HardtThreshold, RejectOption
     from fairdash.postprocessing.choice import GAMMAS, RampChoice, choose_ramp
     from fairdash.postprocessing.comparison import (
-        BEFORE,
         COVARIANCE,
-        CROSSED,
         RAMP,
         FittedBaselines,
         LocalComparison,
@@ -37,23 +31,16 @@ if TYPE_CHECKING:
         guess_score_type,
         read_margins,
     )
-    from fairdash.postprocessing.kernels import (
-        SortedScores,
-        covariance_threshold,
-        ramp_threshold,
-    )
+    from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
     from fairdash.postprocessing.outcome import (
-        changed_decisions,
         expected_local_di,
         expected_outcome,
         widest_changes,
     )
     from fairdash.postprocessing.ramp import (
-        Impossibility,
         RampPreview,
         RampThreshold,
         excess_risk_bound,
-        group_shares,
         impossibility_bound,
     )
     from fairdash.postprocessing.rows import (
@@ -64,6 +51,5 @@ if TYPE_CHECKING:
     )
     from fairdash.postprocessing.rules import Rule, Thresholds, apply_thresholds
     from fairdash.postprocessing.table_scores import scores_with_outcomes, split_scores
-    from fairdash.postprocessing.target_rate import by_outcome, most_accurate_rate
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -11,7 +11,6 @@ from fairdash.reports._report import (
     SECTION_TITLES,
     SECTIONS,
     SMALLEST_GROUP,
-    Report,
     report,
     score_report,
 )

@@ -33,25 +33,12 @@ if TYPE_CHECKING:
     )
     from fairdash.results.evaluation import (
         DI_HELP,
-        between_seeds,
-        chance_worst,
         metrics_by_setting,
         one_of_seeds,
-        paired_changes,
         readable,
     )
-    from fairdash.results.folds import (
-        CrossValidated,
-        cross_validated,
-        folds_in_training,
-    )
-    from fairdash.results.local import (
-        FOLDS_WORDS,
-        LocalResult,
-        gap_names,
-        local_result,
-        not_estimable,
-    )
+    from fairdash.results.folds import cross_validated, folds_in_training
+    from fairdash.results.local import LocalResult, gap_names, not_estimable
     from fairdash.results.measured import (
         calibration_of,
         every_measure,
@@ -70,7 +57,6 @@ if TYPE_CHECKING:
         same_model,
         settings,
         single_values,
-        told_apart,
         trained_as,
     )
     from fairdash.results.outcomes import outcome, side_by_side
@@ -114,7 +100,6 @@ if TYPE_CHECKING:
         is_sweep,
         joining_runs,
         models_in_training,
-        sweep_grid,
     )
     from fairdash.results.training import (
         ExpectedCost,
@@ -122,19 +107,16 @@ if TYPE_CHECKING:
         expected_cost,
         main_trials,
         methods_of,
-        n_workers,
         run_table,
         runtime,
         seconds_left,
         series,
         trained_elsewhere,
-        usual_seconds,
         weights,
         why_failed,
     )
     from fairdash.results.weighting import (
         EVERYBODY,
-        TopRows,
         Weighted,
         find_top_rows,
         instead_words,

@@ -22,7 +22,6 @@ from fairdash.store._store import Kept, Store, home_folder, open_store
 from fairdash.store._tables import ID_LENGTH
 from fairdash.store._users import (
     SHARED,
-    Act,
     Forbidden,
     User,
     UserStore,

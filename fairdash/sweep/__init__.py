@@ -9,8 +9,6 @@ if TYPE_CHECKING:
         ABLATIONS,
         ablations_of,
         compare_values,
-        front_area,
-        least_gap,
         with_ablation,
     )
     from fairdash.sweep._candidates import (
@@ -21,21 +19,11 @@ if TYPE_CHECKING:
         candidate_table,
     )
     from fairdash.sweep._certified import CertifiedChoice, choose_certified
-    from fairdash.sweep._front import (
-        decides,
-        hypervolume,
-        is_gain,
-        knee,
-        pareto_front,
-        select,
-        within,
-    )
+    from fairdash.sweep._front import decides, pareto_front, select
     from fairdash.sweep._grids import (
         PAPER,
-        PUBLISHED,
         QUICK,
         SCALINGS,
-        SEARCHED_RATES,
         GridAxes,
         Published,
         as_published,
@@ -54,20 +42,13 @@ if TYPE_CHECKING:
         Trial,
         expand,
         makespan,
-        n_initialisations,
         plan,
-        trained_grids,
         trial_key,
         work,
     )
     from fairdash.sweep._result import AXES, PARITY, Judge, SweepResult
     from fairdash.sweep._script import python_script
-    from fairdash.sweep._seeds import (
-        mean_over_seeds,
-        param_columns,
-        rank_agreement,
-        variance_components,
-    )
+    from fairdash.sweep._seeds import mean_over_seeds, rank_agreement
     from fairdash.sweep._spec import (
         BASELINE,
         TAU,
@@ -85,7 +66,6 @@ if TYPE_CHECKING:
     from fairdash.sweep._train import (
         TrialResult,
         decisions,
-        load_dataset,
         run_sweep,
         score,
         source_file,

@@ -7,7 +7,7 @@ import pytest
 from reading import button, drawn, figures, labels, numbers, sent, widget, words
 from toys import ROLES, people
 
-from fairdash import ui
+from fairdash import _wording, ui
 from fairdash.datasets import Subgroups, encode, split
 from fairdash.methods import NoisyGroupsDRO
 from fairdash.methods.noisy_groups import (
@@ -69,10 +69,10 @@ def test_the_first_screen_has_the_exact_certificate_of_the_model(visit, run_id):
     y, decided, groups, noisy, known = stored(run_id)
     table = tv_certificate(y, decided, noisy, known.bounds["general"], slack=0.05)
     shown = numbers(page)
-    assert shown["Exact certificate"] == ui.change(table["worst_violation"].max())
-    assert shown["On noisy groups"] == ui.change(table["violation"].max())
+    assert shown["Exact certificate"] == _wording.change(table["worst_violation"].max())
+    assert shown["On noisy groups"] == _wording.change(table["violation"].max())
     true = violations(y, decided, groups, slack=0.05)["violation"].max()
-    assert shown["On true groups"] == ui.change(true)
+    assert shown["On true groups"] == _wording.change(true)
     assert figures(page) == 2
     holds = table["worst_violation"].max() <= 0
     verdict = "guaranteed" if holds else "not guaranteed"
@@ -115,7 +115,7 @@ def test_another_constraint_is_followed(constraint, visit, run_id):
     y, decided, groups, _, _ = stored(run_id)
     name = constraint.lower().replace(" ", "_")
     true = violations(y, decided, groups, constraints=name, slack=0.05)
-    assert numbers(page)["On true groups"] == ui.change(true["violation"].max())
+    assert numbers(page)["On true groups"] == _wording.change(true["violation"].max())
 
 
 def scores_file(groups=("blue", "red"), seed=0, n=900):
@@ -149,9 +149,9 @@ def test_uploaded_scores_are_certified_over_all_their_rows(visit, run_id):
     radii = estimate_noise(frame["team"], noisy).bounds["general"]
     table = tv_certificate(y, decided, noisy, radii, slack=0.05)
     shown = numbers(page)
-    assert shown["Exact certificate"] == ui.change(table["worst_violation"].max())
+    assert shown["Exact certificate"] == _wording.change(table["worst_violation"].max())
     true = violations(y, decided, frame["team"], slack=0.05)["violation"].max()
-    assert shown["On true groups"] == ui.change(true)
+    assert shown["On true groups"] == _wording.change(true)
     assert figures(page) == 2
     assert "Run the study" not in labels(page)
 
@@ -174,7 +174,7 @@ def test_uploaded_scores_need_no_table_and_without_an_outcome_only_parity(visit)
     frame = scores_file()
     rates = (frame["score"] > 0.5).groupby(frame["team"]).mean()
     gap = (frame["score"] > 0.5).mean() - rates.min() - 0.05
-    assert numbers(page)["On true groups"] == ui.change(gap)
+    assert numbers(page)["On true groups"] == _wording.change(gap)
 
 
 def test_a_group_of_a_file_without_positive_outcomes_is_named(visit):
@@ -235,7 +235,7 @@ def test_a_column_of_noisy_groups_is_compared_with_the_table_s_groups(inline, vi
     known = estimate_noise(frame["origin"], frame["guessed"]).bounds
     shown = bounds(page).set_index("Group")["In any case"]
     for name, row in known.iterrows():
-        ends = ui.interval(row["general_low"], row["general_high"])
+        ends = _wording.interval(row["general_low"], row["general_high"])
         assert shown[f"origin: {name}"] == f"{row['general']:.3f} ({ends})"
     assert re.search(r"\d% of origin: \w+ appear as another group", words(page))
     ticks = {f"origin: {name}" for name in known.index}

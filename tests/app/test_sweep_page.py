@@ -16,7 +16,8 @@ from fairdash.audits import guarantee, offered, search_for_guarantee
 from fairdash.datasets import PUBLIC, Subgroups, split
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
-from fairdash.results import StoredSweep, known_models, sweep_grid
+from fairdash.results import StoredSweep, known_models
+from fairdash.results.sweeps import sweep_grid
 from fairdash.sweep import (
     SweepSpec,
     expand,
@@ -24,8 +25,8 @@ from fairdash.sweep import (
     model_label,
     pareto_front,
     with_ablation,
-    within,
 )
+from fairdash.sweep._front import within
 from fairdash.ui.sweep.live import _all_inside
 
 QUICK = {"n_epochs": 3, "batch_size": 128}

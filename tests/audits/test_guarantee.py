@@ -9,7 +9,6 @@ import pytest
 
 from fairdash._wording import listing, utc
 from fairdash.audits import (
-    Condition,
     certified_model,
     find_subgroups,
     guarantee,
@@ -19,6 +18,7 @@ from fairdash.audits import (
     search_for_guarantee,
     search_model,
 )
+from fairdash.audits.subgroups.counts import Condition
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import finished_file, queue, unpack_runs
 from fairdash.results import StoredSweep, known_models_of, rows_of, searched_words

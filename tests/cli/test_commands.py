@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from fairdash import __version__
 from fairdash.cli import app
 from fairdash.datasets import PUBLIC
-from fairdash.jobs import engine_lives
+from fairdash.jobs._engine import engine_lives
 from fairdash.store import open_store
 
 COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]

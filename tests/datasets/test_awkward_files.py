@@ -20,7 +20,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from fairdash.datasets import read_table, sniff_table
+from fairdash.datasets import read_table
+from fairdash.datasets.reading.read import sniff_table
 
 CITIES = {"city": ["Zürich", "Łódź"], "n": [1, 2]}
 

@@ -16,11 +16,10 @@ from fairdash.datasets import (
     count_values,
     join_checks,
     make_dataset,
-    rank_proxies,
 )
 from fairdash.datasets._columns import some_rows
 from fairdash.datasets._rows import repeated_rows
-from fairdash.datasets.checks.leakage import encodes_group
+from fairdash.datasets.checks.leakage import encodes_group, rank_proxies
 
 COLUMNS = [
     "severity",

@@ -11,9 +11,9 @@ from fairdash.datasets import (
     load_table,
     read_apart,
     sniff_apart,
-    sniff_table,
 )
 from fairdash.datasets.reading.convert import convert_table
+from fairdash.datasets.reading.read import sniff_table
 from fairdash.datasets.reading.source import SeveralTablesError
 
 CSV = b"age;note\n" + b"".join(b"%d;a %d,5\n" % (i, i) for i in range(3000))

@@ -11,7 +11,6 @@ from fairdash.datasets import (
     Subgroups,
     applied_remedies,
     apply_remedy,
-    as_kind,
     check_table,
     column_facts,
     column_table,
@@ -21,9 +20,10 @@ from fairdash.datasets import (
     left_out_reasons,
     make_dataset,
     prepare,
-    set_type,
     undo_remedy,
 )
+from fairdash.datasets._columns import as_kind
+from fairdash.datasets._remedies import set_type
 
 
 def prepared(frame, roles, **remedy):

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash.datasets import COLUMN_KINDS, as_kind, date_parts, infer_kind
-from fairdash.datasets._columns import are_numbers
+from fairdash.datasets._columns import (
+    COLUMN_KINDS,
+    are_numbers,
+    as_kind,
+    date_parts,
+    infer_kind,
+)
 
 RNG = np.random.default_rng(0)
 COLUMNS = {

@@ -7,17 +7,8 @@ import pytest
 import sqlalchemy as sa
 from toys import people, people_csv, specification
 
-from fairdash.jobs import (
-    _engine,
-    _work,
-    attach,
-    engine_lives,
-    ensure_engine,
-    queue,
-    run_open,
-    submit,
-)
-from fairdash.jobs._engine import CARD, ENGINE, take
+from fairdash.jobs import _engine, _work, attach, ensure_engine, queue, run_open, submit
+from fairdash.jobs._engine import CARD, ENGINE, engine_lives, take
 from fairdash.jobs._work import begin
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, run_sweep

@@ -22,14 +22,14 @@ from typer.testing import CliRunner
 from fairdash.cli import app
 from fairdash.jobs import (
     attach,
-    engine_lives,
-    engine_waits_for,
     ensure_engine,
     queue,
     serve_worker,
     submit,
     use_scheduler,
 )
+from fairdash.jobs._engine import engine_lives
+from fairdash.jobs._waits import engine_waits_for
 from fairdash.jobs._workers import scheduler_answers
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep

@@ -10,14 +10,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from toys import ROLES, people_csv
 
 from fairdash.datasets import encode, split
-from fairdash.methods import (
-    LogisticCV,
-    NearestNeighbours,
-    RandomForest,
-    Unconstrained,
-    WideNetwork,
-)
-from fairdash.sweep import SweepSpec, expand, load_dataset, plan, run_sweep, train_stack
+from fairdash.methods import Unconstrained
+from fairdash.methods.adversarial.zhang import WideNetwork
+from fairdash.methods.classical.linear import LogisticCV
+from fairdash.methods.classical.plain import NearestNeighbours, RandomForest
+from fairdash.sweep import SweepSpec, expand, plan, run_sweep, train_stack
+from fairdash.sweep._train import load_dataset
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,11 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.methods import (
-    CovarianceConstraint,
+from fairdash.methods.classical.linear import CovarianceConstraint, Logistic, Reweighing
+from fairdash.methods.classical.reductions import (
     GridReductions,
     HardtLogistic,
-    Logistic,
     Reductions,
-    Reweighing,
 )
 
 

@@ -21,28 +21,31 @@ from fairdash.methods import (
     GLIF,
     ROAD,
     AdversarialDebiasing,
-    CovarianceConstraint,
     FairLogLoss,
     FairLogLossCV,
-    GridReductions,
-    HardtLogistic,
-    Logistic,
-    LogisticCV,
-    NearestNeighbours,
     NoisyGroupsDRO,
     NoisyGroupsIdeal,
     NoisyGroupsNaive,
     NoisyGroupsSoft,
-    NoisyGroupsUnconstrained,
-    RandomForest,
-    Reductions,
-    Reweighing,
-    RobustFairCORELS,
     SenSeI,
     SenSR,
     Unconstrained,
-    WideNetwork,
 )
+from fairdash.methods.adversarial.zhang import WideNetwork
+from fairdash.methods.classical.linear import (
+    CovarianceConstraint,
+    Logistic,
+    LogisticCV,
+    Reweighing,
+)
+from fairdash.methods.classical.plain import NearestNeighbours, RandomForest
+from fairdash.methods.classical.reductions import (
+    GridReductions,
+    HardtLogistic,
+    Reductions,
+)
+from fairdash.methods.classical.rule_list import RobustFairCORELS
+from fairdash.methods.noisy_groups.estimators import NoisyGroupsUnconstrained
 from fairdash.methods.params import hidden_layers
 
 FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}

@@ -19,8 +19,8 @@ from fairdash.plots import (
     plot_traits,
     plot_truncation,
     ratio_finding,
-    training_finding,
 )
+from fairdash.plots._training import training_finding
 
 METRICS = ("accuracy", "demographic_parity_difference", "worst_1_di")
 shares = st.floats(0, 1).map(lambda share: round(share, 4))

@@ -6,15 +6,9 @@ from toys import ROLES, people, people_csv
 from fairdash import ui
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import compare, evaluate, noise_floor
-from fairdash.results import (
-    StoredSweep,
-    chance_worst,
-    every_measure,
-    local_result,
-    metrics_by_setting,
-    paired_changes,
-    settings,
-)
+from fairdash.results import StoredSweep, every_measure, metrics_by_setting, settings
+from fairdash.results.evaluation import chance_worst, paired_changes
+from fairdash.results.local import local_result
 from fairdash.sweep import MethodGrid, model_label
 from fairdash.ui import start_training
 

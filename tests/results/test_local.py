@@ -19,7 +19,6 @@ from fairdash.results import (
     LocalResult,
     Setting,
     known_models,
-    local_result,
     metrics_by_setting,
     missing_seeds,
     model_in_question,
@@ -29,6 +28,7 @@ from fairdash.results import (
     settings,
     side_by_side,
 )
+from fairdash.results.local import local_result
 from fairdash.sweep import MethodGrid, SweepSpec, expand
 from fairdash.ui import start_training
 

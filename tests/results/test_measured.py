@@ -32,10 +32,10 @@ from fairdash.results import (
     known_models,
     local_by_measure,
     local_ratios,
-    local_result,
     own_models,
     readable_measures,
 )
+from fairdash.results.local import local_result
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 

@@ -25,13 +25,13 @@ from fairdash.results import (
     is_sweep,
     joining_runs,
     known_models,
-    local_result,
     nearest_limits,
     opened_on,
     run_table,
-    sweep_grid,
 )
+from fairdash.results.local import local_result
 from fairdash.results.models import trials_of
+from fairdash.results.sweeps import sweep_grid
 from fairdash.store import open_store
 from fairdash.sweep import (
     PARITY,

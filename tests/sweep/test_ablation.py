@@ -15,13 +15,13 @@ from fairdash.sweep import (
     ablations_of,
     compare_values,
     expand,
-    hypervolume,
     mean_over_seeds,
     pareto_front,
     rank_agreement,
-    variance_components,
     with_ablation,
 )
+from fairdash.sweep._front import hypervolume
+from fairdash.sweep._seeds import variance_components
 
 LOANS = SAMPLES["loans"]
 DATA = DataSource(sample="loans", roles=LOANS.roles, name=LOANS.title)

@@ -12,12 +12,11 @@ from fairdash.sweep import (
     _plan,
     expand,
     grid_spec,
-    n_initialisations,
     shared_params,
     spaced,
     swept_methods,
-    trained_grids,
 )
+from fairdash.sweep._plan import n_initialisations, trained_grids
 
 LOANS = SAMPLES["loans"]
 DATA = DataSource(sample="loans", roles=LOANS.roles, name=LOANS.title)
