@@ -13,7 +13,7 @@ test: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --no-loadscope-reorder
 
 # The core alone, on the oldest versions that pyproject.toml declares.
-OLDEST := $(VENV)-oldest
+OLDEST := build/oldest
 test-oldest: $(OLDEST)/.installed
 	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest --noconftest -p no:cacheprovider \
 	  tests/core tests/audits/test_find_subgroups.py tests/datasets/test_split.py \
