@@ -164,3 +164,18 @@ def test_every_name_that_a_room_hands_on_is_there():
         if not hasattr(importlib.import_module(f"fairdash.{room}"), name)
     ]
     assert missing == []
+
+
+def test_no_module_hides_a_name_that_its_folder_loads_late():
+    for init in (ROOT / "fairdash").rglob("__init__.py"):
+        text = init.read_text()
+        if "= lazy(__name__" in text:
+            names = {
+                alias.asname or alias.name
+                for node in ast.walk(ast.parse(text))
+                if isinstance(node, ast.ImportFrom)
+                and node.module not in ("fairdash", "fairdash._lazy")
+                for alias in node.names
+            }
+            modules = {path.stem for path in init.parent.iterdir()}
+            assert not names & modules, init

@@ -179,7 +179,6 @@ def test_a_sample_is_counted_and_certifies(frame, file, tmp_path):
     counts = tmp_path / "counts.csv"
     asked = [
         "data",
-        "data",
         "noise",
         tmp_path / "sample.csv",
         "--true",

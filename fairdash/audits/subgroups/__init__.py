@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         search_model,
     )
     from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
-    from fairdash.audits.subgroups.guarantee import (
+    from fairdash.audits.subgroups.guarantees import (
         Guarantee,
         certified_model,
         guarantee,
