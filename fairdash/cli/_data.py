@@ -27,18 +27,24 @@ from fairdash.store import expire, home_folder, read_trail, trouble
 
 data = typer.Typer(
     no_args_is_help=True,
+    add_completion=False,
     help="Add, list and remove tables; check or fetch one.",
 )
 
 scores = typer.Typer(
     no_args_is_help=True,
+    add_completion=False,
     help="Add scores of a model that exists to a data set; list or remove them.",
 )
 
 data.add_typer(scores, name="scores")
 data.command("noise")(estimate)
 
-store = typer.Typer(no_args_is_help=True, help="Look after everything that is kept.")
+store = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Look after everything that is kept.",
+)
 
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="Id of a data set; see `data list`.")

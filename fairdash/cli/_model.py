@@ -6,7 +6,9 @@ from fairdash.cli._export import apply_to_file, export, predict
 from fairdash.cli._models import audit_flips, cross_validate, drift_of_run, subgroups
 
 model = typer.Typer(
-    no_args_is_help=True, help="Export, apply and question the models of a run."
+    no_args_is_help=True,
+    add_completion=False,
+    help="Export, apply and question the models of a run.",
 )
 model.command()(export)
 model.command()(predict)

@@ -72,7 +72,9 @@ def serve(
     store.close()
 
 
-cluster = typer.Typer(no_args_is_help=True, help="Train on several machines.")
+cluster = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="Train on several machines."
+)
 
 
 @cluster.command()
