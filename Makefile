@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: app test lint docs bench fuzz clean
+.PHONY: app test test-oldest lint docs bench fuzz clean
 
 app: $(VENV)/.installed
 	$(BIN)/fairdash app
@@ -11,6 +11,14 @@ app: $(VENV)/.installed
 # Two at a time, since the browser tests mostly wait.
 test: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --no-loadscope-reorder
+
+# The core alone, on the oldest versions that pyproject.toml declares.
+OLDEST := build/oldest
+test-oldest: $(OLDEST)/.installed
+	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest --noconftest -p no:cacheprovider \
+	  tests/core tests/audits/test_find_subgroups.py tests/datasets/test_split.py \
+	  tests/metrics/test_decisions.py tests/metrics/test_intervals.py \
+	  tests/postprocessing/test_kernels.py tests/postprocessing/test_rules.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -34,12 +42,18 @@ bench: $(VENV)/.installed-dev
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[app,train,cluster]"
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $@
 
+$(OLDEST)/.installed: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt \
+	  --editable . pytest pytest-timeout hypothesis
+	touch $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache

@@ -29,13 +29,8 @@ from fairdash.audits import drift
 from fairdash.jobs import submit
 from fairdash.results import known_models
 from fairdash.store import open_store
-from fairdash.sweep import (
-    MethodGrid,
-    SweepSpec,
-    hypervolume,
-    model_label,
-    pareto_front,
-)
+from fairdash.sweep import MethodGrid, SweepSpec, model_label, pareto_front
+from fairdash.sweep._front import hypervolume
 
 GAP = "equalized_odds_difference"
 GIVEN_UP = (0.01, 0.02, 0.05)

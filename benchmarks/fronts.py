@@ -4,7 +4,8 @@ import pandas as pd
 
 from fairdash.methods import CATALOG
 from fairdash.metrics import seed_interval
-from fairdash.sweep import BASELINE, PARITY, decides, hypervolume, pareto_front
+from fairdash.sweep import BASELINE, PARITY, decides, pareto_front
+from fairdash.sweep._front import hypervolume
 
 WORST = "worst_1_di"
 

@@ -4,19 +4,22 @@ import json
 import reprlib
 import sys
 from collections.abc import Collection
-from typing import Annotated, Any, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-import yaml
 from numpy.typing import ArrayLike, NDArray
-from pydantic import Field, ValidationError
-from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import type_of_target
+
+from fairdash._lazy import load
+from fairdash._record import Whole, explained
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 CONSTRAINTS = ("demographic_parity", "equalized_odds")
 MOST_TEXT = 500_000  # characters of a configuration
-Count = Annotated[int, Field(ge=1, le=10**12, strict=True)]  # of rows or of values
+Count = Annotated[int, Whole(1, 10**12, strict=True)]  # of rows or of values
 
 
 class _Brief(reprlib.Repr):
@@ -32,6 +35,25 @@ class _Brief(reprlib.Repr):
 
 
 brief = _Brief().repr
+
+
+def check_lengths(*columns: Any) -> None:
+    """Raise ValueError unless all that is not None has as many rows."""
+    lengths = [
+        (getattr(column, "shape", ()) or (len(column),))[0]
+        for column in columns
+        if column is not None
+    ]
+    if len(set(lengths)) > 1:
+        message = "Found input variables with inconsistent numbers of samples"
+        raise ValueError(f"{message}: {lengths}")
+
+
+def as_column(values: ArrayLike) -> Any:
+    """Return an array of one dimension; scikit-learn is loaded at the first call."""
+    from sklearn.utils import column_or_1d
+
+    return column_or_1d(values)
 
 
 def check_one_of(name: str, value: object, options: Collection[str]) -> None:
@@ -68,11 +90,16 @@ class _Twice(ValueError):
     """A name that stands twice in one object."""
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """Values alone: what is merged with ``<<`` can grow without end."""
+@cache
+def _plain_loader() -> Any:
+    """Return a loader of values alone: what ``<<`` merges can grow without end."""
+    yaml = load("yaml")
 
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Leave merges as fields, which nobody asks for."""
+    class PlainLoader(yaml.SafeLoader):  # type: ignore[misc, name-defined]
+        def flatten_mapping(self, node: Any) -> None:
+            """Leave merges as fields, which nobody asks for."""
+
+    return PlainLoader
 
 
 def parsed(text: str | bytes, form: Literal["YAML", "JSON"]) -> Any:
@@ -82,15 +109,18 @@ def parsed(text: str | bytes, form: Literal["YAML", "JSON"]) -> Any:
     """
     if form == "YAML" and len(text) > MOST_TEXT:
         raise ValueError(f"It is too large: more than {MOST_TEXT:,} characters.")
+    failures: tuple[type[Exception], ...] = (ValueError,)
+    if form == "YAML":
+        failures = (ValueError, load("yaml").YAMLError)
     try:
         if form == "YAML":
-            return yaml.load(text, _PlainLoader)
+            return load("yaml").load(text, _plain_loader())
         return json.loads(text, object_pairs_hook=_distinct)
     except _Twice:
         raise
     except RecursionError as error:
         raise ValueError(f"Not valid {form}: it is nested too deeply.") from error
-    except (yaml.YAMLError, ValueError) as error:
+    except failures as error:
         mark = getattr(error, "problem_mark", None)
         line = getattr(error, "lineno", mark and mark.line + 1)
         where = f", line {line}" if line else ""
@@ -99,6 +129,8 @@ def parsed(text: str | bytes, form: Literal["YAML", "JSON"]) -> Any:
 
 def encode_binary_target(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the two classes of ``y`` and the index of each sample's class."""
+    from sklearn.utils.multiclass import type_of_target
+
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind != "binary":
         message = "Only binary classification is supported. The type of the target is"
@@ -122,8 +154,8 @@ def encode_groups(
         known: Any = pd.Series(sensitive_features).array
         values = known.reorder_categories(known.categories.sort_values())
     else:
-        values = column_or_1d(sensitive_features)
-    check_consistent_length(like, values)
+        values = as_column(sensitive_features)
+    check_lengths(like, values)
     missing = pd.isna(values)
     if missing.any():
         rows = np.flatnonzero(missing)
@@ -140,16 +172,13 @@ def encode_groups(
     return groups, codes
 
 
-def explain_invalid(error: ValidationError) -> str:
+def explain_invalid(error: "ValidationError") -> str:
     """Return pydantic's findings as one sentence each, without its links."""
-    findings = []
-    for finding in error.errors():
-        if finding["type"] == "too_short" and finding["input"]:
-            continue  # for its items were refused
-        where = ".".join(map(str, finding["loc"]))
-        what = finding["msg"].removeprefix("Value error, ")
-        findings.append(f"{where}: {what}" if where else what)
-    return "; ".join(dict.fromkeys(findings))
+    return explained(
+        (finding["loc"], finding["msg"].removeprefix("Value error, "))
+        for finding in error.errors()
+        if finding["type"] != "too_short" or not finding["input"]  # items were refused
+    )
 
 
 def as_written(value: object) -> str:

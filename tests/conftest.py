@@ -225,7 +225,7 @@ def end_runs(home):
 
 def wait_until_no_engine(home):
     """Wait until the host of a home folder, and so all its workers, have ended."""
-    from fairdash.jobs import engine_lives
+    from fairdash.jobs._engine import engine_lives
 
     wait_until(lambda: not engine_lives(home))
 

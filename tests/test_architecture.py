@@ -1,6 +1,7 @@
 """The dependency rules of the house, read from its map and checked at every import."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MAX_ENTRIES = 24
+MAX_EXPORTS = 702
+EVERYWHERE = ("APP_FOLDER", "__version__", "_lazy", "_record")
 
 
 def rooms_on_the_map():
@@ -74,7 +77,7 @@ def test_imports_follow_the_house(path):
             assert top in MAY_LOAD.get(room, ()), f"{path} may not load {top}"
         if top != "fairdash" or not rest or f"fairdash/{rest[0]}" == room:
             continue
-        if room is None or rest[0] in ("APP_FOLDER", "__version__"):
+        if room is None or rest[0] in EVERYWHERE:
             continue  # the package's own, not a room's
         assert rest[0] in MAY_IMPORT[room], f"{path} may not import {name}"
         if rest[0] in ("_validation", "_wording", "_escaping"):
@@ -130,3 +133,49 @@ assert "distributed" not in sys.modules, "dask.distributed was imported"
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def exported():
+    """Return the names that each room hands on, read from its `__init__`."""
+    rooms = {}
+    for init in sorted((ROOT / "fairdash").glob("*/__init__.py")):
+        statements = [
+            node
+            for node in ast.walk(ast.parse(init.read_text()))
+            if isinstance(node, ast.ImportFrom)
+            and (node.module or "").startswith("fairdash.")
+            and node.module != "fairdash._lazy"
+        ]
+        rooms[init.parent.name] = [
+            alias.asname or alias.name for node in statements for alias in node.names
+        ]
+    return rooms
+
+
+def test_rooms_hand_on_few_names():
+    assert sum(map(len, exported().values())) <= MAX_EXPORTS
+
+
+def test_every_name_that_a_room_hands_on_is_there():
+    missing = [
+        f"{room}.{name}"
+        for room, names in exported().items()
+        for name in names
+        if not hasattr(importlib.import_module(f"fairdash.{room}"), name)
+    ]
+    assert missing == []
+
+
+def test_no_module_hides_a_name_that_its_folder_loads_late():
+    for init in (ROOT / "fairdash").rglob("__init__.py"):
+        text = init.read_text()
+        if "= lazy(__name__" in text:
+            names = {
+                alias.asname or alias.name
+                for node in ast.walk(ast.parse(text))
+                if isinstance(node, ast.ImportFrom)
+                and node.module not in ("fairdash", "fairdash._lazy")
+                for alias in node.names
+            }
+            modules = {path.stem for path in init.parent.iterdir()}
+            assert not names & modules, init

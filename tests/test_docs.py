@@ -164,8 +164,10 @@ def files(tmp_path, monkeypatch):
 
 def read_as(command, *words):
     """Have a command read its words as before it runs: options, types and files."""
-    while commands := getattr(command, "commands", {}):
-        command, words = commands[words[0]], words[1:]
+    while hasattr(command, "get_command"):
+        name, *words = words
+        command = command.get_command(None, name)
+        assert command is not None, f"there is no command {name}"
     command.make_context("it", list(words))
 
 

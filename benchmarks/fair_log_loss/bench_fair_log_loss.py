@@ -16,11 +16,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.methods import (
-    FairLogLoss,
-    Reductions,
-    fair_log_loss_multiplier,
-)
+from fairdash.methods import FairLogLoss, fair_log_loss_multiplier
+from fairdash.methods.classical.reductions import Reductions
 from fairdash.methods.log_loss import saddle
 from fairdash.methods.log_loss.truncation import play
 

@@ -20,15 +20,12 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 from fairdash.datasets import Roles, encode, make_dataset, read_table
-from fairdash.methods import (
-    CovarianceConstraint,
-    FairLogLoss,
-    FairLogLossCV,
+from fairdash.methods import FairLogLoss, FairLogLossCV
+from fairdash.methods.classical.linear import CovarianceConstraint, Logistic, Reweighing
+from fairdash.methods.classical.reductions import (
     GridReductions,
     HardtLogistic,
-    Logistic,
     Reductions,
-    Reweighing,
 )
 from fairdash.metrics import expected_violations
 

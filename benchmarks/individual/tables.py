@@ -30,12 +30,12 @@ from sklearn.model_selection import train_test_split
 
 from fairdash.methods import SenSeI, SenSR
 from fairdash.metrics import (
-    columns_of,
     free_sensitivity,
     group_directions,
     prediction_consistency,
     recall_gaps,
 )
+from fairdash.metrics.individual.directions import columns_of
 
 NUMBERS = ["age", "education_num", "capital_gain", "capital_loss", "hours_per_week"]
 LEVELS = ["workclass", "marital_status", "occupation", "relationship"]

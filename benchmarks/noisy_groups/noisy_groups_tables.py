@@ -23,12 +23,7 @@ from noisy_groups_data import Case, adult, credit, noisy_groups, split_rows
 from numpy.typing import NDArray
 
 from fairdash.audits import from_levels
-from fairdash.methods import (
-    NoisyGroupsDRO,
-    NoisyGroupsNaive,
-    NoisyGroupsSoft,
-    NoisyGroupsUnconstrained,
-)
+from fairdash.methods import NoisyGroupsDRO, NoisyGroupsNaive, NoisyGroupsSoft
 from fairdash.methods.noisy_groups import (
     best_candidate,
     choose_model,
@@ -38,6 +33,7 @@ from fairdash.methods.noisy_groups import (
     tv_certificate,
     violations,
 )
+from fairdash.methods.noisy_groups.estimators import NoisyGroupsUnconstrained
 
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5)
 REACH_LEVELS, REACH_DRAWS = (0.05, 0.1, 0.2, 0.3), 10

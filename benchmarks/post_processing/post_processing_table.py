@@ -23,9 +23,9 @@ from fairdash.postprocessing import (
     HardtThreshold,
     RampThreshold,
     RejectOption,
-    ShiftInference,
     expected_outcome,
 )
+from fairdash.postprocessing.baselines import ShiftInference
 
 ADULT = {"target": "income", "positive": ">50K", "sensitive_feature": "sex"}
 CREDIT = {

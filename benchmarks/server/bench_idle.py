@@ -21,7 +21,8 @@ from pathlib import Path
 
 import psutil
 
-from fairdash.jobs import attach, engine_lives, ensure_engine, queue
+from fairdash.jobs import attach, ensure_engine, queue
+from fairdash.jobs._engine import engine_lives
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 

@@ -40,7 +40,8 @@ from playwright.sync_api import sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from fairdash.jobs import attach, engine_lives, ensure_engine, queue
+from fairdash.jobs import attach, ensure_engine, queue
+from fairdash.jobs._engine import engine_lives
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
 

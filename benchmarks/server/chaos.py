@@ -28,7 +28,8 @@ import numpy as np
 import psutil
 
 from fairdash.datasets import load_sample
-from fairdash.jobs import engine_lives, queue
+from fairdash.jobs import queue
+from fairdash.jobs._engine import engine_lives
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 

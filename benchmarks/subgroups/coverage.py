@@ -26,7 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from fairdash.audits.drift.gaps import GapCells, gap_changes
+from fairdash.audits.drifts.gaps import GapCells, gap_changes
 from fairdash.metrics import (
     MEASURES,
     SCORE_MEASURES,

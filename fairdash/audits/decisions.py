@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing, check_consistent_length
 
-from fairdash._validation import check_one_of
+from fairdash._validation import check_lengths, check_one_of
 from fairdash._wording import distinct_labels, number, plural
 from fairdash.audits.verdict import audit_verdict, worst_inside
 from fairdash.brought import TableModel, positive_scores
@@ -220,7 +217,7 @@ def audit(
     else:
         raise ValueError("Give decisions as `y_pred`, `scores` or a `model`.")
     groups, fold = given.groups(sensitive_features), given.values("folds", folds)
-    check_consistent_length(pred, groups, y, raw, weight, fold)
+    check_lengths(pred, groups, y, raw, weight, fold)
     asked: dict[str, Any] = {
         "sensitive_features": groups,
         "sample_weight": weight,
@@ -324,8 +321,12 @@ def cross_validated_scores(
     ValueError
         If lengths differ, or a fold would lack an outcome of a group.
     """
+    from sklearn.base import clone
+    from sklearn.model_selection import StratifiedKFold
+    from sklearn.utils import _safe_indexing
+
     labels, groups = np.asarray(y), np.asarray(sensitive_features)
-    check_consistent_length(X, labels, groups)
+    check_lengths(X, labels, groups)
     cell = pd.DataFrame({"y": labels, "group": groups}).groupby(["y", "group"]).ngroup()
     score, fold = np.empty(len(labels)), np.empty(len(labels), np.int64)
     parts = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)

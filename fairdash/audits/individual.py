@@ -21,7 +21,8 @@ from fairdash._wording import (
 )
 from fairdash.audits.counterparts import Counterparts
 from fairdash.audits.fair_metrics import Yardstick
-from fairdash.audits.models import AuditedModel, AuditRows, Flips, read_model, rows_of
+from fairdash.audits.models import AuditedModel, AuditRows, Flips
+from fairdash.audits.stored import read_model, rows_of
 from fairdash.datasets import Dataset
 from fairdash.metrics import (
     DIFCertificate,

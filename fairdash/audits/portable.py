@@ -19,7 +19,8 @@ from safetensors import numpy as safetensors
 
 from fairdash import __version__
 from fairdash._validation import explain_invalid, parsed
-from fairdash.audits.models import AuditedModel, read_model, rows_of
+from fairdash.audits.models import AuditedModel
+from fairdash.audits.stored import read_model, rows_of
 from fairdash.brought import OnnxModel, as_onnx
 from fairdash.datasets import Encoder, Roles, group_labels, prepare, split
 from fairdash.methods import CATALOG, Scorer, scorer_of
@@ -309,7 +310,7 @@ def model_asked(store: Store, run_id: str, model: str | None = None) -> Setting:
 
 
 def load(path: str | Path) -> PortableModel | OnnxModel:
-    """Read a model that the app, `fairdash export` or `PortableModel.to_bytes` wrote.
+    """Read a model that the app or `PortableModel.to_bytes` wrote.
 
     A file whose name ends in .onnx is an `fairdash.brought.OnnxModel`, of any maker.
     Nothing in either can run code; weights that are not those described are refused.

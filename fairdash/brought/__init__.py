@@ -1,12 +1,19 @@
 """A model brought along: any object with predict_proba, or an ONNX file; and out."""
 
-from fairdash.brought.export import as_onnx, can_be_onnx
-from fairdash.brought.model import (
-    LARGEST_ONNX,
-    OnnxInput,
-    OnnxModel,
-    TableModel,
-    model_columns,
-    positive_class,
-    positive_scores,
-)
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.brought.export import as_onnx, can_be_onnx
+    from fairdash.brought.model import (
+        LARGEST_ONNX,
+        OnnxInput,
+        OnnxModel,
+        TableModel,
+        model_columns,
+        positive_class,
+        positive_scores,
+    )
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)

@@ -1,5 +1,6 @@
-"""Ask models of a run, or scores of a file: flips, subgroups, drift, all measures."""
+"""Audit the decisions or scores of a table, by every measure."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,292 +10,19 @@ import pandas as pd
 import typer
 from numpy.typing import NDArray
 
-from fairdash._validation import as_written, check_one_of, value_label, value_labels
-from fairdash._wording import UNDEFINED, number
-from fairdash.audits import (
-    DRIFT_MEASURES,
-    Flips,
-    audit,
-    audit_run,
-    drift,
-    drift_over_seeds,
-    flip_values,
-    load,
-    model_asked,
-    search_model,
-)
+from fairdash._validation import as_written, check_one_of, value_labels
+from fairdash._wording import UNDEFINED, number, plural
+from fairdash.audits import Audit, audit, load
 from fairdash.brought import positive_scores
-from fairdash.cli._options import (
-    File,
-    Home,
-    Out,
-    Run,
-    Seed,
-    check_out,
-    opened,
-    refusing,
-    write,
-)
-from fairdash.cli._run import follow
-from fairdash.datasets import Dataset, guess_score, read_table, read_weights
-from fairdash.jobs import attach, queue
+from fairdash.cli._options import File, refusing
+from fairdash.datasets import guess_score, read_table, read_weights
 from fairdash.reports import show
-from fairdash.results import (
-    Setting,
-    cross_validated,
-    every_model,
-    known_models,
-    local_by_measure,
-    readable_measures,
-    same_model,
-)
-from fairdash.store import Store
 
-SHOWN = (
-    "balanced_accuracy",
-    "consistency",
-    "ctf",
-    "moved",
-    "gap_rms",
-    "gap_max",
-)
+Excluded = dict[str, int]  # rows by reason
 
 
-def audit_flips(
-    run_id: Run,
-    flip: Annotated[
-        list[str],
-        typer.Option(
-            help="Column to flip, to all its values or to some: race=White,Black. "
-            "Repeat it to flip several at once."
-        ),
-    ],
-    out: Out = None,
-    by_seed: Annotated[
-        bool, typer.Option("--by-seed", help="One row per model and seed.")
-    ] = False,
-    home: Home = None,
-) -> None:
-    """Flip columns of the test rows and print how often predictions stay.
-
-    Audits every model of a run: consistency, CTF score, largest change of P(1), and
-    gaps of the true positive rates between groups. The exit status is 2 when the run
-    or a column cannot be used.
-    """
-    with opened(home) as store:
-        check_out(out)
-        dataset = store.dataset(store.run(run_id).dataset_id)
-        chosen = _flips(flip, dataset)
-        table = audit_run(store, run_id, chosen, by_seed=by_seed)
-    write(table, out)
-    settings = table.columns[: list(table.columns).index("consistency")]
-    spread = not by_seed and (table["n_seeds"] > 1).any()
-    names = [n for name in SHOWN for n in ((name, f"{name}_sd") if spread else (name,))]
-    shown = table[[*settings, "n", *(name for name in names if name in table)]]
-    typer.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
-    words = "; ".join(
-        f"{name}: {', '.join(map(value_label, values))}"
-        for name, values in chosen.items()
-    )
-    typer.echo(f"run {run_id}, test rows set to every combination of {words}")
-
-
-def _flips(given: Sequence[str], dataset: Dataset) -> Flips:
-    """Return the values each column is set to; those of a number are read as such."""
-    flips: dict[str, tuple[object, ...]] = {}
-    for text in given:
-        name, _, listed = text.partition("=")
-        (known,) = flip_values(dataset, [name]).values()
-        flips[name] = known
-        if listed:
-            column = dataset.frame[name].dropna().unique().tolist()
-            values = {value_label(value): value for value in column}
-            flips[name] = tuple(
-                values.get(value.strip(), value.strip()) for value in listed.split(",")
-            )
-    return flips
-
-
-def subgroups(
-    run_id: Run,
-    measure: Annotated[
-        str, typer.Option(help="Rate that is compared between groups.")
-    ] = "selection_rate",
-    min_size: Annotated[int, typer.Option(help="Fewest test rows of a subgroup.")] = 50,
-    out: Out = None,
-    home: Home = None,
-) -> None:
-    """Search for subgroups with a gap between groups that is beyond chance.
-
-    Every conjunction of up to three conditions on the features, for every model of a
-    run. Training and validation rows are searched; what is listed is tested on test
-    rows, with p-values adjusted for the list. The exit status is 2 when the
-    run or the measure cannot be used.
-    """
-    with opened(home) as store:
-        check_out(out)
-        data = store.run(run_id).dataset_id
-        found = [
-            search_model(store, one, data, measure, min_size=min_size)
-            for one in _models(store, run_id)
-        ]
-    tables = [one.ranked().assign(Model=one.label) for one in found]
-    write(pd.concat(tables, ignore_index=True), out)
-    for one in found:
-        typer.echo(f"{one.label}: {one.headline()}")
-        typer.echo(one.ranked().to_string(index=False, float_format="%.3f"))
-
-
-def drift_of_run(
-    run_id: Run,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            exists=True, dir_okay=False, help="Table with the columns of the data set."
-        ),
-    ] = None,
-    parts: Annotated[
-        str | None,
-        typer.Option(help="Column of time or place that divides the table."),
-    ] = None,
-    measure: Annotated[
-        str,
-        typer.Option(help=f"One of {', '.join(DRIFT_MEASURES)}, or any measure."),
-    ] = DRIFT_MEASURES[0],
-    model: Annotated[
-        str | None,
-        typer.Option(help="Id or label of the model in detail, if not the first."),
-    ] = None,
-    seed: Seed = None,
-    out: Out = None,
-    home: Home = None,
-) -> None:
-    """Compare the models of a run on its test rows and on a table they never saw.
-
-    Accuracy and fairness per table with intervals, the change of local gaps, what
-    drives it, and how far every column shifted. The file needs the features and the
-    sensitive column, not the outcome. The exit status is 2 when it cannot be used.
-    """
-    with opened(home) as store:
-        check_out(out)
-        data = store.run(run_id).dataset_id
-        models = _models(store, run_id)
-        main = model_asked(store, run_id, model) if model else models[0]
-        asked: dict[str, Any] = {
-            "main": next(one for one in models if same_model(one, main)),
-            "subgroups": store.dataset_record(data).subgroups,
-            "measure": measure,
-            "other": (file.name.split(".")[0], read_table(file)) if file else None,
-            "parts": parts,
-        }
-        found = drift(store, models, data, seed=seed, **asked)
-        means = None
-        if seed is None and len(asked["main"].seeds) > 1:
-            means = drift_over_seeds(store, models, data, **asked)
-    write(found.points, out)
-    typer.echo(found.verdict())
-    for headline, table in (
-        (f"{found.label} on every table", found.table_of_tables()),
-        (found.gap_headline(), found.changes),
-        (found.driver_headline(), found.driver_table()),
-        (found.shift_headline(), found.shift_table()),
-    ):
-        typer.echo(f"\n{headline}")
-        typer.echo(table.to_string(index=False, float_format="%.3f"))
-    if means is not None:
-        names = ["accuracy", measure, f"{measure}_change"]
-        ends = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
-        columns = ["table", "label", "n_seeds", *(n for n in ends if n in means)]
-        typer.echo("\nMeans over seeds, 95% intervals over seeds")
-        typer.echo(means[columns].to_string(index=False, float_format="%.3f"))
-
-
-def _check_scores(column: "pd.Series[Any]", numbers: NDArray[np.int64]) -> None:
-    """Raise ValueError, with the first of ``numbers``, unless all scores are finite."""
-    scores = pd.to_numeric(column, errors="coerce").to_numpy(float, na_value=np.nan)
-    wrong = np.flatnonzero(~np.isfinite(scores))
-    if len(wrong):
-        raise ValueError(
-            f"Column {column.name!r} must hold finite numbers; {len(wrong):,} rows do "
-            f"not, first row {numbers[wrong[0]] + 1} with "
-            f"{as_written(column.iloc[wrong[0]])}. Choose another column, or exclude "
-            "these rows."
-        )
-
-
-def _models(store: Store, run_id: str) -> list[Setting]:
-    """Return the models of a run with their trials of all runs, the baseline first."""
-    data = store.run(run_id).dataset_id
-    keys = {t.key for t in store.snapshot(run_id, curves=False).trials}
-    models = [
-        model
-        for model in known_models(store, data, run_id)
-        if any(trial.key in keys for trial in model.trials)
-    ]
-    if not models:
-        raise ValueError(f"Run {run_id} has no finished model.")
-    return models
-
-
-def cross_validate(
-    run_id: Run,
-    measure: Annotated[
-        str, typer.Option(help='A measure, or "error_cost 3:1" with weights of errors.')
-    ] = "selection_rate",
-    inline: Annotated[
-        bool, typer.Option("--inline", help="Train in this process.")
-    ] = False,
-    out: Out = None,
-    home: Home = None,
-) -> None:
-    """Audit the models of a run on all rows, each by models that did not see it.
-
-    Trains the folds that are not there yet, and prints every model's verdict on the
-    measure by subgroup, and the measure by group; --out writes the gaps by subgroup.
-    The exit status is 1 when training failed or was cancelled, 2 when the run or the
-    measure cannot be used.
-    """
-    with opened(home) as store:
-        check_out(out)
-        data = store.run(run_id).dataset_id
-        models = _models(store, run_id)
-        missing = cross_validated(store, models, data).missing
-        if missing is not None:
-            with attach(store.home):
-                name = f"{missing.data.name} · cross-validation"
-                run = follow(store, queue(store, missing, name=name), inline=inline).run
-            if run.status != "finished":
-                typer.echo(f"run {run.id}: {run.status}", err=True)
-                raise typer.Exit(1)
-        found = cross_validated(store, models, data).models
-        if not found:
-            raise ValueError(f"The models of run {run_id} are of an earlier version.")
-        dataset, record = store.dataset(data), store.dataset_record(data)
-        favourable = dataset.roles.positive_is != "unfavourable"
-        results = [
-            local_by_measure(store, [one], data, record.subgroups, measure)
-            for one in found
-        ]
-        tables = every_model(store, found, data, measure)
-    write(pd.concat([one.estimates for one in results], ignore_index=True), out)
-    for one in results:
-        said = one.verdict(
-            dataset.roles.spoken_outcome(),
-            favourable=favourable,
-            feature=dataset.roles.sensitive_feature,
-        )
-        typer.echo(f"{one.label}: {said}")
-    shown = readable_measures(
-        tables, dataset.group_names, dataset.roles.sensitive_feature
-    )
-    typer.echo(shown.to_string(index=False, float_format=number))
-
-
-def audit_scores(
+def audit_table(
     file: File,
-    outcome: Annotated[
-        str, typer.Option(help="Column and value of the positive outcome: repaid=yes.")
-    ],
     group: Annotated[
         list[str],
         typer.Option(
@@ -302,20 +30,28 @@ def audit_scores(
             "Repeat it to cross several."
         ),
     ],
+    decision: Annotated[
+        str | None,
+        typer.Option(help="Column and value of a positive decision: hired=yes."),
+    ] = None,
     score: Annotated[
-        str | None, typer.Option(help="Column of the scores, or of decisions 0 and 1.")
+        str | None, typer.Option(help="Column of scores instead, or of 0 and 1.")
     ] = None,
     model: Annotated[
         Path | None,
         typer.Option(
             exists=True,
             dir_okay=False,
-            help="ONNX file, or file of `fairdash export`, that scores the rows.",
+            help="ONNX file, or file of `fairdash model export`, that scores the rows.",
         ),
     ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(help="Scores from here on are positive; else above 1/2."),
+    ] = None,
+    outcome: Annotated[
+        str | None,
+        typer.Option(help="Column and value of the positive outcome: repaid=yes."),
     ] = None,
     subgroup: Annotated[
         list[str] | None,
@@ -331,66 +67,59 @@ def audit_scores(
     unfavourable: Annotated[
         bool, typer.Option("--unfavourable", help="A positive decision is bad news.")
     ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="JSON file to write all numbers to.")
+    ] = None,
     page: Annotated[
         Path | None,
         typer.Option("--report", help="HTML file to write: verdict, figures, tables."),
     ] = None,
-    out: Out = None,
 ) -> None:
-    """Audit a model that exists, by every measure, by group and inside subgroups.
+    """Audit decisions or scores of a table, by group and inside subgroups.
 
-    Its scores are a column of the file, --score, or what --model gives its rows.
-    Prints the verdict, the table of measures by group and each gap in words; --out
-    writes the gaps, --report a page that needs nothing else to be read. The exit
-    status is 2 when a file or a column cannot be used.
+    Give --decision, --score or a --model that scores the rows; error rates need
+    --outcome too. Prints the verdict, how many rows were excluded and why, the measures
+    by group and each gap in words. The exit status is 2 when a file or a column cannot
+    be used.
     """
     with refusing(file):
-        check_out(out)
-        frame = read_table(file)
-        names = [str(name) for name in frame]
-        target, _, positive = outcome.partition("=")
-        check_one_of("--outcome", target, names)
-        labels = value_labels(frame[target])
-        if not (labels == positive).any():
-            known = ", ".join(map(str, labels.dropna().unique()[:5]))
+        if out is not None:
+            check_one_of("--out", out.suffix, (".json",))
+        if sum(one is not None for one in (decision, score, model)) != 1:
             raise ValueError(
-                f"`--outcome` must name a value of {target!r}, such as {known}: "
-                f"--outcome {target}=VALUE."
+                "Give one of `--decision`, `--score` and the `--model` that scores the "
+                "rows."
             )
-        columns = []
-        kept = labels.notna()
-        for text in group:
-            name, _, listed = text.partition("=")
-            check_one_of("--group", name, names)
-            values = value_labels(frame[name])
-            chosen = [value.strip() for value in listed.split(",")] if listed else None
-            for value in chosen or ():
-                check_one_of(f"--group {name}", value, set(values.dropna()))
-            kept &= values.notna() if chosen is None else values.isin(chosen)
-            columns.append(name)
+        frame = read_table(file)
+        kept = np.ones(len(frame), dtype=bool)
+        excluded: Excluded = {}
+        actual = _flags("--outcome", outcome, frame, kept, excluded)
+        decided = _flags("--decision", decision, frame, kept, excluded)
+        columns = [_group(text, frame, kept, excluded) for text in group]
         rows = frame[kept].reset_index(drop=True)
-        if model is not None:
-            score = model.name
-            rows[score] = positive_scores(load(model), rows, positive)
-        if score is None:
-            raise ValueError("Give `--score`, or the `--model` that scores the rows.")
-        check_one_of("--score", score, [*names, score] if model else names)
-        numbers = np.flatnonzero(kept)
-        _check_scores(rows[score], numbers)
+        if rows.empty:
+            raise ValueError(f"All rows are excluded: {_words(excluded)}.")
+        values = None
+        if decided is None:
+            positive = (outcome or "").partition("=")[2] or "1"
+            values = _scores(rows, frame, np.flatnonzero(kept), score, model, positive)
         if weight is not None:
-            check_one_of("--weight", weight, names)
-            read_weights(rows[weight], numbers)
-        what = guess_score(rows[score])
+            check_one_of("--weight", weight, [str(name) for name in frame])
+            read_weights(rows[weight], np.flatnonzero(kept))
+        what = None if values is None else guess_score(values)
         if what is not None and what.kind == "score" and threshold is None:
             raise ValueError(
                 f"`--score` {score!r} is no probability; say from where on a decision "
                 "is positive: --threshold."
             )
-        is_decision = what is not None and what.kind == "decision"
-        found = audit(
-            (labels[kept] == positive).to_numpy(int),
-            score if is_decision else None,
-            scores=None if is_decision else score,
+        if what is not None and what.kind == "decision":
+            decided, values = np.asarray(values), None
+        elif decided is not None:
+            decided = decided[kept]
+        report = audit(
+            None if actual is None else actual[kept].astype(int),
+            None if decided is None else decided.astype(int),
+            scores=values,
             threshold=threshold,
             sensitive_features=columns,
             frame=rows,
@@ -399,17 +128,135 @@ def audit_scores(
             sample_weight=weight,
             reference=reference,
             favourable=not unfavourable,
-            decided=f"predicted {outcome}",
-            outcome=outcome,
+            decided=_decided(decision, outcome),
+            outcome=outcome or "outcome 1",
         )
-    write(found.gaps, out)
+    facts = f"{plural(sum(excluded.values()), 'row')} excluded"
+    if excluded:
+        facts += f": {_words(excluded)}"
+    if out is not None:
+        out.write_text(_as_json(report, excluded))
     if page is not None:
-        page.write_text(show(found).page)
-    typer.echo(f"{found}\n")
-    for sentence in found.gaps["sentence"]:
+        page.write_text(show(report, facts=[facts]).page)
+    _print(report, facts)
+
+
+def _print(report: Audit, facts: str) -> None:
+    typer.echo(f"{report}\n{facts}\n")
+    for sentence in report.gaps["sentence"]:
         typer.echo(sentence)
-    if found.local is None:
+    if report.local is None:
         return
     shown = ["measure", "subgroup", "n", "gap", "ci_low", "ci_high", "chance", "reason"]
-    table = found.local[shown].to_string(index=False, float_format=number)
+    table = report.local[shown].to_string(index=False, float_format=number)
     typer.echo(f"\n{table.replace('NaN', UNDEFINED.rjust(3))}")
+
+
+def _decided(decision: str | None, outcome: str | None) -> str:
+    if decision:
+        return f"decided {decision}"
+    return f"predicted {outcome}" if outcome else "predicted positive"
+
+
+def _flags(
+    option: str,
+    text: str | None,
+    frame: pd.DataFrame,
+    kept: NDArray[np.bool_],
+    excluded: Excluded,
+) -> NDArray[np.bool_] | None:
+    """Return which rows have the value of ``column=value``; others lack one."""
+    if text is None:
+        return None
+    name, _, value = text.partition("=")
+    check_one_of(option, name, [str(column) for column in frame])
+    labels = value_labels(frame[name])
+    if not (labels == value).any():
+        examples = ", ".join(map(str, labels.dropna().unique()[:5]))
+        raise ValueError(
+            f"`{option}` must name a value of {name!r}, such as {examples}: "
+            f"{option} {name}=VALUE."
+        )
+    _exclude(f"no value in {name}", labels.notna(), kept, excluded)
+    return (labels == value).to_numpy(bool)
+
+
+def _group(
+    text: str, frame: pd.DataFrame, kept: NDArray[np.bool_], excluded: Excluded
+) -> str:
+    """Return the column of ``column`` or ``column=a,b``; other rows are excluded."""
+    name, _, listed = text.partition("=")
+    check_one_of("--group", name, [str(column) for column in frame])
+    values = value_labels(frame[name])
+    _exclude(f"no value in {name}", values.notna(), kept, excluded)
+    if listed:
+        chosen = [value.strip() for value in listed.split(",")]
+        for value in chosen:
+            check_one_of(f"--group {name}", value, set(values.dropna()))
+        _exclude(f"another {name}", values.isin(chosen), kept, excluded)
+    return name
+
+
+def _exclude(
+    reason: str,
+    fits: "pd.Series[bool]",
+    kept: NDArray[np.bool_],
+    excluded: Excluded,
+) -> None:
+    """Count rows that do not fit under the first reason that excludes them."""
+    gone = kept & ~fits.to_numpy(bool)
+    if gone.any():
+        excluded[reason] = excluded.get(reason, 0) + int(gone.sum())
+        kept &= ~gone
+
+
+def _words(excluded: Excluded) -> str:
+    return ", ".join(f"{n:,} with {reason}" for reason, n in excluded.items())
+
+
+def _scores(
+    rows: pd.DataFrame,
+    frame: pd.DataFrame,
+    numbers: NDArray[np.int64],
+    score: str | None,
+    model: Path | None,
+    positive: str,
+) -> "pd.Series[Any]":
+    if model is not None:
+        scored = positive_scores(load(model), rows, positive)
+        return pd.Series(scored, name=model.name)
+    check_one_of("--score", score, [str(name) for name in frame])
+    _check_scores(rows[score], numbers)
+    return rows[score]
+
+
+def _check_scores(column: "pd.Series[Any]", numbers: NDArray[np.int64]) -> None:
+    """Raise ValueError, with the first of ``numbers``, unless all scores are finite."""
+    scores = pd.to_numeric(column, errors="coerce").to_numpy(float, na_value=np.nan)
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if len(wrong):
+        raise ValueError(
+            f"Column {column.name!r} must hold finite numbers; {len(wrong):,} rows do "
+            f"not, first row {numbers[wrong[0]] + 1} with "
+            f"{as_written(column.iloc[wrong[0]])}. Choose another column, or exclude "
+            "these rows."
+        )
+
+
+def _as_json(report: Audit, excluded: Excluded) -> str:
+    """Return all numbers; what is undefined is null."""
+    whole = {
+        "verdict": report.verdict,
+        "rows": report.n,
+        "confidence": report.confidence,
+        "excluded": [{"reason": r, "rows": n} for r, n in excluded.items()],
+        "by_group": _records(report.by_group),
+        "gaps": _records(report.gaps),
+        "local": None if report.local is None else _records(report.local),
+    }
+    return json.dumps(whole, ensure_ascii=False, indent=1)
+
+
+def _records(table: pd.DataFrame) -> Sequence[dict[str, Any]]:
+    records: Sequence[dict[str, Any]] = json.loads(table.to_json(orient="records"))
+    return records

@@ -182,7 +182,7 @@ def _of_dataset(store: Store, dataset_id: str, name: str) -> tuple[Models, Label
     if not known:
         raise ValueError(
             f"Data set {dataset_id} has no own scores to certify; add some by "
-            "`fairdash scores add`, or give the id of a run."
+            "`fairdash data scores add`, or give the id of a run."
         )
     if name:
         check_one_of("--score", name, [one.column for one in known])

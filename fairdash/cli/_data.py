@@ -6,11 +6,12 @@ from typing import Annotated
 import pandas as pd
 import typer
 import yaml
-from pydantic import ValidationError
 
 from fairdash._escaping import as_csv
-from fairdash._validation import check_one_of, explain_invalid, parsed
+from fairdash._record import InvalidError
+from fairdash._validation import check_one_of, parsed
 from fairdash._wording import clock_time, plural, size
+from fairdash.cli._certify import estimate
 from fairdash.cli._options import UNUSABLE, File, Home, opened, refuse, refusing
 from fairdash.datasets import (
     PUBLIC,
@@ -26,15 +27,24 @@ from fairdash.store import StoreError, expire, home_folder, read_trail, trouble
 
 data = typer.Typer(
     no_args_is_help=True,
+    add_completion=False,
     help="Add, list and remove tables; check or fetch one.",
 )
 
 scores = typer.Typer(
     no_args_is_help=True,
+    add_completion=False,
     help="Add scores of a model that exists to a data set; list or remove them.",
 )
 
-store = typer.Typer(no_args_is_help=True, help="Look after everything that is kept.")
+data.add_typer(scores, name="scores")
+data.command("noise")(estimate)
+
+store = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Look after everything that is kept.",
+)
 
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="Id of a data set; see `data list`.")
@@ -65,8 +75,8 @@ def read_roles(path: Path) -> Roles:
     """Return the roles in a YAML file; ValueError if it holds none."""
     try:
         return Roles.model_validate(parsed(path.read_bytes(), "YAML"))
-    except ValidationError as error:
-        message = f"{path} holds no roles: {explain_invalid(error)}"
+    except InvalidError as error:
+        message = f"{path} holds no roles: {error}"
         raise ValueError(message) from error
 
 

@@ -135,7 +135,7 @@ def export(
     seed: Seed = None,
     home: Home = None,
 ) -> None:
-    """Write a trained model as a file for `fairdash.load` and `fairdash predict`.
+    """Write a trained model as a file for `fairdash.load` and `fairdash model predict`.
 
     It holds a readable description, the weights and a model card, and nothing that can
     run code. To an .onnx file the model is written as ONNX, which reads the prepared

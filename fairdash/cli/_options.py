@@ -32,7 +32,7 @@ Seed = Annotated[int | None, typer.Option(help="Default: the first.")]
 Auxiliary = Annotated[
     Path | None,
     typer.Option(
-        help="Counts of a sample by true and recorded group, as `fairdash noise` "
+        help="Counts of a sample by true and recorded group, as `fairdash data noise` "
         "writes them, instead.",
         exists=True,
         dir_okay=False,

@@ -62,7 +62,9 @@ def run(
     ] = None,
     scheduler: Annotated[
         str | None,
-        typer.Option(help="Address of a Dask scheduler; see `fairdash worker`."),
+        typer.Option(
+            help="Address of a Dask scheduler; see `fairdash cluster worker`."
+        ),
     ] = None,
     inline: Annotated[
         bool, typer.Option("--inline", help="Train in this process.")

@@ -73,6 +73,12 @@ def serve(
     store.close()
 
 
+cluster = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="Train on several machines."
+)
+
+
+@cluster.command()
 def worker(
     address: Annotated[str, typer.Argument(help="Such as tls://10.0.0.5:8786.")],
     workers: Annotated[
@@ -101,9 +107,6 @@ def worker(
         serve_worker(address, n_workers=workers or os.cpu_count() or 1, host=host)
 
 
-cluster = typer.Typer(no_args_is_help=True, help="Train on several machines.")
-
-
 @cluster.command("init")
 def init_cluster(
     folder: Annotated[Path, typer.Argument(help="Folder to write three files to.")],
@@ -121,5 +124,6 @@ def init_cluster(
         f"Copy {config.parent} to the same path on every machine, and start there"
     )
     typer.echo(
-        f"dask scheduler, fairdash worker and fairdash app with DASK_CONFIG={config}"
+        "dask scheduler, fairdash cluster worker and fairdash app with "
+        f"DASK_CONFIG={config}"
     )

@@ -75,7 +75,7 @@ def learn_thresholds(
         ScoreType | None, typer.Option(help="Default: by the values of the column.")
     ] = None,
 ) -> None:
-    """Learn thresholds by group from scores of a file, for `fairdash apply`.
+    """Learn thresholds by group from scores of a file, for `fairdash model apply`.
 
     Every fifth row of each group is held out and reports what the thresholds do; width
     and target rate are chosen by five folds of the others, where there is an outcome.

@@ -1,109 +1,110 @@
 """Tables in: read, say what columns mean, encode, split, make subgroups."""
 
-from fairdash.datasets._columns import (
-    COLUMN_KINDS,
-    as_kind,
-    common_labels,
-    count_values,
-    date_parts,
-    infer_kind,
-    is_number,
-    is_whole,
-    label_codes,
-)
-from fairdash.datasets._dataset import (
-    FOLDS,
-    FRACTIONS,
-    Dataset,
-    make_dataset,
-    read_weights,
-    split,
-    subsample,
-    training_rows,
-)
-from fairdash.datasets._describe import MOST_CELLS, describe_apart, takes_long
-from fairdash.datasets._describe import TASK as DESCRIBE_TASK
-from fairdash.datasets._encode import (
-    MISSING,
-    OTHER,
-    Encoded,
-    Encoder,
-    NumberEncoding,
-    encode,
-)
-from fairdash.datasets._named import SAMPLES, Sample, fetch, fetch_table, load_sample
-from fairdash.datasets._problems import MOST_GROUPS
-from fairdash.datasets._public import PUBLIC, PublicTable, Variant
-from fairdash.datasets._remedies import (
-    KIND_NAMES,
-    applied_remedies,
-    apply_remedy,
-    choose_features,
-    column_facts,
-    column_table,
-    edited_roles,
-    prepare,
-    set_type,
-    undo_remedy,
-)
-from fairdash.datasets._roles import Cut, Remedy, Roles
-from fairdash.datasets._rows import group_labels, outcomes
-from fairdash.datasets._scores import (
-    AddedScores,
-    Joined,
-    ScoreColumn,
-    ScoreKind,
-    join_scores,
-)
-from fairdash.datasets._subgroups import (
-    Subgroups,
-    bin_widths,
-    has_bins,
-    quantile_cuts,
-    road_table_1,
-)
-from fairdash.datasets.checks.leakage import rank_proxies
-from fairdash.datasets.checks.table import (
-    check_subgroups,
-    check_table,
-    join_checks,
-    readable_checks,
-)
-from fairdash.datasets.guess.features import features_after, left_out_reasons
-from fairdash.datasets.guess.ranking import Candidate
-from fairdash.datasets.guess.roles import (
-    RoleGuess,
-    chosen_of,
-    groups_of,
-    guess_groups,
-    guess_positive,
-    guess_rest,
-    guess_roles,
-    guess_score,
-    rank_roles,
-)
-from fairdash.datasets.guess.words import guess_meaning
-from fairdash.datasets.reading.apart import (
-    TASK as READING_TASK,
-)
-from fairdash.datasets.reading.apart import convert_apart, read_apart, sniff_apart
-from fairdash.datasets.reading.csv_text import MISSING as MISSING_MARKS
-from fairdash.datasets.reading.format import (
-    DECIMALS,
-    DELIMITERS,
-    ENCODINGS,
-    THOUSANDS,
-    TableFormat,
-)
-from fairdash.datasets.reading.parquet import load_table
-from fairdash.datasets.reading.read import (
-    Reading,
-    TableFile,
-    check_reading,
-    convert_table,
-    find_reading,
-    read_table,
-    sniff_table,
-    table_digest,
-)
-from fairdash.datasets.reading.source import SeveralTablesError
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.datasets._columns import (
+        common_labels,
+        count_values,
+        is_number,
+        is_whole,
+        label_codes,
+    )
+    from fairdash.datasets._dataset import (
+        FOLDS,
+        FRACTIONS,
+        Dataset,
+        make_dataset,
+        read_weights,
+        split,
+        subsample,
+        training_rows,
+    )
+    from fairdash.datasets._describe import MOST_CELLS, describe_apart, takes_long
+    from fairdash.datasets._describe import TASK as DESCRIBE_TASK
+    from fairdash.datasets._encode import (
+        MISSING,
+        OTHER,
+        Encoded,
+        Encoder,
+        NumberEncoding,
+        encode,
+    )
+    from fairdash.datasets._named import (
+        SAMPLES,
+        Sample,
+        fetch,
+        fetch_table,
+        load_sample,
+    )
+    from fairdash.datasets._problems import MOST_GROUPS
+    from fairdash.datasets._public import PUBLIC, PublicTable, Variant
+    from fairdash.datasets._remedies import (
+        KIND_NAMES,
+        applied_remedies,
+        apply_remedy,
+        choose_features,
+        column_facts,
+        column_table,
+        edited_roles,
+        prepare,
+        undo_remedy,
+    )
+    from fairdash.datasets._roles import Cut, Remedy, Roles
+    from fairdash.datasets._rows import group_labels, outcomes
+    from fairdash.datasets._scores import (
+        AddedScores,
+        ScoreColumn,
+        ScoreKind,
+        join_scores,
+    )
+    from fairdash.datasets._subgroups import (
+        Subgroups,
+        bin_widths,
+        quantile_cuts,
+        road_table_1,
+    )
+    from fairdash.datasets.checks.table import (
+        check_subgroups,
+        check_table,
+        join_checks,
+        readable_checks,
+    )
+    from fairdash.datasets.guess.features import features_after, left_out_reasons
+    from fairdash.datasets.guess.ranking import Candidate
+    from fairdash.datasets.guess.roles import (
+        RoleGuess,
+        chosen_of,
+        groups_of,
+        guess_groups,
+        guess_positive,
+        guess_rest,
+        guess_roles,
+        guess_score,
+        rank_roles,
+    )
+    from fairdash.datasets.guess.words import guess_meaning
+    from fairdash.datasets.reading.apart import TASK as READING_TASK
+    from fairdash.datasets.reading.apart import convert_apart, read_apart, sniff_apart
+    from fairdash.datasets.reading.convert import TableFile, convert_table
+    from fairdash.datasets.reading.format import (
+        DECIMALS,
+        DELIMITERS,
+        ENCODINGS,
+        THOUSANDS,
+        TableFormat,
+    )
+    from fairdash.datasets.reading.parquet import load_table
+    from fairdash.datasets.reading.read import (
+        Reading,
+        check_reading,
+        find_reading,
+        read_table,
+        table_digest,
+    )
+    from fairdash.datasets.reading.rows import MISSING as MISSING_MARKS
+    from fairdash.datasets.reading.source import SeveralTablesError
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)

@@ -2,12 +2,15 @@
 
 import hashlib
 import json
-import logging
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
+from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.request import urlopen
 
 import numpy as np
 import pandas as pd
@@ -190,14 +193,12 @@ def read_original(
     public: PublicTable, data_home: str | Path | None = None
 ) -> pd.DataFrame:
     """Return a public table before any filter, downloaded if its file is not there."""
-    import pooch  # only public data needs it
-
-    folder = Path(data_home or pooch.os_cache("fairdash"))
+    folder = Path(data_home or cache_folder())
     path = folder / public.file
     known = _known_sha256(public, path)
     if not path.exists():
         return _download(public, path, known)
-    if known and pooch.file_hash(str(path), "sha256") != known:
+    if known and _sha256(path) != known:
         published = "published file" if public.sha256 else "file downloaded at first"
         raise ValueError(
             f"{path} is not the {published}: its sha256 is not {known}; move it away "
@@ -208,16 +209,13 @@ def read_original(
 
 def _download(public: PublicTable, path: Path, known: str) -> pd.DataFrame:
     """Return a table; its file is put at ``path`` when it proves to be the one."""
-    import pooch
-    import requests
-
-    pooch.get_logger().setLevel(logging.WARNING)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=path.parent) as beside:
             new = Path(beside) / path.name
-            pooch.retrieve(public.url, None, fname=new.name, path=beside)
-            found = pooch.file_hash(str(new), "sha256")
+            with urlopen(public.url, timeout=60) as answer, open(new, "wb") as file:
+                copyfileobj(answer, file)
+            found = _sha256(new)
             if known and found != known:
                 raise ValueError(
                     f"{public.url} is not the file that was published: its sha256 is "
@@ -227,12 +225,23 @@ def _download(public: PublicTable, path: Path, known: str) -> pd.DataFrame:
             if not public.sha256:
                 _record(path).write_text(f"{found}\n")
             new.replace(path)
-    except (OSError, requests.RequestException) as error:
+    except (OSError, HTTPException) as error:
         raise ValueError(
             f"{public.title} could not be downloaded. Get `{public.url}`, name it "
             f"{public.file} and put it into {path.parent}."
         ) from error
     return table
+
+
+def cache_folder() -> Path:
+    """Return where downloaded tables are kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "fairdash"
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read(public: PublicTable, path: Path, remedy: str) -> pd.DataFrame:

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import ValidationError
 
-from fairdash._validation import explain_invalid, value_label
+from fairdash._validation import value_label
 from fairdash.datasets._columns import (
     COLUMN_KINDS,
     ColumnKind,
@@ -249,11 +248,7 @@ def choose_features(
 
 def _changed(roles: Roles, **changes: Any) -> Roles:
     """Return validated roles with other fields; a copy would not be checked."""
-    fields = {name: getattr(roles, name) for name in type(roles).model_fields}
-    try:
-        return Roles.model_validate({**fields, **changes})
-    except ValidationError as error:
-        raise ValueError(explain_invalid(error)) from error
+    return Roles.model_validate({**vars(roles), **changes})
 
 
 def _merged(

@@ -1,13 +1,14 @@
 """What a person says of a table, as data: cuts, remedies, roles."""
 
 from collections import Counter
-from typing import Annotated, Any, Literal, Self
+from dataclasses import field
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
+from fairdash._record import Before, Record, default
 from fairdash._validation import Count, value_label
 from fairdash.datasets._columns import ColumnKind
 from fairdash.datasets._scores import ScoreColumn
@@ -59,10 +60,10 @@ def _labels(values: Any) -> Any:
     )
 
 
-Labels = Annotated[tuple[str, ...], BeforeValidator(_labels)]
+Labels = Annotated[tuple[str, ...], Before(_labels)]
 
 
-class Cut(BaseModel):
+class Cut(Record):
     """The numbers on one side of a value.
 
     Examples
@@ -70,8 +71,6 @@ class Cut(BaseModel):
     >>> str(Cut(sign=">=", value=25))
     '≥ 25'
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     sign: Literal[">", ">=", "<", "<="] = ">"
     value: float
@@ -98,10 +97,10 @@ def _positive(value: Any) -> Any:
     return _labels(value) if isinstance(value, list | tuple) else value_label(value)
 
 
-Positive = Annotated[str | tuple[str, ...] | Cut, BeforeValidator(_positive)]
+Positive = Annotated[str | tuple[str, ...] | Cut, Before(_positive)]
 
 
-class Remedy(BaseModel):
+class Remedy(Record):
     """One change of a table or of its roles; the uploaded file never changes.
 
     Attributes
@@ -125,24 +124,20 @@ class Remedy(BaseModel):
         A kind of column: "number", "category", "yes_no", "date".
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
     kind: RemedyKind
     column: str = ""
     values: Labels = ()
-    changes: dict[str, str] = {}
+    changes: dict[str, str] = field(default_factory=dict)
     into: str = ""
     to: ColumnKind | None = None
     reason: str = ""
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _check(self) -> None:
         if not self.column and self.kind != "drop_duplicates":
             raise ValueError(f"a remedy {self.kind!r} needs a `column`.")
         lacking = [name for name in _NEEDS[self.kind] if not getattr(self, name)]
         if lacking:
             raise ValueError(f"a remedy {self.kind!r} needs {lacking}.")
-        return self
 
     def words(self) -> str:
         """Return what it does, as the label of a button."""
@@ -179,7 +174,7 @@ def _some(values: tuple[str, ...]) -> str:
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
-class Roles(BaseModel):
+class Roles(Record):
     """What the columns of a table mean: outcome, sensitive feature, features.
 
     Values are named by their labels: ``1``, ``1.0`` and ``True`` are all ``"1"``.
@@ -240,8 +235,6 @@ class Roles(BaseModel):
         Whether nobody has confirmed yet what `guess_roles` proposed.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
     target: str
     positive: Positive
     sensitive_feature: str
@@ -253,20 +246,19 @@ class Roles(BaseModel):
     subgroup_columns: tuple[str, ...] = ()
     scores: tuple[ScoreColumn, ...] = ()
     sample_weight: str | None = None
-    keep: dict[str, Labels] = {}
+    keep: dict[str, Labels] = field(default_factory=dict)
     missing: Literal["impute", "exclude"] = "impute"
     min_level_rows: Count = 10
     max_levels: Count = 50
     preparation: tuple[Remedy, ...] = ()
-    types: dict[str, ColumnKind] = {}
-    left_out: dict[str, str] = {}
+    types: dict[str, ColumnKind] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
     feature_order: tuple[str, ...] = ()
     positive_name: str = ""
     positive_is: Literal["favourable", "unfavourable"] | None = None
     guessed: bool = False
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _check(self) -> None:
         if self.target in self.sensitive_columns():
             message = f"{self.target!r} cannot be outcome and sensitive feature at once"
             raise ValueError(f"{message}; choose two columns.")
@@ -299,7 +291,6 @@ class Roles(BaseModel):
             if twice:
                 raise ValueError(f"`{role}` names {twice} more than once.")
         self._check_groups()
-        return self
 
     def _check_groups(self) -> None:
         if self.sensitive_feature in self.crossed_with:
@@ -367,8 +358,7 @@ class Roles(BaseModel):
         Fields that came later are excluded at their defaults.
         """
         fields = self.model_dump(mode="json", exclude=_APART)
-        plain = type(self).model_fields
         for name in _LATER:
-            if getattr(self, name) == plain[name].default:
+            if getattr(self, name) == default(type(self), name):
                 del fields[name]
         return fields

@@ -1,13 +1,13 @@
 """Scores of models that exist: in a column of the table, or in a file that joins it."""
 
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel, ConfigDict, model_validator
 
+from fairdash._record import Record
 from fairdash._validation import as_written, value_labels
 from fairdash._wording import count, listing, plural
 
@@ -15,7 +15,7 @@ ScoreKind = Literal["probability", "margin", "score", "decision"]
 _USUAL = {"probability": 0.5, "margin": 0.0, "decision": 0.5}
 
 
-class ScoreColumn(BaseModel):
+class ScoreColumn(Record):
     """A column of a model that exists: its scores or its decisions.
 
     Attributes
@@ -28,20 +28,16 @@ class ScoreColumn(BaseModel):
         and margins above 0 are; a score needs it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
     column: str
     kind: ScoreKind
     threshold: float | None = None
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _check(self) -> None:
         if self.kind == "score" and self.threshold is None:
             raise ValueError(
                 f"the score {self.column!r} needs a `threshold` from which on a "
                 "decision is positive."
             )
-        return self
 
     def words(self) -> str:
         """Return the rule of its decisions: "decile_score ≥ 5"."""

@@ -3,14 +3,15 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import field
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from fairdash._record import Record, Whole
 from fairdash._validation import Count, check_positive
 from fairdash._wording import NO_SUBGROUPS, is_bare
 from fairdash.datasets._columns import (
@@ -191,7 +192,7 @@ def _number(value: float) -> str:
     return text.replace("-", "−")
 
 
-class Subgroups(BaseModel):
+class Subgroups(Record):
     """How rows are put together in subgroups.
 
     Numbers are cut in bins, other columns go by their values, and the columns are
@@ -220,22 +221,21 @@ class Subgroups(BaseModel):
         Only rows with these values are in a subgroup.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     columns: tuple[str, ...] = ()
-    widths: dict[str, float] = {}
-    quantiles: dict[str, Annotated[int, Field(ge=2, le=20)]] = {}
-    cuts: dict[str, Annotated[tuple[float, ...], Field(min_length=1)]] = {}
+    widths: dict[str, float] = field(default_factory=dict)
+    quantiles: dict[str, Annotated[int, Whole(2, 20)]] = field(default_factory=dict)
+    cuts: dict[str, tuple[float, ...]] = field(default_factory=dict)
     crossed: bool = True
     edges: Edges = "customary"
-    where: dict[str, Labels] = {}
+    where: dict[str, Labels] = field(default_factory=dict)
     min_size: Count = 50
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _check(self) -> None:
         for column, width in self.widths.items():
             check_positive(f"widths[{column!r}]", width)
         for column, points in self.cuts.items():
+            if not points:
+                raise ValueError(f"`cuts[{column!r}]` is empty; give at least one cut.")
             if list(points) != sorted(set(points)):
                 raise ValueError(f"`cuts[{column!r}]` must rise, got {points}.")
         ways = [*self.widths, *self.quantiles, *self.cuts]
@@ -246,7 +246,6 @@ class Subgroups(BaseModel):
         twice = sorted({c for c in self.columns if self.columns.count(c) > 1})
         if twice:
             raise ValueError(f"`columns` names {twice} more than once.")
-        return self
 
     def __hash__(self) -> int:
         """Return a hash of all that is defined: results are kept by it."""

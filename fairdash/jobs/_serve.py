@@ -27,7 +27,8 @@ from fairdash.jobs._workers import (
     stop_flag,
 )
 from fairdash.methods import Device
-from fairdash.store import Claim, RunRecord, Store, open_store, private
+from fairdash.store import Claim, RunRecord, Store, open_store
+from fairdash.store._files import private
 from fairdash.sweep import Stack
 
 TURN_SECONDS = 0.2

@@ -18,7 +18,7 @@ from fairdash.store import trouble
 PRELOADED = [
     "distributed",
     "torch",
-    "fairdash.methods",
+    "fairdash.methods.catalog",
     "fairdash.jobs._serve",
 ]
 

@@ -3,66 +3,61 @@
 Nothing here loads torch before a network trains.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fairdash.methods.adversarial.fad import CUMA, FAD
-from fairdash.methods.adversarial.road import BROAD, ROAD
-from fairdash.methods.adversarial.zhang import (
-    AdversarialDebiasing,
-    Unconstrained,
-    WideNetwork,
-)
-from fairdash.methods.catalog import (
-    CATALOG,
-    FAMILIES,
-    FAMILY_WORDS,
-    by_family,
-    family_of,
-    family_title,
-)
-from fairdash.methods.classical.linear import (
-    CovarianceConstraint,
-    Logistic,
-    LogisticCV,
-    Reweighing,
-)
-from fairdash.methods.classical.plain import NearestNeighbours, RandomForest
-from fairdash.methods.classical.reductions import (
-    GridReductions,
-    HardtLogistic,
-    Reductions,
-)
-from fairdash.methods.classical.rule_list import RobustFairCORELS
-from fairdash.methods.declare import Device, Effort, Param
-from fairdash.methods.individual.glif import GLIF
-from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
-from fairdash.methods.log_loss.cross_validated import FairLogLossCV
-from fairdash.methods.log_loss.fair_log_loss import FairLogLoss
-from fairdash.methods.log_loss.truncation import (
-    TruncatedLogistic,
-    fair_log_loss_multiplier,
-)
-from fairdash.methods.network import CACHED_ROWS, n_multiplied_columns, training_device
-from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO
-from fairdash.methods.noisy_groups.estimators import (
-    NoisyGroupsNaive,
-    NoisyGroupsUnconstrained,
-)
-from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
-from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
-from fairdash.methods.scorers import (
-    Forest,
-    LinearMixture,
-    Network,
-    RuleList,
-    Scorer,
-    Smoothed,
-    scorer_of,
-)
+from fairdash._lazy import lazy
 
+if TYPE_CHECKING:
+    from fairdash.methods.adversarial.fad import CUMA, FAD
+    from fairdash.methods.adversarial.road import BROAD, ROAD
+    from fairdash.methods.adversarial.zhang import AdversarialDebiasing, Unconstrained
+    from fairdash.methods.catalog import (
+        CATALOG,
+        FAMILY_WORDS,
+        by_family,
+        family_of,
+        family_title,
+    )
+    from fairdash.methods.declare import Device, Effort, Param
+    from fairdash.methods.individual.glif import GLIF
+    from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR
+    from fairdash.methods.log_loss.cross_validated import FairLogLossCV
+    from fairdash.methods.log_loss.fair_log_loss import FairLogLoss
+    from fairdash.methods.log_loss.truncation import (
+        TruncatedLogistic,
+        fair_log_loss_multiplier,
+    )
+    from fairdash.methods.network import (
+        CACHED_ROWS,
+        n_multiplied_columns,
+        training_device,
+    )
+    from fairdash.methods.noisy_groups.dro import NoisyGroupsDRO
+    from fairdash.methods.noisy_groups.estimators import NoisyGroupsNaive
+    from fairdash.methods.noisy_groups.ideal import NoisyGroupsIdeal
+    from fairdash.methods.noisy_groups.soft_method import NoisyGroupsSoft
+    from fairdash.methods.scorers import (
+        Forest,
+        GroupThresholds,
+        LinearMixture,
+        Network,
+        RuleList,
+        Scorer,
+        Smoothed,
+        scorer_of,
+    )
+else:
+    _named, __dir__ = lazy(__name__, __file__)
 
-def __getattr__(name: str) -> Any:
-    for method in CATALOG.values():
-        if method.class_name == name:
-            return method.estimator_class()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        try:
+            return _named(name)
+        except AttributeError:
+            if name.startswith("__"):
+                raise
+            from fairdash.methods.catalog import CATALOG
+
+            for method in CATALOG.values():
+                if method.class_name == name:
+                    return method.estimator_class()
+            raise

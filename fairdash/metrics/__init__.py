@@ -4,125 +4,128 @@ Predictions ``y_pred`` are 0/1, ``scores`` are probabilities of the positive out
 and the leading axis of either counts models. What is undefined is NaN, never 0.
 """
 
-from fairdash.metrics.group.chance import compare, gap_power, noise_floor, plan_rows
-from fairdash.metrics.group.counting import binary_vector, divide, row_weights
-from fairdash.metrics.group.estimates import (
-    estimates,
-    gap_of,
-    gap_table,
-    of_all_rows,
-    over_seeds,
-    ratio_of_measure,
-    ratio_table,
-    value_table,
-    worst_of,
-)
-from fairdash.metrics.group.evaluate import (
-    decision_status,
-    evaluate,
-    summarise_seeds,
-)
-from fairdash.metrics.group.finding import (
-    Finding,
-    Speech,
-    clause,
-    gap_ends,
-    in_points,
-    measure_in_text,
-    sentence,
-    whole_points,
-)
-from fairdash.metrics.group.intervals import (
-    Interval,
-    difference_of,
-    for_all_pairs,
-    gap_interval,
-    newcombe_interval,
-    seed_interval,
-    wilson_interval,
-)
-from fairdash.metrics.group.local import (
-    BaseRates,
-    LocalCells,
-    base_rates,
-    local_cells,
-    local_di,
-    subgroup_rates,
-    worst_k_di,
-)
-from fairdash.metrics.group.local_measures import (
-    LocalMeasure,
-    local_measure,
-)
-from fairdash.metrics.group.measured import (
-    COST,
-    MEASURES,
-    RATES,
-    SCORE_MEASURES,
-    CellValues,
-    Measured,
-    error_costs,
-)
-from fairdash.metrics.group.measures import (
-    Expected,
-    as_probabilities,
-    calibration_curve,
-    expected_measure,
-    measure_by_group,
-    measure_gaps,
-    ratio_interval,
-)
-from fairdash.metrics.group.rates import (
-    demographic_parity_difference,
-    demographic_parity_ratio,
-    equal_opportunity_difference,
-    equal_opportunity_ratio,
-    equalized_odds_difference,
-    equalized_odds_ratio,
-    expected_violations,
-    measure_difference,
-    measure_ratio,
-)
-from fairdash.metrics.group.weights import (
-    Correlation,
-    effective_rows,
-    ratio_by_subgroup,
-    ratio_correlation,
-    ratio_quantiles,
-    top_rows,
-    traits,
-)
-from fairdash.metrics.group.words import (
-    INTERVAL_KINDS,
-    MEASURE_NAMES,
-    MEASURE_QUESTIONS,
-    MEASURE_SYMBOLS,
-    best_off,
-    better_when,
-)
-from fairdash.metrics.individual.certificates import (
-    DIFCertificate,
-    LossRatio,
-    dif_certificate,
-    free_sensitivity,
-    loss_ratio,
-)
-from fairdash.metrics.individual.counterfactual import (
-    ctf_score,
-    flip_columns,
-    prediction_consistency,
-    recall_gaps,
-)
-from fairdash.metrics.individual.directions import (
-    columns_of,
-    comparable_directions,
-    explore,
-    group_directions,
-    ignore_columns,
-    pair_tables,
-)
-from fairdash.metrics.individual.fair_metric import FairMetric, fair_distance
-from fairdash.metrics.individual.worst_case import (
-    FreeRange,
-    output_distance,
-)
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.metrics.group.chance import compare, gap_power, noise_floor, plan_rows
+    from fairdash.metrics.group.counting import binary_vector, divide, row_weights
+    from fairdash.metrics.group.estimates import (
+        gap_of,
+        gap_table,
+        of_all_rows,
+        over_seeds,
+        ratio_of_measure,
+        ratio_table,
+        value_table,
+        worst_of,
+    )
+    from fairdash.metrics.group.evaluate import (
+        decision_status,
+        evaluate,
+        summarise_seeds,
+    )
+    from fairdash.metrics.group.finding import (
+        Finding,
+        Speech,
+        clause,
+        gap_ends,
+        in_points,
+        measure_in_text,
+        sentence,
+        whole_points,
+    )
+    from fairdash.metrics.group.intervals import (
+        Interval,
+        difference_of,
+        for_all_pairs,
+        gap_interval,
+        newcombe_interval,
+        seed_interval,
+        wilson_interval,
+    )
+    from fairdash.metrics.group.local import (
+        BaseRates,
+        LocalCells,
+        base_rates,
+        local_cells,
+        local_di,
+        subgroup_rates,
+        worst_k_di,
+    )
+    from fairdash.metrics.group.local_measures import LocalMeasure, local_measure
+    from fairdash.metrics.group.measured import (
+        COST,
+        MEASURES,
+        RATES,
+        SCORE_MEASURES,
+        CellValues,
+        Measured,
+        error_costs,
+    )
+    from fairdash.metrics.group.measures import (
+        Expected,
+        as_probabilities,
+        calibration_curve,
+        expected_measure,
+        measure_by_group,
+        measure_gaps,
+        ratio_interval,
+    )
+    from fairdash.metrics.group.rates import (
+        demographic_parity_difference,
+        demographic_parity_ratio,
+        equal_opportunity_difference,
+        equal_opportunity_ratio,
+        equalized_odds_difference,
+        equalized_odds_ratio,
+        expected_violations,
+        measure_difference,
+        measure_ratio,
+    )
+    from fairdash.metrics.group.weights import (
+        Correlation,
+        effective_rows,
+        ratio_by_subgroup,
+        ratio_correlation,
+        ratio_quantiles,
+        top_rows,
+        traits,
+    )
+    from fairdash.metrics.group.words import (
+        INTERVAL_KINDS,
+        MEASURE_NAMES,
+        MEASURE_QUESTIONS,
+        MEASURE_SYMBOLS,
+        best_off,
+        better_when,
+    )
+    from fairdash.metrics.individual.certificates import (
+        DIFCertificate,
+        LossRatio,
+        dif_certificate,
+        free_sensitivity,
+        loss_ratio,
+    )
+    from fairdash.metrics.individual.counterfactual import (
+        ctf_score,
+        flip_columns,
+        prediction_consistency,
+        recall_gaps,
+    )
+    from fairdash.metrics.individual.directions import (
+        comparable_directions,
+        explore,
+        group_directions,
+        ignore_columns,
+        pair_tables,
+    )
+    from fairdash.metrics.individual.fair_metric import FairMetric, fair_distance
+    from fairdash.metrics.individual.worst_case import (
+        FreeRange,
+        output_distance,
+        worst_case,
+    )
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)

@@ -10,6 +10,11 @@ Colours are tokens that Streamlit swaps for the reader's theme; ``resolve`` swap
 for files.
 """
 
+from fairdash._lazy import load
+
+load("plotly")
+
+
 from fairdash.plots._drift import plot_drift, plot_gap_changes
 from fairdash.plots._front import METRICS, drawn_models, plot_front
 from fairdash.plots._grid import plot_grid

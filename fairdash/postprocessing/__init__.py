@@ -5,58 +5,51 @@ probability of a positive decision as a function of the score. Scores are margin
 2p - 1 in [-1, 1], or probabilities with ``score_type="probability"``.
 """
 
-from fairdash.postprocessing.base import Report
-from fairdash.postprocessing.baselines import (
-    HardtThreshold,
-    RejectOption,
-    ShiftInference,
-)
-from fairdash.postprocessing.choice import GAMMAS, RampChoice, choose_ramp
-from fairdash.postprocessing.comparison import (
-    BEFORE,
-    COVARIANCE,
-    CROSSED,
-    RAMP,
-    FittedBaselines,
-    LocalComparison,
-    LocalCorrections,
-    trade_off_table,
-)
-from fairdash.postprocessing.covariance import NO_SUBGROUP, CovarianceRamp
-from fairdash.postprocessing.inputs import (
-    CROSS,
-    ScoreType,
-    as_margins,
-    cross,
-    fill_missing,
-    guess_score_type,
-    read_margins,
-)
-from fairdash.postprocessing.kernels import (
-    SortedScores,
-    covariance_threshold,
-    ramp_threshold,
-)
-from fairdash.postprocessing.outcome import (
-    changed_decisions,
-    expected_local_di,
-    expected_outcome,
-    widest_changes,
-)
-from fairdash.postprocessing.ramp import (
-    Impossibility,
-    RampPreview,
-    RampThreshold,
-    excess_risk_bound,
-    group_shares,
-    impossibility_bound,
-)
-from fairdash.postprocessing.rows import (
-    ScoredRows,
-    SplitScores,
-    TableScores,
-    score_columns,
-)
-from fairdash.postprocessing.rules import Rule, Thresholds, apply_thresholds
-from fairdash.postprocessing.table_scores import scores_with_outcomes, split_scores
-from fairdash.postprocessing.target_rate import by_outcome, most_accurate_rate
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.postprocessing.base import Report
+    from fairdash.postprocessing.baselines import HardtThreshold, RejectOption
+    from fairdash.postprocessing.choice import GAMMAS, RampChoice, choose_ramp
+    from fairdash.postprocessing.comparison import (
+        COVARIANCE,
+        RAMP,
+        FittedBaselines,
+        LocalComparison,
+        LocalCorrections,
+        trade_off_table,
+    )
+    from fairdash.postprocessing.covariance import NO_SUBGROUP, CovarianceRamp
+    from fairdash.postprocessing.inputs import (
+        CROSS,
+        ScoreType,
+        as_margins,
+        cross,
+        fill_missing,
+        guess_score_type,
+        read_margins,
+    )
+    from fairdash.postprocessing.kernels import covariance_threshold, ramp_threshold
+    from fairdash.postprocessing.outcome import (
+        expected_local_di,
+        expected_outcome,
+        widest_changes,
+    )
+    from fairdash.postprocessing.ramp import (
+        RampPreview,
+        RampThreshold,
+        excess_risk_bound,
+        impossibility_bound,
+    )
+    from fairdash.postprocessing.rows import (
+        ScoredRows,
+        SplitScores,
+        TableScores,
+        score_columns,
+    )
+    from fairdash.postprocessing.rules import Rule, Thresholds, apply_thresholds
+    from fairdash.postprocessing.table_scores import scores_with_outcomes, split_scores
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)

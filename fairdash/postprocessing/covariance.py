@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from fairdash._validation import (
+    check_lengths,
     check_non_negative,
     check_one_of,
     check_positive,
@@ -242,5 +242,5 @@ class CovarianceRamp(BaseEstimator):
 def _labels(subgroups: ArrayLike, like: Any) -> "pd.Series[Any]":
     """Return the names of the subgroups of all rows, missing ones missing."""
     column = pd.Series(np.asarray(subgroups, dtype=object))
-    check_consistent_length(like, column)
+    check_lengths(like, column)
     return value_labels(column)

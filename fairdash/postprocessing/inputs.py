@@ -7,10 +7,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
 
 from fairdash._validation import (
+    as_column,
     as_written,
+    check_lengths,
     check_non_negative,
     check_one_of,
     encode_groups,
@@ -183,8 +184,8 @@ def known_codes(
     column: str = "sensitive_features",
 ) -> NDArray[np.int64]:
     """Return the place of every row's group among ``names``."""
-    values = pd.Series(column_or_1d(sensitive_features))
-    check_consistent_length(like, values)
+    values = pd.Series(as_column(sensitive_features))
+    check_lengths(like, values)
     levels, uniques = pd.factorize(values, use_na_sentinel=True)
     labels = [value_label(value) for value in uniques]
     unknown = [label for label in labels if label not in names]
@@ -205,7 +206,7 @@ def known_codes(
 def binary_labels(y: ArrayLike, like: Any) -> NDArray[np.int8]:
     """Return outcomes as 0/1."""
     labels = binary_vector("y", y)
-    check_consistent_length(like, labels)
+    check_lengths(like, labels)
     return labels
 
 
@@ -222,9 +223,9 @@ def cross(*columns: ArrayLike) -> NDArray[Any]:
     """
     if not columns:
         raise ValueError("`cross` needs at least one column.")
-    check_consistent_length(*columns)
+    check_lengths(*columns)
     parts = [
-        pd.Series(column_or_1d(column)).map(value_label, na_action="ignore")
+        pd.Series(as_column(column)).map(value_label, na_action="ignore")
         for column in columns
     ]
     levels = pd.DataFrame(dict(enumerate(parts))).dropna().drop_duplicates()

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
 
 from fairdash._validation import (
+    as_column,
+    check_lengths,
     check_non_negative,
     check_one_of,
     check_positive,
@@ -97,7 +98,7 @@ def group_shares(in_group: ArrayLike, subgroups: ArrayLike) -> NDArray[np.float6
     """
     codes, _ = pd.factorize(pd.Series(subgroups), use_na_sentinel=False)
     members = np.asarray(in_group, dtype=np.float64)
-    check_consistent_length(codes, members)
+    check_lengths(codes, members)
     shares: NDArray[np.float64] = np.bincount(codes, members) / np.bincount(codes)
     return shares[codes]
 
@@ -138,8 +139,8 @@ def impossibility_bound(
     machine learning models, proposition 2. NeurIPS.
     """
     margins = as_margins(group_probability, "probability")
-    decisions = column_or_1d(y_pred).astype(np.float64)
-    check_consistent_length(margins, decisions)
+    decisions = as_column(y_pred).astype(np.float64)
+    check_lengths(margins, decisions)
     if not np.isin(decisions, (0, 1)).all():
         raise ValueError("`y_pred` must hold 0 and 1 only: the bound is for decisions.")
     probability = (margins + 1) / 2

@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from fairdash._record import InvalidError, Record
 from fairdash._validation import parsed, value_label
 from fairdash.postprocessing.inputs import (
     CROSS,
@@ -37,7 +37,7 @@ _RANGES = {
 _READ = ("fairdash thresholds 1", FORMAT)  # the first had neither range nor rates
 
 
-class Rule(BaseModel):
+class Rule(Record):
     """Decision rule of one group.
 
     Attributes
@@ -49,20 +49,18 @@ class Rule(BaseModel):
         Probability of a positive decision at each knot, not falling.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    score: tuple[float, ...]
+    probability: tuple[float, ...]
 
-    score: tuple[float, ...] = Field(min_length=1)
-    probability: tuple[float, ...] = Field(min_length=1)
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def _check(self) -> None:
+        if not self.score:
+            raise ValueError("`score` must have at least one knot.")
         if len(self.score) != len(self.probability):
             raise ValueError("`score` and `probability` must be of the same length.")
         if np.any(np.diff(self.score) < 0) or np.any(np.diff(self.probability) < 0):
             raise ValueError("`score` and `probability` must not fall.")
         if self.probability[0] < 0 or self.probability[-1] > 1:
             raise ValueError("`probability` must lie in [0, 1].")
-        return self
 
     @classmethod
     def ramp(cls, start: float, width: float) -> "Rule":
@@ -175,10 +173,10 @@ class Thresholds:
             raise ValueError(f"The thresholds must have the format {FORMAT!r}.")
         try:
             checked = _Document.model_validate(document)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            raise ValueError(f"Thresholds, {where}: {first['msg']}.") from error
+        except InvalidError as error:
+            where = ".".join(map(str, error.problems[0].place))
+            message = error.problems[0].message.removesuffix(".")
+            raise ValueError(f"Thresholds, {where}: {message}.") from error
         return cls(
             {
                 name: Rule(score=group.score, probability=group.probability)
@@ -216,17 +214,24 @@ class Thresholds:
 
 
 class _Group(Rule):
-    expected_rate: float | None = Field(default=None, ge=0, le=1)
+    expected_rate: float | None = None
+
+    def _check(self) -> None:
+        super()._check()
+        if self.expected_rate is not None and not 0 <= self.expected_rate <= 1:
+            raise ValueError("`expected_rate` must lie in [0, 1].")
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
+class _Document(Record):
     format: str
     method: str
     score_type: ScoreType
     score_range: tuple[float, float] | None = None
-    groups: dict[str, _Group] = Field(min_length=1)
+    groups: dict[str, _Group]
+
+    def _check(self) -> None:
+        if not self.groups:
+            raise ValueError("`groups` is empty; give at least one.")
 
 
 def draw(h: Array, random_state: int | np.random.Generator) -> NDArray[np.int64]:

@@ -1,12 +1,16 @@
 """What is taken away of a run: a report, and what reproduces it elsewhere."""
 
+from fairdash._lazy import load
+
+load("jinja2")
+
+
 from fairdash.reports._blocks import Words
 from fairdash.reports._facts import portable_spec
 from fairdash.reports._report import (
     SECTION_TITLES,
     SECTIONS,
     SMALLEST_GROUP,
-    Report,
     report,
     score_report,
 )

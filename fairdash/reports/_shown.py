@@ -1,5 +1,6 @@
 """An audit, a report or a figure as the cell of a notebook shows it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -32,13 +33,20 @@ class Shown:
         )
 
 
-def show(found: Audit | Report | Picture, section: str | None = None) -> Shown:
+def show(
+    found: Audit | Report | Picture,
+    section: str | None = None,
+    *,
+    facts: Sequence[str] = (),
+) -> Shown:
     """Show an audit, a report or a figure in a notebook, as pages do.
 
     Parameters
     ----------
     section : str, optional
         Of a report, one of `fairdash.reports.SECTIONS`; by default all.
+    facts : sequence of str
+        Lines under the title of an audit, such as which rows were excluded.
 
     Returns
     -------
@@ -64,7 +72,7 @@ def show(found: Audit | Report | Picture, section: str | None = None) -> Shown:
         return Shown(to_html(found.headline, [], sections, ""))
     if isinstance(found, Audit):
         sections = [Section("audit", "Every measure by group", _blocks(found))]
-        return Shown(to_html("Audit", [found.rows], sections, ""))
+        return Shown(to_html("Audit", [found.rows, *facts], sections, ""))
     sections = [one for one in found.sections if section in (None, one.name)]
     if not sections:
         raise ValueError(f"The report has no section {section!r}.")

@@ -1,5 +1,10 @@
 """What survives: data sets, runs, trials and artifacts."""
 
+from fairdash._lazy import load
+
+load("sqlalchemy")
+
+
 from fairdash.store._artifacts import Artifact
 from fairdash.store._database import Claim, StoreError, Unreachable, trouble
 from fairdash.store._expiry import expire, keep_days

@@ -432,7 +432,7 @@ def server(address: sa.URL) -> sa.Engine:
         )
     except ImportError as error:
         raise ValueError(
-            'Postgres needs its driver: `pip install "fairdash[postgres]"`.'
+            'Postgres needs its driver: `pip install "fairdash[cluster]"`.'
         ) from error
 
 

@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar
 
 import pandas as pd
 import sqlalchemy as sa
-from pydantic import ValidationError
 
 from fairdash.box import Watch
 from fairdash.datasets import (
@@ -266,7 +265,7 @@ class TableStore:
                 Subgroups.model_validate(known["subgroups"]),
                 int(known["version"]),
             )
-        except (FileNotFoundError, json.JSONDecodeError, KeyError, ValidationError):
+        except (FileNotFoundError, KeyError, ValueError):
             return None
 
     def keep_draft(self, key: str, draft: Draft) -> None:

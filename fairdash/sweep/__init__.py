@@ -1,79 +1,70 @@
 """Grids of settings into stacks of models into rows of metrics."""
 
-from fairdash.sweep._candidates import (
-    THRESHOLDS,
-    Candidate,
-    Part,
-    Thresholds,
-    candidate_table,
-)
-from fairdash.sweep._certified import CertifiedChoice, choose_certified
-from fairdash.sweep._front import (
-    decides,
-    hypervolume,
-    is_gain,
-    knee,
-    pareto_front,
-    select,
-    within,
-)
-from fairdash.sweep._grids import (
-    PAPER,
-    PUBLISHED,
-    QUICK,
-    SCALINGS,
-    SEARCHED_RATES,
-    GridAxes,
-    Published,
-    as_published,
-    grid_spec,
-    published_for,
-    shared_params,
-    spaced,
-    swept_methods,
-)
-from fairdash.sweep._plan import (
-    ENCODED_ALIKE,
-    FOLD,
-    INITIALISATION,
-    RESULTS_VERSION,
-    Stack,
-    Trial,
-    expand,
-    makespan,
-    plan,
-    trial_key,
-    work,
-)
-from fairdash.sweep._result import AXES, PARITY, Judge, SweepResult
-from fairdash.sweep._script import python_script
-from fairdash.sweep._seeds import (
-    mean_over_seeds,
-    param_columns,
-    rank_agreement,
-    variance_components,
-)
-from fairdash.sweep._spec import (
-    BASELINE,
-    TAU,
-    WEIGHT,
-    DataSource,
-    MethodGrid,
-    Point,
-    Scalar,
-    SweepSpec,
-    model_label,
-    position_of,
-    unsupported_methods,
-    value_at,
-)
-from fairdash.sweep._train import (
-    TrialResult,
-    decisions,
-    load_dataset,
-    run_sweep,
-    score,
-    source_file,
-    summarise_ratio,
-    train_stack,
-)
+from typing import TYPE_CHECKING
+
+from fairdash._lazy import lazy
+
+if TYPE_CHECKING:
+    from fairdash.sweep._candidates import (
+        THRESHOLDS,
+        Candidate,
+        Part,
+        Thresholds,
+        candidate_table,
+    )
+    from fairdash.sweep._certified import CertifiedChoice, choose_certified
+    from fairdash.sweep._front import decides, pareto_front, select
+    from fairdash.sweep._grids import (
+        PAPER,
+        QUICK,
+        SCALINGS,
+        GridAxes,
+        Published,
+        as_published,
+        grid_spec,
+        published_for,
+        shared_params,
+        spaced,
+        swept_methods,
+    )
+    from fairdash.sweep._plan import (
+        ENCODED_ALIKE,
+        FOLD,
+        INITIALISATION,
+        RESULTS_VERSION,
+        Stack,
+        Trial,
+        expand,
+        makespan,
+        plan,
+        trial_key,
+        work,
+    )
+    from fairdash.sweep._result import AXES, PARITY, Judge, SweepResult
+    from fairdash.sweep._script import python_script
+    from fairdash.sweep._seeds import mean_over_seeds, rank_agreement
+    from fairdash.sweep._spec import (
+        BASELINE,
+        TAU,
+        WEIGHT,
+        DataSource,
+        MethodGrid,
+        Point,
+        Scalar,
+        SweepSpec,
+        model_label,
+        position_of,
+        unsupported_methods,
+        value_at,
+    )
+    from fairdash.sweep._train import (
+        TrialResult,
+        decisions,
+        run_sweep,
+        score,
+        source_file,
+        summarise_ratio,
+        train_stack,
+    )
+else:
+    __getattr__, __dir__ = lazy(__name__, __file__)

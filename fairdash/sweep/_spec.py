@@ -5,7 +5,7 @@ from bisect import bisect
 from collections.abc import Mapping, Sequence
 from math import floor
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ from pydantic import (
 )
 
 from fairdash._validation import (
-    Count,
     brief,
     check_one_of,
     check_whole,
@@ -35,6 +34,7 @@ from fairdash.methods import CATALOG, Effort, Param
 BASELINE = "unconstrained"
 WEIGHT, TAU = "fairness_weight", "tau"
 Scalar = int | float | str
+RowCount = Annotated[int, Field(ge=1, le=10**12, strict=True)]
 Point = dict[str, Scalar]
 # planes of earlier versions: one network approximated all settings of a method
 REMOVED = {"adversarial_plane": "adversarial", "road_plane": "road"}
@@ -231,7 +231,7 @@ class SweepSpec(_Frozen):
     subgroups: Subgroups = Field(default_factory=_described)
     scaling: Literal["standard", "minmax"] = "standard"
     di_limit: float = Field(default=0.05, ge=0.0, le=1.0)
-    train_rows: Count | None = None
+    train_rows: RowCount | None = None
     cross_validate: bool | None = None
 
     @model_validator(mode="before")

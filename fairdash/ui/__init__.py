@@ -1,20 +1,12 @@
 """The only Streamlit code of the package: parts of pages, and a folder a page."""
 
+from fairdash._lazy import load
+
+load("streamlit")
+
+
 from fairdash._escaping import plain
-from fairdash._wording import (
-    UNDEFINED,
-    Kpi,
-    ago,
-    change,
-    count,
-    duration,
-    interval,
-    number,
-    percent,
-    plural,
-    points,
-    time_left,
-)
+from fairdash._wording import count, number, plural
 from fairdash.ui.widgets.blocks import (
     context,
     controls,
@@ -30,7 +22,7 @@ from fairdash.ui.widgets.blocks import (
     table_download,
     verdict,
 )
-from fairdash.ui.widgets.frame import exists, open_page, page, stop_empty
+from fairdash.ui.widgets.frame import open_page, page, stop_empty
 from fairdash.ui.widgets.pick_measure import (
     FOUR_FIFTHS_RULE,
     ask_measure,

@@ -22,6 +22,7 @@ from typing import Any
 import streamlit as st
 from pydantic import BaseModel
 
+from fairdash._record import Record
 from fairdash.datasets import Subgroups
 from fairdash.sweep import THRESHOLDS, MethodGrid
 
@@ -390,8 +391,8 @@ def _number(kind: type[int] | type[float]) -> Callable[[tuple[str, ...]], Any]:
     return read
 
 
-def _model(kind: type[BaseModel]) -> Callable[[tuple[str, ...]], Any]:
-    def read(values: tuple[str, ...]) -> BaseModel | None:
+def _model(kind: type[BaseModel | Record]) -> Callable[[tuple[str, ...]], Any]:
+    def read(values: tuple[str, ...]) -> BaseModel | Record | None:
         try:
             return kind.model_validate_json(values[-1])
         except ValueError:
@@ -403,7 +404,7 @@ def _model(kind: type[BaseModel]) -> Callable[[tuple[str, ...]], Any]:
 def _write(value: Any) -> str | list[str]:
     if isinstance(value, tuple):
         return list(value)
-    if isinstance(value, BaseModel):
+    if isinstance(value, BaseModel | Record):
         return value.model_dump_json(exclude_defaults=True)
     if isinstance(value, bool):
         return str(int(value))

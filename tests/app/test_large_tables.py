@@ -13,7 +13,8 @@ from fairdash.datasets import (
     left_out_reasons,
     prepare,
 )
-from fairdash.results import expected_cost, usual_seconds
+from fairdash.results import expected_cost
+from fairdash.results.training import usual_seconds
 from fairdash.sweep import QUICK, MethodGrid, grid_spec
 from fairdash.ui import start_training
 from fairdash.ui.data import computed

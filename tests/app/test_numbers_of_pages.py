@@ -13,7 +13,7 @@ from reading import drawn, numbers, sent, words
 from recompute import add_table, exported, figures_of, train
 from sklearn.metrics import balanced_accuracy_score
 
-from fairdash import ui
+from fairdash import _wording, ui
 from fairdash.datasets import training_rows
 from fairdash.results import known_models, opened_on
 
@@ -54,8 +54,8 @@ def test_train_shows_one_set_of_numbers(visit, inline, train_once, kind, n_group
     assert shown["Accuracy"] == f"{accuracy:.1%}"
     assert (shown["DI"], shown["Worst-1-DI"]) == (f"{gap:.3f}", f"{worst:.3f}")
     chips = {m.label: m.delta for m in page.metric}
-    assert chips["DI"] == ui.change(gap - before[1])
-    assert chips["Worst-1-DI"] == ui.change(worst - before[2])
+    assert chips["DI"] == _wording.change(gap - before[1])
+    assert chips["Worst-1-DI"] == _wording.change(worst - before[2])
     # the violation after rounding of demographic parity is DI, of the same rows
     panels = [t for t in drawn(page, 1)["data"] if t["xaxis"] == "x2"]
     for mark in panels:
@@ -109,7 +109,7 @@ def test_a_sweep_shows_one_set_of_numbers(visit, inline, train_once, n_groups):
         assert values["Accuracy"]["value"] == f"{accuracy:.1%}"
         assert values["DI"]["value"] == f"{gap:.3f}"
         assert values["Worst-1-DI"]["value"] == f"{worst:.3f}"
-        assert values["DI"]["delta"] == ui.change(gap - test["Unconstrained"][1])
+        assert values["DI"]["delta"] == _wording.change(gap - test["Unconstrained"][1])
         limit = at[setting["label"]][1] <= 0.05, gap <= 0.05
         words_of = {(True, True): "yes", (True, False): "not on test"}
         words_of |= {(False, True): "only on test", (False, False): "no"}
@@ -225,7 +225,7 @@ def test_noisy_groups_say_one_radius_and_one_violation(
         ("On noisy groups", "noisy"),
         ("Exact certificate", "ball"),
     ):
-        assert shown[card] == ui.change(row[kind_of])
+        assert shown[card] == _wording.change(row[kind_of])
     known, _ = models_of(data, run)
     mine = exported(data, known[label], known[label].seeds)
     for other in table["label"]:  # on the same rows: those of the chosen model's seeds

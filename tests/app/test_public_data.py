@@ -4,7 +4,6 @@ import http.server
 import threading
 from dataclasses import replace
 
-import pooch
 import pytest
 from reading import labels, numbers, words
 
@@ -30,7 +29,7 @@ def blocks(block):
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """The folder in which the original files are looked for."""
-    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / project)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / "fairdash"
 
 

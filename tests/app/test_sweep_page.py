@@ -16,15 +16,10 @@ from fairdash.audits import guarantee, offered, search_for_guarantee
 from fairdash.datasets import PUBLIC, Subgroups, split
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
-from fairdash.results import StoredSweep, known_models, sweep_grid
-from fairdash.sweep import (
-    SweepSpec,
-    expand,
-    mean_over_seeds,
-    model_label,
-    pareto_front,
-    within,
-)
+from fairdash.results import StoredSweep, known_models
+from fairdash.results.sweeps import sweep_grid
+from fairdash.sweep import SweepSpec, expand, mean_over_seeds, model_label, pareto_front
+from fairdash.sweep._front import within
 from fairdash.ui.sweep.live import _all_inside
 
 QUICK = {"n_epochs": 3, "batch_size": 128}

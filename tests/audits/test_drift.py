@@ -11,14 +11,9 @@ from scipy.stats import ttest_1samp
 from toys import ROLES, people
 
 from fairdash._wording import percent
-from fairdash.audits import (
-    DRIFT_MEASURES,
-    drift,
-    drift_over_seeds,
-    drift_tables,
-    exported,
-)
-from fairdash.audits.drift import study
+from fairdash.audits import DRIFT_MEASURES, drift, drift_over_seeds, exported
+from fairdash.audits.drifts import study
+from fairdash.audits.drifts.tables import drift_tables
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
     INTERVAL_KINDS,

@@ -10,15 +10,11 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import binom, ks_2samp
 
-from fairdash.audits import (
-    DriftTable,
-    GapCells,
-    column_shifts,
-    gap_changes,
-    gap_drivers,
-    table_points,
-    unseen_rows,
-)
+from fairdash.audits import gap_changes
+from fairdash.audits.drifts.gaps import GapCells, gap_drivers
+from fairdash.audits.drifts.points import table_points
+from fairdash.audits.drifts.shifts import column_shifts, unseen_rows
+from fairdash.audits.drifts.tables import DriftTable
 from fairdash.metrics import newcombe_interval
 
 SUBGROUPS = ("young", "middle", "old")

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from fairdash.audits import Condition, as_subgroups, find_subgroups
+from fairdash.audits import as_subgroups, find_subgroups
+from fairdash.audits.subgroups.counts import Condition
 from fairdash.datasets import SAMPLES, Subgroups, load_sample
 from fairdash.metrics import measure_by_group
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from fairdash.audits import (
-    Condition,
     certified_model,
     find_subgroups,
     guarantee,
@@ -19,6 +18,7 @@ from fairdash.audits import (
     search_model,
 )
 from fairdash.audits.subgroups import facts
+from fairdash.audits.subgroups.counts import Condition
 from fairdash.datasets import split
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.metrics import Speech

@@ -162,7 +162,9 @@ def test_the_shell_exports_a_model_and_scores_a_file(store, train, tmp_path):
     def call(*arguments):
         return CliRunner().invoke(app, list(map(str, arguments)))
 
-    said = call("export", run, "--model", "Logistic", "--seed", 1, "--out", out)
+    said = call(
+        "model", "export", run, "--model", "Logistic", "--seed", 1, "--out", out
+    )
     assert said.exit_code == 0, said.output
     assert "Logistic, seed 1" in said.output
     with ZipFile(out) as archive:  # for people
@@ -170,7 +172,9 @@ def test_the_shell_exports_a_model_and_scores_a_file(store, train, tmp_path):
     assert card.startswith("---\nlibrary_name: fairdash")
     assert "name: Logistic" in card
     rows = tmp_path / "rows.parquet"
-    said = call("export", run, "--model", "Logistic", "--seed", 1, "--out", rows)
+    said = call(
+        "model", "export", run, "--model", "Logistic", "--seed", 1, "--out", rows
+    )
     assert said.exit_code == 0, said.output
     rows = pd.read_parquet(rows)
     dataset = store.dataset(store.run(run).dataset_id)
@@ -184,19 +188,21 @@ def test_the_shell_exports_a_model_and_scores_a_file(store, train, tmp_path):
         assert (rows.index[rows["part"] == part] == np.sort(where)).all()
     right = (rows["decision"] == rows["outcome"])[rows["part"] == "test"].mean()
     assert right == pytest.approx(trial.row["test_accuracy"])
-    said = call("predict", out, table, "--out", tmp_path / "scored.csv")
+    said = call("model", "predict", out, table, "--out", tmp_path / "scored.csv")
     assert said.exit_code == 0, said.output
     scored = pd.read_csv(tmp_path / "scored.csv")["score"]
     wanted = fairdash.load(out).predict_proba(read_table(table))[:, 1]
     np.testing.assert_allclose(scored, wanted, atol=1e-12)
     onnx = tmp_path / "model.onnx"
-    said = call("export", run, "--model", "Logistic", "--seed", 1, "--out", onnx)
+    said = call(
+        "model", "export", run, "--model", "Logistic", "--seed", 1, "--out", onnx
+    )
     assert said.exit_code == 0, said.output
     np.testing.assert_allclose(
         fairdash.load(onnx).predict_proba(read_table(table))[:, 1], wanted, atol=1e-6
     )
     assert exported(store, run).facts["method"] == "logistic"
     for wrong in (("--model", "ROAD"), ("--seed", 7)):
-        refused = call("export", run, *wrong, "--out", out)
+        refused = call("model", "export", run, *wrong, "--out", out)
         assert refused.exit_code == 2
         assert "Logistic" in refused.output

@@ -15,7 +15,7 @@ import pytest
 from conftest import free_port, is_healthy, wait_until
 from driving import SECONDS, open_window, upload
 
-from fairdash.jobs import engine_lives
+from fairdash.jobs._engine import engine_lives
 
 pytestmark = pytest.mark.browser
 COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]

@@ -10,7 +10,7 @@ N = 1000
 
 
 def call(*arguments):
-    return CliRunner().invoke(app, ["apply", *map(str, arguments)])
+    return CliRunner().invoke(app, ["model", "apply", *map(str, arguments)])
 
 
 @pytest.fixture

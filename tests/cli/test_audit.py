@@ -15,7 +15,7 @@ from fairdash.sweep import MethodGrid, SweepSpec
 
 
 def call(*arguments):
-    return CliRunner().invoke(app, ["audit", *map(str, arguments)])
+    return CliRunner().invoke(app, ["model", "flips", *map(str, arguments)])
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_model_of_which_scores_alone_were_kept_is_refused(store, run, monkeypa
 
 def test_all_rows_are_audited_after_training_what_is_missing(store, run, tmp_path):
     out = tmp_path / "gaps.csv"
-    asked = ["cross-validate", run, "--inline", "--measure", "accuracy", "--out", out]
+    asked = ["model", "folds", run, "--inline", "--measure", "accuracy", "--out", out]
     done = CliRunner().invoke(app, list(map(str, asked)))
     assert done.exit_code == 0, done.output
     assert done.stdout.count("all rows, cross-validated") == 2
@@ -117,5 +117,5 @@ def test_all_rows_are_audited_after_training_what_is_missing(store, run, tmp_pat
     again = CliRunner().invoke(app, list(map(str, asked)))
     assert again.exit_code == 0
     assert store.runs()[0].id == folds.id  # nothing is trained twice
-    refused = CliRunner().invoke(app, ["cross-validate", run, "--measure", "magic"])
+    refused = CliRunner().invoke(app, ["model", "folds", run, "--measure", "magic"])
     assert refused.exit_code == 2

@@ -1,4 +1,6 @@
-"""`fairdash audit-scores`: a file of scores on the command line."""
+"""`fairdash audit`: a table with decisions or scores on the command line."""
+
+import json
 
 import numpy as np
 import pandas as pd
@@ -30,11 +32,15 @@ def file(tmp_path):
 
 
 def call(file, *arguments):
-    return CliRunner().invoke(app, ["audit-scores", str(file), *arguments])
+    return CliRunner().invoke(app, ["audit", str(file), *arguments])
+
+
+def gaps_of(out):
+    return pd.DataFrame(json.loads(out.read_text())["gaps"]).set_index("measure")
 
 
 def test_it_prints_who_is_behind_and_writes_the_gaps(file, tmp_path):
-    out = tmp_path / "gaps.csv"
+    out = tmp_path / "audit.json"
     done = call(
         file, "--score", "decile", "--threshold", "6", "--outcome", "repaid=yes",
         "--group", "group=g0,g2", "--subgroup", "region", "--out", str(out),
@@ -48,8 +54,7 @@ def test_it_prints_who_is_behind_and_writes_the_gaps(file, tmp_path):
     frame = frame[frame["group"] != "g1"]
     picked = frame["decile"] >= 6
     rates = picked.groupby(frame["group"]).mean()
-    gaps = pd.read_csv(out).set_index("measure")
-    gap = gaps.loc["selection_rate"]
+    gap = gaps_of(out).loc["selection_rate"]
     assert gap["difference"] == pytest.approx(-abs(rates["g0"] - rates["g2"]))
     assert gap["group"] == rates.idxmin()
     assert f"{rates.idxmin()} are predicted repaid=yes" in done.output
@@ -95,6 +100,38 @@ def test_nothing_is_dropped_unsaid_and_rows_are_those_of_the_file(file, asked, w
     assert words in done.stderr
 
 
+def test_decisions_need_no_outcome_and_excluded_rows_have_reasons(file, tmp_path):
+    frame = pd.read_csv(file)
+    frame.loc[[3, 6], "repaid"] = None
+    frame.loc[[6, 7, 8], "group"] = None
+    frame.to_csv(file, index=False)
+    left = frame.dropna(subset=["repaid", "group"])
+    left = left[left["group"] != "g1"]
+    other = (frame.dropna(subset=["repaid", "group"])["group"] == "g1").sum()
+    reasons = {"no value in repaid": 2, "no value in group": 2, "another group": other}
+    out, page = tmp_path / "audit.json", tmp_path / "audit.html"
+    done = call(
+        file, "--decision", "repaid=yes", "--group", "group=g0,g2", "--weight", "w",
+        "--out", str(out), "--report", str(page),
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    written = json.loads(out.read_text())
+    assert written["rows"] == len(left)
+    assert {e["reason"]: e["rows"] for e in written["excluded"]} == reasons
+    rates = {
+        g: np.average(part["repaid"] == "yes", weights=part["w"])
+        for g, part in left.groupby("group")
+    }
+    gap = gaps_of(out).loc["selection_rate", "difference"]
+    assert abs(gap) == pytest.approx(abs(rates["g0"] - rates["g2"]))
+    for text in (done.output, page.read_text()):
+        for reason, n in reasons.items():
+            assert f"{n:,} with {reason}" in text
+    refused = call(file, "--group", "group")
+    assert refused.exit_code == 2
+    assert "--decision" in refused.stderr
+
+
 def test_a_model_file_scores_the_rows(tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
@@ -104,14 +141,14 @@ def test_a_model_file_scores_the_rows(tmp_path):
     model.write_bytes(pipeline_as_onnx())
     p = pipeline().predict_proba(frame[["age", "skill", "branch", "origin"]])
     for outcome, of_class in (("yes", 1), ("no", 0)):
-        out = tmp_path / "gaps.csv"
+        out = tmp_path / "audit.json"
         done = call(
             file, "--model", str(model), "--outcome", f"hired={outcome}",
             "--group", "origin", "--out", str(out),
         )  # fmt: skip
         assert done.exit_code == 0, done.output
         rates = pd.Series(p[:, of_class] > 0.5).groupby(frame["origin"]).mean()
-        gap = pd.read_csv(out).set_index("measure").loc["selection_rate"]
+        gap = gaps_of(out).loc["selection_rate"]
         assert abs(gap["difference"]) == pytest.approx(rates.max() - rates.min())
     model.write_bytes(b"nothing")
     for refused, why in (

@@ -141,7 +141,15 @@ def test_a_sample_is_counted_and_certifies(frame, file, tmp_path):
     sample = pd.DataFrame({"own": true, "guess": simulate_noise(true, 0.1)})
     sample.to_csv(tmp_path / "sample.csv", index=False)
     counts = tmp_path / "counts.csv"
-    asked = ["noise", tmp_path / "sample.csv", "--true", "own", "--recorded", "guess"]
+    asked = [
+        "data",
+        "noise",
+        tmp_path / "sample.csv",
+        "--true",
+        "own",
+        "--recorded",
+        "guess",
+    ]
     done = CliRunner().invoke(app, [*map(str, asked), "--out", str(counts)])
     assert done.exit_code == 0, done.output
     known = estimate_noise(sample["own"], sample["guess"])

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from fairdash import __version__
 from fairdash.cli import app
 from fairdash.datasets import PUBLIC
-from fairdash.jobs import engine_lives
+from fairdash.jobs._engine import engine_lives
 from fairdash.store import open_store
 
 COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]
@@ -61,9 +61,8 @@ def test_run_trains_prints_and_writes_all_rows(home, config, folder):
     store.close()
 
 
-@pytest.mark.parametrize("command", ["run", "sweep"])
-def test_a_subsample_can_be_trained_on(home, config, folder, command):
-    done = call(command, config, "--inline", "--train-rows", 100)
+def test_a_subsample_can_be_trained_on(home, config, folder):
+    done = call("run", config, "--inline", "--train-rows", 100)
     assert done.exit_code == 0, done.output
     store = open_store()
     (record,) = store.runs()
@@ -71,7 +70,7 @@ def test_a_subsample_can_be_trained_on(home, config, folder, command):
     trials = store.snapshot(record.id).trials
     assert {store.artifact(trial.key).train_rows() for trial in trials} == {100}
     store.close()
-    few = call(command, config, "--inline", "--train-rows", 2)
+    few = call("run", config, "--inline", "--train-rows", 2)
     assert few.exit_code == 2
     assert "`train_rows` must be at least 4" in few.stderr
     assert one_line(few.stderr)
@@ -84,7 +83,7 @@ def test_what_is_left_open_is_as_in_the_paper_on_a_public_table(home, folder, co
     short = {"method": "unconstrained", "params": {"n_epochs": 1}}
     content = {"data": {"path": "law.csv", "roles": roles}, "methods": [short]}
     (folder / "law.yaml").write_text(yaml.safe_dump(content))
-    done = call(command, folder / "law.yaml", "--inline", "--published")
+    done = call("run", folder / "law.yaml", "--inline", "--published")
     assert done.exit_code == 0, done.output
     with closing(open_store()) as store:
         (record,) = store.runs()
@@ -100,7 +99,7 @@ def test_a_table_without_published_settings_is_refused(home, config):
     assert done.exit_code == 2
     assert "No paper gives settings for unconstrained, road" in done.stderr
     assert one_line(done.stderr)
-    both = call("sweep", "--resume", "nothing", "--published")
+    both = call("run", "--resume", "nothing", "--published")
     assert both.exit_code == 2
     assert "--published" in both.stderr
 
@@ -308,23 +307,13 @@ def test_the_app_is_served_to_others_only_with_a_login_or_knowingly(home):
 
 def test_a_sweep_writes_parquet_and_resumes_by_its_id(engine, config, folder):
     rows = folder / "rows.parquet"
-    done = call("sweep", config, "--out", rows)
+    done = call("run", config, "--out", rows)
     assert done.exit_code == 0, done.output
     first = pd.read_parquet(rows)
     run = re.search(r"run (\w+): finished", done.stdout).group(1)
-    again = call("sweep", "--resume", run, "--out", rows)
+    again = call("run", "--resume", run, "--out", rows)
     assert again.exit_code == 0, again.output
     pd.testing.assert_frame_equal(pd.read_parquet(rows), first)
-
-
-def test_run_and_sweep_give_the_same_rows(home, config, folder):
-    tables = []
-    for command in ("run", "sweep"):
-        out = folder / f"{command}.csv"
-        done = call(command, config, "--inline", "--out", out)
-        assert done.exit_code == 0, done.output
-        tables.append(pd.read_csv(out))
-    pd.testing.assert_frame_equal(*tables)
 
 
 def test_a_file_that_is_neither_csv_nor_parquet_is_refused_before_training(
@@ -339,6 +328,6 @@ def test_a_file_that_is_neither_csv_nor_parquet_is_refused_before_training(
 def test_a_sweep_needs_a_file_or_a_run_that_exists(home, config):
     both = [config, "--inline", "--scheduler", "tcp://nowhere:1"]
     for arguments in ([], [config, "--resume", "x"], ["--resume", "nothing"], both):
-        done = call("sweep", *arguments)
+        done = call("run", *arguments)
         assert done.exit_code == 2
         assert one_line(done.stderr)

@@ -1,4 +1,4 @@
-"""`fairdash drift`: the models of a run on a table they never saw."""
+"""`fairdash model drift`: the models of a run on a table they never saw."""
 
 import pandas as pd
 import pytest
@@ -17,7 +17,7 @@ BRANCH = Subgroups(columns=("branch",), min_size=20)
 
 
 def call(*arguments):
-    return CliRunner().invoke(app, ["drift", *map(str, arguments)])
+    return CliRunner().invoke(app, ["model", "drift", *map(str, arguments)])
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`fairdash scores`: a later file of scores on the command line."""
+"""`fairdash data scores`: a later file of scores on the command line."""
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ def file(tmp_path):
 
 
 def call(*arguments):
-    return CliRunner().invoke(app, ["scores", *map(str, arguments)])
+    return CliRunner().invoke(app, ["data", "scores", *map(str, arguments)])
 
 
 def test_scores_are_added_listed_and_removed(data, file):

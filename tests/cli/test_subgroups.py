@@ -1,4 +1,4 @@
-"""`fairdash subgroups`: what a search finds of a run's models."""
+"""`fairdash model subgroups`: what a search finds of a run's models."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from fairdash.sweep import MethodGrid, SweepSpec
 
 
 def call(*arguments):
-    return CliRunner().invoke(app, ["subgroups", *map(str, arguments)])
+    return CliRunner().invoke(app, ["model", "subgroups", *map(str, arguments)])
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`fairdash thresholds`: learned from scores of a file, applied by `fairdash apply`."""
+"""`fairdash thresholds` learns from scores, `fairdash model apply` applies."""
 
 import numpy as np
 import pandas as pd
@@ -90,7 +90,7 @@ def test_covariance_control_is_learned_and_applied_in_the_shell(file, table, tmp
     )
     assert Thresholds.from_json(out.read_text()) == control.thresholds()
     columns = ["--score", "p_repaid", "--group", "age", "--group", "sex"]
-    done = call("apply", out, file, *columns, "--out", decided)
+    done = call("model", "apply", out, file, *columns, "--out", decided)
     assert done.exit_code == 0, done.output
     h = control.predict_proba(
         table["p_repaid"], sensitive_features=table["sex"], subgroups=table["age"]
@@ -104,7 +104,7 @@ def test_decisions_alone_are_corrected_at_random(file, table, tmp_path):
     done = call("thresholds", file, *given, "--gamma", 0.1, "--out", out)
     assert done.exit_code == 0, done.output
     columns = ["--score", "hard", "--group", "sex", "--out", decided]
-    assert call("apply", out, file, *columns).exit_code == 0
+    assert call("model", "apply", out, file, *columns).exit_code == 0
     rates = pd.read_csv(decided).groupby("sex")["h"].mean()
     before = table.groupby("sex")["hard"].mean()
     assert np.ptp(before) > 0.2

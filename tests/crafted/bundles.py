@@ -12,7 +12,8 @@ import numpy as np
 from toys import people
 
 from fairdash.datasets import Cut, Remedy, Roles, ScoreColumn, Subgroups
-from fairdash.jobs import keep_data, pack_runs, queue, run_open
+from fairdash.jobs import pack_runs, queue, run_open
+from fairdash.jobs._work import keep_data
 from fairdash.store import Store
 from fairdash.sweep import SweepSpec, expand
 

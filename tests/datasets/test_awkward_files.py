@@ -17,7 +17,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from fairdash.datasets import read_table, sniff_table
+from fairdash.datasets import read_table
+from fairdash.datasets.reading.read import sniff_table
 
 AB = {"a": [1, 3], "b": [2, 4]}
 XY = {"a": ["x", "y"], "b": [1, 2]}

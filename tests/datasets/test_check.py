@@ -7,9 +7,8 @@ from fairdash.datasets import (
     apply_remedy,
     check_table,
     make_dataset,
-    rank_proxies,
 )
-from fairdash.datasets.checks.leakage import encodes_group
+from fairdash.datasets.checks.leakage import encodes_group, rank_proxies
 
 COLUMNS = [
     "severity",

@@ -10,11 +10,11 @@ from fairdash.datasets import (
     check_table,
     encode,
     guess_roles,
-    infer_kind,
     load_table,
     make_dataset,
     split,
 )
+from fairdash.datasets._columns import infer_kind
 
 
 @pytest.fixture

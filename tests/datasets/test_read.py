@@ -6,7 +6,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from fairdash.datasets import TableFormat, read_table
-from fairdash.datasets.reading.read import unique_names
+from fairdash.datasets.reading.rows import unique_names
 
 TABLE = pd.DataFrame(
     {"age": [31, 45, 52], "sex": ["f", "m", None], "score": [0.5, np.nan, 2.25]}

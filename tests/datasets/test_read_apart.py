@@ -9,9 +9,9 @@ from fairdash.datasets import (
     load_table,
     read_apart,
     sniff_apart,
-    sniff_table,
 )
-from fairdash.datasets.reading.read import convert_table
+from fairdash.datasets.reading.convert import convert_table
+from fairdash.datasets.reading.read import sniff_table
 
 CSV = b"age;note\n" + b"".join(b"%d;a %d,5\n" % (i, i) for i in range(3000))
 

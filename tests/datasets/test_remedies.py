@@ -10,7 +10,6 @@ from fairdash.datasets import (
     Subgroups,
     applied_remedies,
     apply_remedy,
-    as_kind,
     check_table,
     column_facts,
     column_table,
@@ -22,6 +21,7 @@ from fairdash.datasets import (
     prepare,
     undo_remedy,
 )
+from fairdash.datasets._columns import as_kind
 
 
 def prepared(frame, roles, **remedy):

@@ -46,7 +46,7 @@ def test_columns_are_named_once_each():
 )
 def test_contradictory_roles_raise(changes, message):
     with pytest.raises(ValueError, match=message):
-        Roles(**{**BASE, **changes})
+        Roles.model_validate({**BASE, **changes})
 
 
 @pytest.mark.parametrize("field", ["min_level_rows", "max_levels"])

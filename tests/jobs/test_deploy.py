@@ -72,16 +72,18 @@ def test_all_services_share_home_and_certificates(services):
     assert "8501/ready" in services["app"]["healthcheck"]["test"][-1]
     root = typer.main.get_command(app)
     _, name, *options = services["app"]["command"]
-    context = root.commands[name].make_context(name, options)
+    context = root.get_command(None, name).make_context(name, options)
     assert context.params["address"] == "0.0.0.0"
 
 
 def test_the_worker_is_asked_for_as_the_shell_knows_it(services):
     shell, flag, line = services["worker"]["command"]
     assert (shell, flag) == ("sh", "-c")
-    program, name, *options = shlex.split(line.replace("$$(hostname -i)", "10.0.0.6"))
-    assert program == "fairdash"
-    command = typer.main.get_command(app).commands[name]
+    program, room, name, *options = shlex.split(
+        line.replace("$$(hostname -i)", "10.0.0.6")
+    )
+    assert (program, room) == ("fairdash", "cluster")
+    command = typer.main.get_command(app).get_command(None, room).commands[name]
     params = command.make_context(name, options).params
     address = services["app"]["environment"]["FAIRDASH_SCHEDULER"]
     assert (params["address"], params["host"]) == (address, "10.0.0.6")

@@ -20,15 +20,8 @@ import pytest
 from conftest import end_runs, wait_until, wait_until_no_engine
 from toys import people_csv, specification
 
-from fairdash.jobs import (
-    _waits,
-    attach,
-    cancel,
-    engine_lives,
-    ensure_engine,
-    submit,
-    why_waits,
-)
+from fairdash.jobs import _waits, attach, cancel, ensure_engine, submit, why_waits
+from fairdash.jobs._engine import engine_lives
 from fairdash.jobs._workers import POLITE
 from fairdash.jobs.host import PRELOADED
 from fairdash.store import open_store

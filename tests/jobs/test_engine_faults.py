@@ -12,15 +12,9 @@ import pytest
 from conftest import end_runs, free_port, wait_until, wait_until_no_engine
 from toys import ROLES, Question, people_csv, specification
 
-from fairdash.jobs import (
-    _engine,
-    _serve,
-    attach,
-    engine_lives,
-    engine_waits_for,
-    ensure_engine,
-    queue,
-)
+from fairdash.jobs import _engine, _serve, attach, ensure_engine, queue
+from fairdash.jobs._engine import engine_lives
+from fairdash.jobs._waits import engine_waits_for
 from fairdash.jobs._work import end
 from fairdash.store import open_store
 

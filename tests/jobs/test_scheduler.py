@@ -22,14 +22,14 @@ from typer.testing import CliRunner
 from fairdash.cli import app
 from fairdash.jobs import (
     attach,
-    engine_lives,
-    engine_waits_for,
     ensure_engine,
     queue,
     serve_worker,
     submit,
     use_scheduler,
 )
+from fairdash.jobs._engine import engine_lives
+from fairdash.jobs._waits import engine_waits_for
 from fairdash.jobs._workers import scheduler_answers
 from fairdash.store import open_store
 from fairdash.sweep import run_sweep
@@ -83,7 +83,7 @@ def scheduler(address):
 
 @pytest.fixture
 def worker(address, scheduler):
-    process = start(*COMMAND, "worker", address, "--workers", "2")
+    process = start(*COMMAND, "cluster", "worker", address, "--workers", "2")
     yield process
     stop(process)
 
@@ -211,7 +211,7 @@ def test_workers_elsewhere_need_certificates_and_outlive_their_scheduler(
         ends.callback(lambda: stop(scheduler[0]))
         with monkeypatch.context() as there:
             there.setenv("FAIRDASH_HOME", str(elsewhere))
-            work = start(*COMMAND, "worker", address, "--workers", "1")
+            work = start(*COMMAND, "cluster", "worker", address, "--workers", "1")
         ends.callback(stop, work)
         wait_until(lambda: answers(address))
         assert not answers(address.replace("tls", "tcp"))

@@ -8,11 +8,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from fairdash.methods import (
-    LogisticCV,
-    NearestNeighbours,
-    RandomForest,
-)
+from fairdash.methods.classical.linear import LogisticCV
+from fairdash.methods.classical.plain import NearestNeighbours, RandomForest
 
 
 @pytest.fixture(scope="module")

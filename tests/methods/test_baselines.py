@@ -6,13 +6,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.methods import (
-    CovarianceConstraint,
-    HardtLogistic,
-    Logistic,
-    Reductions,
-    Reweighing,
-)
+from fairdash.methods.classical.linear import CovarianceConstraint, Logistic, Reweighing
+from fairdash.methods.classical.reductions import HardtLogistic, Reductions
 
 
 @pytest.fixture(scope="module")

@@ -17,13 +17,17 @@ from fairdash.methods import (
     ROAD,
     AdversarialDebiasing,
     FairLogLoss,
-    Logistic,
     NoisyGroupsDRO,
-    Reductions,
-    RobustFairCORELS,
     SenSeI,
     Unconstrained,
 )
+from fairdash.methods.classical.linear import (
+    Logistic,
+)
+from fairdash.methods.classical.reductions import (
+    Reductions,
+)
+from fairdash.methods.classical.rule_list import RobustFairCORELS
 from fairdash.methods.params import hidden_layers
 
 FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}

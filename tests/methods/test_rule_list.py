@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from fairdash.audits.models import rule_words
 from fairdash.datasets import Roles, encode, make_dataset
-from fairdash.methods import RobustFairCORELS
-from fairdash.methods.classical.rule_list import possible_conditions
+from fairdash.methods.classical.rule_list import RobustFairCORELS, possible_conditions
 
 
 def small_table(seed, n=60, n_groups=2):

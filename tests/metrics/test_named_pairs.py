@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fairdash
-from fairdash.audits.drift.gaps import GapCells, gap_changes
+from fairdash.audits.drifts.gaps import GapCells, gap_changes
 from fairdash.metrics import LocalMeasure, for_all_pairs, measure_gaps
 
 DRAWS = 300

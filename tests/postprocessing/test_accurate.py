@@ -3,7 +3,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from fairdash.postprocessing import by_outcome, most_accurate_rate, target_rate
+from fairdash.postprocessing import target_rate
+from fairdash.postprocessing.target_rate import by_outcome, most_accurate_rate
 
 
 def every_bend(margins, codes, y, weight, gamma):

@@ -4,9 +4,7 @@ import pytest
 
 from fairdash.metrics import local_di
 from fairdash.postprocessing import (
-    BEFORE,
     COVARIANCE,
-    CROSSED,
     RAMP,
     CovarianceRamp,
     FittedBaselines,
@@ -19,6 +17,7 @@ from fairdash.postprocessing import (
     expected_local_di,
     expected_outcome,
 )
+from fairdash.postprocessing.comparison import BEFORE, CROSSED
 
 N = 3000
 

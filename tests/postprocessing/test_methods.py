@@ -8,13 +8,13 @@ from fairdash.postprocessing import (
     HardtThreshold,
     RampThreshold,
     RejectOption,
-    ShiftInference,
     Thresholds,
-    changed_decisions,
     cross,
     expected_outcome,
     widest_changes,
 )
+from fairdash.postprocessing.baselines import ShiftInference
+from fairdash.postprocessing.outcome import changed_decisions
 
 METHODS = [RampThreshold(), HardtThreshold(), RejectOption(), ShiftInference()]
 

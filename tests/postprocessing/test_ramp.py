@@ -8,11 +8,11 @@ from fairdash.postprocessing import (
     RampPreview,
     RampThreshold,
     ScoredRows,
-    SortedScores,
     Thresholds,
     choose_ramp,
     expected_outcome,
 )
+from fairdash.postprocessing.kernels import SortedScores
 from fairdash.postprocessing.rows import deal
 
 

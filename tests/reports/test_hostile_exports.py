@@ -208,9 +208,9 @@ def test_what_the_shell_writes_of_a_run_is_text(home, run, file, tmp_path):
     out = tmp_path / "out.csv"
     call(home, "certify", run, "--level", "0.1", "--out", out)
     assert_no_formula(out.read_text())
-    call(home, "drift", run, file, "--out", out)
+    call(home, "model", "drift", run, file, "--out", out)
     assert_no_formula(out.read_text())
-    call(home, "export", run, "--out", out)
+    call(home, "model", "export", run, "--out", out)
     assert_no_formula(out.read_text())
 
 
@@ -228,13 +228,17 @@ def test_what_the_shell_writes_of_a_file_is_text(file, tmp_path):
     shell("thresholds", file, *asked, "--outcome", "paid=yes", "--out", rules)
     assert set(json.loads(rules.read_text()))
     assert EVIL in rules.read_text()
-    shell("apply", rules, file, *asked, "--out", out)
+    shell("model", "apply", rules, file, *asked, "--out", out)
     assert len(assert_no_formula(out.read_text())) == 1501
     page = tmp_path / "page.html"
-    kinds = ["--out", out, "--report", page, "--subgroup", COLUMNS["branch"]]
-    shell("audit-scores", file, *asked, "--outcome", "paid=yes", *kinds)
-    assert_no_formula(out.read_text())
+    numbers = tmp_path / "audit.json"
+    kinds = ["--out", numbers, "--report", page, "--subgroup", COLUMNS["branch"]]
+    shell("audit", file, *asked, "--outcome", "paid=yes", *kinds)
+    groups = {one["group"] for one in json.loads(numbers.read_text())["by_group"]}
+    assert any(EVIL in group for group in groups)
     assert_page_is_text(page.read_text())
     counts = tmp_path / "counts.tsv"
-    shell("noise", file, "--true", "team", "--recorded", "team", "--out", counts)
+    shell(
+        "data", "noise", file, "--true", "team", "--recorded", "team", "--out", counts
+    )
     assert_no_formula(counts.read_text(), "\t")

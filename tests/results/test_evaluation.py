@@ -8,13 +8,12 @@ from fairdash.datasets import Subgroups, split
 from fairdash.metrics import compare, evaluate, noise_floor, value_table
 from fairdash.results import (
     StoredSweep,
-    chance_worst,
     every_measure,
     local_by_measure,
     metrics_by_setting,
-    paired_changes,
     settings,
 )
+from fairdash.results.evaluation import chance_worst, paired_changes
 from fairdash.sweep import MethodGrid, model_label
 from fairdash.ui import start_training
 

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from fairdash.methods import CATALOG
-from fairdash.results import Setting, told_apart
+from fairdash.results import Setting
+from fairdash.results.models import told_apart
 
 
 def road(effort, **params):

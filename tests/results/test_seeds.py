@@ -3,7 +3,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fairdash.results import Setting, between_seeds, one_of_seeds
+from fairdash.results import Setting, one_of_seeds
+from fairdash.results.evaluation import between_seeds
 from fairdash.results.models import Trained
 
 METRICS = ("test_accuracy", "test_demographic_parity_difference", "test_worst_1_di")

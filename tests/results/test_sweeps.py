@@ -29,9 +29,9 @@ from fairdash.results import (
     nearest_limits,
     opened_on,
     run_table,
-    sweep_grid,
 )
 from fairdash.results.models import trials_of
+from fairdash.results.sweeps import sweep_grid
 from fairdash.store import open_store
 from fairdash.sweep import (
     PARITY,

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.metrics import Correlation, Finding, Speech, traits
-from fairdash.results import TopRows, weights_verdict
+from fairdash.results import weights_verdict
 from fairdash.results.choices import verdict_words
 from fairdash.results.outcomes import Outcome
+from fairdash.results.weighting import TopRows
 
 SHARES = st.integers(-400, 400).map(lambda n: n / 1000)
 CHANGES = st.tuples(SHARES, SHARES, SHARES).map(sorted)

@@ -12,8 +12,9 @@ from alembic.migration import MigrationContext
 from toys import ROLES, Question, people_csv, specification
 
 from fairdash.cli import _run
-from fairdash.jobs import _serve, attach, engine_waits_for, queue, run_open
+from fairdash.jobs import _serve, attach, queue, run_open
 from fairdash.jobs._engine import take
+from fairdash.jobs._waits import engine_waits_for
 from fairdash.store import StoreError, _database, open_store
 from fairdash.store._database import METADATA
 

@@ -11,8 +11,9 @@ from toys import people_csv
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.jobs import attach, engine_lives, ensure_engine, finished_file
+from fairdash.jobs import attach, ensure_engine, finished_file
 from fairdash.jobs import unpack_runs as unpack
+from fairdash.jobs._engine import engine_lives
 from fairdash.store import StoreError, open_store
 
 NOBODY = 65534

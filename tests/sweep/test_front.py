@@ -4,18 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.sweep import (
-    hypervolume,
-    is_gain,
-    knee,
-    mean_over_seeds,
-    param_columns,
-    pareto_front,
-    rank_agreement,
-    select,
-    variance_components,
-    within,
-)
+from fairdash.sweep import mean_over_seeds, pareto_front, rank_agreement, select
+from fairdash.sweep._front import hypervolume, is_gain, knee, within
+from fairdash.sweep._seeds import param_columns, variance_components
 
 GAP, ACCURACY = AXES = ("test_worst_1_di", "test_accuracy")
 PARITY = "test_demographic_parity_difference"

@@ -6,7 +6,6 @@ import pytest
 from fairdash.datasets import PUBLIC, SAMPLES, fetch, split
 from fairdash.methods import CATALOG
 from fairdash.sweep import (
-    PUBLISHED,
     QUICK,
     DataSource,
     MethodGrid,
@@ -16,6 +15,7 @@ from fairdash.sweep import (
     grid_spec,
     published_for,
 )
+from fairdash.sweep._grids import PUBLISHED
 
 ORIGINALS = Path(os.environ.get("FAIRDASH_DATA", "/nowhere")) / "raw"
 

@@ -6,15 +6,8 @@ from toys import people_csv, specification
 from fairdash.datasets import Subgroups, encode, split, training_rows
 from fairdash.methods import CATALOG, Network
 from fairdash.metrics import evaluate
-from fairdash.sweep import (
-    SweepSpec,
-    expand,
-    load_dataset,
-    plan,
-    run_sweep,
-    score,
-    train_stack,
-)
+from fairdash.sweep import SweepSpec, expand, plan, run_sweep, score, train_stack
+from fairdash.sweep._train import load_dataset
 
 
 @pytest.fixture

@@ -24,10 +24,10 @@ from fairdash.sweep import (
     MethodGrid,
     SweepSpec,
     expand,
-    load_dataset,
     python_script,
     run_sweep,
 )
+from fairdash.sweep._train import load_dataset
 
 MINIMAL = """
 data:

@@ -11,14 +11,14 @@ def drawn(script):
 
 def test_a_chip_is_coloured_only_if_the_change_is_certain():
     def script():
-        from fairdash import ui
+        from fairdash import _wording, ui
 
         ui.kpi_row(
             [
-                ui.Kpi("A", "0.144", "0.092–0.199", delta="−0.076", good=True),
-                ui.Kpi("B", "0.144", delta="+0.076", good=False),
-                ui.Kpi("C", "65.1%", delta="−1.9 pt"),
-                ui.Kpi("D", "6,167", "85.5% of the file"),
+                _wording.Kpi("A", "0.144", "0.092–0.199", delta="−0.076", good=True),
+                _wording.Kpi("B", "0.144", delta="+0.076", good=False),
+                _wording.Kpi("C", "65.1%", delta="−1.9 pt"),
+                _wording.Kpi("D", "6,167", "85.5% of the file"),
             ]
         )
 

@@ -6,21 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash._wording import amount, four_fifths, group_label, size
-from fairdash.ui import (
+from fairdash._wording import (
     UNDEFINED,
     ago,
+    amount,
     change,
-    count,
     duration,
+    four_fifths,
+    group_label,
     interval,
-    number,
     percent,
-    plain,
-    plural,
     points,
+    size,
     time_left,
 )
+from fairdash.ui import count, number, plain, plural
 
 NOW = 1_800_000_000.0
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
-from sklearn.utils import check_consistent_length
 
 from fairdash._validation import (
+    check_lengths,
     check_non_negative,
     check_one_of,
     check_whole,
@@ -331,7 +331,7 @@ def _values(
     if y_true is None and measure != "selection_rate":
         raise ValueError(f"`y_true` is needed for {measure!r}.")
     outcome = decided if y_true is None else binary_vector("y_true", y_true)
-    check_consistent_length(decided, outcome)
+    check_lengths(decided, outcome)
     y, d = outcome.astype(np.float64), decided.astype(np.float64)
     rate = RATES[measure]
     return rate.about(y, d), rate.counted(y, d).astype(np.int64)

@@ -16,9 +16,10 @@ from typing import Any, BinaryIO
 import pandas as pd
 
 from fairdash import box
+from fairdash.datasets.reading.convert import TableFile, convert_table
 from fairdash.datasets.reading.format import ENCODINGS, TableFormat
 from fairdash.datasets.reading.parquet import load_table
-from fairdash.datasets.reading.read import TableFile, convert_table, sniff_table
+from fairdash.datasets.reading.read import sniff_table
 from fairdash.datasets.reading.source import (
     MOST_NESTED,
     MOST_UNPACKED,

@@ -13,13 +13,19 @@ from pyarrow import compute
 from pyarrow import csv as arrow_csv
 
 from fairdash.datasets.reading.format import TableFormat, parse
+from fairdash.datasets.reading.rows import (
+    FALSE,
+    LONG_WHOLE,
+    MISSING,
+    TRUE,
+    WHOLE,
+    ZERO_FIRST,
+    csv_rows,
+    open_text,
+    recorded,
+    unreadable,
+)
 from fairdash.datasets.reading.source import Scratch, Source, check_cell
-
-MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL"]
-TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
-WHOLE = 18  # digits that always fit 64 bits
-# names, not numbers: 007, 0x1F, and whole numbers that a float would round
-ZERO_FIRST, LONG_WHOLE = "^0[0-9xX]", "^[+-]?[0-9]{19,}$"
 
 CellKind = Literal["empty", "bool", "int", "float", "text"]
 WIDER: dict[CellKind, tuple[CellKind, ...]] = {
@@ -206,7 +212,7 @@ class CsvText:
                 self.form = replace(form, encoding="utf-8")
             self.header, self._offset = self._read_header()
         except (csv.Error, UnicodeError) as error:
-            raise _unreadable(source.name, error) from error
+            raise unreadable(source.name, error) from error
         if not form.header:
             self.header = [f"column {i + 1}" for i in range(len(self.header))]
 
@@ -239,7 +245,7 @@ class CsvText:
             except pa.ArrowInvalid as error:
                 self._find_ragged()
                 reason = "its cells and quotes do not fit together"
-                raise _unreadable(self.source.name, reason) from error
+                raise unreadable(self.source.name, reason) from error
         if last is not None and len(last):
             self._check_end(last.column(last.num_columns - 1)[-1].as_py() or "")
 
@@ -257,11 +263,11 @@ class CsvText:
         marked = self.source.head(len(BOM_UTF8)) == BOM_UTF8  # whatever was chosen
         offset = len(BOM_UTF8) * marked
         lines: list[str] = []
-        with _open_text(self.source, self.form) as text:
+        with open_text(self.source, self.form) as text:
             offset += sum(
                 len(next(text, "").encode()) for _ in range(self.form.skipped)
             )
-            for cells in parse(_recorded(text, lines), self.form):
+            for cells in parse(recorded(text, lines), self.form):
                 read = sum(len(line.encode()) for line in lines)
                 if cells:
                     names = [cell.strip() for cell in cells]
@@ -273,10 +279,10 @@ class CsvText:
     def _find_ragged(self) -> None:
         """Raise where a row has another number of cells than the header."""
         try:
-            for _ in _rows(self.source, self.form):
+            for _ in csv_rows(self.source, self.form):
                 pass
         except (csv.Error, UnicodeError) as error:
-            raise _unreadable(self.source.name, error) from error
+            raise unreadable(self.source.name, error) from error
 
     def _check_end(self, cell: str) -> None:
         """Raise when the quote of the last cell is never closed."""
@@ -290,39 +296,13 @@ class CsvText:
         else:
             is_open = tail.endswith(quote + cell.replace(quote, 2 * quote))
         if is_open:
-            raise _unreadable(self.source.name, "its last quote is never closed")
-
-
-def _rows(source: Source, form: TableFormat) -> Iterator[list[str]]:
-    """Yield rows neither blank nor comments; ValueError unless as wide as the first."""
-    with _open_text(source, form) as text:
-        for _ in range(form.skipped):
-            next(text, "")
-        lines: list[str] = []
-        line = form.skipped
-        width, number = 0, -form.header
-        for cells in parse(_recorded(text, lines), form):
-            line += len(lines)
-            lines.clear()
-            if not cells:
-                continue
-            width = width or len(cells)
-            if len(cells) == width:
-                number += 1
-                yield cells
-            elif not (form.comments and cells[0].startswith("#")):
-                first = "header" if form.header else "first row"
-                raise ValueError(
-                    f"{source.name}: row {number + 1} (line {line}) has {len(cells)} "
-                    f"cells but the {first} has {width}; quote cells that hold the "
-                    f"delimiter {form.delimiter!r}, or fix the row."
-                )
+            raise unreadable(self.source.name, "its last quote is never closed")
 
 
 def _write_plain(source: Source, form: TableFormat, out: BinaryIO) -> Source:
     """Copy a file without comments and without spaces around delimiters."""
     text = io.TextIOWrapper(out, encoding="utf-8", newline="")
-    csv.writer(text, lineterminator="\n").writerows(_rows(source, form))
+    csv.writer(text, lineterminator="\n").writerows(csv_rows(source, form))
     text.detach()
     return replace(source, content=out)
 
@@ -330,27 +310,8 @@ def _write_plain(source: Source, form: TableFormat, out: BinaryIO) -> Source:
 def _recode(source: Source, form: TableFormat, out: BinaryIO) -> Source:
     """Copy a file into UTF-8."""
     copy = io.TextIOWrapper(out, encoding="utf-8", newline="")
-    with _open_text(source, form) as text:
+    with open_text(source, form) as text:
         while block := text.read(CHARACTERS):
             copy.write(block)
     copy.detach()
     return replace(source, content=out)
-
-
-def _open_text(source: Source, form: TableFormat) -> io.TextIOWrapper:
-    """Return the text of a file; a byte order mark is no part of it, nor need be."""
-    encoding = "utf-8-sig" if form.encoding == "utf-8" else form.encoding
-    return io.TextIOWrapper(source.open(), encoding, newline="")
-
-
-def _recorded(text: Iterator[str], lines: list[str]) -> Iterator[str]:
-    """Yield lines, and keep them in ``lines`` for who wants to know what was read."""
-    for line in text:
-        lines.append(line)
-        yield line
-
-
-def _unreadable(name: str, reason: object) -> ValueError:
-    return ValueError(
-        f"{name} is not a readable CSV file ({reason}); save it again as CSV in UTF-8."
-    )

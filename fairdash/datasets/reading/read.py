@@ -1,30 +1,17 @@
 """Read a file of any kind into a table, or say what is wrong with it."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
 from hashlib import file_digest, sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
-from typing import Any, BinaryIO, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import BinaryIO, NamedTuple
 
 import pandas as pd
-import pyarrow as pa
 
-from fairdash.datasets.reading.csv_text import CsvText, Sink, read_cells
+from fairdash._lazy import is_installed, load
 from fairdash.datasets.reading.format import TableFormat, sniff
-from fairdash.datasets.reading.parquet import ParquetRows, ParquetSink, load_table
-from fairdash.datasets.reading.records import ExcelSheet, JsonRecords, Records
-from fairdash.datasets.reading.source import (
-    MOST_CELLS,
-    MOST_RECORD_CELLS,
-    Scratch,
-    Source,
-    check_columns,
-    check_rows,
-    unpack,
-)
+from fairdash.datasets.reading.plain import read_plain
+from fairdash.datasets.reading.source import Scratch, as_source, temporary, unpack
 
 
 class Reading(NamedTuple):
@@ -95,6 +82,8 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a CSV, Excel, JSON or Parquet file, plain or in gzip or ZIP.
 
+    Without PyArrow, of the extra "app", it reads CSV files only.
+
     The kind of file is told from its content. Of a CSV file the delimiter (comma,
     semicolon, tab, bar, or spaces where every row has as many cells), the encoding
     (UTF-8, UTF-16, else Windows-1252), the decimal and the thousands mark, comment
@@ -134,49 +123,16 @@ def read_table(
         different columns of one name; or if it is not the table of ``digest``.
     """
     if digest is not None:
-        called = _source(source, name, None).name
+        called = as_source(source, name, None).name
         sheet, table_format = check_reading(digest, source, table_format, called)
+    if not is_installed("pyarrow"):
+        return read_plain(as_source(source, name, sheet), table_format)
+    convert_table = load("fairdash.datasets.reading.convert").convert_table
+    load_table = load("fairdash.datasets.reading.parquet").load_table
     with TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         convert_table(source, path, name=name, sheet=sheet, table_format=table_format)
         return load_table(path, compact=compact)
-
-
-@dataclass(frozen=True)
-class TableFile:
-    """A table written as Parquet.
-
-    ``table_format`` says how the original file was read.
-    """
-
-    table_format: TableFormat
-    n_rows: int
-    n_columns: int
-
-
-def convert_table(
-    source: str | Path | bytes | BinaryIO,
-    path: Path | BinaryIO,
-    *,
-    name: str | None = None,
-    sheet: str | None = None,
-    table_format: TableFormat | None = None,
-    scratch: Scratch | None = None,
-) -> TableFile:
-    """Write a file of any kind as Parquet, with a few batches of rows in memory.
-
-    `load_table` then gives what `read_table` gives.
-
-    ``scratch`` returns new files for what is unpacked, by default temporary ones. Other
-    arguments and errors are those of `read_table`.
-    """
-    with (
-        ExitStack() as files,
-        open(path, "wb") if isinstance(path, Path) else nullcontext(path) as file,
-        ParquetSink(file) as sink,
-    ):
-        scratch = scratch or _temporary(files)
-        return _read(_source(source, name, sheet), table_format, sink, scratch)
 
 
 def sniff_table(
@@ -191,117 +147,5 @@ def sniff_table(
     Raises ValueError if it is empty or of a kind that holds no table that can be read.
     """
     with ExitStack() as files:
-        scratch = scratch or _temporary(files)
-        return sniff(unpack(_source(source, name, sheet), scratch))
-
-
-def _temporary(files: ExitStack) -> Scratch:
-    return lambda: files.enter_context(TemporaryFile())
-
-
-def _source(
-    source: str | Path | bytes | BinaryIO, name: str | None, sheet: str | None
-) -> Source:
-    if isinstance(source, str | Path):
-        return Source(Path(source), name or Path(source).name, sheet)
-    return Source(source, name or "The file", sheet)
-
-
-def _read(
-    original: Source, table_format: TableFormat | None, sink: Sink, scratch: Scratch
-) -> TableFile:
-    file = unpack(original, scratch)
-    form = table_format or sniff(file)
-    if file.sheet is not None and form.kind != "excel":
-        message = f"{original.name} has no sheets or files to choose from"
-        raise ValueError(f"{message}; do not give `sheet`.")
-    rows, form = _open(file, form, scratch)
-    check_columns(original.name, rows.header)
-    most = MOST_RECORD_CELLS if isinstance(rows, Records) else MOST_CELLS
-    names = unique_names(rows.header)
-    copies = Copies(rows.header, original.name)
-
-    def batches() -> Iterator[Any]:
-        n_rows = 0
-        for batch in rows.batches():
-            n_rows += len(batch)
-            check_rows(original.name, n_rows, len(names), most)
-            yield copies.compare(batch)
-
-    if isinstance(rows, ParquetRows):
-        n_rows = _copy(batches, names, sink)
-    else:
-        n_rows = read_cells(batches, names, form, sink)
-    if not n_rows:
-        message = f"{original.name} has a header but no rows; add rows of data."
-        raise ValueError(message)
-    copies.check()
-    return TableFile(form, n_rows, len(names))
-
-
-def _open(
-    file: Source, form: TableFormat, scratch: Scratch
-) -> tuple[CsvText | ExcelSheet | JsonRecords | ParquetRows, TableFormat]:
-    match form.kind:
-        case "parquet":
-            return ParquetRows(file), form
-        case "excel":
-            sheet = ExcelSheet(file)
-            return sheet, replace(form, sheet=sheet.sheet)
-        case "json":
-            return JsonRecords(file, form.encoding), form
-    return CsvText(file, form, scratch), form
-
-
-def _copy(batches: Callable[[], Iterator[Any]], names: list[str], sink: Sink) -> int:
-    n_rows = 0
-    for batch in batches():
-        if not n_rows:
-            sink.begin(pa.schema(list(zip(names, batch.schema.types, strict=True))))
-        n_rows += len(batch)
-        sink.write(batch.rename_columns(names))
-    return n_rows
-
-
-def unique_names(header: list[str]) -> list[str]:
-    """Return a name for every column: ``Unnamed: 0``, ``age``, ``age.1``."""
-    names: dict[str, None] = {}
-    taken, copies = set(header), Counter[str]()
-    for position, name in enumerate(header):
-        name = unique = name or f"Unnamed: {position}"
-        while unique in names or (copies[name] and unique in taken):
-            copies[name] += 1
-            unique = f"{name}.{copies[name]}"
-        names[unique] = None
-    return list(names)
-
-
-class Copies:
-    """Columns of one name, which must hold the same values."""
-
-    def __init__(self, header: list[str], file: str) -> None:
-        self._header, self._file = header, file
-        first: dict[str, int] = {}
-        for position, name in enumerate(header):
-            first.setdefault(name, position)
-        self._pairs = [
-            (first[name], position)
-            for position, name in enumerate(header)
-            if name and first[name] < position
-        ]
-        self._different: set[tuple[int, int]] = set()
-
-    def compare(self, batch: Any) -> Any:
-        """Look at the next rows and return them."""
-        for one, two in self._pairs:
-            if not batch.column(one).equals(batch.column(two)):
-                self._different.add((one, two))
-        return batch
-
-    def check(self) -> None:
-        """Raise ValueError when two columns of one name were different."""
-        for one, two in sorted(self._different):
-            raise ValueError(
-                f"{self._file} has two different columns named {self._header[one]!r}, "
-                f"at positions {one + 1} and {two + 1}; rename one of them."
-            )
+        scratch = scratch or temporary(files)
+        return sniff(unpack(as_source(source, name, sheet), scratch))

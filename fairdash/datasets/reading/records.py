@@ -14,7 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from fairdash.datasets.reading.csv_text import MISSING
+from fairdash._lazy import load
+from fairdash.datasets.reading.rows import MISSING
 from fairdash.datasets.reading.source import (
     MOST_CELLS,
     MOST_RECORD_CELLS,
@@ -84,7 +85,7 @@ class ExcelSheet(Records):
             yield (*row[:width], *[None] * (width - len(row)))
 
     def _filled_rows(self) -> Iterator[tuple[Any, ...]]:
-        from openpyxl import load_workbook  # only workbooks need it
+        load_workbook = load("openpyxl").load_workbook  # only workbooks need it
 
         name = self.source.name
         with self.source.open() as file, warnings.catch_warnings():

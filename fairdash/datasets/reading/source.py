@@ -14,8 +14,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
 from typing import IO, Any, BinaryIO
 
 MOST_COLUMNS = 2_000  # each takes a page milliseconds from all sessions
@@ -328,3 +330,17 @@ def _copy(file: IO[bytes] | gzip.GzipFile, out: BinaryIO, source: Source) -> Non
         check_unpacked(source.name, written, source.size)
         out.write(block)
     out.flush()
+
+
+def temporary(files: ExitStack) -> Scratch:
+    """Return what makes files that are gone with a stack of contexts."""
+    return lambda: files.enter_context(TemporaryFile())
+
+
+def as_source(
+    source: str | Path | bytes | BinaryIO, name: str | None, sheet: str | None
+) -> Source:
+    """Return a file as a source, by the name that messages call it."""
+    if isinstance(source, str | Path):
+        return Source(Path(source), name or Path(source).name, sheet)
+    return Source(source, name or "The file", sheet)

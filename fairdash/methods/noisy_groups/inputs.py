@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import column_or_1d
 
-from fairdash._validation import encode_groups, value_label
+from fairdash._validation import check_lengths, encode_groups, value_label
 
 Float = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -155,6 +155,6 @@ def decided_rows(
 ) -> tuple[Labels, Labels, NDArray[np.generic], Labels]:
     """Return outcomes, decisions, names of groups and each row's group."""
     outcome, decision = binary_rows("y", y), binary_rows("y_pred", y_pred)
-    check_consistent_length(outcome, decision)
+    check_lengths(outcome, decision)
     names, codes = encode_groups(noisy_groups, outcome, at_least=1)
     return outcome, decision, names, codes

@@ -5,10 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
-from sklearn.utils import check_consistent_length
 
-from fairdash._validation import check_whole
+from fairdash._lazy import special
+from fairdash._validation import check_lengths, check_whole
 from fairdash.metrics.group.counting import (
     Counts,
     Labels,
@@ -140,7 +139,7 @@ def compare(
         binary_vector("y_pred", y_pred),
         binary_vector("y_pred_reference", y_pred_reference),
     ]
-    check_consistent_length(*columns)
+    check_lengths(*columns)
     groups = group_codes(sensitive_features, columns[0])
     local = None
     subgroup = np.full(len(groups.codes), -1)
@@ -150,7 +149,7 @@ def compare(
             subgroups=subgroups,
             min_size=min_size,
         )
-        check_consistent_length(subgroup, local.codes)
+        check_lengths(subgroup, local.codes)
         subgroup = local.codes
     joint = _count(subgroup, groups.codes, columns)
     rng = np.random.default_rng(random_state)
@@ -277,7 +276,7 @@ def gap_power(gap: ArrayLike, rate: ArrayLike, n: ArrayLike) -> Counts:
     with np.errstate(divide="ignore", invalid="ignore"):
         null = np.sqrt(joint * (1 - joint) * (1 / first + 1 / second))
         spread = np.sqrt(p * (1 - p) / first + other * (1 - other) / second)
-        power = ndtr((d - ndtri(0.975) * null) / spread)
+        power = special.ndtr((d - special.ndtri(0.975) * null) / spread)
     room = (first > 0) & (second > 0) & (other >= 0) & (other <= 1)
     return np.where(room, power, np.nan)
 

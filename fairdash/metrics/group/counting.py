@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn.utils import check_consistent_length
 
-from fairdash._validation import as_written, encode_groups, value_label
+from fairdash._validation import as_written, check_lengths, encode_groups, value_label
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Labels = NDArray[np.int8]
 Counts = NDArray[np.float64]
@@ -122,7 +123,7 @@ def subgroup_codes(subgroups: ArrayLike, like: Any) -> Codes:
     if column is None:
         shape = np.shape(subgroups)
         raise ValueError(f"`subgroups` must be one label per row, got shape {shape}.")
-    check_consistent_length(like, column)
+    check_lengths(like, column)
     categories = pd.Categorical(column)
     names = tuple(value_label(name) for name in categories.categories)
     return Codes(names, categories.codes.astype(np.int64))
@@ -169,6 +170,8 @@ class Cells:
 
     @cached_property
     def _indicator(self) -> "sparse.csr_matrix[np.floating[Any]]":
+        from scipy import sparse  # `fairdash.audit` is looked up without it
+
         entries: NDArray[np.floating[Any]]
         if self._weight is None:
             # float32 counts exactly up to 2**24 rows, at half the traffic of float64

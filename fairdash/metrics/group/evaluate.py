@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-from sklearn.utils import check_consistent_length
 
+from fairdash._validation import check_lengths
 from fairdash.metrics.group.counting import (
     Cells,
     Counts,
@@ -72,7 +72,7 @@ def evaluate(
     """
     y = binary_vector("y_true", y_true)
     probabilities = probability_models("scores", scores)
-    check_consistent_length(y, probabilities[0])
+    check_lengths(y, probabilities[0])
     predictions: Labels = (probabilities > threshold).astype(np.int8)
     labels = np.full(len(y), None) if subgroups is None else subgroups
     weight = sample_weight
@@ -85,7 +85,7 @@ def evaluate(
         min_size=min_size,
         sample_weight=weight,
     )
-    check_consistent_length(y, local.codes)
+    check_lengths(y, local.codes)
     outcome, n_groups = y.astype(np.int64), len(groups.names)
     right = (predictions == y).astype(np.int8)
     everyone = Cells((np.zeros_like(outcome),), (1,), weight)
@@ -166,7 +166,7 @@ def decision_status(
     check_confidence(confidence)
     y = binary_vector("y_true", y_true)
     predictions = binary_models("y_pred", y_pred)
-    check_consistent_length(y, predictions[0])
+    check_lengths(y, predictions[0])
     weight = None
     if sample_weight is not None:
         weight = row_weights("sample_weight", sample_weight, len(y))

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtrit
 
+from fairdash._lazy import special
 from fairdash.metrics.group.counting import divide
 
 Array = NDArray[np.float64]
@@ -305,14 +305,14 @@ def seed_interval(by_seed: ArrayLike, *, confidence: float = 0.95) -> Interval:
         mean = known[0] if len(known) else np.nan
         return Interval(np.asarray(mean), np.asarray(np.nan), np.asarray(np.nan))
     error = known.std(ddof=1) / np.sqrt(len(known))
-    half = stdtrit(len(known) - 1, (1 + confidence) / 2) * error
+    half = special.stdtrit(len(known) - 1, (1 + confidence) / 2) * error
     mean = known.mean()
     return Interval(mean, mean - half, mean + half)
 
 
 def normal_quantile(confidence: ArrayLike) -> Array:
     """Return the two-sided quantile of the normal distribution, 1.96 at .95."""
-    return np.asarray(ndtri((1 + np.asarray(confidence)) / 2))
+    return np.asarray(special.ndtri((1 + np.asarray(confidence)) / 2))
 
 
 def _rate(positives: ArrayLike, n: ArrayLike) -> Array:

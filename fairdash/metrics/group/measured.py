@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit
-from sklearn.utils import check_consistent_length
 
-from fairdash._validation import check_one_of
+from fairdash._lazy import special
+from fairdash._validation import check_lengths, check_one_of
 from fairdash.metrics.group.counting import (
     divide,
     labels,
@@ -141,8 +140,8 @@ class CellValues:
         if self.kind == "area":
             with np.errstate(divide="ignore", invalid="ignore"):
                 half = half / (self.value * (1 - self.value))
-            middle = logit(np.where(np.isfinite(half), self.value, np.nan))
-            return expit(middle - half), expit(middle + half)
+            middle = special.logit(np.where(np.isfinite(half), self.value, np.nan))
+            return special.expit(middle - half), special.expit(middle + half)
         low, high = self.value - half, self.value + half
         if self.kind in ("square", "cost"):
             low, high = (np.clip(end, *self.limits) for end in (low, high))
@@ -222,14 +221,14 @@ class Measured(NamedTuple):
             y = np.zeros(len(predicted))
         else:
             y = labels("y_true", y_true, pos_label).astype(np.float64)
-        check_consistent_length(y, predicted)
+        check_lengths(y, predicted)
         weight = sample_weight
         if weight is not None:
             weight = row_weights("sample_weight", weight, len(predicted))
         fold = None
         if folds is not None:
             fold = np.unique(np.asarray(folds), return_inverse=True)[1]
-            check_consistent_length(fold, predicted)
+            check_lengths(fold, predicted)
         return cls(measure, y, predicted, weight, fold)
 
     def estimate(self, cell: NDArray[np.int64], n_cells: int) -> CellValues:

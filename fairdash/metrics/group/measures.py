@@ -12,10 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.isotonic import IsotonicRegression
-from sklearn.utils import check_consistent_length
 
-from fairdash._validation import as_written, check_one_of, check_whole, value_label
+from fairdash._validation import (
+    as_written,
+    check_lengths,
+    check_one_of,
+    check_whole,
+    value_label,
+)
 from fairdash.metrics.group.counting import (
     binary_vector,
     divide,
@@ -318,7 +322,7 @@ def calibration_curve(
     check_confidence(confidence)
     y = binary_vector("y_true", y_true)
     values = np.asarray(scores, dtype=np.float64)
-    check_consistent_length(y, values)
+    check_lengths(y, values)
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
         raise ValueError(
@@ -368,6 +372,8 @@ def as_probabilities(
     For scores that are no probabilities, such as deciles; over all groups together, so
     that gaps in calibration say for whom a score means more than on the whole.
     """
+    from sklearn.isotonic import IsotonicRegression
+
     isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     isotonic.fit(scores, y_true, sample_weight)
     return isotonic.predict(scores)

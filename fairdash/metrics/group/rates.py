@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length
 
-from fairdash._validation import check_one_of, encode_groups
+from fairdash._validation import check_lengths, check_one_of, encode_groups
 from fairdash.metrics.group.counting import (
     Counts,
     divide,
@@ -187,7 +186,7 @@ def expected_violations(
     """
     target = labels("y_true", y_true)
     probability = probability_models("scores", scores)[0].astype(np.float64)
-    check_consistent_length(target, probability)
+    check_lengths(target, probability)
     groups, codes = encode_groups(sensitive_features, probability)
     kinds = {"expected": probability, "rounded": (probability > 0.5).astype(np.float64)}
     rows = []

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-from sklearn.utils import check_consistent_length
 
-from fairdash._validation import check_whole, value_labels
+from fairdash._validation import check_lengths, check_whole, value_labels
 from fairdash.metrics.group.counting import (
     Counts,
     binary_vector,
@@ -102,7 +101,7 @@ def ratio_correlation(
     local = local_cells(
         sensitive_features=sensitive_features, subgroups=subgroups, min_size=min_size
     )
-    check_consistent_length(weights, predictions, local.codes)
+    check_lengths(weights, predictions, local.codes)
     n_estimable = int(local.estimable.sum())
     group = group_codes(sensitive_features, predictions).codes
     inside = np.flatnonzero(local.codes >= 0)
@@ -135,7 +134,7 @@ def ratio_quantiles(
     DataFrame(group, epoch, mean, q05, q25, q50, q75, q95)
     """
     history = np.atleast_2d(np.asarray(ratios, dtype=np.float64))
-    check_consistent_length(epochs, history)
+    check_lengths(epochs, history)
     named = group_codes(groups, history[0])
     tables = []
     for code, name in enumerate(named.names):

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import check_consistent_length
 
 from fairdash._validation import (
+    check_lengths,
     check_positive,
     check_whole,
     encode_groups,
@@ -149,7 +149,7 @@ def comparable_directions(
     check_whole("n_directions", n_directions, at_least=1)
     rows = np.asarray(X, np.float64)
     sets = pd.Series(np.asarray(comparable))
-    check_consistent_length(rows, sets)
+    check_lengths(rows, sets)
     codes, _ = pd.factorize(sets)
     sizes = np.bincount(codes[codes >= 0])
     together = (codes >= 0) & (np.append(sizes, 0)[codes] > 1)
@@ -248,7 +248,7 @@ def explore(
     if first.shape != second.shape:
         message = f"Pairs do not align: shapes {first.shape} and {second.shape}"
         raise ValueError(f"{message}; row i of both tables must be one pair.")
-    check_consistent_length(first, labels)
+    check_lengths(first, labels)
     if set(np.unique(labels)) != {0.0, 1.0}:
         raise ValueError(
             "`comparable` must be 0 and 1, with pairs of both kinds, got "

@@ -157,7 +157,7 @@ def edited_dataset(table: OpenTable, roles: Roles) -> Dataset:
 
     Raises ValueError if the roles do not fit the table.
     """
-    text = roles.model_dump_json(warnings=False)
+    text = roles.model_dump_json()
     if refused := _refusal(table.digest, text, table.name, roles):
         raise ValueError(refused)
     return store().draft_dataset(table.digest, roles, table.name)
@@ -246,7 +246,7 @@ def edited_checks(
     """
     within = subgroups if dataset is None else Subgroups()
     # roles that could only be guessed in part may not pass validation again
-    text = roles.model_dump_json(warnings=False, exclude=_WORDS)
+    text = roles.model_dump_json(exclude=_WORDS)
     found = checks_of(table.digest, text, roles.columns(), within, roles)
     if dataset is None:
         return found.copy(deep=False)

@@ -6,11 +6,10 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 import streamlit as st
 from pandas.api.types import is_numeric_dtype
-from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash._escaping import plain
-from fairdash._validation import explain_invalid, value_label
+from fairdash._validation import value_label
 from fairdash._wording import amount
 from fairdash.audits import number_step
 from fairdash.datasets import (
@@ -403,10 +402,7 @@ def _changed(roles: Roles, **choice: Any) -> Roles:
         "types": roles.types,
         **choice,
     }
-    try:
-        return Roles.model_validate(fields)
-    except ValidationError as error:
-        raise ValueError(explain_invalid(error)) from error
+    return Roles.model_validate(fields)
 
 
 def _keep(

@@ -99,7 +99,7 @@ decision = ramp.predict(
 """
 _WEIGHED = ",\n    sample_weight=weight[calibration]"
 _COMMAND = """\
-fairdash apply fairdash-thresholds.json NEW_FILE.csv \\
+fairdash model apply fairdash-thresholds.json NEW_FILE.csv \\
     --score SCORE_COLUMN{groups} --out decided.csv
 """
 _BY_MODEL = "Scores of this model, from the features"
@@ -283,7 +283,7 @@ def apply_to_file(
     st.caption(
         "Applies the thresholds at this setting to every row of a file. The file needs "
         f"the column {plain(columns)} and scores, or all features of the model. "
-        "Larger files: `fairdash apply` on the command line."
+        "Larger files: `fairdash model apply` on the command line."
     )
     sent = st.file_uploader(
         "New file", type=TABLE_FILES, max_upload_size=200, key="new file"

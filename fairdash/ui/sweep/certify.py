@@ -108,7 +108,8 @@ def _draw(sweep: StoredSweep, told: Guarantee) -> None:
         icon=":material/deployed_code:",
         type="secondary",
         width="content",
-        help="It decides as was certified: `fairdash.load` and `fairdash predict` "
+        help="It decides as was certified: `fairdash.load` and "
+        "`fairdash model predict` "
         "apply model and thresholds to the table's own columns.",
     )
     st.caption("Elsewhere on these pages this setting decides at 0.5.")

@@ -178,7 +178,8 @@ def _export_model(snapshot: Snapshot) -> None:
         ),
         "fairdash-model.zip",
         icon=":material/deployed_code:",
-        help="One trained model: `fairdash.load` and `fairdash predict` score the "
+        help="One trained model: `fairdash.load` and "
+        "`fairdash model predict` score the "
         "table's own columns with it.",
     )
     if can_be_onnx((here or known)[0].method):

@@ -10,7 +10,6 @@ from fairdash.methods import (
     NoisyGroupsIdeal,
     NoisyGroupsNaive,
     NoisyGroupsSoft,
-    NoisyGroupsUnconstrained,
 )
 from fairdash.methods.noisy_groups import (
     best_candidate,
@@ -19,6 +18,7 @@ from fairdash.methods.noisy_groups import (
     tv_certificate,
     violations,
 )
+from fairdash.methods.noisy_groups.estimators import NoisyGroupsUnconstrained
 from methods.stopping import StopAt
 
 FEW = {"max_iter": 150, "learning_rate": 0.05, "random_state": 0}

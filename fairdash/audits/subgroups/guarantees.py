@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import number, p_value, percent
-from fairdash.audits.models import read_model, rows_of
 from fairdash.audits.portable import PortableModel
+from fairdash.audits.stored import read_model, rows_of
 from fairdash.audits.subgroups.facts import FoundSubgroups, searched
 from fairdash.postprocessing import Rule
 from fairdash.postprocessing import Thresholds as Rules

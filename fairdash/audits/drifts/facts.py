@@ -20,7 +20,7 @@ from fairdash._wording import (
     points,
 )
 from fairdash.audits.certificates import STATUS_WORDS
-from fairdash.audits.drift.tables import DriftTable
+from fairdash.audits.drifts.tables import DriftTable
 from fairdash.metrics import (
     INTERVAL_KINDS,
     MEASURE_NAMES,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash.audits.drift.tables import DriftTable
+from fairdash.audits.drifts.tables import DriftTable
 from fairdash.methods import CATALOG
 from fairdash.metrics import (
     SCORE_MEASURES,

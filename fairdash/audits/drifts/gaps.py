@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fairdash._wording import NO_SUBGROUPS
-from fairdash.audits.drift.tables import DriftTable
+from fairdash.audits.drifts.tables import DriftTable
 from fairdash.metrics import (
     RATES,
     CellValues,

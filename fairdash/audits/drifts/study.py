@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
 from fairdash._wording import group_label
-from fairdash.audits.drift.facts import DriftResult
-from fairdash.audits.drift.gaps import GapCells, gap_changes, gap_drivers
-from fairdash.audits.drift.points import (
+from fairdash.audits.drifts.facts import DriftResult
+from fairdash.audits.drifts.gaps import GapCells, gap_changes, gap_drivers
+from fairdash.audits.drifts.points import (
     DRIFT_MEASURES,
     gap_points,
     points_column,
@@ -20,10 +20,10 @@ from fairdash.audits.drift.points import (
     points_on_tables,
     predicted_of,
 )
-from fairdash.audits.drift.shifts import column_shifts, unseen_rows
-from fairdash.audits.drift.tables import DriftTable, drift_tables
-from fairdash.audits.models import read_model, rows_of
+from fairdash.audits.drifts.shifts import column_shifts, unseen_rows
+from fairdash.audits.drifts.tables import DriftTable, drift_tables
 from fairdash.audits.portable import PortableModel
+from fairdash.audits.stored import read_model, rows_of
 from fairdash.datasets import Dataset, Subgroups, split
 from fairdash.metrics import (
     COST,

@@ -1,0 +1,78 @@
+"""Models that runs keep, and the rows that they are audited on."""
+
+from fairdash.audits.models import AuditedModel, AuditRows, Scaling, audited
+from fairdash.datasets import Dataset
+from fairdash.methods import scorer_of
+from fairdash.results import score_of_key
+from fairdash.store import Snapshot, Store, TrialRecord
+from fairdash.sweep import ENCODED_ALIKE, SweepSpec, trial_key
+
+
+def own_model(store: Store, dataset: Dataset, trial: TrialRecord) -> AuditedModel:
+    """Return the model whose file came with scores: a trial of `callable_models`.
+
+    Raises ValueError when the scores are a column alone, or no longer kept.
+    """
+    score = score_of_key(trial.key)
+    assert score is not None
+    model = store.score_model(dataset, score)
+    return audited(model, dataset, trial.seed, key=f"{trial.key} {trial.seed}")
+
+
+def read_model(store: Store, trial: TrialRecord, rows: AuditRows) -> AuditedModel:
+    """Return the model that a trial keeps.
+
+    Raises ValueError when an earlier version kept its scores alone.
+    """
+    arrays = store.artifact(trial.key).network()
+    return AuditedModel(trial.key, trial.method, scorer_of(arrays), rows)
+
+
+def rows_of(dataset: Dataset, trial: TrialRecord, spec: SweepSpec) -> AuditRows:
+    """Return the rows of a trial: split, encoded and drawn as its run asked for.
+
+    Raises ValueError when the model was trained by an earlier version.
+    """
+    scaling, drawn = encoding_of(dataset, trial, spec)
+    return AuditRows.of(dataset, trial.seed, scaling=scaling, train_rows=drawn)
+
+
+def encoding_of(
+    dataset: Dataset, trial: TrialRecord, spec: SweepSpec
+) -> tuple[Scaling, int | None]:
+    """Return how the run of a trial scaled features, and how many rows it drew.
+
+    Raises ValueError when the model was trained by a version that encoded otherwise:
+    its key says so.
+    """
+    keys = {
+        trial_key(
+            method=trial.method,
+            params=trial.params,
+            seed=trial.seed,
+            data=dataset.key,
+            scaling=spec.scaling,
+            train_rows=spec.train_rows,
+            version=version,
+        )
+        for version in ENCODED_ALIKE
+    }
+    if trial.key not in keys:
+        raise ValueError(
+            "This model was trained by an earlier version, so its features cannot be "
+            "encoded as they were; train it again."
+        )
+    return spec.scaling, spec.train_rows
+
+
+def first_rule_list(store: Store, snapshot: Snapshot) -> AuditedModel | None:
+    """Return the first finished rule list of a run, or None.
+
+    Raises ValueError when an earlier version trained it and encoded otherwise.
+    """
+    for trial in snapshot.trials:
+        if trial.method == "rule_list" and trial.status == "finished":
+            dataset = store.dataset(snapshot.run.dataset_id)
+            spec = SweepSpec.of_run(snapshot.run.spec)
+            return read_model(store, trial, rows_of(dataset, trial, spec))
+    return None

@@ -1,0 +1,103 @@
+"""The ten commands. Each is loaded when it is used, so that --help answers at once."""
+
+import errno
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from fairdash import __version__
+
+
+class Command(NamedTuple):
+    """Where a command stands, and what --help says of it."""
+
+    module: str
+    name: str
+    help: str
+
+
+COMMANDS = {
+    "app": Command("_serve", "serve", "Serve the app; Ctrl-C stops it."),
+    "run": Command("_run", "run", "Train what a configuration asks for."),
+    "data": Command("_data", "data", "Add, check, fetch and list tables and scores."),
+    "audit": Command("_audit", "audit_table", "Audit decisions or scores of a table."),
+    "thresholds": Command(
+        "_thresholds", "learn_thresholds", "Learn thresholds by group from scores."
+    ),
+    "certify": Command(
+        "_certify", "certify", "Say what is certain though groups are noisy."
+    ),
+    "report": Command("_export", "write_report", "Write what a run found as a page."),
+    "model": Command(
+        "_model", "model", "Export, apply and question the models of a run."
+    ),
+    "store": Command("_data", "store", "Look after everything that is kept."),
+    "cluster": Command("_serve", "cluster", "Train on several machines."),
+}
+
+
+class Commands(TyperGroup):
+    """Commands that say in one line what keeps a file or the store from working."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names, in the order of the work."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Load a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        place = COMMANDS[cmd_name]
+        found = getattr(import_module(f"fairdash.cli.{place.module}"), place.name)
+        return get_command(found if isinstance(found, typer.Typer) else _app(found))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands without loading them."""
+        formatter.write_usage("fairdash", "COMMAND ...")
+        formatter.write_paragraph()
+        formatter.write_text(self.help or "")
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, c.help) for name, c in COMMANDS.items()])
+        with formatter.section("Options"):
+            formatter.write_dl([("--version", "Print the version.")])
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # whoever reads has read enough
+                raise
+            from fairdash.cli._options import refuse
+            from fairdash.store import trouble
+
+            raise refuse(trouble(error) or str(error)) from error
+
+
+def _app(command: Callable[..., Any]) -> typer.Typer:
+    made = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
+    made.command()(command)
+    return made
+
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fairdash {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, help="Print the version."),
+    ] = False,
+) -> None:
+    """Explore the fairness trade-offs of classifiers, with honest uncertainty."""

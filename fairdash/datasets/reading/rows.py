@@ -1,0 +1,105 @@
+"""The rows of a CSV file as Python reads them, and what its cells mean."""
+
+import io
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from fairdash.datasets.reading.format import TableFormat, parse
+from fairdash.datasets.reading.source import Source
+
+MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL"]
+TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
+WHOLE = 18  # digits that always fit 64 bits
+# names, not numbers: 007, 0x1F, and whole numbers that a float would round
+ZERO_FIRST, LONG_WHOLE = "^0[0-9xX]", "^[+-]?[0-9]{19,}$"
+
+
+def csv_rows(source: Source, form: TableFormat) -> Iterator[list[str]]:
+    """Yield rows neither blank nor comments; ValueError unless as wide as the first."""
+    with open_text(source, form) as text:
+        for _ in range(form.skipped):
+            next(text, "")
+        lines: list[str] = []
+        line = form.skipped
+        width, number = 0, -form.header
+        for cells in parse(recorded(text, lines), form):
+            line += len(lines)
+            lines.clear()
+            if not cells:
+                continue
+            width = width or len(cells)
+            if len(cells) == width:
+                number += 1
+                yield cells
+            elif not (form.comments and cells[0].startswith("#")):
+                first = "header" if form.header else "first row"
+                raise ValueError(
+                    f"{source.name}: row {number + 1} (line {line}) has {len(cells)} "
+                    f"cells but the {first} has {width}; quote cells that hold the "
+                    f"delimiter {form.delimiter!r}, or fix the row."
+                )
+
+
+def open_text(source: Source, form: TableFormat) -> io.TextIOWrapper:
+    """Return the text of a file; a byte order mark is no part of it, nor need be."""
+    encoding = "utf-8-sig" if form.encoding == "utf-8" else form.encoding
+    return io.TextIOWrapper(source.open(), encoding, newline="")
+
+
+def recorded(text: Iterator[str], lines: list[str]) -> Iterator[str]:
+    """Yield lines, and keep them in ``lines`` for who wants to know what was read."""
+    for line in text:
+        lines.append(line)
+        yield line
+
+
+def unreadable(name: str, reason: object) -> ValueError:
+    """Return the error of a file that is no CSV file, or a damaged one."""
+    return ValueError(
+        f"{name} is not a readable CSV file ({reason}); save it again as CSV in UTF-8."
+    )
+
+
+def unique_names(header: list[str]) -> list[str]:
+    """Return a name for every column: ``Unnamed: 0``, ``age``, ``age.1``."""
+    names: dict[str, None] = {}
+    taken, copies = set(header), Counter[str]()
+    for position, name in enumerate(header):
+        name = unique = name or f"Unnamed: {position}"
+        while unique in names or (copies[name] and unique in taken):
+            copies[name] += 1
+            unique = f"{name}.{copies[name]}"
+        names[unique] = None
+    return list(names)
+
+
+class Copies:
+    """Columns of one name, which must hold the same values."""
+
+    def __init__(self, header: list[str], file: str) -> None:
+        self._header, self._file = header, file
+        first: dict[str, int] = {}
+        for position, name in enumerate(header):
+            first.setdefault(name, position)
+        self._pairs = [
+            (first[name], position)
+            for position, name in enumerate(header)
+            if name and first[name] < position
+        ]
+        self._different: set[tuple[int, int]] = set()
+
+    def compare(self, batch: Any) -> Any:
+        """Look at the next rows and return them."""
+        for one, two in self._pairs:
+            if not batch.column(one).equals(batch.column(two)):
+                self._different.add((one, two))
+        return batch
+
+    def check(self) -> None:
+        """Raise ValueError when two columns of one name were different."""
+        for one, two in sorted(self._different):
+            raise ValueError(
+                f"{self._file} has two different columns named {self._header[one]!r}, "
+                f"at positions {one + 1} and {two + 1}; rename one of them."
+            )

@@ -1,0 +1,92 @@
+"""The core: four libraries, little to load, and errors that name an extra."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import fairdash
+from fairdash.datasets.reading.plain import read_plain
+from fairdash.datasets.reading.source import as_source
+
+HERE = Path(__file__).parent
+pytestmark = pytest.mark.core
+
+
+def run(*arguments):
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=HERE.parents[1],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_audits_measures_thresholds_and_searches_need_the_core_only():
+    run("-W", "error::ResourceWarning", str(HERE / "only_core.py"))
+
+
+def test_looking_up_audit_loads_neither_scikit_learn_nor_an_extra():
+    code = "import sys, fairdash; fairdash.audit; print(*sys.modules)"
+    loaded = {name.partition(".")[0] for name in run("-c", code).split()}
+    heavy = {"sklearn", "pydantic", "yaml", "sqlalchemy", "streamlit", "torch", "typer"}
+    assert not loaded & heavy
+
+
+def test_the_package_offers_twenty_five_names():
+    assert len(fairdash.__all__) == 25
+    assert set(fairdash.__all__) <= set(dir(fairdash))
+
+
+CELLS = (
+    "whole,number,flag,text,code,gap,grouped\n"
+    "1,1.5,True,a,007,1,x\n"
+    '-2,2,False,"b, c",12,,y\n'
+    "3,1e3,TRUE, ?,1,NA,z\n"
+)
+
+
+@pytest.mark.parametrize("content", [CELLS, "a;b\n1,5;2\n2,25;3\n", "a\tb\nx\t1\n"])
+def test_a_csv_file_reads_the_same_without_pyarrow(content):
+    pytest.importorskip("pyarrow")
+    plain = read_plain(as_source(content.encode(), "table.csv", None), None)
+    usual = fairdash.read_table(content.encode(), name="table.csv")
+    pd.testing.assert_frame_equal(plain, usual)
+
+
+@pytest.mark.parametrize("content", ["a,b\n", "a,b\n1\n", "a,a\n1,2\n"])
+def test_a_csv_file_is_refused_alike_without_pyarrow(content):
+    pytest.importorskip("pyarrow")
+    messages = []
+    for read in (
+        lambda: read_plain(as_source(content.encode(), "table.csv", None), None),
+        lambda: fairdash.read_table(content.encode(), name="table.csv"),
+    ):
+        with pytest.raises(ValueError) as error:
+            read()
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+
+
+SNIPPET = """
+import fairdash
+
+fairdash.audit([1, 0], bogus=3)
+fairdash.nonsense
+fairdash.ROAD(fairness_weight=3)
+"""
+
+
+def test_a_type_checker_refuses_arguments_that_do_not_exist(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text(SNIPPET)
+    report, _, _ = api.run(
+        ["--strict", "--follow-imports=silent", "--cache-dir=.mypy_cache", str(snippet)]
+    )
+    lines = [line.split(":")[1] for line in report.splitlines() if ": error:" in line]
+    assert lines == ["4", "5"], report
