@@ -14,7 +14,7 @@ from fairdash.plots import Picture
 from fairdash.reports._blocks import Block, Figure, Section, Table, Words
 from fairdash.reports._report import Report
 from fairdash.reports._written import to_html
-from fairdash.results.local import gap_names
+from fairdash.results import gap_names
 
 _HEIGHT = 640  # pixels of the frame; what is taller scrolls inside
 
