@@ -65,10 +65,8 @@ if TYPE_CHECKING:
         base_rate_ratios,
         base_rates,
         first_measure,
-        plan_verdict,
         promised_of_scores,
         promised_subgroups,
-        readable_plan,
     )
     from fairdash.results.rows import (
         ALL_ROWS,
