@@ -96,7 +96,6 @@ if TYPE_CHECKING:
     from fairdash.metrics.group.words import (
         INTERVAL_KINDS,
         MEASURE_NAMES,
-        MEASURE_QUESTIONS,
         MEASURE_SYMBOLS,
         best_off,
         better_when,
