@@ -11,7 +11,6 @@ from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
     from fairdash.results.choices import (
-        agreement_words,
         by_interest,
         certified_words,
         model_in_question,
