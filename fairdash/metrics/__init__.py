@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
-    from fairdash.metrics.group.chance import compare, gap_power, noise_floor, plan_rows
+    from fairdash.metrics.group.chance import compare, noise_floor
     from fairdash.metrics.group.counting import binary_vector, divide, row_weights
     from fairdash.metrics.group.estimates import (
         gap_of,
@@ -96,7 +96,6 @@ if TYPE_CHECKING:
     from fairdash.metrics.group.words import (
         INTERVAL_KINDS,
         MEASURE_NAMES,
-        MEASURE_QUESTIONS,
         MEASURE_SYMBOLS,
         best_off,
         better_when,

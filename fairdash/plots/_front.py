@@ -7,13 +7,11 @@ import pandas as pd
 from fairdash._wording import fitting, floor_words, listing, number, percent
 from fairdash.plots._rows import chance_alone, records, scatter, whiskers
 from fairdash.plots._theme import (
-    VEIL,
     Picture,
     Spec,
     fade,
     finish,
     method_mark,
-    text,
 )
 
 METRICS: dict[str, tuple[str, bool]] = {
@@ -46,7 +44,7 @@ METRICS |= {
 }
 _COLUMNS = [
     "label", "method", "colour_role", "x", "y", "x_sd", "y_sd", "within",
-    "within_test", "constant", "front", "line", "knee",
+    "within_test", "constant", "front", "line",
 ]  # fmt: skip
 GROUND = [f"#{i:06d}" for i in range(11, 21)]  # Streamlit's sequential colours
 
@@ -81,7 +79,7 @@ def plot_front(
         screen), colour_role, x, y, x_sd and y_sd (NaN for one seed), within and
         within_test (keeps the limit on the rows of ``judge`` and on test rows),
         constant (does not decide), front (lies on its method's front), line (a corner
-        of the line drawn), knee (where the front bends most).
+        of the line drawn).
     runs : DataFrame, optional
         One row per single run: method, colour_role, x, y, constant.
     axes : pair of str
@@ -123,11 +121,8 @@ def plot_front(
     layout: Spec = {
         "xaxis": _axis(axes[0]) | {"showgrid": True},
         "yaxis": _axis(axes[1]),
-        "annotations": [_knee(row) for row in records(shown[shown["knee"]])],
     }
-    alone = chance_alone(chance, chance, xanchor="right", xshift=-4)
-    layout["annotations"] += alone.pop("annotations", [])
-    layout |= alone
+    layout |= chance_alone(chance, chance, xanchor="right", xshift=-4)
     return Picture(
         finish(data, layout, height=420, legend=True),
         _headline(models, limit, judge),
@@ -297,14 +292,6 @@ def _own(model: pd.DataFrame, axes: tuple[str, str]) -> Spec:
     )
 
 
-def _knee(row: Spec) -> Spec:
-    """Return the word beside the mark where a front bends most."""
-    colour, _ = method_mark(row["colour_role"])
-    arrow: Spec = {"showarrow": True, "arrowhead": 0, "arrowcolor": colour}
-    arrow |= {"arrowwidth": 1.2, "ax": 26, "ay": 24, "standoff": 6}
-    return text("knee", colour, x=row["x"], y=row["y"], bgcolor=VEIL) | arrow
-
-
 def _symbol(symbol: str, row: Spec) -> str:
     if row["constant"]:
         return "x-thin-open"
@@ -324,8 +311,6 @@ def _hover(row: Spec, axes: tuple[str, str]) -> str:
     note = "" if row["within"] else "<br>over the DI limit"
     if row["constant"]:
         note = "<br>decides alike for everyone, or as chance might"
-    if row["knee"]:
-        note = "<br>knee of the front"
     return f"{_values(row, axes)}{note}"
 
 

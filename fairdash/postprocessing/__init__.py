@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from fairdash.postprocessing.ramp import (
         RampPreview,
         RampThreshold,
-        excess_risk_bound,
-        impossibility_bound,
     )
     from fairdash.postprocessing.rows import (
         ScoredRows,

@@ -25,7 +25,6 @@ from fairdash.ui.widgets.blocks import (
 from fairdash.ui.widgets.frame import open_page, page, stop_empty
 from fairdash.ui.widgets.pick_measure import (
     FOUR_FIFTHS_RULE,
-    ask_measure,
     pick_gap,
     pick_measure,
 )

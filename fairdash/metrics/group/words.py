@@ -52,34 +52,6 @@ MEASURE_SYMBOLS = MeasureWords(
     },
     ", {ratio}",
 )
-# the first that is a yes names the measure: question, measure, source
-MEASURE_QUESTIONS = (
-    (
-        "Is the recorded outcome itself doubtful, such as arrests for crimes?",
-        "selection_rate",
-        "Barocas, Hardt and Narayanan, Fairness and Machine Learning, chapter 3",
-    ),
-    (
-        "Do people read the score itself, rather than a decision?",
-        "calibration",
-        "Kleinberg, Mullainathan and Raghavan (2017)",
-    ),
-    (
-        "Does a wrong 1 hurt the person, such as a detention or an accusation?",
-        "false_positive_rate",
-        "Angwin et al. (2016); Chouldechova (2017)",
-    ),
-    (
-        "Does a wrong 0 hurt the person, such as a loan or a treatment denied?",
-        "false_negative_rate",
-        "Hardt, Price and Srebro (2016)",
-    ),
-    (
-        "Are those decided 1 searched or checked, so that hits are what counts?",
-        "precision",
-        "Simoiu, Corbett-Davies and Goel (2017)",
-    ),
-)
 _NORMAL = "normal intervals of means"
 INTERVAL_KINDS = MeasureWords(
     {
