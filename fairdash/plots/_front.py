@@ -14,34 +14,35 @@ from fairdash.plots._theme import (
     method_mark,
 )
 
-METRICS: dict[str, tuple[str, bool]] = {
-    "accuracy": ("accuracy", True),
-    "worst_1_di": ("Worst-1-DI (← fairer)", False),
-    "demographic_parity_difference": ("DI (← fairer)", False),
-    "worst_2_di": ("Worst-2-DI (← fairer)", False),
-    "worst_3_di": ("Worst-3-DI (← fairer)", False),
-    "equalized_odds_difference": ("odds gap (← fairer)", False),
-    "equal_opportunity_difference": ("opportunity gap (← fairer)", False),
-    "demographic_parity_ratio": ("demographic parity ratio (fairer →)", False),
-    "balanced_accuracy": ("balanced accuracy", True),
-    "auc": ("AUC", False),
-    "log_loss": ("log loss", False),
-}
-# gaps of further measures between groups, see `fairdash.metrics.MEASURES`
-METRICS |= {
-    f"{measure}_gap": (f"{name} gap (← fairer)", False)
-    for measure, name in {
-        "true_positive_rate": "true positive rate",
-        "false_positive_rate": "false positive rate",
-        "false_negative_rate": "false negative rate",
-        "precision": "precision",
-        "accuracy": "accuracy",
-        "calibration": "calibration",
-        "brier": "Brier score",
-        "auc": "AUC",
-        "error_cost": "error cost",
-    }.items()
-}
+_NAMES = {"auc": "AUC", "brier": "Brier score"}
+
+
+class _Metrics(dict[str, tuple[str, bool]]):
+    """Titles of metrics, and whether they are shares; a gap is named after its key."""
+
+    def __missing__(self, metric: str) -> tuple[str, bool]:
+        if not metric.endswith("_gap"):
+            raise KeyError(metric)
+        measure = metric.removesuffix("_gap")
+        name = _NAMES.get(measure, measure.replace("_", " "))
+        return f"{name} gap (← fairer)", False
+
+
+METRICS = _Metrics(
+    {
+        "accuracy": ("accuracy", True),
+        "worst_1_di": ("Worst-1-DI (← fairer)", False),
+        "demographic_parity_difference": ("DI (← fairer)", False),
+        "worst_2_di": ("Worst-2-DI (← fairer)", False),
+        "worst_3_di": ("Worst-3-DI (← fairer)", False),
+        "equalized_odds_difference": ("odds gap (← fairer)", False),
+        "equal_opportunity_difference": ("opportunity gap (← fairer)", False),
+        "demographic_parity_ratio": ("demographic parity ratio (fairer →)", False),
+        "balanced_accuracy": ("balanced accuracy", True),
+        "auc": ("AUC", False),
+        "log_loss": ("log loss", False),
+    }
+)
 _COLUMNS = [
     "label", "method", "colour_role", "x", "y", "x_sd", "y_sd", "within",
     "within_test", "constant", "front", "line",
