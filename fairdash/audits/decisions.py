@@ -67,7 +67,7 @@ class Audit:
         subgroup. One is sure where its interval excludes 0, inside a subgroup where it
         is beyond chance.
     excluded : dict of str to int
-        Rows that were left out before, by reason.
+        Rows that were excluded before, by reason.
     """
 
     n: int
