@@ -39,10 +39,8 @@ def serve(
     r"""Serve the app; Ctrl-C stops it. Open runs go on until they are finished.
 
     Without a login, which a section `\[auth]` of .streamlit/secrets.toml sets up, only
-    this machine reaches it. `/ready` answers 200 while the store works. `/metrics`
-    counts runs, models and workers in the format of Prometheus; where there is a login
-    a monitor sends the token of FAIRDASH_METRICS_TOKEN. With several processes a
-    browser stays with one of them by a cookie.
+    this machine reaches it. `/ready` answers 200 while the store works. With
+    several processes a browser stays with one of them by a cookie.
     """
     from fairdash.server import Login, Rules, serve_pages  # loads Streamlit
 
@@ -56,10 +54,9 @@ def serve(
         raise refuse(
             f"{message} login (docs/security.md), or say --insecure if all may."
         )
-    token = os.environ.get("FAIRDASH_METRICS_TOKEN", "")
     names = [*(name or []), *([urlsplit(login.origin).hostname or ""] if login else [])]
     hosts = (*LOOPBACK, address, *names) if names or address in LOOPBACK else ()
-    rules = Rules(tuple(one.lower() for one in hosts), login, token)
+    rules = Rules(tuple(one.lower() for one in hosts), login)
     folder = home or home_folder()
     os.umask(0o077)  # whatever Streamlit or a library writes is for us only
     os.environ |= {"FAIRDASH_HOME": str(folder), "FAIRDASH_LOG": log_as}
