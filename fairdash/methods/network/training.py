@@ -160,14 +160,13 @@ class Trainer(ABC):
         self,
         width: int,
         layers: str | Sequence[int],
-        n_classes: int = 2,
         *,
         seed: int,
         like: Tensor | None = None,
     ) -> StackedNetwork:
-        """Return a network a model, with one output for two classes."""
+        """Return a network a model, with one output."""
         return StackedNetwork(
-            (width, *hidden_layers(layers), 1 if n_classes == 2 else n_classes),
+            (width, *hidden_layers(layers), 1),
             len(self.models),
             seed=seed,
             learning_rate=self.first.learning_rate,
