@@ -160,13 +160,14 @@ class Trainer(ABC):
         self,
         width: int,
         layers: str | Sequence[int],
+        n_classes: int = 2,
         *,
         seed: int,
         like: Tensor | None = None,
     ) -> StackedNetwork:
-        """Return a network a model, with one output."""
+        """Return a network a model, with one output for two classes."""
         return StackedNetwork(
-            (width, *hidden_layers(layers), 1),
+            (width, *hidden_layers(layers), 1 if n_classes == 2 else n_classes),
             len(self.models),
             seed=seed,
             learning_rate=self.first.learning_rate,
