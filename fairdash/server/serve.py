@@ -24,10 +24,8 @@ from fairdash import APP_FOLDER, box
 from fairdash.datasets import DESCRIBE_TASK, READING_TASK
 from fairdash.jobs import (
     BUNDLE_TASK,
-    JsonLines,
     attach,
     log_to_stderr,
-    logs_json,
 )
 from fairdash.server.door import READY, Door, Rules
 from fairdash.server.limits import MIB, Limits
@@ -82,8 +80,6 @@ class Health:
 def _serve(
     home: Path, rules: Rules, process: int | None, address: str, port: int
 ) -> None:
-    if logs_json():
-        logging.setLoggerClass(_JsonLogger)
     box.start(READING_TASK, DESCRIBE_TASK, BUNDLE_TASK)
     store = open_store(home)
     rules, health = replace(rules, process=process), Health(store)
@@ -155,11 +151,3 @@ def make_server(app: ASGIApp) -> uvicorn.Server:
         log_level="warning",
     )
     return uvicorn.Server(settings)
-
-
-class _JsonLogger(logging.Logger):
-    """A logger of a library that comes later, whose lines are JSON as well."""
-
-    def addHandler(self, hdlr: logging.Handler) -> None:
-        hdlr.setFormatter(JsonLines())
-        super().addHandler(hdlr)

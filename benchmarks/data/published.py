@@ -1,6 +1,6 @@
 """What papers set on public tables: a configuration as its paper has it.
 
-    python benchmarks/published.py law.yaml > law_paper.yaml
+    python benchmarks/data/published.py law.yaml > law_paper.yaml
     fairdash run law_paper.yaml
 
 A method's effort "paper" is its schedule wherever the paper gives one for all tables.
