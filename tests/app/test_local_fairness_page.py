@@ -116,13 +116,6 @@ def test_one_model_has_no_change_and_none_means_those_of_the_run(visit, run_id):
     assert page.metric[0].delta
 
 
-def test_upright_is_an_option(visit, run_id):
-    page = visit("Local fairness", run=run_id)
-    page.toggle[0].set_value(True).run()
-    assert not page.exception
-    assert figures(page) == 1
-
-
 def test_models_of_other_runs_are_offered_and_told_apart(visit, run_id, dataset_id):
     longer = {**QUICK, "n_epochs": 5}
     other = start_training(dataset_id, MethodGrid(method="road", params=longer), 1)

@@ -73,24 +73,6 @@ def test_the_grey_band_ends_where_chance_does(local_table, models, groups):
     assert not plot_local_di(local_table, models, groups=groups).figure.layout.shapes
 
 
-def test_upright_shows_the_same_numbers_along_x(local_table, models, groups):
-    down = plot_local_di(local_table, models, groups=groups, chance=0.086).figure
-    up = plot_local_di(
-        local_table, models, groups=groups, chance=0.086, upright=True
-    ).figure
-    for one, other in zip(marks(down), marks(up), strict=True):
-        assert one.x == other.y
-        assert one.y == other.x
-        assert one.error_x.array == other.error_y.array
-    for one, other in zip(bars(down), bars(up), strict=True):
-        assert one.x == other.y
-        assert (other.orientation, other.yaxis) == ("v", "y2")
-        assert other.showlegend
-    assert up.layout.xaxis.ticktext == down.layout.yaxis.ticktext
-    assert up.layout.shapes[0].y1 == 0.086
-    assert sorted(notes(up)) == sorted(notes(down))
-
-
 def test_a_figure_holds_plain_json_of_a_few_kilobytes(local_table, models, groups):
     text = plot_local_di(
         local_table, models, groups=groups, chance=0.1

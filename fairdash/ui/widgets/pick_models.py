@@ -200,14 +200,6 @@ def pick_k() -> int:
     return k
 
 
-def pick_upright() -> bool:
-    """Draw the choice of a figure whose subgroups stand along the horizontal axis."""
-    return st.toggle(
-        "Upright, as in the paper",
-        **bound("upright", False, meant=lambda upright: upright or None),
-    )
-
-
 def chosen_subgroups(dataset: Dataset, start: Subgroups) -> Subgroups:
     """Return the subgroups of the address, or ``start`` where these have no columns."""
     chosen = selection().subgroups
