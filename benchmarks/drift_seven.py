@@ -22,8 +22,7 @@ from pathlib import Path
 
 import pandas as pd
 from drift_table import AGES, ODDS, ROLES, table
-from front_measures import hypervolume
-from fronts import least_gap
+from fronts import hypervolume, least_gap
 from road_verdict import SEVEN, Setup, grid, paired, told
 
 from fairdash.audits import drift

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from front_measures import hypervolume
+from fronts import hypervolume
 from road_tables import TABLES
 
 from fairdash.datasets import encode, make_dataset, read_table, split

@@ -27,8 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from front_measures import rank_agreement
-from fronts import front_area, least_gap
+from fronts import front_area, least_gap, rank_agreement
 
 from fairdash.datasets import PUBLIC, SAMPLES, encode, fetch, load_sample, split
 from fairdash.methods import CATALOG

@@ -50,7 +50,6 @@ def local_fairness():
             everywhere = trained and local.pick_rows()
             compared = ui.pick_seed(chosen)
             k = ui.pick_k()
-            upright = ui.pick_upright()
     subgroups = ui.subgroup_form(dataset, start, bar=(band, options), options=options)
     held_out = compared
     if everywhere:
@@ -68,12 +67,12 @@ def local_fairness():
     outcome = roles.spoken_outcome()
 
     def answer():
-        picture = plots.plot_local_di(**result.drawn(dataset), upright=upright)
+        picture = plots.plot_local_di(**result.drawn(dataset))
         words = result.verdict(outcome, favourable=favourable, feature=feature)
         return words, picture.finished(), result.caption(), result.ranked(feature)
 
     words, picture, caption, ranked = result.once(
-        answer, "answer", outcome, favourable, upright, feature
+        answer, "answer", outcome, favourable, feature
     )
     with facts:
         ui.context(*result.facts(dataset.name, subgroups))

@@ -33,7 +33,7 @@ from fairdash.jobs import (
     why_waits,
 )
 from fairdash.store import Snapshot, Store, StoreError, Unreachable
-from fairdash.sweep import SweepSpec, as_published
+from fairdash.sweep import SweepSpec
 
 POLL_SECONDS = 0.2
 AWAY_SECONDS = 300.0  # for which a database that restarts is waited for
@@ -75,14 +75,6 @@ def run(
         int | None,
         typer.Option(min=1, help="Train on a stratified subsample; measure all rows."),
     ] = None,
-    published: Annotated[
-        bool,
-        typer.Option(
-            "--published",
-            help="On a public table: as in the paper what the configuration leaves "
-            "open.",
-        ),
-    ] = False,
     table: Annotated[
         Path | None,
         typer.Option(
@@ -101,17 +93,13 @@ def run(
     1 when one failed or the run was cancelled, 2 when the configuration cannot be used.
     """
     with opened(home, config) as store:
-        with_file = {"--published": published, "--table": table}
-        for named, given in with_file.items():
-            if given and resume is not None:
-                raise ValueError(f"Give {named} with a configuration.")
+        if table is not None and resume is not None:
+            raise ValueError("Give --table with a configuration.")
         if inline and scheduler:
             raise ValueError("Give either --inline or --scheduler.")
         check_out(out)
         if config is not None and resume is None:
-            spec = SweepSpec.from_yaml(config)
-            spec = as_published(spec) if published else spec
-            spec = keep_table(store, spec, table)
+            spec = keep_table(store, SweepSpec.from_yaml(config), table)
         elif resume is not None and config is None:
             old = store.run(resume)
             spec, name = SweepSpec.of_run(old.spec), name or old.name

@@ -3,7 +3,7 @@
 import logging
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
@@ -13,10 +13,6 @@ from fairdash.jobs import attach, ensure_engine, log_to_stderr, watching
 from fairdash.store import home_folder, keep_days, open_store
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-Log = Annotated[
-    Literal["text", "json"],
-    typer.Option("--log", envvar="FAIRDASH_LOG", help="Lines of text, or of JSON."),
-]
 log = logging.getLogger("fairdash")
 
 
@@ -34,15 +30,12 @@ def serve(
     processes: Annotated[
         int, typer.Option(min=1, help="Servers that share the windows of browsers.")
     ] = 1,
-    log_as: Log = "text",
 ) -> None:
     r"""Serve the app; Ctrl-C stops it. Open runs go on until they are finished.
 
     Without a login, which a section `\[auth]` of .streamlit/secrets.toml sets up, only
-    this machine reaches it. `/ready` answers 200 while the store works. `/metrics`
-    counts runs, models and workers in the format of Prometheus; where there is a login
-    a monitor sends the token of FAIRDASH_METRICS_TOKEN. With several processes a
-    browser stays with one of them by a cookie.
+    this machine reaches it. `/ready` answers 200 while the store works. With
+    several processes a browser stays with one of them by a cookie.
     """
     from fairdash.server import Login, Rules, serve_pages  # loads Streamlit
 
@@ -56,13 +49,12 @@ def serve(
         raise refuse(
             f"{message} login (docs/security.md), or say --insecure if all may."
         )
-    token = os.environ.get("FAIRDASH_METRICS_TOKEN", "")
     names = [*(name or []), *([urlsplit(login.origin).hostname or ""] if login else [])]
     hosts = (*LOOPBACK, address, *names) if names or address in LOOPBACK else ()
-    rules = Rules(tuple(one.lower() for one in hosts), login, token)
+    rules = Rules(tuple(one.lower() for one in hosts), login)
     folder = home or home_folder()
     os.umask(0o077)  # whatever Streamlit or a library writes is for us only
-    os.environ |= {"FAIRDASH_HOME": str(folder), "FAIRDASH_LOG": log_as}
+    os.environ["FAIRDASH_HOME"] = str(folder)
     store = open_store(folder)
     log_to_stderr()
     with attach(folder), watching(folder):
@@ -91,7 +83,6 @@ def worker(
             "on another machine must reach it."
         ),
     ] = "127.0.0.1",
-    log_as: Log = "text",
 ) -> None:
     """Work for a Dask scheduler until Ctrl-C; wait for it when it is away.
 
@@ -101,7 +92,6 @@ def worker(
     """
     from fairdash.jobs import serve_worker  # only this command loads Dask
 
-    os.environ["FAIRDASH_LOG"] = log_as
     os.umask(0o077)
     with refusing():
         serve_worker(address, n_workers=workers or os.cpu_count() or 1, host=host)

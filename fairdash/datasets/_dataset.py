@@ -114,15 +114,6 @@ class Dataset:
         return tuple(str(n) for n in self.frame.columns if has_bins(self.frame[n]))
 
     @cached_property
-    def binary(self) -> tuple[str, ...]:
-        """Columns of two values."""
-        return tuple(
-            str(name)
-            for name, column in self.frame.items()
-            if not is_nested(column) and column.nunique() == 2
-        )
-
-    @cached_property
     def key(self) -> str:
         """Identity: sha256 over the table (its file, or all its values) and roles.
 

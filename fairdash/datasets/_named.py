@@ -195,19 +195,17 @@ def read_original(
     """Return a public table before any filter, downloaded if its file is not there."""
     folder = Path(data_home or cache_folder())
     path = folder / public.file
-    known = _known_sha256(public, path)
     if not path.exists():
-        return _download(public, path, known)
-    if known and _sha256(path) != known:
-        published = "published file" if public.sha256 else "file downloaded at first"
+        return _download(public, path)
+    if public.sha256 and _sha256(path) != public.sha256:
         raise ValueError(
-            f"{path} is not the {published}: its sha256 is not {known}; move it away "
-            "to download it."
+            f"{path} is not the published file: its sha256 is not {public.sha256}; "
+            "move it away to download it."
         )
     return _read(public, path, f"move {path} away to download it")
 
 
-def _download(public: PublicTable, path: Path, known: str) -> pd.DataFrame:
+def _download(public: PublicTable, path: Path) -> pd.DataFrame:
     """Return a table; its file is put at ``path`` when it proves to be the one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -215,15 +213,12 @@ def _download(public: PublicTable, path: Path, known: str) -> pd.DataFrame:
             new = Path(beside) / path.name
             with urlopen(public.url, timeout=60) as answer, open(new, "wb") as file:
                 copyfileobj(answer, file)
-            found = _sha256(new)
-            if known and found != known:
+            if public.sha256 and _sha256(new) != public.sha256:
                 raise ValueError(
                     f"{public.url} is not the file that was published: its sha256 is "
-                    f"not {known}; get it elsewhere and put it at {path}."
+                    f"not {public.sha256}; get it elsewhere and put it at {path}."
                 )
             table = _read(public, new, f"get it elsewhere and put it at {path}")
-            if not public.sha256:
-                _record(path).write_text(f"{found}\n")
             new.replace(path)
     except (OSError, HTTPException) as error:
         raise ValueError(
@@ -257,17 +252,6 @@ def _read(public: PublicTable, path: Path, remedy: str) -> pd.DataFrame:
             f"the published table; {remedy}."
         )
     return table
-
-
-def _known_sha256(public: PublicTable, path: Path) -> str:
-    """Return the sha256 that the file must have, "" where none is known yet."""
-    if public.sha256 or not _record(path).exists():
-        return public.sha256
-    return _record(path).read_text().strip()
-
-
-def _record(path: Path) -> Path:
-    return path.with_name(f"{path.name}.sha256")
 
 
 def content_digest(table: pd.DataFrame) -> str:

@@ -10,8 +10,8 @@ from fairdash.jobs._engine import (
     use_scheduler,
     watching,
 )
+from fairdash.jobs._logs import log_to_stderr
 from fairdash.jobs._waits import FOR_DATABASE, Wait, engine_waits_for, why_waits
-from fairdash.jobs._watch import JsonLines, log_to_stderr, logs_json, metrics
 from fairdash.jobs._work import (
     cancel,
     keep_data,

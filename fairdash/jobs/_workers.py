@@ -23,7 +23,7 @@ from distributed.comm.core import connect
 from distributed.core import send_recv
 
 from fairdash import methods
-from fairdash.jobs._watch import log_to_stderr
+from fairdash.jobs._logs import log_to_stderr
 from fairdash.jobs._work import Outcome, work
 from fairdash.methods import Device
 from fairdash.store import Store, home_folder, open_store

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from fairdash.jobs._engine import CARD, ENGINE, Lease, take
-from fairdash.jobs._watch import log_to_stderr
+from fairdash.jobs._logs import log_to_stderr
 from fairdash.store import trouble
 
 PRELOADED = [
@@ -44,7 +44,6 @@ def main() -> None:
             start_forkserver()
         from fairdash.jobs._serve import serve  # takes a while, as the forkserver does
 
-        log_to_stderr()  # Dask has set up loggers of its own
         n_workers = int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
         linger = float(os.environ.get("FAIRDASH_LINGER", "30"))
         try:

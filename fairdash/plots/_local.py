@@ -56,7 +56,6 @@ def plot_local_di(
     groups: tuple[str, ...],
     chance: float = float("nan"),
     changes: pd.DataFrame | None = None,
-    upright: bool = False,
     names: GapNames = LOCAL_DI,
     feature: str = "",
 ) -> Picture:
@@ -77,8 +76,6 @@ def plot_local_di(
         row per model, in the order of drawing; at most four. The last is looked at.
     changes : DataFrame, optional
         Of ``fairdash.metrics.compare`` of the last model with the first.
-    upright : bool, default=False
-        Subgroups along the x axis, as in the ROAD paper.
     names : GapNames, optional
         Words of the measure; by default those of local DI.
     """
@@ -123,18 +120,17 @@ def plot_local_di(
         pd.concat(marks, ignore_index=True),
         subgroups,
         series,
-        [Panel(_values(top, names, upright=upright), chance)],
+        [Panel(_values(top, names), chance)],
         reasons=reasons_of(first),
         grouped=True,
-        upright=upright,
         extra=lambda places: _counts(
-            counts, dict(zip(subgroups, places, strict=True)), groups, feature, upright
+            counts, dict(zip(subgroups, places, strict=True)), groups, feature
         ),
-        layout=_beside(groups, feature, upright=upright),
+        layout=_beside(groups, feature),
         least=20 + 4 * len(labels),
         around=70 + _BELOW + _LINE * len(groups),
         lowest=_LOWEST,
-        bottom=4 if upright else _BELOW + _LINE * len(groups),
+        bottom=_BELOW + _LINE * len(groups),
         legend=True,
     )
     return Picture(
@@ -315,7 +311,6 @@ def _counts(
     places: dict[str, float],
     groups: tuple[str, ...],
     feature: str,
-    upright: bool,
 ) -> list[Spec]:
     """Return the bars of how many rows each group has in each subgroup."""
     bars = []
@@ -324,14 +319,14 @@ def _counts(
         bars.append(
             {
                 "type": "bar",
-                "orientation": "v" if upright else "h",
+                "orientation": "h",
                 "x": own["n"].tolist(),
                 "y": [places[name] for name in own["subgroup"].astype(str)],
                 "xaxis": "x2",
                 "width": 0.5,
                 "marker": {"color": colour, "line": {"width": 0}},
                 "name": label,
-                "showlegend": upright,
+                "showlegend": False,
                 "hovertext": [f"{label}: {count(n)} rows" for n in own["n"]],
                 "hovertemplate": "%{hovertext}<extra></extra>",
             }
@@ -339,26 +334,22 @@ def _counts(
     return bars
 
 
-def _values(top: float, names: GapNames, *, upright: bool) -> Spec:
-    title = f"{names.local}: gap in {names.symbol}"
+def _values(top: float, names: GapNames) -> Spec:
     return value_axis(
-        names.local if upright else title,
+        f"{names.local}: gap in {names.symbol}",
         ".2f",
         range=[0, top],
         showgrid=True,
-        domain=[0.32, 1] if upright else [0, _SPLIT[0]],
+        domain=[0, _SPLIT[0]],
     )
 
 
-def _beside(groups: tuple[str, ...], feature: str, *, upright: bool) -> Spec:
+def _beside(groups: tuple[str, ...], feature: str) -> Spec:
     """Return the axis of the counts, and the names of the groups below it.
 
     These stand beside their colours, under the titles of the axes.
     """
     axis = value_axis("rows", ",d", nticks=2, tickangle=0, showgrid=False)
-    if upright:
-        below = axis | {"domain": [0, 0.24], "anchor": "x"}
-        return {"xaxis": {"anchor": "y2"}, "yaxis2": below, "barmode": "stack"}
     named = [
         f'{group_label(feature, name)} <span style="color:{colour}">■</span>'
         for name, colour in group_colours(groups).items()

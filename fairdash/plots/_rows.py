@@ -1,7 +1,6 @@
 """One row a thing, marks with intervals on it: the figure that most pages show.
 
-A figure is laid out along (down the page) and across (values). Upright figures swap the
-two, so the same specification serves both. What a user named is a value in its table.
+What a user named is a value in its table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +25,6 @@ from fairdash.plots._theme import (
 )
 
 _GAP = 0.6  # of a row, between "Men 65+" and "Women 18–24"
-_UPRIGHT = 480  # pixels
 
 
 def scatter(
@@ -211,7 +209,6 @@ def draw_rows(
     ticks: Sequence[str] | None = None,
     grouped: bool = False,
     joined: bool = False,
-    upright: bool = False,
     extra: Callable[[list[float]], list[Spec]] = lambda _places: [],
     layout: Mapping[str, Any] | None = None,
     least: int = 26,
@@ -235,8 +232,6 @@ def draw_rows(
         Whether a gap stands where the first words of labels change.
     joined : bool
         Whether a line joins the marks of a row in the first panel.
-    upright : bool
-        Rows along the x axis.
     extra : callable
         Takes the places of rows; returns traces for axes in ``layout``.
     least, around, lowest : int
@@ -262,17 +257,11 @@ def draw_rows(
     whole: Spec = {"yaxis": rows, "shapes": [], "annotations": []}
     for panel, axis in zip(panels, across, strict=True):
         whole[f"xaxis{axis[1:]}"] = panel.axis | ({"anchor": "y"} if panels[1:] else {})
-        shapes, notes = _panel_notes(panel, axis, rows, upright=upright)
+        shapes, notes = _panel_notes(panel, axis, rows)
         whole["shapes"] += shapes
         whole["annotations"] += notes
-    whole["annotations"] += not_estimable(reasons, places, upright=upright)
+    whole["annotations"] += not_estimable(reasons, places)
     height = round((rows["range"][0] + 0.6) * row_height(rows, least)) + around
-    if upright:
-        data = [swap(trace) for trace in data]
-        whole = swap(whole)
-        whole["xaxis"] |= {"range": rows["range"][::-1], "tickangle": -35}
-        whole["shapes"] = [swap(shape) for shape in whole["shapes"]]
-        height = _UPRIGHT
     for name, part in (layout or {}).items():
         if name == "annotations":
             whole[name] = [*whole[name], *part]
@@ -337,23 +326,17 @@ def _reference(kind: Series, rows: Spec, axis: str) -> Spec:
     )
 
 
-def _panel_notes(
-    panel: Panel, axis: str, rows: Spec, *, upright: bool
-) -> tuple[list[Spec], list[Spec]]:
+def _panel_notes(panel: Panel, axis: str, rows: Spec) -> tuple[list[Spec], list[Spec]]:
     """Return what stands behind the marks of a panel, and the words on it."""
     shapes: list[Spec] = []
     notes: list[Spec] = []
     if np.isfinite(panel.chance):
         shapes.append(chance_band(panel.chance, xref=axis))
         words = f"by chance {number(panel.chance)}"
-        if upright:
-            place: Spec = {"x": 1, "xref": "x domain", "xanchor": "right"}
-            place |= {"y": panel.chance, "yref": "y"}
-        else:
-            inside = panel.chance > panel.axis["range"][1] / 2
-            place = {"x": panel.chance, "xref": axis, "xshift": -4 if inside else 4}
-            place |= {"xanchor": "right" if inside else "left"}
-            place |= {"y": rows["range"][0], "yref": "y"}
+        inside = panel.chance > panel.axis["range"][1] / 2
+        place: Spec = {"x": panel.chance, "xref": axis, "xshift": -4 if inside else 4}
+        place |= {"xanchor": "right" if inside else "left"}
+        place |= {"y": rows["range"][0], "yref": "y"}
         notes.append(text(words, yanchor="bottom", **place))
     if np.isfinite(panel.limit):
         line = {"color": fade(INK, 0.6), "width": 1.5, "dash": "dash"}
@@ -366,20 +349,6 @@ def _panel_notes(
         above |= {"yref": "y domain", "y": 1, "yanchor": "bottom"}
         notes.append(text(panel.words, INK, **above))
     return shapes, notes
-
-
-def swap(spec: Spec) -> Spec:
-    """Return a trace, a shape or a layout with x and y exchanged."""
-    swapped = {
-        "x": "y", "y": "x", "x0": "y0", "y0": "x0", "x1": "y1", "y1": "x1",
-        "xref": "yref", "yref": "xref", "xaxis": "yaxis", "yaxis": "xaxis",
-        "xaxis2": "yaxis2", "error_x": "error_y",
-    }  # fmt: skip
-    turned = {swapped.get(key, key): value for key, value in spec.items()}
-    for key in ("xref", "yref", "xaxis", "yaxis"):
-        if isinstance(turned.get(key), str):
-            turned[key] = turned[key].translate(str.maketrans("xy", "yx"))
-    return turned
 
 
 def name_axis(labels: Sequence[str], places: Sequence[float], below: float) -> Spec:
@@ -430,17 +399,12 @@ def dots(
     )
 
 
-def not_estimable(
-    reasons: Sequence[str], places: Sequence[float], *, upright: bool = False
-) -> list[Spec]:
+def not_estimable(reasons: Sequence[str], places: Sequence[float]) -> list[Spec]:
     """Say in each row without an estimate why it has none."""
-    down: Spec = {"xref": "x domain", "x": 0, "xanchor": "left", "xshift": 6}
-    down |= {"yref": "y", "yanchor": "middle"}
-    up: Spec = {"yref": "y domain", "y": 0, "yanchor": "bottom", "yshift": 6}
-    up |= {"xref": "x", "xanchor": "center", "textangle": -90}
-    along, place = ("x", up) if upright else ("y", down)
+    place: Spec = {"xref": "x domain", "x": 0, "xanchor": "left", "xshift": 6}
+    place |= {"yref": "y", "yanchor": "middle"}
     return [
-        text(f"not estimable: {reason}", bgcolor=VEIL, **place) | {along: at}
+        text(f"not estimable: {reason}", bgcolor=VEIL, **place) | {"y": at}
         for reason, at in zip(reasons, places, strict=False)
         if reason
     ]

@@ -5,11 +5,10 @@ Nothing here asks another machine, and a refusal costs no session, thread or mem
 """
 
 import asyncio
-import hmac
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -22,7 +21,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from fairdash.server.limits import ADDRESS, Limits, Refused
 from fairdash.server.sessions import COOKIE, SECONDS, Login, Sessions, user_cookies
 
-READY, METRICS = "/ready", ("/metrics", "/_stcore/metrics")
+READY = "/ready"
 LOGIN, LOGOUT, CALLBACK = "/auth/login", "/auth/logout", "/oauth2callback"
 OPEN = {READY, LOGIN, LOGOUT, CALLBACK}
 PROCESS = "fairdash_process"  # cookie by which a browser stays with its process
@@ -68,7 +67,6 @@ class Rules:
 
     hosts: tuple[str, ...] = ()  # names the server may be asked by; any, if none
     login: Login | None = None  # without one all are let in
-    token: str = field(default="", repr=False)  # of a monitor, where there is a login
     process: int | None = None  # which of several this is
 
 
@@ -162,12 +160,7 @@ class Door:
 
     def _is_open(self, request: HTTPConnection) -> bool:
         """Return whether a request needs no session where there is a login."""
-        path, token = request.scope["path"], self._rules.token
-        if request.scope["type"] != "http" or path in OPEN:
-            return request.scope["type"] == "http"
-        given = request.headers.get("authorization", "").encode()
-        known = hmac.compare_digest(given, f"Bearer {token}".encode())
-        return path in METRICS and token != "" and known
+        return request.scope["type"] == "http" and request.scope["path"] in OPEN
 
     def _begin(
         self, request: HTTPConnection, answer: "_Answer", lines: list[str]

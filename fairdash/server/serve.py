@@ -24,13 +24,10 @@ from fairdash import APP_FOLDER, box
 from fairdash.datasets import DESCRIBE_TASK, READING_TASK
 from fairdash.jobs import (
     BUNDLE_TASK,
-    JsonLines,
     attach,
     log_to_stderr,
-    logs_json,
-    metrics,
 )
-from fairdash.server.door import METRICS, READY, Door, Rules
+from fairdash.server.door import READY, Door, Rules
 from fairdash.server.limits import MIB, Limits
 from fairdash.server.processes import Processes
 from fairdash.store import Store, open_store, trouble
@@ -52,51 +49,43 @@ def serve_pages(
 
 
 class Health:
-    """What a monitor is told: whether the store works, and counts.
+    """What a monitor is told: whether the store works.
 
     The store is asked once a second at most, however many ask.
     """
 
     def __init__(self, store: Store) -> None:
-        self._store, self._looked = store, -HEALTH_SECONDS
-        self._counts: str | None = None
+        self._store, self._looked, self._works = store, -HEALTH_SECONDS, False
 
     def ready(self, _: object) -> PlainTextResponse:
         """Answer 503 when the store does not work, and nothing of why."""
-        return self._answer("ready\n" if self._look() else None)
+        works = self._look()
+        words = "ready\n" if works else "the store does not work; the log says why\n"
+        headers = {"Cache-Control": "no-cache"}
+        return PlainTextResponse(words, 200 if works else 503, headers)
 
-    def metrics(self, _: object) -> PlainTextResponse:
-        """Answer with the counts."""
-        return self._answer(self._look())
-
-    def _look(self) -> str | None:
+    def _look(self) -> bool:
         if monotonic() - self._looked < HEALTH_SECONDS:
-            return self._counts
+            return self._works
         try:
-            self._counts = metrics(self._store)
+            self._store.runs()
+            self._works = True
         except (OSError, ValueError) as error:
             log.error("%s", trouble(error) or error)
-            self._counts = None
+            self._works = False
         self._looked = monotonic()
-        return self._counts
-
-    def _answer(self, words: str | None) -> PlainTextResponse:
-        status = 200 if words else 503
-        words = words or "the store does not work; the log says why\n"
-        return PlainTextResponse(words, status, {"Cache-Control": "no-cache"})
+        return self._works
 
 
 def _serve(
     home: Path, rules: Rules, process: int | None, address: str, port: int
 ) -> None:
-    if logs_json():
-        logging.setLoggerClass(_JsonLogger)
     box.start(READING_TASK, DESCRIBE_TASK, BUNDLE_TASK)
     store = open_store(home)
     rules, health = replace(rules, process=process), Health(store)
     app = App(
         APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration
-        routes=[Route(READY, health.ready), Route(METRICS[0], health.metrics)],
+        routes=[Route(READY, health.ready)],
         middleware=[Middleware(_door, rules, home)],
     )
     _configure(port)
@@ -162,11 +151,3 @@ def make_server(app: ASGIApp) -> uvicorn.Server:
         log_level="warning",
     )
     return uvicorn.Server(settings)
-
-
-class _JsonLogger(logging.Logger):
-    """A logger of a library that comes later, whose lines are JSON as well."""
-
-    def addHandler(self, hdlr: logging.Handler) -> None:
-        hdlr.setFormatter(JsonLines())
-        super().addHandler(hdlr)

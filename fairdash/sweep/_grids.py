@@ -1,9 +1,4 @@
-"""Usual grids of λ and τ, and what papers set on public tables.
-
-A method's effort "paper" is its schedule wherever the paper gives one for all tables.
-What differs from table to table, and what is no parameter of a method, is declared
-here, and only here.
-"""
+"""Usual grids of λ and τ, and what each method is held to beside them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,224 +6,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fairdash._wording import plural
-from fairdash.datasets import PUBLIC, Roles, Subgroups
+from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG, Effort
 from fairdash.sweep._spec import BASELINE, DataSource, MethodGrid, Scalar, SweepSpec
 
 Scaling = Literal["standard", "minmax"]
 SCALINGS: Mapping[Scaling, str] = {"standard": "mean 0, spread 1", "minmax": "0 to 1"}
-Params = Mapping[str, Scalar | tuple[Scalar, ...]]
 WEIGHTS = tuple(np.linspace(0, 5, 20).round(2).tolist())
 # at τ = 0 all weight goes to one row of a group: the paper's grid starts beyond it
 TAUS = tuple(np.linspace(0.1, 1, 10).round(2).tolist())
-
-_RATES = (0.001, 0.01, 0.1)
-# step sizes that Wang et al. searched, 36 settings
-SEARCHED_RATES = {
-    "learning_rate": _RATES,
-    "multiplier_rate": (0.25, 0.5, 1.0, 2.0),
-    "adversary_rate": _RATES,
-}
-
-
-@dataclass(frozen=True)
-class Published:
-    """What one paper sets on one public table.
-
-    Attributes
-    ----------
-    params : mapping of method to mapping
-        Beyond the method's effort "paper"; several values are the paper's grid.
-    sensitive_feature : str
-        Where it is not that of the table's roles.
-    splits : int, optional
-        How many the paper has.
-    apart : str
-        A sentence: what the paper does otherwise that these settings do not bring.
-    """
-
-    paper: str
-    table: str
-    params: Mapping[str, Params]
-    scaling: Scaling = "standard"
-    sensitive_feature: str = ""
-    splits: int | None = None
-    apart: str = ""
-
-    @property
-    def subgroups(self) -> Subgroups | None:
-        """Return the paper's subgroups of the table, None where it has none."""
-        return PUBLIC[self.table].age_bins if "road" in self.params else None
-
-    def fits(self, roles: Roles) -> bool:
-        """Tell whether roles are of this table, to the paper's outcome and groups.
-
-        The columns it describes subgroups by must be there and more than half of its
-        features; a table is known by its columns, wherever the file came from.
-        """
-        known = PUBLIC[self.table].roles
-        sensitive = self.sensitive_feature or known.sensitive_feature
-        present = {*roles.features, *roles.subgroup_columns}
-        needed = self.subgroups.columns if self.subgroups else ()
-        return (
-            (roles.target, roles.sensitive_feature) == (known.target, sensitive)
-            and present.issuperset(needed)
-            and 2 * len(present.intersection(known.features)) > len(known.features)
-        )
-
-    def words(self, method: str) -> str:
-        """Return as a sentence what is set for a method."""
-        settings: dict[str, Any] = {**CATALOG[method].settings({}, "paper")}
-        settings |= self.params[method]
-        said = []
-        if "n_epochs" in settings:
-            said += [plural(int(settings["n_epochs"]), "epoch")]
-            said += [f"batches of {settings['batch_size']:,}"]
-        if "constraints" in self.params[method]:
-            words = {p.name: p.options for p in CATALOG[method].params}["constraints"]
-            said += [words[str(settings["constraints"])].lower()]
-        said += [f"numbers scaled ({SCALINGS[self.scaling]})"]
-        if self.subgroups:
-            width = self.subgroups.widths
-            bins = [
-                f"{name} by {width[name]:g}" if name in width else name
-                for name in self.subgroups.columns
-            ]
-            least = plural(self.subgroups.min_size, "row")
-            said += [f"subgroups of {' × '.join(bins)} from {least} on"]
-        where = f"{self.paper} on {PUBLIC[self.table].title}"
-        return f"As {where}: {', '.join(said)}. {self.apart}".rstrip()
-
-
-def _road(table: str, n_epochs: int, batch_size: int, **more: Any) -> Published:
-    """Return settings of the ROAD paper and its public code, appendix A.5.4."""
-    common: dict[str, Any] = {"batch_size": batch_size, **more.pop("common", {})}
-    swept = {**common, "fairness_weight": WEIGHTS}
-    local = {**swept, "tau": TAUS}
-    schedule = {"n_epochs": n_epochs}
-    params: dict[str, Params] = {
-        "unconstrained": {"batch_size": batch_size, **schedule},
-        "adversarial": {**swept, **schedule},
-        "fad": {**swept, **schedule},
-        "road": {**local, **schedule},
-        "broad": local,  # 175 epochs on every table
-    }
-    return Published("Grari et al. (ICLR 2024)", table, params, **more)
-
-
-def _noisy(table: str, sensitive_feature: str, **params: Scalar) -> Published:
-    """Return settings of Wang et al., appendix F, with the grids they searched."""
-    searched = dict(SEARCHED_RATES)
-    adversary = {"adversary_rate": searched.pop("adversary_rate")}
-    play = {**searched, **params}
-    return Published(
-        "Wang et al. (NeurIPS 2020)",
-        table,
-        {
-            "noisy_naive": play,
-            "noisy_dro": {**play, **adversary},
-            "noisy_soft": {**play, **adversary},
-        },
-        sensitive_feature=sensitive_feature,
-        splits=10,
-        apart="The paper cuts every number into four parts of as many rows.",
-    )
-
-
-def _log_loss(table: str, apart: str = "") -> Published:
-    """Return settings of the experiments of Rezaei et al."""
-    penalties = (0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-    return Published(
-        "Rezaei et al. (AAAI 2020)",
-        table,
-        {"fair_log_loss": {"alpha": penalties}, "fair_log_loss_cv": {}},
-        splits=20,
-        apart=apart,
-    )
-
-
-_ODDS = {"common": {"constraints": "equalized_odds"}}
-_HUNDRED = {"predictor_layers": "wide"}
-PUBLISHED: tuple[Published, ...] = (
-    _road("compas", 100, 1024, apart="The paper has a column for every charge."),
-    _road("law", 250, 1024, scaling="minmax"),
-    _road("german", 100, 128, scaling="minmax"),
-    _road(
-        "adult",
-        100,
-        512,
-        **_ODDS,
-        apart="The paper has nine features: no years of education, no capital gain "
-        "and no capital loss.",
-    ),
-    _noisy("adult", "race", constraints="true_positive_rate_parity", slack=0.05),
-    _noisy("credit", "education", constraints="equalized_odds", slack=0.03),
-    _log_loss("compas", "The paper has two races alone."),
-    _log_loss("adult"),
-    _log_loss("law_lequy"),
-    Published(
-        "Yurochkin and Sun (ICLR 2021)",
-        "adult",
-        {
-            "sensei": {**_HUNDRED, "fairness_weight": (5.0, 20.0, 40.0)},
-            "sensr": _HUNDRED,
-            "clp": {**_HUNDRED, "fairness_weight": (5.0, 20.0, 40.0)},
-        },
-        splits=10,
-        apart="The paper has 41 columns, of the complete rows.",
-    ),
-)
-
-
-def published_for(roles: Roles, method: str) -> Published | None:
-    """Return what a paper sets for a method on the table with these roles.
-
-    None where the table is no public one, or no paper gives settings for it.
-    """
-    return next(
-        (one for one in PUBLISHED if method in one.params and one.fits(roles)), None
-    )
-
-
-def as_published(spec: SweepSpec) -> SweepSpec:
-    """Fill what a specification leaves open as the paper has it on its public table.
-
-    What was given stays: parameters, effort, scaling, subgroups and seeds. Methods that
-    no paper trained on the table are left alone.
-
-    Raises ValueError when no method has published settings on the table.
-    """
-    roles = spec.data.roles
-    known = {grid.method: published_for(roles, grid.method) for grid in spec.methods}
-    papers = [one for one in known.values() if one]
-    if not papers:
-        tables = sorted({f"{PUBLIC[one.table].title}" for one in PUBLISHED})
-        raise ValueError(
-            f"No paper gives settings for {', '.join(known)} on a table with outcome "
-            f"{roles.target!r} and sensitive feature {roles.sensitive_feature!r}; "
-            f"there are some on {', '.join(tables)}."
-        )
-    main = papers[0]
-    filled: dict[str, Any] = {
-        "methods": tuple(_filled(grid, known[grid.method]) for grid in spec.methods),
-        "scaling": main.scaling,
-        "subgroups": main.subgroups or spec.subgroups,
-        "seeds": tuple(range(main.splits)) if main.splits else spec.seeds,
-    }
-    given = spec.model_fields_set - {"methods"}
-    return spec.model_copy(
-        update={name: value for name, value in filled.items() if name not in given}
-    )
-
-
-def _filled(grid: MethodGrid, known: Published | None) -> MethodGrid:
-    if known is None:
-        return grid
-    params = {**known.params[grid.method], **grid.params}
-    effort = grid.effort if "effort" in grid.model_fields_set else "paper"
-    return MethodGrid(method=grid.method, params=params, effort=effort)
-
 
 SHARED = ("constraints", "normalisation", "predictor_layers", "adversary_layers")
 
@@ -277,8 +63,7 @@ def grid_spec(
     n_seeds: int = 1,
     initialisations: int = 1,
     shared: Mapping[str, Scalar] | None = None,
-    published: bool = False,
-    scaling: Literal["standard", "minmax"] | None = None,
+    scaling: Scaling = "standard",
     subgroups: Subgroups | None = None,
     train_rows: int | None = None,
 ) -> SweepSpec:
@@ -292,10 +77,6 @@ def grid_spec(
     axes : GridAxes
         The values of τ are for the methods that have it. A method that trades by
         another parameter than λ gets as many values of that, over its own range.
-    published : bool
-        Whether methods, scaling and subgroups are as in the paper on this table, where
-        one gives them: see `published_for`. Then its effort is "paper", and what is
-        given here stands above it.
     scaling, subgroups, train_rows
         As in `SweepSpec`.
     shared : mapping of str to value, optional
@@ -307,8 +88,6 @@ def grid_spec(
         When they do not fit the catalog.
     """
     values = {"fairness_weight": axes.weights, "tau": axes.taus}
-    found = {key: published_for(data.roles, key) for key in methods if published}
-    paper = next((one for one in found.values() if one), None)
     grids: list[MethodGrid] = []
     plain: dict[str, MethodGrid] = {}
     for key in methods:
@@ -321,23 +100,21 @@ def grid_spec(
         if own and own.name not in values:
             log = own.axis == "log"
             swept[own.name] = spaced(own.low, own.high, len(axes.weights), log=log)
-        known = found.get(key)
-        given = {**(known.params[key] if known else {}), **(shared or {})}
         fixed: dict[str, Any] = {
-            name: v for name, v in given.items() if name in names - swept.keys()
+            name: v
+            for name, v in (shared or {}).items()
+            if name in names - swept.keys()
         }
-        length = "paper" if known else effort
-        grids.append(MethodGrid(method=key, params={**fixed, **swept}, effort=length))
-        base = _baseline(method.settings(fixed, length), length)
+        grids.append(MethodGrid(method=key, params={**fixed, **swept}, effort=effort))
+        base = _baseline(method.settings(fixed, effort), effort)
         plain.setdefault(repr(sorted(base.params.items())), base)
-    subgroups = subgroups or (paper.subgroups if paper else None)
     more: dict[str, Any] = {} if subgroups is None else {"subgroups": subgroups}
     return SweepSpec(
         data=data,
         methods=(*plain.values(), *grids) or (MethodGrid(method=BASELINE),),
         seeds=tuple(range(n_seeds)),
         initialisations=initialisations,
-        scaling=scaling or (paper.scaling if paper else "standard"),
+        scaling=scaling,
         train_rows=train_rows,
         **more,
     )

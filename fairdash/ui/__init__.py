@@ -38,7 +38,6 @@ from fairdash.ui.widgets.pick_models import (
     pick_models,
     pick_reference,
     pick_seed,
-    pick_upright,
     subgroup_form,
 )
 from fairdash.ui.widgets.runs import (

@@ -95,8 +95,6 @@ class Selection:
     subgroups: Subgroups | None = None
     # "yes" once subgroups with gaps beyond chance are searched.
     searched: str | None = None
-    # Whether subgroups stand along the horizontal axis.
-    upright: bool | None = None
     # Of the weights r: after which epoch, how many rows are the top, in which group.
     epoch: int | None = None
     share: float | None = None

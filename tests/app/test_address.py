@@ -71,7 +71,6 @@ CHOICES = {
         ("button_group", "Group", "there"),
     ],
     "Local fairness": [
-        ("toggle", "Upright, as in the paper", True),
         ("button_group", "Worst k", 2),
     ],
     "Sweep": [

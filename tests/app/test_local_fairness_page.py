@@ -105,20 +105,6 @@ def test_a_larger_smallest_size_leaves_no_estimate_and_says_so(visit, run_id):
     assert ranked(page)["Not estimable"].str.fullmatch(r"\d+ rows").all()
 
 
-def test_table_1_of_the_paper_is_a_preset(visit, run_id):
-    page = visit("Local fairness", run=run_id)
-    widget(page, "button_group", "Definition").set_value("ROAD paper, Table 1").run()
-    assert not page.exception
-    preset = widget(page, "selectbox", "Subgroups")
-    assert len(preset.options) == 12
-    preset.set_value(preset.options[3]).run()
-    assert not page.exception
-    wide = len(ranked(page))
-    preset = widget(page, "selectbox", "Subgroups")
-    preset.set_value(preset.options[0]).run()
-    assert len(ranked(page)) > wide
-
-
 def test_one_model_has_no_change_and_none_means_those_of_the_run(visit, run_id):
     page = visit("Local fairness", run=run_id)
     assert page.metric[0].delta
@@ -128,13 +114,6 @@ def test_one_model_has_no_change_and_none_means_those_of_the_run(visit, run_id):
     widget(page, "button_group", "Models").set_value([]).run()
     assert not page.exception
     assert page.metric[0].delta
-
-
-def test_upright_is_an_option(visit, run_id):
-    page = visit("Local fairness", run=run_id)
-    page.toggle[0].set_value(True).run()
-    assert not page.exception
-    assert figures(page) == 1
 
 
 def test_models_of_other_runs_are_offered_and_told_apart(visit, run_id, dataset_id):

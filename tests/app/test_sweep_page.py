@@ -9,11 +9,10 @@ from reading import button, drawn, figures, labels, sent, words
 from reading import numbers as read_numbers
 from reading import widget as widget_of
 from sklearn.metrics import roc_auc_score
-from toys import law_csv
 
 from fairdash import ui
 from fairdash.audits import guarantee, offered, search_for_guarantee
-from fairdash.datasets import PUBLIC, Subgroups, split
+from fairdash.datasets import split
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
 from fairdash.results import StoredSweep, known_models
@@ -90,40 +89,6 @@ def test_the_expected_time_stands_beside_the_button_before_it_is_pressed(
 def group(page, label):
     """Return the control of several buttons with a label."""
     return next(one for one in page.get("button_group") if one.label == label)
-
-
-def test_on_a_public_table_the_effort_paper_fills_what_its_paper_sets(
-    visit, inline, monkeypatch
-):
-    public = PUBLIC["law"]
-    table = ui.store().add_table(law_csv(), "law.csv")
-    own = Subgroups(columns=("gender",), min_size=30)
-    data = ui.store().add_dataset(table, public.roles, "Law", own)
-    asked = []
-    monkeypatch.setattr(
-        "fairdash.ui.sweep.form.submit",
-        lambda store, spec, name: asked.append(spec) or "none",
-    )
-    monkeypatch.setattr("fairdash.ui.sweep.form.open_page", lambda *_, **__: None)
-    page = visit("Sweep", data=data)
-    assert group(page, "Numbers scaled to").value == "standard"
-    button(page, "Run sweep").click().run()
-    group(page, "Effort").set_value("paper").run()
-    assert "Zhang, ROAD: as Grari et al. (ICLR 2024) on Law school: 250" in words(page)
-    assert group(page, "Numbers scaled to").value == "minmax"
-    button(page, "Run sweep").click().run()
-    fast, paper = asked
-    assert (fast.scaling, fast.subgroups) == ("standard", own)
-    assert (paper.scaling, paper.subgroups) == ("minmax", public.subgroups)
-    assert {grid.params["n_epochs"] for grid in paper.methods} == {250}
-    # what is chosen then stands above the paper
-    group(page, "Numbers scaled to").set_value("standard").run()
-    criterion = next(w for w in page.selectbox if w.label == "Constraint")
-    criterion.set_value("equalized_odds").run()
-    button(page, "Run sweep").click().run()
-    assert not page.exception
-    assert asked[-1].scaling == "standard"
-    assert asked[-1].methods[-1].params["constraints"] == "equalized_odds"
 
 
 def test_methods_stand_by_family_and_are_chosen_across_them(visit, dataset_id):

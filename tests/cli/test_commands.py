@@ -12,12 +12,11 @@ import pandas as pd
 import pytest
 import yaml
 from conftest import end_runs, free_port, is_healthy, wait_until, wait_until_no_engine
-from toys import ROLES, law_csv, people, people_csv, specification
+from toys import ROLES, people, people_csv, specification
 from typer.testing import CliRunner
 
 from fairdash import __version__
 from fairdash.cli import app
-from fairdash.datasets import PUBLIC
 from fairdash.jobs._engine import engine_lives
 from fairdash.store import open_store
 
@@ -74,34 +73,6 @@ def test_a_subsample_can_be_trained_on(home, config, folder):
     assert few.exit_code == 2
     assert "`train_rows` must be at least 4" in few.stderr
     assert one_line(few.stderr)
-
-
-@pytest.mark.parametrize("command", ["run", "sweep"])
-def test_what_is_left_open_is_as_in_the_paper_on_a_public_table(home, folder, command):
-    (folder / "law.csv").write_bytes(law_csv())
-    roles = PUBLIC["law"].roles.model_dump(mode="json", exclude_defaults=True)
-    short = {"method": "unconstrained", "params": {"n_epochs": 1}}
-    content = {"data": {"path": "law.csv", "roles": roles}, "methods": [short]}
-    (folder / "law.yaml").write_text(yaml.safe_dump(content))
-    done = call("run", folder / "law.yaml", "--inline", "--published")
-    assert done.exit_code == 0, done.output
-    with closing(open_store()) as store:
-        (record,) = store.runs()
-        (trial,) = store.snapshot(record.id).trials
-    assert record.spec["scaling"] == "minmax"
-    assert record.spec["subgroups"]["edges"] == "paper"
-    assert trial.params["n_epochs"] == 1
-    assert (trial.params["batch_size"], trial.params["learning_rate"]) == (1024, 1e-4)
-
-
-def test_a_table_without_published_settings_is_refused(home, config):
-    done = call("run", config, "--inline", "--published")
-    assert done.exit_code == 2
-    assert "No paper gives settings for unconstrained, road" in done.stderr
-    assert one_line(done.stderr)
-    both = call("run", "--resume", "nothing", "--published")
-    assert both.exit_code == 2
-    assert "--published" in both.stderr
 
 
 def test_run_goes_through_the_engine(home, config):

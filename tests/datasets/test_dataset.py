@@ -21,14 +21,12 @@ def test_outcome_and_groups_follow_the_roles(people, roles):
     assert list(dataset.excluded) == ["reason", "column", "rows", "example_rows"]
 
 
-def test_columns_in_bins_and_of_two_values_are_those_of_the_rows_used(people, roles):
+def test_columns_in_bins_are_those_of_the_rows_used(people, roles):
     dataset = make_dataset(people, roles, name="people")
     values = {name: set(dataset.frame[name].dropna()) for name in dataset.frame}
     numbers = dataset.frame.select_dtypes("number").columns
     binned = [name for name in values if name in numbers and len(values[name]) > 8]
     assert dataset.binned == tuple(binned) != ()
-    two = [name for name in values if len(values[name]) == 2]
-    assert dataset.binary == tuple(two) != ()
 
 
 def test_groups_unite_values_and_take_the_rest(people, roles):

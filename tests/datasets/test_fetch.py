@@ -114,8 +114,6 @@ def test_a_file_of_the_known_content_is_read_with_names_and_words(credit, tmp_pa
     schools = {"1": "graduate school", "2": "university", "3": "high school"}
     education = CLIENTS["X3"].astype(str).replace({**schools, "4": "others"})
     assert dataset.frame["education"].tolist() == education.tolist()
-    kept = (tmp_path / f"{credit.file}.sha256").read_text().strip()
-    assert kept == hashlib.sha256((tmp_path / credit.file).read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -146,22 +144,6 @@ def test_other_content_is_refused_wherever_it_comes_from(
         fetch("credit", home)
     assert f"move {home / credit.file} away" in str(caught.value)
     assert (home / credit.file).read_text() == content
-
-
-def test_a_downloaded_file_is_held_to_its_first_sha256(credit, shelf, tmp_path):
-    fetch("credit", tmp_path)
-    path = tmp_path / credit.file
-    first = hashlib.sha256(path.read_bytes()).hexdigest()
-    other = path.read_bytes().replace(b"\n", b"\r\n")  # of the same content
-    path.write_bytes(other)
-    with pytest.raises(ValueError, match=f"downloaded at first.*not {first}"):
-        fetch("credit", tmp_path)
-    path.unlink()
-    (shelf[0] / "data.csv").write_bytes(other)
-    with pytest.raises(ValueError, match=f"sha256 is not {first}"):
-        fetch("credit", tmp_path)
-    (tmp_path / f"{credit.file}.sha256").unlink()
-    assert fetch("credit", tmp_path).n_rows == 60
 
 
 def test_the_content_is_that_of_names_kinds_values_and_their_order():

@@ -190,7 +190,6 @@ def test_a_column_of_lists_or_records_is_described_and_refused_in_words(
     assert shown["Role"].tolist()[-1] == "not used"
     dataset = make_dataset(frame, roles, name="x")
     assert dataset.key != make_dataset(people, roles, name="x").key
-    assert dataset.binary == ("sex", "granted")
     for refused in (
         lambda: guess_rest(frame, name, "sex"),
         lambda: guess_rest(frame, "granted", name),

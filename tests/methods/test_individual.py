@@ -1,4 +1,4 @@
-"""SenSeI, SenSR and CLP: losses, weights, classes, bad input."""
+"""SenSeI, SenSR and CLP: losses, weights, bad input."""
 
 import numpy as np
 import pandas as pd
@@ -29,8 +29,8 @@ def metric_of(d=6, k=2):
     return FairMetric.ignoring(range(d), directions, range(k))
 
 
-@pytest.mark.parametrize("n_outputs", [1, 4])
-def test_losses_have_the_gradients_they_say(n_outputs):
+def test_losses_have_the_gradients_they_say():
+    n_outputs = 1
     outputs = torch.randn(2, 10, n_outputs, dtype=torch.double)
     others = torch.randn(2, 10, n_outputs, dtype=torch.double)
     y = (torch.arange(10) % max(2, n_outputs)).double()
@@ -40,19 +40,6 @@ def test_losses_have_the_gradients_they_say(n_outputs):
         gradient = torch.stack(differences, -1) / 2e-5
         slope = loss.slope(outputs)
         torch.testing.assert_close(slope, gradient, rtol=1e-6, atol=1e-8)
-    if n_outputs > 1:
-        expected = torch.nn.functional.cross_entropy(
-            outputs[0], y.long(), reduction="none"
-        )
-        torch.testing.assert_close(TargetLoss(y).value(outputs)[0], expected)
-
-
-def test_one_logit_is_as_far_as_its_two_halves():
-    one, other = torch.randn(2, 1, 20, 1)
-    two, others = (torch.cat([-x / 2, x / 2], -1) for x in (one, other))
-    torch.testing.assert_close(
-        OutputDistance(other).value(one), OutputDistance(others).value(two)
-    )
 
 
 def test_weight_zero_is_the_unconstrained_network(data):
@@ -113,18 +100,6 @@ def test_the_multiplier_follows_the_radius(data):
     tight, loose = SenSeI(**settings).fit_many(points, X, y, sensitive_features=s)
     assert tight.history_["multiplier"].iloc[-1] > 0.1
     assert loose.history_["multiplier"].iloc[-1] == 0
-
-
-@pytest.mark.parametrize("cls", [SenSeI, SenSR, CLP])
-def test_more_than_two_classes_train_and_predict(cls, data):
-    X, _, s = data
-    y = np.array(["low", "middle", "top"])[np.digitize(X[:, 1], [-0.5, 0.5])]
-    model = cls(**{**FEW, "n_epochs": 30}).fit(X, y, sensitive_features=s)
-    assert model.classes_.tolist() == ["low", "middle", "top"]
-    assert model.predict_proba(X).shape == (600, 3)
-    np.testing.assert_allclose(model.predict_proba(X).sum(1), 1)
-    assert (model.predict(X) == y).mean() > 0.85
-    assert model.network_.outputs(X).shape == (600, 3)
 
 
 def test_clp_takes_what_does_not_count_from_another_row_or_the_given_pair(data):

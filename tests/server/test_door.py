@@ -206,7 +206,7 @@ def test_before_a_login_there_is_one_page_and_nothing_else(browser, behind):
         assert "<script" not in answer.text
         policy = answer.headers["Content-Security-Policy"]
         assert policy.startswith("default-src 'none'; style-src")
-    closed = ("/", "/media/a.csv", "/static/a.js", "/_stcore/health", "/metrics")
+    closed = ("/", "/media/a.csv", "/static/a.js", "/_stcore/health", "/media/b.csv")
     closed += ("/_stcore/metrics", "/_stcore/host-config", "/ready/", "/ready%2Fa")
     for path in closed:
         answer = stranger.get(path)
@@ -315,31 +315,12 @@ def test_a_login_that_names_nobody_opens_nothing(browser, behind, caplog, tmp_pa
         Sessions(tmp_path, SECRET).open({"_streamlit_user": forged})
 
 
-def test_metrics_need_a_login_or_the_token(browser):
-    monitored, closed = browser(login=LOGIN, token="a token"), browser(login=LOGIN)
-    open_to_all = browser()
-
-    def status(server, path, given=None):
-        headers = {"Authorization": f"Bearer {given}"} if given is not None else {}
-        return server.get(path, headers=headers).status_code
-
-    for path in door.METRICS:
-        assert status(monitored, path, "a token") == 200
-        assert status(monitored, path, "a toke") == 401
-        assert status(monitored, path) == 401
-        assert status(closed, path, "") == 401
-        assert status(open_to_all, path) == 200
-    assert status(monitored, "/", "a token") == 401
-    log_in(closed)
-    assert status(closed, "/metrics") == 200
-
-
 def test_every_answer_has_its_headers_and_by_tls_more(browser):
     for origin in ("http://localhost", "https://localhost"):
         asked = browser(login=Login(origin, SECRET), hosts=("localhost",), process=1)
         answers = [
             asked.get("/", headers=PAGE),
-            asked.get("/metrics"),
+            asked.get("/_stcore/health"),
             asked.get("/ready", headers={"Host": "evil.example"}),
             asked.get("/ready"),
             log_in(asked),

@@ -20,7 +20,6 @@ selections = st.builds(
     k=st.none() | st.integers(1, 3),
     gamma=st.none() | numbers,
     slack=st.none() | numbers,
-    upright=st.none() | st.booleans(),
     form=st.none()
     | st.just(MethodGrid(method="road", params={"tau": 0.5, "n_epochs": 7})),
     target_rate=st.none() | st.sampled_from(["accuracy", "balanced", "0.25"]),

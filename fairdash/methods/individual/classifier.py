@@ -1,16 +1,10 @@
-"""What SenSeI, SenSR and CLP share: metric, losses on counterparts, many classes."""
+"""What SenSeI, SenSR and CLP share: a metric, and losses on counterparts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from typing import TYPE_CHECKING
 
 from fairdash._validation import check_one_of
 from fairdash.methods.declare import param, vary
@@ -18,13 +12,11 @@ from fairdash.methods.lazy import torch
 from fairdash.methods.network import (
     Batch,
     StackedClassifier,
-    StackedNetwork,
     Trainer,
     binary_cross_entropy,
     sigmoid,
 )
 from fairdash.methods.params import EPOCHS, FAIRNESS_WEIGHT, LEARNING_RATE, PAPER
-from fairdash.methods.scorers import Float32
 from fairdash.metrics import FairMetric, group_directions, ignore_columns
 
 if TYPE_CHECKING:
@@ -36,6 +28,7 @@ METRICS = {
     "both": "both",
 }
 LONG = {**PAPER, "batch_size": 1000, "n_epochs": 325, "batches": "balanced"}
+_SHARE = 0.25  # a logit s stands for -s/2 and s/2
 SENSEI_PAPER = "Yurochkin and Sun, SenSeI (ICLR 2021)"
 
 
@@ -46,29 +39,17 @@ def _check_metric(name: str, value: object) -> None:
 
 @dataclass(frozen=True)
 class TargetLoss:
-    """The cross-entropy of one logit, or of one for each class.
-
-    ``y`` (n_rows,) holds the index of the class; outputs are (n_models, n_rows, K).
-    """
+    """The cross-entropy of one logit; outputs are (n_models, n_rows, 1)."""
 
     y: Tensor
 
     def value(self, outputs: Tensor) -> Tensor:
         """Return the loss of every row, (n_models, n_rows)."""
-        if outputs.shape[-1] == 1:
-            return binary_cross_entropy(outputs[..., 0], self.y)[0]
-        return -outputs.log_softmax(-1).gather(-1, self._codes(outputs))[..., 0]
+        return binary_cross_entropy(outputs[..., 0], self.y)[0]
 
     def slope(self, outputs: Tensor) -> Tensor:
         """Return its gradient in the outputs."""
-        if outputs.shape[-1] == 1:
-            return sigmoid(outputs).sub_(self.y[:, None])
-        codes = self._codes(outputs)
-        less = outputs.new_full((1,), -1.0).expand_as(codes)
-        return outputs.softmax(-1).scatter_add(-1, codes, less)
-
-    def _codes(self, outputs: Tensor) -> Tensor:
-        return self.y.long().expand(outputs.shape[:2])[..., None]
+        return sigmoid(outputs).sub_(self.y[:, None])
 
 
 @dataclass(frozen=True)
@@ -81,24 +62,15 @@ class OutputDistance:
         """Return the distance of every row, (n_models, n_rows)."""
         difference = outputs - self.others
         squared: Tensor = torch.linalg.vecdot(difference, difference)
-        return squared * _share(outputs)
+        return squared * _SHARE
 
     def slope(self, outputs: Tensor) -> Tensor:
         """Return its gradient in the outputs."""
-        return (outputs - self.others).mul_(2 * _share(outputs))
-
-
-def _share(outputs: Tensor) -> float:
-    return 0.25 if outputs.shape[-1] == 1 else 1 / outputs.shape[-1]
+        return (outputs - self.others).mul_(2 * _SHARE)
 
 
 class PairTrainer(Trainer):
     """A predictor that can descend its loss at x plus the weighed d_Y of x and x'."""
-
-    def new_predictor(self, rows: Batch) -> StackedNetwork:
-        """Return the networks that predict, with an output for each of many classes."""
-        layers, n_classes = self.first.predictor_layers, len(self.first.classes_)
-        return self.network(rows.X.shape[1], layers, n_classes, seed=self.seeds[0])
 
     def pair_step(
         self, batch: Batch, counterparts: Tensor, weight: Tensor
@@ -127,7 +99,7 @@ class PairTrainer(Trainer):
 
 
 class FairMetricClassifier(StackedClassifier):
-    """Network classifier of two or more classes, with a fair metric given or learned.
+    """Network classifier with a fair metric given or learned.
 
     A subclass's ``_trainer_class`` calls `share_metric`.
     """
@@ -171,25 +143,6 @@ class FairMetricClassifier(StackedClassifier):
     n_epochs: int = vary(EPOCHS, high=1000)
     learning_rate: float = vary(LEARNING_RATE, low=1e-5, step=1e-5)
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the logit of each sample, or of more than two classes each logit."""
-        check_is_fitted(self, "network_")
-        rows: Float32 = validate_data(self, X, dtype=np.float32, reset=False)
-        outputs = self.network_.outputs(rows)
-        return outputs[:, 0] if len(self.classes_) == 2 else outputs
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of each class, one column per class."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            scores = np.column_stack([np.zeros_like(scores), scores])
-        return softmax(scores, axis=1)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most probable class of each sample."""
-        probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
-
     def fit_metric(self, rows: Batch) -> FairMetric:
         """Return the metric of these training rows."""
         names = self._names()
@@ -231,13 +184,6 @@ class FairMetricClassifier(StackedClassifier):
                 "should not count, such as 'race, sex'."
             )
 
-    def _encode_target(self, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"y has 1 class, {classes[0]!r}; two are needed.")
-        return classes, codes
-
     def _names(self) -> tuple[str, ...]:
         """Return the names of the encoded columns."""
         given = self.feature_names
@@ -258,11 +204,6 @@ class FairMetricClassifier(StackedClassifier):
         if isinstance(self.columns, str):
             return [name.strip() for name in self.columns.split(",") if name.strip()]
         return list(self.columns)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags
 
 
 class WeightedPairs(FairMetricClassifier):

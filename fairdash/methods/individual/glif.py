@@ -48,10 +48,10 @@ class PlainTrainer(PairTrainer):
 
     def new_predictor(self, rows: Batch) -> StackedNetwork:
         """Return one network, whatever the number of models."""
-        first, n_classes = self.first, len(self.first.classes_)
+        first = self.first
         widths = rows.X.shape[1], *hidden_layers(first.predictor_layers)
         predictor = OneForAll(
-            (*widths, 1 if n_classes == 2 else n_classes),
+            (*widths, 1),
             1,
             seed=self.seeds[0],
             learning_rate=first.learning_rate,
@@ -98,7 +98,7 @@ class GLIF(FairMetricClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_ : ndarray of shape (2,)
     groups_ : ndarray of shape (n_groups,)
     network_ : Smoothed
     history_ : DataFrame

@@ -168,10 +168,9 @@ class SenSeI(SearchedClassifier, WeightedPairs):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_ : ndarray of shape (2,)
     groups_ : ndarray of shape (n_groups,)
     network_ : Network
-        One logit, or one for each of more than two classes.
     history_ : DataFrame
         Means of each epoch: ``loss``, ``fair_loss`` (d_Y at the counterparts),
         ``distance`` (d_X), ``multiplier`` and ``free_sensitivity``, the norm of

@@ -1,13 +1,11 @@
 """The form of a sweep: methods, a grid of λ and τ, seeds, and what it will cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import streamlit as st
 
-from fairdash._escaping import plain
 from fairdash._wording import plural
-from fairdash.datasets import Roles
 from fairdash.jobs import submit
 from fairdash.methods import (
     CATALOG,
@@ -22,10 +20,8 @@ from fairdash.sweep import (
     QUICK,
     SCALINGS,
     GridAxes,
-    Published,
     SweepSpec,
     grid_spec,
-    published_for,
     shared_params,
     spaced,
     swept_methods,
@@ -69,9 +65,7 @@ def sweep_form(dataset_id: str) -> None:
             ["fast", "paper"],
             format_func=str.capitalize,
             required=True,
-            help="Fast: fewer epochs, larger steps. Paper: the published schedule; on "
-            "a public table with the epochs, batches, scaling and subgroups that the "
-            "paper has for it.",
+            help="Fast: fewer epochs, larger steps. Paper: the published schedule.",
             **_tied("effort", "fast", among=["fast", "paper"]),
         )
         n_seeds = st.number_input(
@@ -95,12 +89,9 @@ def sweep_form(dataset_id: str) -> None:
         st.caption("Choose at least one method.")
         return
     record = store().dataset_record(dataset_id)
-    papers = _published(record.roles, chosen) if effort == "paper" else {}
     with st.popover("Criterion and networks", icon=":material/tune:"):
-        how = _shared(chosen, papers)
+        how = _shared(chosen)
     train_rows = train_rows_input(dataset_id, start=PROPOSED)
-    known = (one.subgroups for one in papers.values() if one.subgroups)
-    subgroups = next(known, record.subgroups)
     try:
         spec = grid_spec(
             source(record),
@@ -109,8 +100,7 @@ def sweep_form(dataset_id: str) -> None:
             effort=effort,
             n_seeds=n_seeds,
             initialisations=n_starts,
-            published=bool(papers),
-            subgroups=subgroups,
+            subgroups=record.subgroups,
             train_rows=train_rows,
             **how,
         )
@@ -156,41 +146,22 @@ def _methods() -> list[str]:
     return chosen
 
 
-def _published(roles: Roles, methods: Sequence[str]) -> dict[str, Published]:
-    """Return what papers set on this table by method, and say what that is."""
-    found = {key: published_for(roles, key) for key in methods}
-    papers = {key: one for key, one in found.items() if one}
-    alike: dict[str, list[str]] = {}
-    for key, one in papers.items():
-        alike.setdefault(one.words(key), []).append(CATALOG[key].label)
-    for words, labels in alike.items():
-        st.caption(plain(f"{', '.join(labels)}: {words[0].lower()}{words[1:]}"))
-    return papers
-
-
-def _shared(methods: Sequence[str], papers: Mapping[str, Published]) -> dict[str, Any]:
+def _shared(methods: Sequence[str]) -> dict[str, Any]:
     """Draw what several methods can be asked for; return it for `grid_spec`."""
     labels = {p.name: p.label for key in methods for p in CATALOG[key].params}
     defaults = {p.name: p.default for key in methods for p in CATALOG[key].params}
-    for key, one in papers.items():
-        defaults |= {n: v for n, v in one.params[key].items() if n in defaults}
-    start = next((one.scaling for one in papers.values()), "standard")
-    mark = "published " * bool(papers)
     chosen: dict[str, Any] = {}
     for name, options in shared_params(methods).items():
         value = st.selectbox(
             labels[name],
-            help="Each method as its paper has it, until this is changed."
-            if papers
-            else None,
-            **_tied(f"{mark}{name}", str(defaults[name]), named=options),
+            **_tied(name, str(defaults[name]), named=options),
         )
         if value != defaults[name]:
             chosen[name] = value
     scaling = st.segmented_control(
         "Numbers scaled to",
         required=True,
-        **_tied(f"{mark}scaling", start, named=SCALINGS),
+        **_tied("scaling", "standard", named=SCALINGS),
     )
     return {"shared": chosen, "scaling": scaling}
 

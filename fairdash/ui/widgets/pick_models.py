@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from fairdash import results
 from fairdash._escaping import plain
 from fairdash._wording import group_label, plural
-from fairdash.datasets import Dataset, Subgroups, bin_widths, road_table_1
+from fairdash.datasets import Dataset, Subgroups, bin_widths
 from fairdash.jobs import submit
 from fairdash.results import Setting
 from fairdash.store import TrialRecord
@@ -22,10 +22,7 @@ _MEAN = -1  # instead of a seed
 _MOST_PILLS = 8
 Change = Callable[[Subgroups, Any], Subgroups]  # by what a widget shows
 _SIZES = (10, 20, 30, 50, 100, 200, 500)
-_OWN = "Own choice"
-_TABLE_1 = "ROAD paper, Table 1"
 MOST_CROSSED = 4  # columns that make subgroups, unless the data set has more
-_EVERYBODY = 4  # definitions of Table 1 that are not of one gender
 
 
 def known_models(dataset_id: str | None, run_id: str | None) -> list[Setting]:
@@ -203,14 +200,6 @@ def pick_k() -> int:
     return k
 
 
-def pick_upright() -> bool:
-    """Draw the choice of a figure whose subgroups stand along the horizontal axis."""
-    return st.toggle(
-        "Upright, as in the paper",
-        **bound("upright", False, meant=lambda upright: upright or None),
-    )
-
-
 def chosen_subgroups(dataset: Dataset, start: Subgroups) -> Subgroups:
     """Return the subgroups of the address, or ``start`` where these have no columns."""
     chosen = selection().subgroups
@@ -232,7 +221,7 @@ def subgroup_form(
 ) -> Subgroups:
     """Draw the choice of subgroups, ``start`` filled in, and return it.
 
-    Bin width and smallest size go to the ``bar``, columns and presets to a popover.
+    Bin width and smallest size go to the ``bar``, columns to a popover.
     """
     frame = dataset.frame
     names = _columns(dataset)
@@ -247,21 +236,14 @@ def subgroup_form(
         return bound("subgroups", value, shown=lambda _: value, meant=changed, key=name)
 
     with options:
-        preset = _preset(dataset, current, start, part)
-        if not preset:
-            st.multiselect(
-                "Columns",
-                names,
-                max_selections=max(MOST_CROSSED, len(current.columns)),
-                help="Crossed with one another. None: all rows are one subgroup.",
-                **part(
-                    "columns",
-                    list(current.columns),
-                    partial(_with_columns, start),
-                ),
-            )
-    columns = [] if preset else current.columns
-    binned = [name for name in columns if name in dataset.binned]
+        st.multiselect(
+            "Columns",
+            names,
+            max_selections=max(MOST_CROSSED, len(current.columns)),
+            help="Crossed with one another. None: all rows are one subgroup.",
+            **part("columns", list(current.columns), partial(_with_columns, start)),
+        )
+    binned = [name for name in current.columns if name in dataset.binned]
     for place, name in zip([bar[0], *[options] * 4], binned, strict=False):
         with place:
             as_chosen = name in start.cuts or name in start.quantiles
@@ -320,67 +302,3 @@ def _with_width(
     if width is not None:
         ways["widths"][name] = width
     return current.model_copy(update=ways)
-
-
-def _preset(
-    dataset: Dataset,
-    current: Subgroups,
-    start: Subgroups,
-    part: Callable[[str, Any, Change], dict[str, Any]],
-) -> bool:
-    """Draw the choice of a definition of Table 1, where age and gender are known."""
-    ages, pairs = dataset.binned, dataset.binary
-    if not ages or not pairs:
-        return False
-    age, gender = ages[_likely(ages, "age")], pairs[_likely(pairs, "sex", "gender")]
-    size = {"min_size": current.min_size}
-
-    def table_1(age: str, gender: str) -> dict[str, Subgroups]:
-        known = road_table_1(age, gender, dataset.frame)
-        return {name: one.model_copy(update=size) for name, one in known.items()}
-
-    def at(age: str, gender: str, place: int) -> Subgroups:
-        return list(table_1(age, gender).values())[place]
-
-    if current.columns and current.columns[0] in ages:
-        age = current.columns[0]
-    gender = next((name for name in current.where if name in pairs), gender)
-    known = table_1(age, gender)
-    chosen = [name for name, one in known.items() if one == current]
-    st.segmented_control(
-        "Definition",
-        [_OWN, _TABLE_1],
-        required=True,
-        **part(
-            "kind",
-            _TABLE_1 if chosen else _OWN,
-            lambda _, kind: (
-                at(age, gender, 0)
-                if kind == _TABLE_1
-                else start.model_copy(update=size)
-            ),
-        ),
-    )
-    if not chosen:
-        return False
-    place = list(known).index(chosen[0])
-    # everybody is of no gender, so another column of genders goes on to its first
-    of_gender = place if place >= _EVERYBODY else place + _EVERYBODY
-    st.selectbox("Age", ages, **part("age", age, lambda _, age: at(age, gender, place)))
-    st.selectbox(
-        "Gender",
-        pairs,
-        **part("gender", gender, lambda _, gender: at(age, gender, of_gender)),
-    )
-    st.selectbox(
-        "Subgroups",
-        list(known),
-        **part("preset", chosen[0], lambda _, name: known[name]),
-    )
-    return True
-
-
-def _likely(names: Sequence[str], *words: str) -> int:
-    """Return the place of the first name that has one of ``words`` in it."""
-    found = [i for i, name in enumerate(names) if any(w in name.lower() for w in words)]
-    return found[0] if found else 0
