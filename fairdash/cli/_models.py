@@ -26,6 +26,7 @@ from fairdash.cli._options import (
     Seed,
     check_out,
     opened,
+    say,
     write,
 )
 from fairdash.cli._run import follow
@@ -183,10 +184,8 @@ def drift_of_run(
         means = None
         if seed is None and len(asked["main"].seeds) > 1:
             means = drift_over_seeds(store, models, data, **asked)
-    write(found.points, out)
-    typer.echo(found.verdict())
+    say(found.answer(), out)
     for headline, table in (
-        (f"{found.label} on every table", found.table_of_tables()),
         (found.gap_headline(), found.changes),
         (found.driver_headline(), found.driver_table()),
         (found.shift_headline(), found.shift_table()),

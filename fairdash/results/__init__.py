@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
+    from fairdash.results.answer import Answer, Drawing, Listing
     from fairdash.results.choices import (
         agreement_words,
         by_interest,

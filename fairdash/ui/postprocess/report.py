@@ -11,6 +11,7 @@ from pandas.api.types import is_numeric_dtype
 
 from fairdash._escaping import plain
 from fairdash._wording import (
+    FOUR_FIFTHS_RULE,
     Kpi,
     change,
     count,
@@ -55,7 +56,7 @@ from fairdash.ui.widgets.blocks import (
     show_table,
     table_download,
 )
-from fairdash.ui.widgets.pick_measure import FOUR_FIFTHS_RULE, pick_gap, pick_measure
+from fairdash.ui.widgets.pick_measure import pick_gap, pick_measure
 from fairdash.ui.widgets.scores import margin_scale
 from fairdash.ui.widgets.state import store
 
