@@ -120,7 +120,6 @@ if TYPE_CHECKING:
         Weighted,
         find_top_rows,
         instead_words,
-        weight_kpis,
         weighted_models,
         weights_verdict,
     )

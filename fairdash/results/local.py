@@ -10,6 +10,7 @@ import pandas as pd
 from fairdash._wording import (
     FOUR_FIFTHS_RULE,
     NO_SUBGROUPS,
+    UNDEFINED,
     GapNames,
     Kpi,
     change,
@@ -344,7 +345,8 @@ class LocalResult:
         for group, label in groups.items():
             shown[f"{told.symbol} {label}"] = [cell[group][1] for cell in cells]
         shown["Rows by group"] = [
-            " / ".join(f"{n:,.0f}" for n, _ in cell.values()) for cell in cells
+            " / ".join(f"{n:,.0f}" for n, _ in cell.values() if n >= 0) or UNDEFINED
+            for cell in cells
         ]
         if self.n_seeds > 1:
             values = [[value for _, value in cell.values()] for cell in cells]
