@@ -21,7 +21,6 @@ from fairdash.ui.widgets.blocks import (
     problem,
     show_table,
     table_download,
-    verdict,
 )
 from fairdash.ui.widgets.frame import open_page, page, stop_empty
 from fairdash.ui.widgets.pick_measure import (
