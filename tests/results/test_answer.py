@@ -17,8 +17,10 @@ def who_is_hired(rates):
     gap = Finding("selection_rate", None, "here", "there", -0.24, -0.3, -0.18)
     return Answer(
         sentence(gap, Speech("hired", feature="origin")),
-        [Kpi("Widest gap", percent((rates["there"] - rates["here"]).max()))],
-        Drawing("plot_confusion", rates.set_index("branch")[["here", "there"]]),
+        [Kpi("Largest share", percent(rates["share_top"].max()))],
+        Drawing(
+            "plot_traits", rates, {"colour_role": "road", "share": 0.1, "n_rows": 30}
+        ),
         Listing("Who is hired", rates, "Shares of applicants."),
         "300 applicants.",
         difference=gap,
@@ -29,26 +31,31 @@ def who_is_hired(rates):
 
 
 RATES = pd.DataFrame(
-    {"branch": ["East", "West"], "here": [0.26, 0.25], "there": [0.5, 0.4]}
+    {
+        "trait": ["East", "West"],
+        "share_all": [0.5, 0.4],
+        "share_top": [0.7, 0.3],
+        "ci_low": [0.6, 0.2],
+        "ci_high": [0.8, 0.4],
+    }
 )
 SAID = "origin: here is hired 24 points less often than origin: there (18 to 30)."
 
 
-def page_of_it():
+def page_of(answer):
     """A page declares the place of an answer and nothing else."""
-    from test_answer import RATES, who_is_hired
-
     from fairdash import ui
 
-    ui.show_answer(who_is_hired(RATES), "hired")
+    ui.show_answer(answer, "hired")
 
 
 def test_a_page_renders_a_new_question(inline):
-    page = AppTest.from_function(page_of_it, default_timeout=60).run()
+    answer = who_is_hired(RATES)
+    page = AppTest.from_function(page_of, args=(answer,), default_timeout=60).run()
     assert not page.exception
     assert SAID in words(page)
     assert "People · 300 rows" in words(page)
-    assert numbers(page) == {"Widest gap": "24.0%"}
+    assert numbers(page) == {"Largest share": "70.0%"}
     assert figures(page) == 1
     pd.testing.assert_frame_equal(page.dataframe[-1].value, RATES)
 
@@ -59,7 +66,7 @@ def test_a_report_and_a_notebook_render_it():
     assert kinds == ["words", "cards", "figure"]
     page = ReportPage(fairdash.show(answer).page)
     assert SAID in page.texts["p"]
-    assert page.table("Who is hired")["branch"] == ["East", "West"]
+    assert [*page.table("Who is hired").index] == ["East", "West"]
     assert len(page.figures) == 1
 
 
@@ -67,5 +74,5 @@ def test_the_shell_prints_it_and_writes_its_numbers(tmp_path, capsys):
     say(who_is_hired(RATES), tmp_path / "hired.csv")
     printed = capsys.readouterr().out
     assert SAID in printed
-    assert "East 0.260" in " ".join(printed.split())
-    assert pd.read_csv(tmp_path / "hired.csv")["there"].tolist() == [0.5, 0.4]
+    assert "East 0.500" in " ".join(printed.split())
+    assert pd.read_csv(tmp_path / "hired.csv")["trait"].tolist() == ["East", "West"]
