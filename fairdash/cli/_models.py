@@ -248,7 +248,6 @@ def cross_validate(
         if not found:
             raise ValueError(f"The models of run {run_id} are of an earlier version.")
         dataset, record = store.dataset(data), store.dataset_record(data)
-        favourable = dataset.roles.positive_is != "unfavourable"
         results = [
             local_by_measure(store, [one], data, record.subgroups, measure)
             for one in found
@@ -256,12 +255,8 @@ def cross_validate(
         tables = every_model(store, found, data, measure)
     write(pd.concat([one.estimates for one in results], ignore_index=True), out)
     for one in results:
-        said = one.verdict(
-            dataset.roles.spoken_outcome(),
-            favourable=favourable,
-            feature=dataset.roles.sensitive_feature,
-        )
-        typer.echo(f"{one.label}: {said}")
+        answer = one.answer(dataset, record.subgroups)
+        typer.echo(f"{one.label}: {answer.finding}")
     shown = readable_measures(
         tables, dataset.group_names, dataset.roles.sensitive_feature
     )

@@ -68,6 +68,10 @@ _RATIO_HOW = f"""
 The smallest value of the measure among the groups over the largest, or over that of
 the group they are compared with, inside every subgroup; 1 is alike.
  {FOUR_FIFTHS_RULE}"""
+_RATIO_CAPTION = (
+    "{}; 95% intervals (Donner and Zou 2012) for the pair of groups that is farthest "
+    "apart. Calibration has no ratio."
+)
 _CHANGES = {
     "metric": "Measure",
     "reference": "Before",
@@ -239,33 +243,26 @@ class LocalResult:
         """
         roles = dataset.roles
         feature, outcome = roles.sensitive_feature, roles.spoken_outcome()
-        favourable = roles.positive_is != "unfavourable"
-        ratio = gap == "ratio"
+        favourable, ratio = roles.positive_is != "unfavourable", gap == "ratio"
+
+        def slow() -> tuple[str, Drawing, Listing]:
+            words = self.verdict(outcome, favourable=favourable, feature=feature)
+            figure = self.drawing(dataset, upright=upright)
+            title = f"Subgroups of {self.label} by gap"
+            listing = Listing(title, self.ranked(feature), self.below())
+            return words, self._ratios(feature) if ratio else figure, listing
+
+        said = outcome, favourable, feature
+        words, figure, listing = self.once(slow, "answer", *said, upright, ratio)
         return Answer(
-            self.once(
-                lambda: self.verdict(outcome, favourable=favourable, feature=feature),
-                "verdict",
-                outcome,
-                favourable,
-                feature,
-            ),
+            words,
             self.once(lambda: self.kpis(k), "kpis", k),
-            self.once(
-                lambda: (
-                    self.ratio_drawing(feature)
-                    if ratio
-                    else self.drawing(dataset, upright=upright)
-                ),
-                "drawing",
-                ratio,
-                upright,
-                feature,
-            ),
-            self.once(lambda: self.listing(feature), "listing", feature),
-            self._ratio_caption() if ratio else self.caption(),
+            figure,
+            listing,
+            _RATIO_CAPTION.format(self.label) if ratio else self.caption(),
             facts=self.facts(dataset.name, subgroups),
             how=_RATIO_HOW if ratio else _HOW,
-            changes=self.changes_listing(),
+            changes=self._listed_changes(),
             file="fairdash-local-di.csv",
             data=self.estimates,
         )
@@ -289,7 +286,7 @@ class LocalResult:
         }
         return Drawing("plot_local_di", table, arguments, self.gaps)
 
-    def ratio_drawing(self, feature: str) -> Drawing:
+    def _ratios(self, feature: str) -> Drawing:
         """Return the figure of ratios by subgroup of the model looked at."""
         arguments = {
             "label": self.label,
@@ -299,18 +296,7 @@ class LocalResult:
         }
         return Drawing("plot_ratios", self.ratios, arguments)
 
-    def _ratio_caption(self) -> str:
-        return (
-            f"{self.label}; 95% intervals (Donner and Zou 2012) for the pair of groups "
-            "that is farthest apart. Calibration has no ratio."
-        )
-
-    def listing(self, feature: str) -> Listing:
-        """Return the subgroups of the model looked at, widest gap first."""
-        title = f"Subgroups of {self.label} by gap"
-        return Listing(title, self.ranked(feature), self.below())
-
-    def changes_listing(self) -> Listing | None:
+    def _listed_changes(self) -> Listing | None:
         """Return the paired changes against the first model, if there are any."""
         if self.changes is None:
             return None
