@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pandas as pd
 from drift_table import AGES, ODDS, ROLES, table
+from front_measures import hypervolume
 from fronts import least_gap
 from road_verdict import SEVEN, Setup, grid, paired, told
 
@@ -30,7 +31,6 @@ from fairdash.jobs import submit
 from fairdash.results import known_models
 from fairdash.store import open_store
 from fairdash.sweep import MethodGrid, SweepSpec, model_label, pareto_front
-from fairdash.sweep._front import hypervolume
 
 GAP = "equalized_odds_difference"
 GIVEN_UP = (0.01, 0.02, 0.05)

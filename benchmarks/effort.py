@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+from front_measures import hypervolume
 from road_tables import TABLES
 
 from fairdash.datasets import encode, make_dataset, read_table, split
 from fairdash.methods import CATALOG
 from fairdash.sweep import pareto_front, score
-from fairdash.sweep._front import hypervolume
 
 PARITY = "demographic_parity_difference"
 REFERENCE = (0.5, 0.45)

@@ -1,11 +1,11 @@
 """Fronts over seeds: the area under each, and the fairest model for an accuracy."""
 
 import pandas as pd
+from front_measures import hypervolume
 
 from fairdash.methods import CATALOG
 from fairdash.metrics import seed_interval
 from fairdash.sweep import BASELINE, PARITY, decides, pareto_front
-from fairdash.sweep._front import hypervolume
 
 WORST = "worst_1_di"
 

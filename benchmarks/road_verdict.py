@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+from front_measures import rank_agreement
 from fronts import front_area, least_gap
 
 from fairdash.datasets import PUBLIC, SAMPLES, encode, fetch, load_sample, split
@@ -35,7 +36,6 @@ from fairdash.metrics import seed_interval
 from fairdash.sweep import (
     SweepResult,
     decides,
-    rank_agreement,
     score,
 )
 

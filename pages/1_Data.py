@@ -144,8 +144,8 @@ with view.export():
 
 # every value is looked at to describe columns: of a large table, once somebody asks
 lazy = len(table.frame) > ui.LARGE or takes_long(table.frame)
-first, second, third, scores, fourth = st.tabs(
-    [f"Checks ({len(checks)})", "Preview", "Columns", "Scores", "Rows needed"],
+first, second, third, scores = st.tabs(
+    [f"Checks ({len(checks)})", "Preview", "Columns", "Scores"],
     on_change="rerun" if lazy else "ignore",
     key=f"tabs {table.place}",
 )
@@ -161,7 +161,5 @@ if third.open or not lazy:
 if dataset is not None:
     with scores:
         data.scores_panel(table, roles, subgroups, dataset)
-    with fourth:
-        data.plan_form(rates)
 data.delete_button(table)
 ui.freeze_imports()

@@ -39,7 +39,6 @@ def local_fairness():
             compared = ui.pick_seed(chosen)
             k = ui.pick_k()
             upright = ui.pick_upright()
-            ui.ask_measure()
     subgroups = ui.subgroup_form(dataset, start, bar=(band, options), options=options)
     held_out = compared
     if everywhere:

@@ -101,19 +101,22 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that was found as JSON has it, NaN as None."""
-        tables = {"by_group": self.by_group, "gaps": self.gaps, "local": self.local}
-        told = {
-            name: None if table is None else json.loads(table.to_json(orient="records"))
-            for name, table in tables.items()
+        found = pd.DataFrame([asdict(one) for one in self.findings])
+        tables = {
+            "findings": found,
+            "by_group": self.by_group,
+            "gaps": self.gaps,
+            "local": self.local,
         }
-        findings = pd.DataFrame([asdict(one) for one in self.findings])
         return {
-            "n": self.n,
-            "excluded": dict(self.excluded),
-            "confidence": self.confidence,
             "verdict": self.verdict,
-            "findings": json.loads(findings.to_json(orient="records")),
-            **told,
+            "rows": self.n,
+            "confidence": self.confidence,
+            "excluded": [{"reason": r, "rows": n} for r, n in self.excluded.items()],
+            **{
+                name: None if one is None else json.loads(one.to_json(orient="records"))
+                for name, one in tables.items()
+            },
         }
 
     def __str__(self) -> str:

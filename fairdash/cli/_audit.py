@@ -1,7 +1,7 @@
 """Audit the decisions or scores of a table, by every measure."""
 
 import json
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -131,11 +131,12 @@ def audit_table(
             decided=_decided(decision, outcome),
             outcome=outcome or "outcome 1",
         )
+    report = replace(report, excluded=excluded)
     facts = f"{plural(sum(excluded.values()), 'row')} excluded"
     if excluded:
         facts += f": {_words(excluded)}"
     if out is not None:
-        out.write_text(_as_json(report, excluded))
+        out.write_text(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))
     if page is not None:
         page.write_text(show(report, facts=[facts]).page)
     _print(report, facts)
@@ -241,22 +242,3 @@ def _check_scores(column: "pd.Series[Any]", numbers: NDArray[np.int64]) -> None:
             f"{as_written(column.iloc[wrong[0]])}. Choose another column, or exclude "
             "these rows."
         )
-
-
-def _as_json(report: Audit, excluded: Excluded) -> str:
-    """Return all numbers; what is undefined is null."""
-    whole = {
-        "verdict": report.verdict,
-        "rows": report.n,
-        "confidence": report.confidence,
-        "excluded": [{"reason": r, "rows": n} for r, n in excluded.items()],
-        "by_group": _records(report.by_group),
-        "gaps": _records(report.gaps),
-        "local": None if report.local is None else _records(report.local),
-    }
-    return json.dumps(whole, ensure_ascii=False, indent=1)
-
-
-def _records(table: pd.DataFrame) -> Sequence[dict[str, Any]]:
-    records: Sequence[dict[str, Any]] = json.loads(table.to_json(orient="records"))
-    return records

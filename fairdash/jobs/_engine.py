@@ -18,8 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
-from fairdash.store import Store, StoreError, expire, keep_days
-from fairdash.store._files import private
+from fairdash.store import Store, StoreError, expire, keep_days, private
 
 APPS = "apps.lock"  # shared by all apps of a home folder
 ENGINE = "engine.lock"  # held by its one engine

@@ -27,8 +27,7 @@ from fairdash.jobs._workers import (
     stop_flag,
 )
 from fairdash.methods import Device
-from fairdash.store import Claim, RunRecord, Store, open_store
-from fairdash.store._files import private
+from fairdash.store import Claim, RunRecord, Store, open_store, private
 from fairdash.sweep import Stack
 
 TURN_SECONDS = 0.2

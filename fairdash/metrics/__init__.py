@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
-    from fairdash.metrics.group.chance import compare, gap_power, noise_floor, plan_rows
+    from fairdash.metrics.group.catalog import (
+        COST,
+        INTERVAL_KINDS,
+        MEASURE_NAMES,
+        MEASURE_SYMBOLS,
+        MEASURES,
+        RATES,
+        SCORE_MEASURES,
+        best_off,
+        better_when,
+        error_costs,
+    )
+    from fairdash.metrics.group.chance import compare, noise_floor
     from fairdash.metrics.group.counting import binary_vector, divide, row_weights
     from fairdash.metrics.group.estimates import (
         gap_of,
@@ -55,15 +67,7 @@ if TYPE_CHECKING:
         worst_k_di,
     )
     from fairdash.metrics.group.local_measures import LocalMeasure, local_measure
-    from fairdash.metrics.group.measured import (
-        COST,
-        MEASURES,
-        RATES,
-        SCORE_MEASURES,
-        CellValues,
-        Measured,
-        error_costs,
-    )
+    from fairdash.metrics.group.measured import CellValues, Measured
     from fairdash.metrics.group.measures import (
         Expected,
         as_probabilities,
@@ -92,14 +96,6 @@ if TYPE_CHECKING:
         ratio_quantiles,
         top_rows,
         traits,
-    )
-    from fairdash.metrics.group.words import (
-        INTERVAL_KINDS,
-        MEASURE_NAMES,
-        MEASURE_QUESTIONS,
-        MEASURE_SYMBOLS,
-        best_off,
-        better_when,
     )
     from fairdash.metrics.individual.certificates import (
         DIFCertificate,

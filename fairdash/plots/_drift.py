@@ -30,14 +30,14 @@ from fairdash.plots._theme import (
     value_axis,
 )
 
-MEASURES = {
-    "demographic_parity_difference": "DI (← fairer)",
-    "worst_1_di": "Worst-1-DI (← fairer)",
-    "equalized_odds_difference": "equalized odds gap (← fairer)",
-    **{name: title for name, (title, _) in METRICS.items() if name.endswith("_gap")},
-}
+_TITLES = {"equalized_odds_difference": "equalized odds gap (← fairer)"}
 _QUALITY = {"accuracy": "accuracy", "selection_rate": "selection rate"}
 _JOINED = 8  # models whose tables are joined by lines and that have whiskers
+
+
+def title_of(measure: str) -> str:
+    """Return the title of an axis of a measure."""
+    return _TITLES.get(measure) or METRICS[measure][0]
 
 
 def plot_drift(
@@ -54,7 +54,7 @@ def plot_drift(
     front (chosen elsewhere, such as on validation rows), status ("" for a model that
     decides on the table; the others are crosses that axes do not reach out for and
     headlines do not count), accuracy (NaN where a table has no outcome: then
-    selection_rate is drawn), ``measure`` (of `MEASURES`), and both with _low and _high,
+    selection_rate is drawn), ``measure``, and both with _low and _high,
     and the change of each from the reference, _change_low and _change_high. The
     reference is the first of ``tables``; ``against`` is the table in detail, and marks
     of others are small. With n_seeds, all are means over seeds. ``kind`` names the
@@ -93,7 +93,7 @@ def plot_drift(
                 for _, of_model in ends.groupby("label", sort=False)
             ]
     layout: Spec = {
-        "xaxis": value_axis(MEASURES[measure], "~g", showgrid=True),
+        "xaxis": value_axis(title_of(measure), "~g", showgrid=True),
         "yaxis": {"title": _QUALITY[y], "tickformat": ".1~%", "nticks": 6},
     }
     beyond = 0
@@ -201,7 +201,7 @@ def _hover(row: Spec, x: str, y: str) -> str:
     quality = interval(row[f"{y}_low"], row[f"{y}_high"], percent)
     lines = [
         f"{row['label']}, {row['table']}",
-        f"{MEASURES[x].split(' (')[0]} {number(row[x])} ({ends})",
+        f"{title_of(x).split(' (')[0]} {number(row[x])} ({ends})",
         f"{_QUALITY[y]} {percent(row[y])} ({quality})",
         row["status"],
     ]
@@ -217,7 +217,7 @@ def _headline(
     now = ends[(ends["table"] == against) & ~ends["label"].isin(idle)]
     if now.empty:
         return "No model decides on both tables"
-    name = MEASURES[measure].split(" (")[0]
+    name = title_of(measure).split(" (")[0]
     of = f"of {len(now)} {'that decide' if len(idle) else 'models'}"
     change = now[f"{measure}_change_low"]
     wider = f"larger for {(change > 0).sum()}"
@@ -243,7 +243,7 @@ def _description(
             for name in (reference, against)
         )
         said.append(f"{label}: {values}")
-    name = MEASURES[measure].split(" (")[0]
+    name = title_of(measure).split(" (")[0]
     return (
         f"{_QUALITY[y].capitalize()} against {name} from {reference} to {against}. "
         f"{'; '.join(said[:12])}."

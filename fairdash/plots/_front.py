@@ -7,46 +7,45 @@ import pandas as pd
 from fairdash._wording import fitting, floor_words, listing, number, percent
 from fairdash.plots._rows import chance_alone, records, scatter, whiskers
 from fairdash.plots._theme import (
-    VEIL,
     Picture,
     Spec,
     fade,
     finish,
     method_mark,
-    text,
 )
 
-METRICS: dict[str, tuple[str, bool]] = {
-    "accuracy": ("accuracy", True),
-    "worst_1_di": ("Worst-1-DI (← fairer)", False),
-    "demographic_parity_difference": ("DI (← fairer)", False),
-    "worst_2_di": ("Worst-2-DI (← fairer)", False),
-    "worst_3_di": ("Worst-3-DI (← fairer)", False),
-    "equalized_odds_difference": ("odds gap (← fairer)", False),
-    "equal_opportunity_difference": ("opportunity gap (← fairer)", False),
-    "demographic_parity_ratio": ("demographic parity ratio (fairer →)", False),
-    "balanced_accuracy": ("balanced accuracy", True),
-    "auc": ("AUC", False),
-    "log_loss": ("log loss", False),
-}
-# gaps of further measures between groups, see `fairdash.metrics.MEASURES`
-METRICS |= {
-    f"{measure}_gap": (f"{name} gap (← fairer)", False)
-    for measure, name in {
-        "true_positive_rate": "true positive rate",
-        "false_positive_rate": "false positive rate",
-        "false_negative_rate": "false negative rate",
-        "precision": "precision",
-        "accuracy": "accuracy",
-        "calibration": "calibration",
-        "brier": "Brier score",
-        "auc": "AUC",
-        "error_cost": "error cost",
-    }.items()
-}
+_NAMES = {"auc": "AUC", "brier": "Brier score"}
+
+
+class _Metrics(dict[str, tuple[str, bool]]):
+    """Titles of metrics, and whether they are shares; a gap is named after its key."""
+
+    def __missing__(self, metric: str) -> tuple[str, bool]:
+        if not metric.endswith("_gap"):
+            raise KeyError(metric)
+        measure = metric.removesuffix("_gap")
+        name = _NAMES.get(measure, measure.replace("_", " "))
+        return f"{name} gap (← fairer)", False
+
+
+METRICS = _Metrics(
+    {
+        "accuracy": ("accuracy", True),
+        "worst_1_di": ("Worst-1-DI (← fairer)", False),
+        "demographic_parity_difference": ("DI (← fairer)", False),
+        "worst_2_di": ("Worst-2-DI (← fairer)", False),
+        "worst_3_di": ("Worst-3-DI (← fairer)", False),
+        "equalized_odds_difference": ("odds gap (← fairer)", False),
+        "equal_opportunity_difference": ("opportunity gap (← fairer)", False),
+        "demographic_parity_ratio": ("demographic parity ratio (fairer →)", False),
+        "balanced_accuracy": ("balanced accuracy", True),
+        "auc": ("AUC", False),
+        "log_loss": ("log loss", False),
+    }
+)
 _COLUMNS = [
     "label", "method", "colour_role", "x", "y", "x_sd", "y_sd", "within",
-    "within_test", "constant", "front", "line", "knee",
+    "within_test", "constant", "front", "line",
 ]  # fmt: skip
 GROUND = [f"#{i:06d}" for i in range(11, 21)]  # Streamlit's sequential colours
 
@@ -81,7 +80,7 @@ def plot_front(
         screen), colour_role, x, y, x_sd and y_sd (NaN for one seed), within and
         within_test (keeps the limit on the rows of ``judge`` and on test rows),
         constant (does not decide), front (lies on its method's front), line (a corner
-        of the line drawn), knee (where the front bends most).
+        of the line drawn).
     runs : DataFrame, optional
         One row per single run: method, colour_role, x, y, constant.
     axes : pair of str
@@ -123,11 +122,8 @@ def plot_front(
     layout: Spec = {
         "xaxis": _axis(axes[0]) | {"showgrid": True},
         "yaxis": _axis(axes[1]),
-        "annotations": [_knee(row) for row in records(shown[shown["knee"]])],
     }
-    alone = chance_alone(chance, chance, xanchor="right", xshift=-4)
-    layout["annotations"] += alone.pop("annotations", [])
-    layout |= alone
+    layout |= chance_alone(chance, chance, xanchor="right", xshift=-4)
     return Picture(
         finish(data, layout, height=420, legend=True),
         _headline(models, limit, judge),
@@ -297,14 +293,6 @@ def _own(model: pd.DataFrame, axes: tuple[str, str]) -> Spec:
     )
 
 
-def _knee(row: Spec) -> Spec:
-    """Return the word beside the mark where a front bends most."""
-    colour, _ = method_mark(row["colour_role"])
-    arrow: Spec = {"showarrow": True, "arrowhead": 0, "arrowcolor": colour}
-    arrow |= {"arrowwidth": 1.2, "ax": 26, "ay": 24, "standoff": 6}
-    return text("knee", colour, x=row["x"], y=row["y"], bgcolor=VEIL) | arrow
-
-
 def _symbol(symbol: str, row: Spec) -> str:
     if row["constant"]:
         return "x-thin-open"
@@ -324,8 +312,6 @@ def _hover(row: Spec, axes: tuple[str, str]) -> str:
     note = "" if row["within"] else "<br>over the DI limit"
     if row["constant"]:
         note = "<br>decides alike for everyone, or as chance might"
-    if row["knee"]:
-        note = "<br>knee of the front"
     return f"{_values(row, axes)}{note}"
 
 

@@ -37,12 +37,7 @@ if TYPE_CHECKING:
         expected_outcome,
         widest_changes,
     )
-    from fairdash.postprocessing.ramp import (
-        RampPreview,
-        RampThreshold,
-        excess_risk_bound,
-        impossibility_bound,
-    )
+    from fairdash.postprocessing.ramp import RampPreview, RampThreshold
     from fairdash.postprocessing.rows import (
         ScoredRows,
         SplitScores,

@@ -27,7 +27,6 @@ from fairdash.results import (
     LocalResult,
     Setting,
     StoredSweep,
-    agreement_words,
     beside_plain,
     finished_sweep,
     known_models_of,
@@ -275,10 +274,7 @@ def _choice_words(found: Found, sweep: StoredSweep) -> str:
     else:
         how = _rule_words(sweep, label, found.limit)
     rows = "All numbers reported are of test rows, on which nothing was chosen."
-    warnings = [
-        agreement_words(sweep.result, metric, name) for metric, name in MEASURED.items()
-    ]
-    return " ".join(filter(None, [start, how, rows, *warnings]))
+    return f"{start} {how} {rows}"
 
 
 def _rule_words(sweep: StoredSweep, label: str, limit: float) -> str:

@@ -12,7 +12,6 @@ from fairdash._lazy import lazy
 if TYPE_CHECKING:
     from fairdash.results.answer import Answer, Drawing, Listing
     from fairdash.results.choices import (
-        agreement_words,
         by_interest,
         certified_words,
         model_in_question,
@@ -66,10 +65,8 @@ if TYPE_CHECKING:
         base_rate_ratios,
         base_rates,
         first_measure,
-        plan_verdict,
         promised_of_scores,
         promised_subgroups,
-        readable_plan,
     )
     from fairdash.results.rows import (
         ALL_ROWS,

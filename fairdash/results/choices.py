@@ -34,7 +34,6 @@ from fairdash.sweep import (
     CertifiedChoice,
     SweepResult,
     mean_over_seeds,
-    rank_agreement,
 )
 
 _Part = Literal["validation", "test"]
@@ -197,21 +196,6 @@ def thresholds_words(thresholds: Mapping[str, float]) -> str:
         return f"threshold {number(next(iter(thresholds.values())))}"
     each = (f"{group} {number(at)}" for group, at in thresholds.items())
     return f"thresholds {listing(each)}"
-
-
-def agreement_words(sweep: SweepResult, metric: str, name: str) -> str:
-    """Return the sentence on whether choosing by a metric on validation rows helps.
-
-    Nothing where validation and test rows clearly rank the settings alike.
-    """
-    mean, low, high = rank_agreement(sweep.rows, metric)
-    if np.isnan(mean) or low > 0:
-        return ""
-    return (
-        f"Choosing by {name} is near chance here: over the settings its values on "
-        f"validation and test rows have rank correlation {number(mean, 2)} "
-        f"({number(low, 2)} to {number(high, 2)})."
-    )
 
 
 def with_gaps(sweep: StoredSweep, measures: Mapping[str, str]) -> StoredSweep:

@@ -14,6 +14,7 @@ from fairdash._wording import (
     GapNames,
     Kpi,
     change,
+    count,
     floor_words,
     group_label,
     interval,
@@ -331,8 +332,7 @@ class LocalResult:
         for group, label in groups.items():
             shown[f"{told.symbol} {label}"] = [cell[group][1] for cell in cells]
         shown["Rows by group"] = [
-            " / ".join(f"{n:,.0f}" for n, _ in cell.values() if n >= 0) or UNDEFINED
-            for cell in cells
+            " / ".join(_whole(n) for n, _ in cell.values()) for cell in cells
         ]
         if self.n_seeds > 1:
             values = [[value for _, value in cell.values()] for cell in cells]
@@ -515,3 +515,8 @@ def not_estimable(local: pd.DataFrame) -> str:
     facts = [f"{small} too small" if small else ""]
     facts += [f"{len(reasons) - small} lack a group" if len(reasons) > small else ""]
     return ", ".join(fact for fact in facts if fact) or "all of them"
+
+
+def _whole(n: float) -> str:
+    """Return a number of rows; that of a suppressed subgroup as a dash."""
+    return count(int(n)) if np.isfinite(n) else UNDEFINED

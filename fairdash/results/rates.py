@@ -1,4 +1,4 @@
-"""A table before any model: base rates by group, and rows needed to see a gap."""
+"""A table before any model: base rates by group."""
 
 from collections.abc import Collection
 
@@ -150,36 +150,3 @@ def base_rate_kpis(
         ),
     ]
     return [kpi for kpi in kpis if not (guessed and kpi.label == "Gap in base rate")]
-
-
-def plan_verdict(plan: pd.DataFrame, gap: float) -> str:
-    """Say in how many subgroups of `plan_rows` a gap can be seen, and what is missing.
-
-    Of a gap of at most .5, which every rate has room for.
-    """
-    seen = int((plan["visible"] <= gap).sum())
-    said = (
-        f"A gap of {number(gap, 2)} can be seen in {seen} of "
-        f"{plural(len(plan), 'subgroup')}."
-    )
-    never = int(plan["needed"].isna().sum())
-    if seen < len(plan) - never:
-        times = float((plan["needed"] / plan["rows"]).max())
-        said += f" The others take up to {number(times, 1)} times their rows."
-    if never:
-        said += f" In {never} a group is missing."
-    return said
-
-
-def readable_plan(plan: pd.DataFrame) -> pd.DataFrame:
-    """Return `plan_rows` for a reader."""
-    names = {
-        "subgroup": "Subgroup",
-        "rows": "Rows",
-        "n": "Test rows",
-        "smallest": "In the smallest group",
-        "visible": "Smallest gap seen",
-        "needed": "Rows needed",
-    }
-    whole = plan.astype({"needed": "Int64"})
-    return whole[list(names)].rename(columns=names)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     )
     from fairdash.sweep._result import AXES, PARITY, Judge, SweepResult
     from fairdash.sweep._script import python_script
-    from fairdash.sweep._seeds import mean_over_seeds, rank_agreement
+    from fairdash.sweep._seeds import mean_over_seeds
     from fairdash.sweep._spec import (
         BASELINE,
         TAU,

@@ -1,4 +1,4 @@
-"""The best of models: fronts and their knees, the best one within limits."""
+"""The best of models: fronts, and the best one within limits."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -90,49 +90,6 @@ def pareto_front(
     last = np.maximum.accumulate(np.where(new_best, np.arange(len(order)), 0))
     same = (first == first[last]) & (second == second[last])
     return rows.iloc[allowed[order[new_best | same]]]
-
-
-def hypervolume(
-    rows: pd.DataFrame,
-    *,
-    reference: tuple[float, float],
-    axes: tuple[str, str] = AXES,
-    limits: Mapping[str, float] = NO_LIMITS,
-) -> float:
-    """Return the area between a front and a reference point that is worse than it.
-
-    ``reference`` has the worst values that count, in the order of ``axes``; models
-    beyond it on an axis add nothing: ``(0.5, 0.45)`` for Worst-1-DI up to 0.5 and
-    accuracy from 45 %.
-    """
-    front = pareto_front(rows, axes=axes, limits=limits)
-    signs = np.array([-1.0 if is_gain(column) else 1.0 for column in axes])
-    corner = signs * np.asarray(reference, dtype=float)
-    costs = _costs(front, axes)
-    costs = costs[(costs < corner).all(axis=1)]
-    ends = np.append(costs[:, 0], corner[0])
-    widths = np.diff(ends)
-    return float((widths * (corner[1] - costs[:, 1])).sum())
-
-
-def knee(rows: pd.DataFrame, *, axes: tuple[str, str] = AXES) -> int | None:
-    """Return the place of a front's knee: where more of one costs much of the other.
-
-    The point furthest from the straight line between the front's ends, on its side of
-    the better, with both axes scaled to the front.
-
-    None where no point lies beyond the line.
-    """
-    costs = _costs(rows, axes)
-    if len(costs) < 3:
-        return None
-    spans = np.ptp(costs, axis=0)
-    if not spans.all():
-        return None
-    scaled = (costs - costs.min(axis=0)) / spans
-    ahead = 1.0 - scaled.sum(axis=1)  # the line between the ends is x + y = 1
-    place = int(ahead.argmax())
-    return place if ahead[place] > 1e-9 else None
 
 
 def select(

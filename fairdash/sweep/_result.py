@@ -19,7 +19,6 @@ from fairdash.methods import CATALOG
 from fairdash.sweep._front import (
     PARTS,
     decides,
-    knee,
     pareto_front,
     select,
     within,
@@ -230,12 +229,6 @@ class SweepResult:
         ]
         return list(dict.fromkeys(places))
 
-    def knee(self, method: str, axes: tuple[str, str], limit: float) -> int | None:
-        """Return the place of the knee of a method's front on validation rows."""
-        points = self.points(axes, limit, "validation")
-        places = np.flatnonzero(points["knee"] & (self.means["method"] == method))
-        return int(places[0]) if len(places) else None
-
     def least(self, di: float) -> tuple[float, float | None]:
         """Return the least DI, and the least Worst-1-DI of settings within ``di``.
 
@@ -264,7 +257,7 @@ class SweepResult:
     ) -> pd.DataFrame:
         """Return the models of the front's figure, see `fairdash.plots.plot_front`.
 
-        Fronts, knees and the limit are judged on the rows of ``judge``, each method's
+        Fronts and the limit are judged on the rows of ``judge``, each method's
         apart; what is drawn are figures on test rows. ``within`` and ``within_test``
         say whether a model keeps the limit on the rows of ``judge`` and on test rows.
         One that does not decide on the rows of ``judge`` is ``constant``: it keeps no
@@ -276,18 +269,13 @@ class SweepResult:
         keeps_test = within(table, {f"test_{PARITY}": limit}) & decides(table, "test")
         x, y = (f"test_{metric}" for metric in axes)
         judged = (f"{judge}_{axes[0]}", f"{judge}_{axes[1]}")
-        marks = {
-            name: np.zeros(len(table), dtype=bool) for name in ("front", "line", "knee")
-        }
+        marks = {name: np.zeros(len(table), dtype=bool) for name in ("front", "line")}
         order = np.arange(len(table))
         for method in dict.fromkeys(table["method"]):
             of_method = table.assign(order=order)[(table["method"] == method) & keeps]
             best = pareto_front(of_method, axes=judged)
             marks["front"][best["order"]] = True
             marks["line"][pareto_front(best, axes=(x, y))["order"]] = True
-            bend = knee(best, axes=judged)
-            if bend is not None:
-                marks["knee"][best["order"].iloc[bend]] = True
         labels, places = self.labels, order
         if single:
             places = self.place_of_row

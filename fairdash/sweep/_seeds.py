@@ -2,13 +2,11 @@
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, spearmanr
 
 from fairdash.metrics import summarise_seeds
-from fairdash.sweep._front import PARTS, check_columns, decides
+from fairdash.sweep._front import PARTS, check_columns
 from fairdash.sweep._plan import FOLD
 
-FEW_SETTINGS = 5  # below which nothing is said about validation against test
 _NOT_PARAMS = ("key", "method", "seed", "initialisation", "seconds")
 
 
@@ -100,36 +98,3 @@ def variance_components(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
             "n_initialisations": m,
         }
     ).reset_index(drop=True)
-
-
-def rank_agreement(rows: pd.DataFrame, metric: str) -> tuple[float, float, float]:
-    r"""Return how validation rows rank the settings of a sweep beside test rows.
-
-    Returns
-    -------
-    correlation, low, high : float
-        Spearman's rank correlation between the metric on validation and on test rows
-        over the settings of one seed, averaged over seeds, with a 95 % interval:
-        Fisher's transformation, of variance :math:`1.06 / (n - 3)`, with the settings
-        of one seed as n. NaN below five settings. Models that do not decide are
-        excluded, and starts of a setting on the same split averaged.
-
-    References
-    ----------
-    E. C. Fieller, H. O. Hartley and E. S. Pearson (1957), Tests for rank correlation
-    coefficients I. Biometrika 44, 470-481.
-    """
-    rows = first_folds(rows)
-    rows = rows[decides(rows, "validation") & decides(rows, "test")]
-    found = []
-    by, names = ["method", *param_columns(rows)], [f"{part}{metric}" for part in PARTS]
-    for _, of_seed in rows.dropna(subset=names).groupby("seed"):
-        pair = of_seed.groupby(by, dropna=False)[names].mean()
-        if len(pair) >= FEW_SETTINGS and np.ptp(pair, axis=0).all():
-            found.append((float(spearmanr(*pair.to_numpy().T)[0]), len(pair)))
-    if not found:
-        return float("nan"), float("nan"), float("nan")
-    mean, n = np.mean(found, axis=0)
-    centre, half = np.arctanh(np.clip(mean, -0.999, 0.999)), norm.ppf(0.975)
-    ends = np.tanh(centre + np.array([-half, half]) * np.sqrt(1.06 / (n - 3)))
-    return float(mean), float(ends[0]), float(ends[1])

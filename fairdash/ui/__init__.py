@@ -24,7 +24,6 @@ from fairdash.ui.widgets.blocks import (
 )
 from fairdash.ui.widgets.frame import open_page, page, stop_empty
 from fairdash.ui.widgets.pick_measure import (
-    ask_measure,
     chosen_gap,
     pick_gap,
     pick_measure,

@@ -146,8 +146,6 @@ class Selection:
     train_rows: int | None = None
     # What is filled in on Sweep, "name=value".
     sweep_form: tuple[str, ...] = ()
-    # The gap that rows are planned for.
-    wanted: float | None = None
     # Digest of a table that has no roles yet.
     table: str | None = None
     # Digests of files that a question needs, "role=digest", and columns in them.

@@ -447,30 +447,6 @@ def test_many_groups_are_put_together_or_refused(visit):
     assert button(page, "Audit a plain model").disabled
 
 
-def test_a_wanted_gap_is_answered_with_rows_while_the_slider_moves(visit):
-    page = upload(visit("Data"), people_csv())
-    wanted = next(one for one in page.slider if one.label == "Gap to be seen")
-    plans = []
-    for gap in (0.1, 0.5):
-        wanted = wanted.set_value(gap)
-        wanted.run()
-        assert not page.exception
-        (plan,) = (d.value for d in page.dataframe if "Rows needed" in d.value)
-        seen = int((plan["Smallest gap seen"] <= gap).sum())
-        assert f"A gap of {gap:.2f} can be seen in {seen} of" in words(page)
-        plans.append(plan)
-        wanted = next(one for one in page.slider if one.label == "Gap to be seen")
-    small, large = plans
-    assert small["Rows needed"].dtype == "Int64", "rows are whole"
-    assert small["Smallest gap seen"].equals(large["Smallest gap seen"])
-    both = small["Rows needed"].notna()
-    assert (small["Rows needed"] > large["Rows needed"])[both].all()
-    over = small["Rows needed"] > small["Rows"]
-    unseen = ~(small["Smallest gap seen"] <= 0.1)
-    assert (over == unseen)[both].all()
-    assert page.query_params["wanted"] in ("0.5", ["0.5"])
-
-
 def test_a_measure_that_there_is_none_of_is_not_promised(visit, dataset_id):
     page = visit("Data", data=dataset_id, measure="unheard of")
     assert not page.exception

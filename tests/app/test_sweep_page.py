@@ -358,15 +358,6 @@ def test_a_model_is_found_on_validation_rows_and_shown_on_both(visit, run_id):
     assert page.query_params["fairness_weight"] == f"{best[1]:g}"
 
 
-def test_the_knee_can_be_chosen_where_the_front_bends(visit, run_id):
-    page = visit("Sweep", run=run_id, method="road", fairness_weight="2", tau="0.6")
-    rule = next(w for w in page.get("button_group") if "validation" in w.label)
-    rule.set_value("knee").run()
-    assert not page.exception
-    assert "front of ROAD bends most" in words(page)
-    assert ("| | validation | test |" in words(page)) != ("not bend" in words(page))
-
-
 def test_a_run_of_one_setting_is_no_sweep_and_the_form_stands_open(visit, dataset_id):
     one = {"fairness_weight": [1.0], "tau": [0.3]}
     run = submit(ui.store(), specification(dataset_id, one, seeds=[0]))

@@ -159,7 +159,7 @@ def test_changes_are_worded_by_where_the_gap_went(compare, old, new, low, high, 
     assert words in said
     less = "less" if new > 0 else "more"
     points = round(100 * abs(new))
-    assert f"{points} points {less} often than {found.high}" in said
+    assert f"{points} points {less} often than {found.named[1]}" in said
 
 
 def test_without_an_outcome_rates_and_shifts_remain(compare):

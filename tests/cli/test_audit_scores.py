@@ -57,7 +57,7 @@ def test_it_prints_who_is_behind_and_writes_the_gaps(file, tmp_path):
     gap = gaps_of(out).loc["selection_rate"]
     assert gap["difference"] == pytest.approx(-abs(rates["g0"] - rates["g2"]))
     assert gap["group"] == rates.idxmin()
-    assert f"{rates.idxmin()} are predicted repaid=yes" in done.output
+    assert f"group: {rates.idxmin()} is predicted repaid=yes" in done.output
     assert "north" in done.output
     assert f"{len(frame)} rows" in done.output
 

@@ -86,7 +86,12 @@ def test_a_type_checker_refuses_arguments_that_do_not_exist(tmp_path):
     snippet = tmp_path / "snippet.py"
     snippet.write_text(SNIPPET)
     report, _, _ = api.run(
-        ["--strict", "--follow-imports=silent", "--cache-dir=.mypy_cache", str(snippet)]
+        [
+            "--strict",
+            "--follow-imports=silent",
+            "--cache-dir=.mypy_cache/snippets",
+            str(snippet),
+        ]
     )
     lines = [line.split(":")[1] for line in report.splitlines() if ": error:" in line]
     assert lines == ["4", "5"], report

@@ -1,5 +1,6 @@
 """Tables such as fairdash.metrics gives, small and with known numbers."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -27,17 +28,27 @@ def local_table():
                     "label": label,
                     "subgroup": name,
                     "n": 100 if known else 29,
-                    "n_Caucasian": 40 if known else 9,
-                    "n_Other": 60 if known else 20,
-                    "local_di": gap,
+                    "gap": gap,
                     "ci_low": max(gap - 0.1, 0) if known else None,
                     "ci_high": gap + 0.1 if known else None,
                     "estimable": known,
                     "reason": "" if known else "29 rows",
                 }
             )
-    floats = dict.fromkeys(["local_di", "ci_low", "ci_high"], "float64")
+    floats = dict.fromkeys(["gap", "ci_low", "ci_high"], "float64")
     return pd.DataFrame(rows).astype(floats)
+
+
+@pytest.fixture
+def local_values(local_table):
+    """Rows and rates of two groups in these subgroups."""
+    parts = [
+        local_table[["label", "subgroup"]].assign(
+            group=group, n=np.where(local_table["estimable"], n, few), value=value
+        )
+        for group, n, few, value in (("Caucasian", 40, 9, 0.3), ("Other", 60, 20, 0.4))
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 @pytest.fixture
@@ -49,6 +60,7 @@ def models():
             "accuracy": [0.67, 0.651],
             "accuracy_low": [0.65, 0.63],
             "accuracy_high": [0.69, 0.67],
+            "overall": [0.114, 0.037],
             "demographic_parity_difference": [0.114, 0.037],
             "demographic_parity_difference_low": [0.08, 0.0],
             "demographic_parity_difference_high": [0.15, 0.07],
@@ -57,6 +69,12 @@ def models():
             "worst_1_di_high": [0.4, 0.25],
         }
     )
+
+
+@pytest.fixture
+def shown(local_table, local_values, models):
+    """What a figure of local gaps draws."""
+    return {"table": local_table, "values": local_values, "models": models}
 
 
 @pytest.fixture
@@ -124,6 +142,7 @@ def ratio():
 @pytest.fixture
 def ratio_table(local_table):
     table = local_table[local_table["label"] == "Unconstrained"]
+    table = table.rename(columns={"gap": "local_di"})
     mean = [1.4, 1.2, 0.9, 1.0, 0.8]
     low, high = [m - 0.1 for m in mean], [m + 0.1 for m in mean]
     return table.assign(mean_ratio=mean, ratio_low=low, ratio_high=high)

@@ -27,7 +27,6 @@ def models():
             "constant": [False, False, False, False],
             "front": [False, True, True, False],
             "line": [False, True, True, False],
-            "knee": [False, True, False, False],
         }
     )
 
@@ -72,15 +71,6 @@ def test_whiskers_stand_on_the_front_alone(models, runs):
     assert road.error_x.array == (0.01, 0.0, 0.0)
 
 
-def test_the_knee_is_named_beside_its_mark(models, runs):
-    figure = plot_front(models, runs).figure
-    (note,) = figure.layout.annotations
-    assert (note.text, note.x, note.y) == ("knee", 0.2, 0.68)
-    assert "knee of the front" in figure.data[1].text[0]
-    straight = plot_front(models.assign(knee=False), runs).figure
-    assert not straight.layout.annotations
-
-
 def test_chance_has_a_band(models, runs):
     figure = plot_front(models, runs, chance=0.08).figure
     assert figure.layout.shapes[0].x1 == 0.08
@@ -103,7 +93,7 @@ def test_the_headline_counts_the_models_within_the_limit_on_named_rows(
         table["within_test"] = table["within"]
     table = table.assign(
         label="m", method="ROAD", colour_role="road", x=0.1, y=0.6, x_sd=0.0,
-        y_sd=0.0, front=False, line=False, knee=False,
+        y_sd=0.0, front=False, line=False,
     )  # fmt: skip
     said = plot_front(table, limit=limit, judge=judge).headline
     assert len(said) <= 70

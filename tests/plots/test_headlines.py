@@ -119,17 +119,17 @@ def test_the_worst_subgroup_is_named_with_its_gap(gaps, data):
     estimable = data.draw(st.lists(st.booleans(), min_size=len(gaps), max_size=6))
     estimable = estimable[: len(gaps)]
     chance = data.draw(shares)
-    table = pd.DataFrame({"local_di": gaps, "estimable": estimable, "label": "ROAD"})
+    table = pd.DataFrame({"gap": gaps, "estimable": estimable, "label": "ROAD"})
     table["subgroup"] = [f"age {letter}" for letter in "abcdef"[: len(gaps)]]
     words = local_finding(table, label="ROAD", chance=chance)
     known = table[table["estimable"]]
     if known.empty:
         assert words.startswith("No subgroup is estimable")
         return
-    worst = known.loc[known["local_di"].idxmax()]
-    assert value_of(words) == pytest.approx(worst["local_di"], abs=5.1e-3)
-    assert ("is within what chance shows" in words) == (worst["local_di"] <= chance)
-    assert (worst["subgroup"] in words) == (worst["local_di"] > chance)
+    worst = known.loc[known["gap"].idxmax()]
+    assert value_of(words) == pytest.approx(worst["gap"], abs=5.1e-3)
+    assert ("is within what chance shows" in words) == (worst["gap"] <= chance)
+    assert (worst["subgroup"] in words) == (worst["gap"] > chance)
 
 
 def test_a_clear_gain_is_said_and_an_unclear_one_is_not(local_table, changes):

@@ -27,32 +27,30 @@ def notes(figure):
     return [text for text in said if "<span" not in text]
 
 
-def test_models_do_not_cover_one_another_within_a_row(local_table, models, groups):
-    first, second = marks(plot_local_di(local_table, models, groups=groups).figure)
+def test_models_do_not_cover_one_another_within_a_row(shown, groups):
+    first, second = marks(plot_local_di(**shown, groups=groups).figure)
     shift = np.subtract(second.y, first.y)
     assert np.allclose(shift, shift[0])
     assert 0.2 < shift[0] < 0.5
 
 
-def test_global_di_is_dashed_and_named(local_table, models, groups):
-    figure = plot_local_di(local_table, models, groups=groups).figure
+def test_global_di_is_dashed_and_named(shown, groups):
+    figure = plot_local_di(**shown, groups=groups).figure
     lines = scatters(figure, "lines")
     assert [line.x[0] for line in lines] == [0.114, 0.037]
     assert {line.line.dash for line in lines} == {"dash"}
     assert marks(figure)[1].name == "ROAD λ 2 · global DI 0.037"
 
 
-def test_what_is_not_estimable_says_why_and_has_no_mark(local_table, models, groups):
-    figure = plot_local_di(local_table, models, groups=groups).figure
+def test_what_is_not_estimable_says_why_and_has_no_mark(shown, groups):
+    figure = plot_local_di(**shown, groups=groups).figure
     assert notes(figure) == ["not estimable: 29 rows"]
     assert all(trace.x[2] is None for trace in marks(figure))
     assert "NaN" not in figure.to_json()
 
 
-def test_row_counts_stand_beside_in_the_colours_of_the_groups(
-    local_table, models, groups
-):
-    figure = plot_local_di(local_table, models, groups=groups).figure
+def test_row_counts_stand_beside_in_the_colours_of_the_groups(shown, groups):
+    figure = plot_local_di(**shown, groups=groups).figure
     assert [bar.name for bar in bars(figure)] == list(groups)
     assert list(bars(figure)[0].x) == [40, 40, 9, 40, 40]
     assert list(bars(figure)[1].x) == [60, 60, 20, 60, 60]
@@ -65,19 +63,17 @@ def test_row_counts_stand_beside_in_the_colours_of_the_groups(
     assert figure.layout.margin.b > -named.yshift
 
 
-def test_the_grey_band_ends_where_chance_does(local_table, models, groups):
-    figure = plot_local_di(local_table, models, groups=groups, chance=0.086).figure
+def test_the_grey_band_ends_where_chance_does(shown, groups):
+    figure = plot_local_di(**shown, groups=groups, chance=0.086).figure
     (band,) = figure.layout.shapes
     assert (band.x0, band.x1, band.layer) == (0, 0.086, "below")
     assert "by chance 0.086" in notes(figure)
-    assert not plot_local_di(local_table, models, groups=groups).figure.layout.shapes
+    assert not plot_local_di(**shown, groups=groups).figure.layout.shapes
 
 
-def test_upright_shows_the_same_numbers_along_x(local_table, models, groups):
-    down = plot_local_di(local_table, models, groups=groups, chance=0.086).figure
-    up = plot_local_di(
-        local_table, models, groups=groups, chance=0.086, upright=True
-    ).figure
+def test_upright_shows_the_same_numbers_along_x(shown, groups):
+    down = plot_local_di(**shown, groups=groups, chance=0.086).figure
+    up = plot_local_di(**shown, groups=groups, chance=0.086, upright=True).figure
     for one, other in zip(marks(down), marks(up), strict=True):
         assert one.x == other.y
         assert one.y == other.x
@@ -91,18 +87,14 @@ def test_upright_shows_the_same_numbers_along_x(local_table, models, groups):
     assert sorted(notes(up)) == sorted(notes(down))
 
 
-def test_a_figure_holds_plain_json_of_a_few_kilobytes(local_table, models, groups):
-    text = plot_local_di(
-        local_table, models, groups=groups, chance=0.1
-    ).figure.to_json()
+def test_a_figure_holds_plain_json_of_a_few_kilobytes(shown, groups):
+    text = plot_local_di(**shown, groups=groups, chance=0.1).figure.to_json()
     assert json.loads(text)
     assert len(text) < 20_000
 
 
-def test_a_finished_figure_is_sent_as_it_was_and_not_copied(
-    local_table, models, groups
-):
-    picture = plot_local_di(local_table, models, groups=groups)
+def test_a_finished_figure_is_sent_as_it_was_and_not_copied(shown, groups):
+    picture = plot_local_di(**shown, groups=groups)
     finished = picture.finished().figure
     assert finished.to_json() == picture.figure.to_json()
     assert finished.to_dict() is finished.to_dict()
@@ -112,19 +104,20 @@ def test_a_finished_figure_is_sent_as_it_was_and_not_copied(
     assert dark.to_dict()["data"] is finished.to_dict()["data"]
 
 
-def test_no_model_or_five_are_refused(local_table, models, groups):
+def test_no_model_or_five_are_refused(shown, groups):
+    models = shown["models"]
     five = pd.concat([models] * 3).head(5)
     for wrong in (models.head(0), five):
         with pytest.raises(ValueError, match="1 to 4 rows"):
-            plot_local_di(local_table, wrong, groups=groups)
+            plot_local_di(**shown | {"models": wrong}, groups=groups)
 
 
-def test_alt_text_names_the_worst_subgroup_of_every_model(local_table, models, groups):
-    alt = plot_local_di(local_table, models, groups=groups).alt
+def test_alt_text_names_the_worst_subgroup_of_every_model(shown, groups):
+    alt = plot_local_di(**shown, groups=groups).alt
     assert alt.startswith("Local DI of 4 of 5 subgroups with 95% intervals: ")
     assert "Unconstrained is worst for Men 18–24, 0.300 (0.200–0.400)" in alt
     assert "ROAD λ 2 is worst for Men 25–34, 0.150 (0.050–0.250)" in alt
     assert "global DI 0.037" in alt
-    none = local_table.assign(estimable=False)
-    alt = plot_local_di(none, models, groups=groups).alt
+    none = shown["table"].assign(estimable=False)
+    alt = plot_local_di(**shown | {"table": none}, groups=groups).alt
     assert "has no estimable subgroup" in alt

@@ -14,7 +14,7 @@ HOSTILE = (
     "other", "gap", "value", "n", "self", "index", "Rows", "row", "series", "aside",
     "", "🦊", "x" * 300, "<a href='x'>y</a>", "%{x}", "label", "subgroup", "group",
 )  # fmt: skip
-NAMES = GapNames(gap="gap", value="value_", overall="overall_gap")
+NAMES = GapNames("local gap", "global gap", "Worst-{k} gap")
 
 
 def marks(figure):
@@ -62,12 +62,13 @@ def rows_of(table, value, low="ci_low", high="ci_high"):
 def local(groups, subgroups):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"label": "ROAD", "subgroup": subgroups, "n": 90})
-    for group in groups:
-        table[f"value_{group}"] = rng.random(len(table)).round(3)
-        table[f"n_{group}"] = rng.integers(20, 60, len(table))
     table["gap"] = rng.random(len(table)).round(3)
     table["ci_low"], table["ci_high"] = table["gap"] - 0.1, table["gap"] + 0.1
-    return table.assign(estimable=True, reason="")
+    at = pd.MultiIndex.from_product([subgroups, groups], names=["subgroup", "group"])
+    values = at.to_frame(index=False).assign(label="ROAD")
+    values["value"] = rng.random(len(values)).round(3)
+    values["n"] = rng.integers(20, 60, len(values))
+    return table.assign(estimable=True, reason=""), values
 
 
 def rates(groups, subgroups):
@@ -129,27 +130,28 @@ CERTIFICATES = pd.DataFrame(
 )
 
 
-def test_local_gaps_are_of_their_model_and_their_row(local_table, models, groups):
-    figure = plots.plot_local_di(local_table, models, groups=groups).figure
+def test_local_gaps_are_of_their_model_and_their_row(shown, local_table, groups):
+    figure = plots.plot_local_di(**shown, groups=groups).figure
     for label, own in local_table.groupby("label", sort=False):
         (name,) = {t.name for t in figure.data if (t.name or "").startswith(label)}
-        assert drawn(figure, name) == rows_of(own, "local_di")
+        assert drawn(figure, name) == rows_of(own, "gap")
 
 
 def test_hostile_names_of_groups_and_subgroups_show_their_own_numbers():
-    table = local(HOSTILE, HOSTILE)
-    model = pd.DataFrame(
-        {"label": ["ROAD"], "colour_role": ["road"], "overall_gap": [0.2]}
-    )
-    figure = plots.plot_local_di(table, model, groups=HOSTILE, names=NAMES).figure
+    table, values = local(HOSTILE, HOSTILE)
+    model = pd.DataFrame({"label": ["ROAD"], "colour_role": ["road"], "overall": [0.2]})
+    figure = plots.plot_local_di(
+        table, values, model, groups=HOSTILE, names=NAMES
+    ).figure
     assert drawn(figure) == rows_of(table, "gap")
+    mine = values[values["group"] == "other"].set_index("subgroup")
+    at = HOSTILE.index("other")
     for row, *_, said, _ in marks(figure):
-        values = said.partition("<br>")[2].split(": ", 1)[1].split(", ")
-        at = HOSTILE.index("other")
-        assert values[at] == f"other {table['value_other'][row]:.3f}"
+        shown = said.partition("<br>")[2].split(": ", 1)[1].split(", ")
+        assert shown[at] == f"other {mine.loc[HOSTILE[row], 'value']:.3f}"
     bars = [trace for trace in figure.data if trace.type == "bar"]
     for group, bar in zip(HOSTILE, bars, strict=True):
-        assert list(bar.x) == table[f"n_{group}"].tolist()
+        assert list(bar.x) == values.loc[values["group"] == group, "n"].tolist()
         assert "%{x}" not in bar.hovertemplate
 
 
@@ -265,11 +267,15 @@ def test_a_gap_stands_between_men_and_women_and_open_bins_stay_with_their_kin():
     assert np.allclose(np.diff(positions(["under 25", "25–34", "35+"])), 1)
 
 
-def test_long_names_of_subgroups_do_not_cover_one_another(local_table, models, groups):
-    table = local_table.assign(
-        subgroup="Native American age_cat Greater than " + local_table["subgroup"]
-    )
-    layout = plots.plot_local_di(table, models, groups=groups).figure["layout"]
+def test_long_names_of_subgroups_do_not_cover_one_another(shown, groups):
+    long = {
+        name: table.assign(
+            subgroup="Native American age_cat Greater than " + table["subgroup"]
+        )
+        for name, table in shown.items()
+        if name != "models"
+    }
+    layout = plots.plot_local_di(**shown | long, groups=groups).figure["layout"]
     height = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     first, last = layout["yaxis"]["range"]
     lines = max(name.count("<br>") + 1 for name in layout["yaxis"]["ticktext"])

@@ -79,9 +79,9 @@ def test_margins_fonts_and_titles_stand_on_the_figure_not_in_a_template():
     assert figure.layout.dragmode is False
 
 
-def test_a_figure_does_not_follow_the_mouse_or_show_plotlys_logo(local_table, models):
-    from fairdash.plots import CONFIG as shown
+def test_a_figure_does_not_follow_the_mouse_or_show_plotlys_logo(shown):
+    from fairdash.plots import CONFIG
 
-    figure = plot_local_di(local_table, models, groups=("Caucasian", "Other")).figure
+    figure = plot_local_di(**shown, groups=("Caucasian", "Other")).figure
     assert figure.layout.xaxis.fixedrange
-    assert shown["displaylogo"] is False
+    assert CONFIG["displaylogo"] is False

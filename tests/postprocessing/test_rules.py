@@ -9,8 +9,6 @@ from fairdash.postprocessing import (
     Rule,
     Thresholds,
     cross,
-    excess_risk_bound,
-    impossibility_bound,
 )
 
 
@@ -132,24 +130,6 @@ def test_covariance_control_tells_colliding_cells_apart_or_refuses():
         CovarianceRamp(0.2, group="c").fit(
             margins, sensitive_features=names, subgroups=labels
         )
-
-
-def test_the_excess_risk_bound_is_the_sum_of_its_terms():
-    bound = excess_risk_bound(1000, 2, 0.1, delta=0.1, score_error=0.05)
-    assert bound.score_error == 0.05
-    assert bound.ramp_width == 0.2
-    assert bound.sample == pytest.approx(8 * 12 / 10)
-    learning = 4 * np.sqrt((4 + 2 * np.log(20)) / 1000)
-    assert bound.groups == pytest.approx(learning)
-    assert bound.total == pytest.approx(0.25 + 9.6 + learning)
-
-
-def test_the_impossibility_bound_of_a_feature_that_tells_the_group():
-    told = impossibility_bound([1, 1, 0, 0], [1, 0, 1, 0])
-    assert told == pytest.approx((0.5, 0.5, 0.125))
-    assert impossibility_bound([0.3, 0.3], [1, 0]).bound == 0
-    with pytest.raises(ValueError, match="for decisions"):
-        impossibility_bound([0.3, 0.3], [0.5, 0])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -63,7 +63,7 @@ def test_the_verdict_says_what_the_decisions_show(seed, known, tolerance, rate):
         assert (low, high) == pytest.approx(ends, abs=0.51)
         return
     behind, points, ahead = re.search(
-        r"(\w) are decided positively (\d+) points? less often than (\w)", last
+        r"(\w) is decided positively (\d+) points? less often than (\w)", last
     ).groups()
     assert int(points) == pytest.approx(100 * gap, abs=0.51)
     assert rates[ahead] - rates[behind] == pytest.approx(gap, abs=1e-9)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.sweep import mean_over_seeds, pareto_front, rank_agreement, select
-from fairdash.sweep._front import hypervolume, is_gain, knee, within
+from fairdash.sweep import mean_over_seeds, pareto_front, select
+from fairdash.sweep._front import is_gain, within
 from fairdash.sweep._seeds import param_columns, variance_components
 
 GAP, ACCURACY = AXES = ("test_worst_1_di", "test_accuracy")
@@ -42,33 +42,6 @@ def test_the_front_is_what_no_model_within_the_limits_dominates(points):
     assert front[ACCURACY].is_monotonic_increasing
 
 
-@settings(max_examples=40)
-@given(st.lists(point, max_size=10))
-def test_the_hypervolume_is_the_share_of_a_fine_grid_that_is_dominated(points):
-    rows = models(points).dropna()
-    cells = (np.arange(48) + 0.5) / 48  # no value of a point falls inside a cell
-    gap, accuracy = np.meshgrid(cells, cells)
-    beaten = np.zeros(gap.shape, dtype=bool)
-    for row in rows.itertuples():
-        beaten |= (gap > row[1]) & (accuracy < row[2])
-    expected = beaten.mean()
-    assert hypervolume(rows, reference=(1.0, 0.0)) == pytest.approx(expected)
-
-
-@settings(max_examples=40)
-@given(st.lists(point, min_size=1, max_size=10), point)
-def test_another_model_never_makes_the_hypervolume_smaller(points, new):
-    before = hypervolume(models(points), reference=(0.5, 0.25))
-    assert hypervolume(models([*points, new]), reference=(0.5, 0.25)) >= before - 1e-12
-
-
-def test_models_beyond_the_reference_add_nothing():
-    rows = models([(0.2, 0.6, 0), (0.7, 0.9, 0), (0.1, 0.4, 0)])
-    area = hypervolume(rows, reference=(0.5, 0.45))
-    assert area == pytest.approx((0.5 - 0.2) * (0.6 - 0.45))
-    assert hypervolume(rows.iloc[:0], reference=(0.5, 0.45)) == 0
-
-
 def test_the_direction_of_a_metric_follows_from_its_name():
     assert is_gain("test_auc")
     assert is_gain("accuracy")
@@ -76,19 +49,6 @@ def test_the_direction_of_a_metric_follows_from_its_name():
     rows = pd.DataFrame({"test_auc": [0.7, 0.8], "test_accuracy": [0.6, 0.5]})
     assert len(pareto_front(rows, axes=("test_auc", "test_accuracy"))) == 2
     assert within(rows, {"test_auc": 0.75}).tolist() == [False, True]
-
-
-def test_the_knee_is_the_point_furthest_before_the_line_between_the_ends():
-    front = pareto_front(
-        models([(0.0, 0.5, 0), (0.05, 0.62, 0), (0.1, 0.7, 0), (0.4, 0.75, 0)])
-    )
-    before = [  # distance to the line from (0, 0) to (1, 1) after scaling
-        (row[ACCURACY] - 0.5) / 0.25 - row[GAP] / 0.4 for _, row in front.iterrows()
-    ]
-    assert knee(front) == int(np.argmax(before)) == 2
-    assert knee(front.iloc[:2]) is None
-    straight = models([(0.0, 0.5, 0), (0.1, 0.6, 0), (0.2, 0.7, 0)])
-    assert knee(straight) is None
 
 
 LIMITS = {"demographic_parity_difference": 0.4, "worst_1_di": 0.5}
@@ -196,5 +156,3 @@ def test_further_folds_have_other_rows_and_are_not_compared():
     pd.testing.assert_frame_equal(mean_over_seeds(crossed), mean_over_seeds(rows))
     apart = [variance_components(one, "test_accuracy") for one in (rows, crossed)]
     pd.testing.assert_frame_equal(*apart)
-    one, both = (rank_agreement(table, "accuracy") for table in (rows, crossed))
-    assert both == pytest.approx(one, nan_ok=True)

@@ -5,13 +5,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import spearmanr, ttest_1samp
+from scipy.stats import ttest_1samp
 
 from fairdash.sweep import (
     PARITY,
     SweepResult,
     position_of,
-    rank_agreement,
     value_at,
 )
 
@@ -103,19 +102,6 @@ def test_fronts_are_chosen_on_one_part_and_drawn_on_the_other(sweep):
     assert (points["front"] | ~points["line"]).all()
 
 
-def test_the_knee_lies_on_the_front_furthest_from_the_line_between_its_ends(sweep):
-    axes = ("worst_1_di", "accuracy")
-    points = sweep.points(axes, 1.0, "validation")
-    places = np.flatnonzero(points["front"] & (points["method"] == "ROAD"))
-    x, y = (sweep.means[f"validation_{axis}"].to_numpy()[places] for axis in axes)
-    first, last = x.argmin(), x.argmax()
-    rise, run = y[last] - y[first], x[last] - x[first]
-    above = (y - y[first]) / rise - (x - x[first]) / run
-    assert sweep.knee("road", axes, 1.0) == places[above.argmax()]
-    assert points["knee"].groupby(points["method"]).sum().max() == 1
-    assert sweep.knee("road", axes, -1.0) is None
-
-
 def test_the_best_setting_keeps_both_limits_on_validation_rows(sweep):
     place = sweep.best({PARITY: 0.1, "worst_1_di": 0.25})
     chosen = sweep.means.iloc[place]
@@ -184,9 +170,6 @@ def test_further_starts_on_a_split_are_no_further_seeds(sweep):
     again = started_again(sweep, 4)
     pd.testing.assert_frame_equal(
         again.numbers("road", 0.1), sweep.numbers("road", 0.1)
-    )
-    assert rank_agreement(again.rows, "worst_1_di") == pytest.approx(
-        rank_agreement(sweep.rows, "worst_1_di")
     )
     alone = sweep.rows[sweep.rows["seed"] == 0].reset_index(drop=True)
     one = started_again(SweepResult.of(alone), 4, noise=1e-4)
@@ -282,26 +265,6 @@ def test_fronts_and_limits_are_those_of_a_plain_recomputation(data):
             for j in range(n)
         )
         assert points["front"][i] == (keeps[i] and not beaten)
-
-
-def test_agreement_is_the_rank_correlation_of_the_two_parts(sweep):
-    mean, low, high = rank_agreement(sweep.rows, "worst_1_di")
-    by_seed = [
-        spearmanr(rows["validation_worst_1_di"], rows["test_worst_1_di"])[0]
-        for _, rows in sweep.rows.groupby("seed")
-    ]
-    assert mean == pytest.approx(np.mean(by_seed))
-    assert 0 < low < mean < high <= 1
-    # Fieller, Hartley and Pearson (1957): 1.06 / (n - 3) is a variance
-    n, z = len(sweep.rows) / 3, np.arctanh(np.minimum(mean, 0.999))
-    ends = np.tanh(z + np.array([-1, 1]) * 1.959964 * np.sqrt(1.06 / (n - 3)))
-    assert [low, high] == pytest.approx(ends.tolist(), rel=1e-6)
-    noise = np.random.default_rng(1).random(len(sweep.rows))
-    apart = SweepResult.of(sweep.rows.assign(validation_worst_1_di=noise))
-    _, low, high = rank_agreement(apart.rows, "worst_1_di")
-    assert low < 0 < high
-    few = SweepResult.of(sweep.rows[:4])
-    assert np.isnan(rank_agreement(few.rows, "worst_1_di")).all()
 
 
 @given(st.lists(st.floats(0.01, 20), min_size=2, max_size=6, unique=True), st.data())

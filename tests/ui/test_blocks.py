@@ -127,7 +127,7 @@ def test_negative_numbers_of_a_table_have_a_true_minus_and_headers_are_short():
         from fairdash import ui
 
         table = pd.DataFrame({"Gap": [-0.0764, 0.2], "P a": [0.5, None], "n": [1, -2]})
-        ui.show_table(table, **{"P a": "a"})
+        ui.show_table(table, columns={"P a": "a"})
 
     (table,) = drawn(script).dataframe
     assert table.value["Gap"].tolist() == [-0.0764, 0.2]

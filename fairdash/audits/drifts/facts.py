@@ -13,6 +13,7 @@ from fairdash._wording import (
     change,
     fitting,
     four_fifths,
+    group_label,
     interval,
     listing,
     number,
@@ -101,6 +102,7 @@ class DriftResult:
     measure: str
     rate: str
     outcome: str
+    feature: str
     low: str
     high: str
     seed: int
@@ -115,6 +117,11 @@ class DriftResult:
     chance: tuple[float, ...]
     ratios: tuple[Interval, ...]
     excluded: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, str]:
+        """The groups ``low`` and ``high`` with the column they are values of."""
+        return group_label(self.feature, self.low), group_label(self.feature, self.high)
 
     @property
     def reference(self) -> DriftTable:
@@ -221,8 +228,8 @@ class DriftResult:
         arguments = {
             "headline": self.gap_headline(),
             "caption": self.gap_caption(),
-            "low": self.low,
-            "high": self.high,
+            "low": self.named[0],
+            "high": self.named[1],
         }
         return Answer(
             "", figure=Drawing("plot_gap_changes", self.changes, arguments), how=GAPS
@@ -247,8 +254,8 @@ class DriftResult:
         inside = f"nor in {f'any of {n} subgroups' if n > 1 else 'the one subgroup'}"
         return (
             f"From {self.reference.name} to {self.table.name} no gap between "
-            f"{self.low} and {self.high} changes by more than chance would show: over "
-            f"all rows {self._size(whole['change'], signed=True)} "
+            f"{self.named[0]} and {self.named[1]} changes by more than chance would "
+            f"show: over all rows {self._size(whole['change'], signed=True)} "
             f"({gap_ends(self.rate, 1, whole['ci_low'], whole['ci_high'])}), "
             f"{inside if n else 'and no subgroup is estimable on both'}."
         )
@@ -256,7 +263,7 @@ class DriftResult:
     def _changed(self, row: "pd.Series[float]", where: str) -> str:
         old, new = row["gap_before"], row["gap_after"]
         after = Finding(self.rate, None, self.low, self.high, -new, np.nan, np.nan)
-        words = clause(after, Speech.of(self.outcome, ""))
+        words = clause(after, Speech.of(self.outcome, self.feature))
         before, how = f"it was {self._size(old)}", "moves"
         if old * new < 0:
             often = self.rate.endswith("rate") or self.rate == "accuracy"
@@ -378,7 +385,7 @@ class DriftResult:
         pairs = " and all pairs of groups" if several else ""
         pairs += " and both rates" if self.measure == _ODDS else ""
         return (
-            f"Gap in {self.rate_words()}: {self.high} less {self.low}, "
+            f"Gap in {self.rate_words()}: {self.named[1]} less {self.named[0]}, "
             f"{self.label}. Open: {self.reference.name}; filled: {self.table.name}, "
             f"95% {INTERVAL_KINDS[self.rate]}. Right: the change of two independent "
             f"tables, simultaneous 95% intervals over {plural(n, 'subgroup')}{pairs}."

@@ -9,7 +9,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of
-from fairdash._wording import group_label
 from fairdash.audits.drifts.facts import DriftResult
 from fairdash.audits.drifts.gaps import GapCells, gap_changes, gap_drivers
 from fairdash.audits.drifts.points import (
@@ -117,8 +116,9 @@ def drift(
         measure=points_column(measure),
         rate=rate,
         outcome=dataset.roles.spoken_outcome(),
-        low=group_label(dataset.roles.sensitive_feature, before.groups[pair[0]]),
-        high=group_label(dataset.roles.sensitive_feature, before.groups[pair[1]]),
+        feature=dataset.roles.sensitive_feature,
+        low=before.groups[pair[0]],
+        high=before.groups[pair[1]],
         seed=held.seed,
         tables=tuple(tables),
         against=place,

@@ -11,7 +11,6 @@ from fairdash.methods.noisy_groups.auxiliary import (
     estimate_noise,
     read_counts,
     share_limits,
-    wasserstein_bounds,
     write_counts,
 )
 from fairdash.methods.noisy_groups.certificate import (
@@ -24,7 +23,6 @@ from fairdash.methods.noisy_groups.certificate import (
 )
 from fairdash.methods.noisy_groups.inputs import RATE_NAMES
 from fairdash.methods.noisy_groups.noise import (
-    crossed_bounds,
     largest_noise,
     reach,
     shares_on_rows,

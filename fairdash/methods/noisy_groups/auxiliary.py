@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta, wasserstein_distance
+from scipy.stats import beta
 
 from fairdash._escaping import of_cell
 from fairdash._validation import encode_groups, value_label
@@ -113,56 +113,6 @@ def estimate_from_counts(
         group_given_noisy=counts.T.div(counts.sum(axis=0), axis=0),
         noisy_given_group=counts.div(counts.sum(axis=1), axis=0),
         bounds=_with_intervals(counts, confidence),
-    )
-
-
-def wasserstein_bounds(
-    values: ArrayLike, true_groups: ArrayLike, noisy_groups: ArrayLike
-) -> pd.DataFrame:
-    r"""Bound how far a group's mean score is from that of its noisy version.
-
-    .. math::
-
-        |E_{p_j}[h] - E_{\hat p_j}[h]| \le W_c(p_j, \hat p_j)
-        \le TV(p_j, \hat p_j) \left(\max h - \min h\right),
-        \quad c(x, x') = |h(x) - h(x')|
-
-    Theorem 3 of the paper (appendix A.2) with the metric in which h is 1-Lipschitz: of
-    any score or loss, where Theorem 1 needs one of range 1. The distance is that of two
-    distributions on a line, so it is exact.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_rows,)
-        h of every row, such as a model's score.
-    true_groups, noisy_groups : array-like of shape (n_rows,)
-
-    Returns
-    -------
-    DataFrame
-        By group: ``radius``, the total variation; ``gap``, the mean of h in the true
-        group less that in the noisy one; ``wasserstein`` and ``tv_bound``.
-
-    Raises
-    ------
-    ValueError
-        When the groupings do not have the same groups.
-    """
-    h = np.asarray(values, dtype=np.float64)
-    known = estimate_noise(true_groups, noisy_groups)
-    true, noisy = (
-        np.array([value_label(one) for one in np.asarray(labels)])
-        for labels in (true_groups, noisy_groups)
-    )
-    parts = [(h[true == name], h[noisy == name]) for name in known.counts.index]
-    return pd.DataFrame(
-        {
-            "radius": known.bounds["general"].to_numpy(),
-            "gap": [p.mean() - q.mean() for p, q in parts],
-            "wasserstein": [wasserstein_distance(p, q) for p, q in parts],
-            "tv_bound": known.bounds["general"].to_numpy() * np.ptp(h),
-        },
-        index=known.counts.index,
     )
 
 

@@ -239,35 +239,6 @@ def tv_bounds(joint: ArrayLike) -> pd.DataFrame:
     )
 
 
-def crossed_bounds(joint: ArrayLike) -> tuple[Float, Float]:
-    r"""Bound the distance of every true group from every noisy one, of any groupings.
-
-    For groups i of one grouping and j of another,
-
-    .. math::
-
-        TV(p_j, \hat p_i) \le
-        \max\left(P(\hat G \ne i | G = j),\; P(G \ne j | \hat G = i)\right),
-
-    since both hold the people of i and j, with the smaller of the two shares at least.
-    Appendix B.4 of the paper has the first term alone, which is too small where noisy
-    group i is larger than true group j.
-
-    Parameters
-    ----------
-    joint : array-like of shape (n_groups, n_noisy)
-        P(G = j, noisy group i), or rows counted.
-
-    Returns
-    -------
-    paper, general : ndarray of shape (n_groups, n_noisy)
-        By the paper, and in any case.
-    """
-    table = np.asarray(joint, dtype=np.float64)
-    paper = 1 - _ratio(table, table.sum(axis=1, keepdims=True))
-    return paper, np.fmax(paper, 1 - _ratio(table, table.sum(axis=0, keepdims=True)))
-
-
 def violation_bound(
     violation: ArrayLike, radius: ArrayLike, spread: ArrayLike = 1.0
 ) -> Float:

@@ -8,33 +8,7 @@ import math
 from dataclasses import dataclass, replace
 
 from fairdash._wording import MINUS, group_label
-from fairdash.metrics.group.measured import COST, error_costs
-from fairdash.metrics.group.words import MEASURE_NAMES, MeasureWords
-
-_AMONG = {
-    "true_positive_rate": "among rows with {outcome}, ",
-    "false_positive_rate": "among rows without {outcome}, ",
-    "false_negative_rate": "among rows with {outcome}, ",
-    "precision": "among rows {decided}, ",
-}
-_DECIDED = "{group} is {decided} {points} {often} than {other}"
-_CLAUSES = MeasureWords(
-    {
-        "selection_rate": _DECIDED,
-        "true_positive_rate": _DECIDED,
-        "false_positive_rate": _DECIDED,
-        "false_negative_rate": "{group} is wrongly not {decided} {points} {often} than "
-        "{other}",
-        "precision": "{outcome} is {points} {frequent} for {group} than for {other}",
-        "accuracy": "decisions are right {points} {often} for {group} than for {other}",
-        "calibration": "scores are {points} {higher} against outcomes for {group} "
-        "than for {other}",
-        "brier": "the Brier score is {decimals} {higher} for {group} than for {other}",
-        "auc": "the AUC is {decimals} {higher} for {group} than for {other}",
-        COST: "wrong decisions cost {decimals} a row {more} for {group} than for "
-        "{other}",
-    }
-)
+from fairdash.metrics.group.catalog import MEASURE_NAMES, measure_of
 
 
 @dataclass(frozen=True)
@@ -109,7 +83,8 @@ def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:
     'gender: women is approved 24 points less often than gender: men'
     """
     more, measure = finding.value > 0, finding.measure
-    text = _AMONG.get(measure, "") + _CLAUSES[measure]
+    kind = measure_of(measure)
+    text = kind.among + kind.clause
     return text.format(
         group=group_label(speech.feature, finding.group),
         other=group_label(speech.feature, finding.reference),
@@ -162,7 +137,7 @@ def measure_in_text(measure: str) -> str:
 
 def in_points(measure: str) -> bool:
     """Tell whether gaps of a measure are in percentage points, not in decimals."""
-    return measure not in ("auc", "brier") and error_costs(measure) is None
+    return measure_of(measure).in_points
 
 
 def gap_ends(measure: str, difference: float, low: float, high: float) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_one_of, check_whole
+from fairdash.metrics.group.catalog import measure_of
 from fairdash.metrics.group.chance import NoiseFloor, hand_out
 from fairdash.metrics.group.counting import divide, group_codes, spread
 from fairdash.metrics.group.estimates import (
@@ -32,13 +33,12 @@ from fairdash.metrics.group.local import (
     reason_of,
     undefined_of,
 )
-from fairdash.metrics.group.measured import Array, CellValues, Measured, support_words
+from fairdash.metrics.group.measured import Array, CellValues, Measured
 
 METHODS = {  # of the interval of a value, and of a gap, by kind of measure
     "rate": ("Wilson", "Newcombe"),
     "mean": ("normal", "normal"),
-    "square": ("normal", "normal"),
-    "cost": ("normal", "normal"),
+    "bounded": ("normal", "normal"),
     "area": ("DeLong", "Zou and Donner"),
 }
 
@@ -90,7 +90,7 @@ class LocalMeasure:
         shape = len(cells.subgroups), len(cells.groups)
         place = np.where(cells.codes >= 0, cells.codes * shape[1] + group, -1)
         values = measured.estimate(place, shape[0] * shape[1]).reshape(*shape)
-        words = support_words(measure)
+        words = measure_of(measure).support
         reasons = tuple(
             known
             or reason_of(rows, cells.groups, min_size, words)

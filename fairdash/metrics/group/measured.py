@@ -1,6 +1,6 @@
 """Rates, means and areas in the cells of a table, with what intervals follow from."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -9,6 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._lazy import special
 from fairdash._validation import check_lengths, check_one_of
+from fairdash.metrics.group.catalog import (
+    COST,
+    MEASURES,
+    RATES,
+    SCORE_MEASURES,
+    Array,
+    error_costs,
+    measure_of,
+)
 from fairdash.metrics.group.counting import (
     divide,
     labels,
@@ -22,61 +31,8 @@ from fairdash.metrics.group.intervals import (
     wilson_ends,
 )
 
-Array = NDArray[np.float64]
-
-
-class Rate(NamedTuple):
-    """The share of rows with some property among the rows a rate is about."""
-
-    about: Callable[[Array, Array], NDArray[np.bool_]]
-    counted: Callable[[Array, Array], NDArray[np.bool_]]
-    support: str = ""
-    needs_outcome: bool = True
-
-
-RATES = {
-    "selection_rate": Rate(lambda y, d: d >= 0, lambda y, d: d == 1, "", False),
-    "true_positive_rate": Rate(
-        lambda y, d: y == 1, lambda y, d: d == 1, "with outcome 1"
-    ),
-    "false_positive_rate": Rate(
-        lambda y, d: y == 0, lambda y, d: d == 1, "with outcome 0"
-    ),
-    "false_negative_rate": Rate(
-        lambda y, d: y == 1, lambda y, d: d == 0, "with outcome 1"
-    ),
-    "precision": Rate(lambda y, d: d == 1, lambda y, d: y == 1, "with decision 1"),
-    "accuracy": Rate(lambda y, d: d >= 0, lambda y, d: d == y),
-}
-MEASURES = (*RATES, "calibration", "brier", "auc")
-SCORE_MEASURES = ("calibration", "brier", "auc")
-COST = "error_cost"
 _ALIKE = 1e-12  # standard error of rows that all have one value, rounding aside
 _OUTCOMES, _DECISIONS = np.array([[0, 0], [1, 1]]), np.array([[0, 1], [0, 1]])
-
-
-def error_costs(measure: str) -> tuple[float, float] | None:
-    """Return what a false positive and a false negative cost; None for other measures.
-
-    "error_cost 3:1" says that one false positive is as bad as three false negatives;
-    "error_cost" alone weighs them alike. Costs are scaled to a mean of 1, so that the
-    cost of equal weights is the share of wrong decisions.
-
-    Raises ValueError where the weights are no two numbers of 0 or more.
-    """
-    name, _, ratio = measure.partition(" ")
-    if name != COST:
-        return None
-    try:
-        one, other = (float(part) for part in (ratio or "1:1").split(":"))
-    except ValueError:
-        one = other = -1.0
-    if not (min(one, other) >= 0 and 0 < one + other < np.inf):
-        raise ValueError(
-            f"{measure!r} must weigh a false positive and a false negative by numbers "
-            f"of 0 or more, such as '{COST} 3:1'."
-        )
-    return 2 * one / (one + other), 2 * other / (one + other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +44,9 @@ class CellValues:
     effective : float64 array
         Their effective number, Kish's where rows have weights; of an area
         :math:`n_1 n_0 / (n_1 + n_0)`.
-    kind : {"rate", "mean", "square", "cost", "area"}
-        Which interval: Wilson, normal, normal within ``limits`` for squares and costs,
-        normal on the logit scale.
+    kind : {"rate", "mean", "bounded", "area"}
+        Which interval: Wilson, normal, normal within ``limits``, normal on the logit
+        scale.
     limits : (float, float)
         Least and most that a row can have. Rows that all have one value say nothing of
         their spread: the interval of such a mean is Wilson's of its place between.
@@ -143,7 +99,7 @@ class CellValues:
             middle = special.logit(np.where(np.isfinite(half), self.value, np.nan))
             return special.expit(middle - half), special.expit(middle + half)
         low, high = self.value - half, self.value + half
-        if self.kind in ("square", "cost"):
+        if self.kind == "bounded":
             low, high = (np.clip(end, *self.limits) for end in (low, high))
         alike = self.error <= _ALIKE
         if alike.any():
@@ -240,14 +196,16 @@ class Measured(NamedTuple):
             return rows._rates(cell, n_cells)
         if self.measure == "auc":
             return rows._areas(cell, n_cells)
-        off = rows.predicted - rows.y
         costs = error_costs(self.measure)
         if costs is not None:
+            off = rows.predicted - rows.y
             cost = np.where(off > 0, costs[0], np.where(off < 0, costs[1], 0.0))
-            return rows._means(cost, cell, n_cells, "cost", (0.0, max(costs)))
-        if self.measure == "calibration":
-            return rows._means(off, cell, n_cells, "mean", (-1.0, 1.0))
-        return rows._means(off**2, cell, n_cells, "square", (0.0, 1.0))
+            return rows._means(cost, cell, n_cells, "bounded", (0.0, max(costs)))
+        measure = measure_of(self.measure)
+        assert measure.values is not None, "a mean says what each row has"
+        kind = "bounded" if measure.limits[0] >= 0 else "mean"
+        each = measure.values(rows.y, rows.predicted)
+        return rows._means(each, cell, n_cells, kind, measure.limits)
 
     def _at(self, where: NDArray[np.bool_] | NDArray[np.int64]) -> "Measured":
         weight = None if self.weight is None else self.weight[where]
@@ -310,11 +268,6 @@ class Measured(NamedTuple):
             found[:, number] = _area(self._at(own))
         value, effective, error = found
         return CellValues(value, rows, effective, error, "area")
-
-
-def support_words(measure: str) -> str:
-    """Return which rows a measure is about: "with outcome 1"; "" for all."""
-    return RATES[measure].support if measure in RATES else ""
 
 
 def _whole(rows: NDArray[Any]) -> NDArray[np.int64]:

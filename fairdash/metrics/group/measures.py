@@ -20,6 +20,7 @@ from fairdash._validation import (
     check_whole,
     value_label,
 )
+from fairdash.metrics.group.catalog import best_off
 from fairdash.metrics.group.counting import (
     binary_vector,
     divide,
@@ -38,7 +39,6 @@ from fairdash.metrics.group.intervals import (
     wilson_ends,
 )
 from fairdash.metrics.group.measured import CellValues, Measured
-from fairdash.metrics.group.words import best_off
 
 _FEW = 12  # distinct scores that are each a bin
 

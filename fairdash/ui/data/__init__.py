@@ -14,7 +14,7 @@ from fairdash.ui.data.draft import (
     ratios_of_rates,
     source_words,
 )
-from fairdash.ui.data.groups_form import plan_form, show_sizes
+from fairdash.ui.data.groups_form import show_sizes
 from fairdash.ui.data.review import check_panel, column_editor, preview
 from fairdash.ui.data.roles_form import Unchosen, roles_form
 from fairdash.ui.data.scores import (

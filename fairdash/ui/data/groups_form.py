@@ -8,9 +8,8 @@ import streamlit as st
 
 from fairdash._escaping import plain
 from fairdash._validation import value_label
-from fairdash._wording import listing, percent, plural
+from fairdash._wording import listing, plural
 from fairdash.datasets import (
-    FRACTIONS,
     Roles,
     Subgroups,
     chosen_of,
@@ -19,10 +18,7 @@ from fairdash.datasets import (
     groups_of,
     guess_groups,
 )
-from fairdash.metrics import BaseRates, plan_rows
-from fairdash.results import plan_verdict, readable_plan
-from fairdash.ui.selection import bound
-from fairdash.ui.widgets.blocks import show_table
+from fairdash.metrics import BaseRates
 
 _MOST_GROUPS = 30
 FEW_VALUES = 8
@@ -223,24 +219,3 @@ def show_sizes(rates: BaseRates) -> None:
     )
     ordered = table.sort_values("Estimable", kind="stable")
     st.dataframe(ordered, hide_index=True, height=min(35 * (len(table) + 1) + 3, 250))
-
-
-@st.fragment
-def plan_form(rates: BaseRates) -> None:
-    """Draw what gap the rows of every subgroup can show, and what a gap takes."""
-    gap = st.slider(
-        "Gap to be seen",
-        0.01,
-        0.5,
-        step=0.01,
-        help="In the rate of positive decisions, between two groups of a subgroup.",
-        **bound("wanted", 0.1, shown=lambda value: min(max(value, 0.01), 0.5)),
-    )
-    plan = plan_rows(rates, gap, share=FRACTIONS[2])
-    st.markdown(f"**{plan_verdict(plan, gap)}**")
-    st.caption(
-        f"Seen on test rows, {percent(FRACTIONS[2])} of the table, in four of five "
-        "tables, by a test at 5% of one subgroup by itself; between its two smallest "
-        "groups, at its base rate."
-    )
-    show_table(readable_plan(plan))

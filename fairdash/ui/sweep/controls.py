@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash.methods import CATALOG
+from fairdash.metrics import MEASURE_NAMES
 from fairdash.results import StoredSweep
 from fairdash.sweep import TAU, WEIGHT, Judge, Point, Scalar
 from fairdash.ui.selection import bound, choose, selection
@@ -253,8 +254,10 @@ def _front_options(
         "noise of 0.5: on no front, within no limit.",
         **bound("constants", False, meant=lambda shown: shown or None),
     )
-    across = _axis("Across", "across", list(plots.METRICS), "worst_1_di")
-    others = [metric for metric in plots.METRICS if metric != across]
+    gaps = [f"{measure}_gap" for measure in MEASURE_NAMES]
+    metrics = [*plots.METRICS, *gaps[1:]]  # the gap in selection rates is DI
+    across = _axis("Across", "across", metrics, "worst_1_di")
+    others = [metric for metric in metrics if metric != across]
     first = "accuracy" if "accuracy" in others else others[0]
     up = _axis("Up", "up", others, first)
     return limit, judge, (across, up), single, constants

@@ -9,7 +9,6 @@ from fairdash.metrics import gap_table
 from fairdash.results import (
     OWN_NOTE,
     StoredSweep,
-    agreement_words,
     both_parts,
     nearest_limits,
     own_models,
@@ -39,9 +38,8 @@ joined: no other setting of the same method was both fairer and more accurate on
 **validation** rows, among those that keep the DI limit there. Open: over the limit.
 
 The best of many models on the same rows looks better than it is. *As in the paper*
-judges on the test rows instead and flatters the method with the most settings. The
-**knee** is where a front bends most: beyond it a little more of one costs much of the
-other. A **constant model** accepts all or none, or its balanced accuracy is within
+judges on the test rows instead and flatters the method with the most settings. A
+**constant model** accepts all or none, or its balanced accuracy is within
 noise of 0.5 on these rows: its gaps say nothing, so it is on no front and keeps no
 limit.
 """
@@ -54,7 +52,6 @@ _MAPS = {_WORST: "Worst-1-DI", "accuracy": "Accuracy", PARITY: "DI"}
 _RULES = {
     "limits": "Most accurate",
     "certified": "Certified",
-    "knee": "Knee of the front",
 }
 
 
@@ -154,33 +151,18 @@ def find_model(sweep: StoredSweep, state: Controls) -> None:
             required=True,
             **bound("rule", "limits", named=_RULES),
         )
-        if rule == "knee":
-            st.caption(
-                f"Where the front of {CATALOG[state.method].label} bends most: beyond "
-                "it a little more of one costs much of the other."
-            )
-            asked = state.method, state.axes, state.limit
-            place = sweep.once(lambda: result.knee(*asked), "knee", *asked)
-            none = f"The front within DI {state.limit:g} does not bend."
+        di = _limit("DI at most", "most_di", state.limit)
+        worst = _limit("Worst-1-DI at most", "most_worst", WORST_LIMIT)
+        limits = {PARITY: di, _WORST: worst}
+        if rule == "certified":
+            place, none = certify(sweep, limits), ""
         else:
-            di = _limit("DI at most", "most_di", state.limit)
-            worst = _limit("Worst-1-DI at most", "most_worst", WORST_LIMIT)
-            limits = {PARITY: di, _WORST: worst}
-            if rule == "certified":
-                place, none = certify(sweep, limits), ""
-            else:
-                place, none = sweep.once(
-                    lambda: (result.best(limits), nearest_limits(result, di, worst)),
-                    "best",
-                    di,
-                    worst,
-                )
-        for warning in sweep.once(
-            lambda: [agreement_words(result, *known) for known in _MAPS.items()],
-            "agreement",
-        ):
-            if warning:
-                st.caption(warning)
+            place, none = sweep.once(
+                lambda: (result.best(limits), nearest_limits(result, di, worst)),
+                "best",
+                di,
+                worst,
+            )
         if place is None:
             st.markdown(none)
             return

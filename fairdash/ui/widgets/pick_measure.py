@@ -7,9 +7,9 @@ import streamlit as st
 from fairdash import results
 from fairdash._escaping import plain
 from fairdash._wording import FOUR_FIFTHS_RULE, RATIO_INTERVALS
-from fairdash.metrics import COST, INTERVAL_KINDS, MEASURE_NAMES, MEASURE_QUESTIONS
+from fairdash.metrics import COST, INTERVAL_KINDS, MEASURE_NAMES
 from fairdash.results import Setting
-from fairdash.ui.selection import bound, choose, selection
+from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.blocks import controls, heading, show_table
 from fairdash.ui.widgets.state import store
 
@@ -67,23 +67,6 @@ def gaps_on(axes: Sequence[str]) -> dict[str, str]:
         name: error_cost(selection().costs) if measure == COST else measure
         for name, measure in named.items()
     }
-
-
-def ask_measure() -> None:
-    """Draw five questions, the first yes of which sets the measure, with sources."""
-    st.caption("Which measure? The first yes; otherwise accuracy by group.")
-    for question, measure, source in MEASURE_QUESTIONS:
-        st.button(
-            question,
-            help=f"{MEASURE_NAMES[measure]}: {source}",
-            type="tertiary",
-            on_click=_measure_is,
-            args=(measure,),
-        )
-
-
-def _measure_is(measure: str) -> None:
-    choose(measure=measure)
 
 
 def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:

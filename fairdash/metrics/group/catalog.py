@@ -1,0 +1,272 @@
+"""The measures: what each one is, in numbers and in words.
+
+A new measure is one `add(Measure(...))`: pages, reports, the shell and sweeps read this
+catalog.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Rows = Callable[[Array, Array], NDArray[np.bool_]]
+COST = "error_cost"
+_DECIDED = "{group} is {decided} {points} {often} than {other}"
+_NORMAL = "normal intervals of means"
+
+
+@dataclass(frozen=True)
+class Measure:
+    r"""A measure of outcomes y and decisions or scores, in any rows.
+
+    Attributes
+    ----------
+    key, name, symbol : str
+        In code, on the screen, and as the paper has it.
+    clause : str
+        Who differs from whom: see `fairdash.metrics.clause`, which fills it.
+    about, counted : functions of (y, decisions), for a rate
+        Which rows it is about, and which of these it counts.
+    values : function of (y, scores), for a mean
+        One number a row.
+    limits : (float, float)
+        Least and most that a row can have. A mean that can be negative has no ratio.
+    support, among : str
+        The rows it is about, after their number and before the clause.
+    better : {"high", "low", "favourable", "unfavourable"}
+        For whom it is good news: where it is high or low, or where there is more or
+        less of a decision that is favourable.
+    in_points : bool
+        Whether differences are in percentage points, else in decimals.
+    """
+
+    key: str
+    name: str
+    symbol: str
+    clause: str
+    about: Rows | None = None
+    counted: Rows | None = None
+    values: Callable[[Array, Array], Array] | None = None
+    limits: tuple[float, float] = (0.0, 1.0)
+    support: str = ""
+    among: str = ""
+    needs_outcome: bool = True
+    of_scores: bool = False
+    better: str = "high"
+    in_points: bool = True
+    interval: str = "Newcombe intervals"
+
+
+_KNOWN: dict[str, Measure] = {}
+
+
+def add(measure: Measure) -> Measure:
+    """Add a measure to the catalog; raise ValueError for a key that is taken."""
+    if measure.key in _KNOWN:
+        raise ValueError(f"There is a measure {measure.key!r} already.")
+    _KNOWN[measure.key] = measure
+    return measure
+
+
+def measure_of(key: str) -> Measure:
+    """Return a measure; an error cost with weights is that measure."""
+    return _KNOWN[COST if error_costs(key) else key]
+
+
+def error_costs(measure: str) -> tuple[float, float] | None:
+    """Return what a false positive and a false negative cost; None for other measures.
+
+    "error_cost 3:1" says that one false positive is as bad as three false negatives;
+    "error_cost" alone weighs them alike. Costs are scaled to a mean of 1, so that the
+    cost of equal weights is the share of wrong decisions.
+
+    Raises ValueError where the weights are no two numbers of 0 or more.
+    """
+    name, _, ratio = measure.partition(" ")
+    if name != COST:
+        return None
+    try:
+        one, other = (float(part) for part in (ratio or "1:1").split(":"))
+    except ValueError:
+        one = other = -1.0
+    if not (min(one, other) >= 0 and 0 < one + other < np.inf):
+        raise ValueError(
+            f"{measure!r} must weigh a false positive and a false negative by numbers "
+            f"of 0 or more, such as '{COST} 3:1'."
+        )
+    return 2 * one / (one + other), 2 * other / (one + other)
+
+
+class Words(Mapping[str, str]):
+    """A word of every measure; ``more`` adds the weights of an error cost."""
+
+    def __init__(self, attribute: str, more: str = "") -> None:
+        self._attribute, self._more = attribute, more
+
+    def __getitem__(self, key: str) -> str:
+        word: str = getattr(measure_of(key), self._attribute)
+        ratio = key.partition(" ")[2].replace(":", " : ")
+        return word + (self._more.format(ratio=ratio) if ratio else "")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_KNOWN)
+
+    def __len__(self) -> int:
+        return len(_KNOWN)
+
+
+class Keys(Sequence[str]):
+    """The keys of some measures, in the order they were added."""
+
+    def __init__(self, where: Callable[[Measure], bool]) -> None:
+        self._where = where
+
+    def _keys(self) -> list[str]:
+        return [key for key, one in _KNOWN.items() if self._where(one)]
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: Any) -> Any:
+        return self._keys()[place]
+
+    def __len__(self) -> int:
+        return len(self._keys())
+
+
+class Rate(NamedTuple):
+    """The share of rows with some property among the rows a rate is about."""
+
+    about: Rows
+    counted: Rows
+    needs_outcome: bool
+
+
+class Rates(Mapping[str, Rate]):
+    """The measures that are rates of decisions."""
+
+    def __getitem__(self, key: str) -> Rate:
+        measure = _KNOWN[key]
+        if measure.about is None or measure.counted is None:
+            raise KeyError(key)
+        return Rate(measure.about, measure.counted, measure.needs_outcome)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([key for key, one in _KNOWN.items() if one.about is not None])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+RATES = Rates()
+MEASURES = Keys(lambda measure: measure.key != COST)
+SCORE_MEASURES = Keys(lambda measure: measure.of_scores)
+MEASURE_NAMES = Words("name", " {ratio}")
+MEASURE_SYMBOLS = Words("symbol", ", {ratio}")
+INTERVAL_KINDS = Words("interval")
+
+add(
+    Measure(
+        "selection_rate", "Selection rate", "P(ŷ = 1)", _DECIDED,
+        about=lambda y, d: d >= 0, counted=lambda y, d: d == 1,
+        needs_outcome=False, better="favourable",
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "true_positive_rate", "True positive rate", "P(ŷ = 1 | y = 1)", _DECIDED,
+        about=lambda y, d: y == 1, counted=lambda y, d: d == 1,
+        support="with outcome 1", among="among rows with {outcome}, ",
+        better="favourable",
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "false_positive_rate", "False positive rate", "P(ŷ = 1 | y = 0)", _DECIDED,
+        about=lambda y, d: y == 0, counted=lambda y, d: d == 1,
+        support="with outcome 0", among="among rows without {outcome}, ",
+        better="favourable",
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "false_negative_rate", "False negative rate", "P(ŷ = 0 | y = 1)",
+        "{group} is wrongly not {decided} {points} {often} than {other}",
+        about=lambda y, d: y == 1, counted=lambda y, d: d == 0,
+        support="with outcome 1", among="among rows with {outcome}, ",
+        better="unfavourable",
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "precision", "Precision", "P(y = 1 | ŷ = 1)",
+        "{outcome} is {points} {frequent} for {group} than for {other}",
+        about=lambda y, d: d == 1, counted=lambda y, d: y == 1,
+        support="with decision 1", among="among rows {decided}, ",
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "accuracy", "Accuracy", "P(ŷ = y)",
+        "decisions are right {points} {often} for {group} than for {other}",
+        about=lambda y, d: d >= 0, counted=lambda y, d: d == y,
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "calibration", "Calibration", "mean score − P(y = 1)",
+        "scores are {points} {higher} against outcomes for {group} than for {other}",
+        values=lambda y, score: score - y, limits=(-1.0, 1.0), of_scores=True,
+        better="favourable", interval=_NORMAL,
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "brier", "Brier score", "mean (score − y)²",
+        "the Brier score is {decimals} {higher} for {group} than for {other}",
+        values=lambda y, score: (score - y) ** 2, of_scores=True, better="low",
+        in_points=False, interval=_NORMAL,
+    )
+)  # fmt: skip
+add(
+    Measure(
+        "auc", "AUC", "P(score | y = 1 above score | y = 0)",
+        "the AUC is {decimals} {higher} for {group} than for {other}",
+        of_scores=True, in_points=False,
+        interval="DeLong intervals on the logit scale",
+    )
+)  # fmt: skip
+add(
+    Measure(
+        COST, "Error cost", "mean cost of wrong decisions",
+        "wrong decisions cost {decimals} a row {more} for {group} than for {other}",
+        better="low", in_points=False, interval=_NORMAL,
+    )
+)  # fmt: skip
+
+
+def better_when(measure: str, *, favourable: bool = True) -> str:
+    """Return for whom a measure is good news: where it is "high" or "low".
+
+    With a favourable positive decision a group is better off with more of it, deserved
+    or not: high selection, true positive and false positive rate and scores that are
+    too high, low false negative rate; with an unfavourable one the other way round.
+    High precision, accuracy and AUC, and a low Brier score and error cost are better in
+    either case.
+    """
+    better = measure_of(measure).better
+    if better in ("high", "low"):
+        return better
+    return "high" if favourable == (better == "favourable") else "low"
+
+
+def best_off(measure: str, value: Array, *, favourable: bool = True) -> int:
+    """Return the place of the group that is best off, the first if none is known."""
+    if np.isnan(value).all():
+        return 0
+    high = better_when(measure, favourable=favourable) == "high"
+    return int(np.nanargmax(value) if high else np.nanargmin(value))
