@@ -11,6 +11,15 @@ from typing import Any
 MINUS = "−"
 UNDEFINED = "–"
 FOUR_FIFTHS = 0.8
+FOUR_FIFTHS_RULE = (
+    "The **four-fifths rule** of the US Uniform Guidelines on Employee Selection "
+    "Procedures (1978) takes a ratio of selection rates below 0.8 as evidence of "
+    "adverse impact. For other measures it is a yardstick, not a rule."
+)
+RATIO_INTERVALS = (
+    "Ratio: the smallest value of a group over the largest; intervals of Donner and "
+    "Zou (2012) that hold for all pairs of groups"
+)
 NO_SUBGROUPS = "All rows"  # the one subgroup where no column makes any
 _DAY = 86_400
 _BARE = frozenset({"yes", "no", "true", "false", "y", "n"})

@@ -5,17 +5,6 @@ import streamlit as st
 from fairdash import plots, results, ui
 from fairdash.ui import local, train
 
-HOW = """
-Each row is a **subgroup**. A mark is the largest minus the smallest value of the
-measure in the groups inside it, with a 95% interval; of the rate of positive
-predictions that is local DI. 0 is fair.
-
-A dashed line is the same gap over all rows: a model can be fair on the whole and unfair
-in a subgroup. The largest of many noisy gaps is never 0; the **grey** band ends where
-the largest gap of a fair model stays in 95% of cases.
-"""
-
-COUNT = st.column_config.NumberColumn(format="localized")
 view = ui.page("Local fairness", "Where is the model unfair?", pick="run")
 models = ui.known_models(view.data, view.run)
 dataset = ui.store().dataset(view.data) if view.data else None
@@ -29,7 +18,6 @@ if not models:
     )
 
 roles = dataset.roles
-favourable = roles.positive_is != "unfavourable"
 start = ui.store().dataset_record(view.data).subgroups
 
 
@@ -63,45 +51,19 @@ def local_fairness():
     except ValueError as error:
         ui.problem("These subgroups cannot be looked at", error)
         return
-    feature = roles.sensitive_feature
-    outcome = roles.spoken_outcome()
-
-    def answer():
-        picture = plots.plot_local_di(**result.drawn(dataset))
-        words = result.verdict(outcome, favourable=favourable, feature=feature)
-        return words, picture.finished(), result.caption(), result.ranked(feature)
-
-    words, picture, caption, ranked = result.once(
-        answer, "answer", outcome, favourable, feature
-    )
-    with facts:
-        ui.context(*result.facts(dataset.name, subgroups))
-        ui.verdict(words)
-    ui.kpi_row(result.once(lambda: result.kpis(k), "kpis", k))
-    if not local.draw_ratios(result, compared[-1], feature):
-        ui.figure(
-            picture,
-            caption=caption,
-            how=HOW,
-            table=result.gaps,
-            key="local di",
-            control=ui.pick_gap,
+    gap = ui.chosen_gap()
+    answer = result.answer(dataset, subgroups, k=k, gap=gap)
+    shown, further, below = st.container(), st.container(), st.container()
+    with shown:
+        ui.show_answer(
+            answer, f"local {gap}", top=facts, below=below, control=ui.pick_gap
         )
-    ui.offer_missing_seeds(held_out, view.data)
-    local.by_measure(compared, dataset, view.data, measure, reference)
-    local.find_section(
-        compared, dataset, view.data, measure=measure, subgroups=subgroups
-    )
-    ui.heading(f"Subgroups of {result.label} by gap")
-    ui.show_table(ranked, columns={"Rows": COUNT})
-    st.caption(ui.plain(result.below()))
-    ui.table_download(
-        "Download",
-        result.estimates,
-        "fairdash-local-di.csv",
-        icon=":material/download:",
-        type="secondary",
-    )
+    with further:
+        ui.offer_missing_seeds(held_out, view.data)
+        local.by_measure(compared, dataset, view.data, measure, reference)
+        local.find_section(
+            compared, dataset, view.data, measure=measure, subgroups=subgroups
+        )
 
 
 local.follow_folds(view.data)

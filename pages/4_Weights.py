@@ -1,26 +1,11 @@
 """Weights: which training rows ROAD and BROAD turned to."""
 
+from dataclasses import replace
+
 import streamlit as st
 
-from fairdash import plots, results, ui
+from fairdash import results, ui
 from fairdash.ui import train, weights
-
-HOW_RELATED = """
-Each dot is a **subgroup** of the training rows, its area the number of rows. Right: the
-other model treats its groups more differently. Up: this model gave its rows more
-weight. A rising line means that the weights went where the gap was. No model was told
-of these subgroups.
-"""
-HOW_EPOCHS = """
-The line is the median of r among the rows of a group, the bands hold 50% and 90% of the
-rows. All weights start near 1 and the mean stays 1, so attention to some rows is taken
-from others.
-"""
-HOW_TRAITS = """
-For each column the value that the rows with the largest weights have more often than
-all training rows. The tick is its share among all rows, the dot its share among the top
-rows with a 95% Wilson interval. Numbers are cut at their quartiles.
-"""
 
 view = ui.page("Weights", "Which rows carry weight?", pick="run")
 models = ui.known_models(view.data, view.run)
@@ -54,56 +39,26 @@ def show_weights():
     subgroups = ui.subgroup_form(
         dataset, start, bar=(options, options), options=options
     )
-    with facts:
-        ui.context(*chosen.facts(dataset.name))
-
-    ratio = chosen.ratio(epoch)
+    top = results.find_top_rows(chosen, chosen.ratio(epoch), share, group)
     try:
-        table, related = chosen.by_subgroup(epoch, subgroups)
+        answer = chosen.answer(dataset, epoch, subgroups, top)
     except ValueError as error:
         ui.problem("These subgroups cannot be made", error)
         return
-    top = results.find_top_rows(chosen, ratio, share, group)
-    with facts:
-        ui.verdict(results.weights_verdict(chosen, related, top, share))
-    ui.kpi_row(results.weight_kpis(chosen, ratio, related))
-    st.caption(weights.whose(models, chosen.model))
+    numbers = st.container()
     left, right = st.columns(2, gap="medium")
-    with left:
-        ui.figure(
-            plots.plot_ratio_against_di(
-                table,
-                colour_role=chosen.colour_role,
-                related=related,
-                reference=chosen.reference_name,
-            ),
-            how=HOW_RELATED,
-            key="related",
+    details = weights.whose(models, chosen.model)
+    with numbers:
+        ui.show_answer(
+            replace(answer, details=details), "related", top=facts, beside=left
         )
     rows = st.container()
     if len(chosen.epochs()) > 1:
         with right:
-            ui.figure(
-                plots.plot_ratio_by_epoch(
-                    chosen.quantiles(),
-                    groups=dataset.group_names,
-                    feature=dataset.roles.sensitive_feature,
-                ),
-                how=HOW_EPOCHS,
-                key="epochs",
-            )
+            ui.show_answer(chosen.epochs_answer(dataset), "epochs")
         right, rows = rows.columns(2, gap="medium")
     with right:
-        ui.figure(
-            plots.plot_traits(
-                top.traits,
-                colour_role=chosen.colour_role,
-                share=share,
-                n_rows=top.n_rows,
-            ),
-            how=HOW_TRAITS,
-            key="traits",
-        )
+        ui.show_answer(top.answer(), "traits")
     with rows:
         ui.heading("The rows with the largest r")
         st.dataframe(

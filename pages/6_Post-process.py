@@ -13,16 +13,6 @@ group has its own start, so that all get the **target rate**.
 **Ramp width (γ)**: how gradual. **Tolerance (ε)**: the gap of rates that is allowed.
 Dotted: Hardt's rule, which decides at random between two thresholds of each group.
 """
-HOW_TRADE = """
-Left is fairer, up is more accurate. **DI** is the demographic parity difference: the
-gap between the groups' rates of positive decisions. The line is the ramp over its
-tolerances, the ring your setting. All methods learned on the same rows.
-"""
-HOW_LOCAL = """
-Local DI inside subgroups. The ramp equalises groups over all rows, not inside
-subgroups. **Crossed** gives every group in every subgroup one rate; **covariance
-control** gives the groups the same rate inside each subgroup, a different one in each.
-"""
 TUNE = """
 The ramps are redrawn while a slider moves. Cards and figures: the {} rows that
 thresholds are learned on. Test rows report the choice.
@@ -68,12 +58,14 @@ def post_process():
         ui.problem("These groups cannot be corrected", error)
         return
     fitted = postprocess.baselines(view.data, choice.source, choice.crossed)
-    with facts:
-        ui.context(*ramp.facts(choice.source, dataset.name if dataset else ""))
-        ui.verdict(ramp.verdict())
-    ui.kpi_row(postprocess.post_kpis(ramp))
-    for model in (one for one in models if one.id == choice.source.model):
-        st.caption(results.one_of_seeds(model, models))
+    details = [
+        results.one_of_seeds(model, models)
+        for model in models
+        if model.id == choice.source.model
+    ]
+    name = dataset.name if dataset else ""
+    answer = postprocess.post_answer(ramp, choice, name, " ".join(details))
+    ui.show_answer(answer, "post", top=facts)
     if scale := ui.what_margins_are(choice.source, view.data):
         st.caption(ui.plain(scale))
     left, right = st.columns(2, gap="medium")
@@ -87,14 +79,14 @@ def post_process():
             postprocess.post_downloads(ramp, choice, view.data, subgroups)
     with right:
         if choice.source.has_outcome:
-            picture = postprocess.trade_off(ramp, choice, view.data)
-            ui.figure(picture, how=HOW_TRADE, key="trade off")
+            trade = postprocess.trade_off(ramp, choice, view.data)
+            ui.show_answer(trade, "trade off")
         else:
             postprocess.changed_by_group(ramp)
     postprocess.by_measure(ramp)
     if dataset is not None and choice.source.upload is None:
-        picture = postprocess.local_before_after(ramp, choice, view.data, subgroups)
-        ui.figure(picture, how=HOW_LOCAL, key="local")
+        inside = postprocess.local_before_after(ramp, choice, view.data, subgroups)
+        ui.show_answer(inside, "local")
     with st.expander("Apply to a new file", icon=":material/upload_file:"):
         postprocess.apply_to_file(ramp, choice, view.data, view.run, subgroups)
     if choice.source.has_outcome and (place := postprocess.opened("choosing")):

@@ -38,10 +38,8 @@ def show_individual():
     except ValueError as error:
         ui.problem("This model was not audited", error)
         return
-    with facts:
-        ui.context(dataset.name, *individual.audit_facts(own), question.model.label)
-        ui.verdict(individual.verdict_of(own, question))
-    individual.show_numbers(own)
+    answer = individual.answer_of(own, question, dataset.name)
+    ui.show_answer(answer, "individual", top=facts)
     left, right = st.columns(2, gap="medium")
     with right:
         individual.show_metric(metric, model, question)

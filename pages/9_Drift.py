@@ -46,13 +46,13 @@ def show_drift():
             {"Choose another table": drift.forget_table},
         )
         return
-    with facts:
-        ui.context(*found.facts())
-        ui.verdict(found.verdict())
-    ui.kpi_row(found.kpis())
-    drift.show_points(found, means, sorted(question.model.seeds))
-    drift.show_changes(found)
-    drift.show_shifts(found)
+    main, changes, below = st.container(), st.container(), st.container()
+    seeds = sorted(question.model.seeds)
+    with main:
+        drift.show_drift(found, means, seeds, top=facts, below=below)
+    with changes:
+        drift.show_changes(found)
+        drift.show_shifts(found)
 
 
 show_drift()

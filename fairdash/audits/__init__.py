@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         Question,
         RadiusCurve,
         certificate_table,
+        certificates_answer,
         certify_decisions,
         radius_curve,
     )

@@ -1,7 +1,7 @@
 """Certificates of models for true groups that are known only through noisy ones."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash._wording import alike_words, in_points, number, percent
+from fairdash._wording import Kpi, alike_words, change, in_points, number, percent
 from fairdash.audits.noise import Known, Noise, Places, Radius
 from fairdash.datasets import Dataset, split
 from fairdash.methods.noisy_groups import (
@@ -19,6 +19,7 @@ from fairdash.methods.noisy_groups import (
     violations,
 )
 from fairdash.metrics import decision_status
+from fairdash.results import Answer, Drawing
 from fairdash.store import Store
 
 KINDS = ["noisy", "soft", "ball"]
@@ -35,6 +36,16 @@ STATUS_WORDS = {
 }
 _NONE_WRONG = 0.0005  # would be shown as 0.0%
 _KNOWING = "Knowing how often each group is behind each recorded one, P(G | Ĝ)"
+_HOW_CERTAIN = """
+Each row is a **model**. Circle: the largest violation when the noisy groups are treated
+as true. Right of the dashed line the constraint is broken.
+
+**Exact, TV ball**: the largest violation if at most the share on the slider (γ) of any
+group is wrong, no group more than it can be on the rows certified.
+**Exact, soft**: the largest for whom the recorded groups may stand, knowing how often
+each true group is behind each recorded one, P(G | Ĝ). Models that decide alike for
+everyone, or as chance might, are grey and not counted.
+"""
 STEP = 0.001  # between two radii of a curve
 START, FARTHEST = 0.1, 0.6  # radii where nothing is known of the noise
 
@@ -156,7 +167,7 @@ class Certificate:
         """Return how far the ball reaches: ``radius``, or as far as true groups can."""
         return float(np.fmin(radius, self.reach))
 
-    def answer(
+    def words(
         self,
         question: Question,
         radius: float,
@@ -230,6 +241,27 @@ class Certificate:
     @property
     def _sure(self) -> str:
         return "" if self.confidence is None else f", {self.confidence:.0%} confidence"
+
+    def kpis(self, radius: float) -> list[Kpi]:
+        """Return the violation on noisy groups, and how bad it can be."""
+        means = self.means
+        return [
+            Kpi(
+                "On noisy groups",
+                change(means["noisy"]),
+                self.verdict("noisy"),
+                help="Largest violation when the noisy groups are treated as true, "
+                "averaged over seeds; 0 or less keeps the constraint.",
+            ),
+            Kpi(
+                "Exact certificate",
+                change(means["ball"]),
+                f"worst case, γ ≤ {number(self.covered(radius))}",
+                help="The largest violation that groups within this total variation of "
+                "the noisy ones can show, none further than it can be on these rows. "
+                "Some such groups attain it.",
+            ),
+        ]
 
     def details(self, radius: float) -> str:
         """Say how far true groups may be, and what knowing P(G | Ĝ) would add."""
@@ -376,6 +408,27 @@ def certificate_table(certificates: Sequence[Certificate]) -> pd.DataFrame:
     """Return one row for each model: label, mean largest violations, status."""
     rows = [certificate.row for certificate in certificates]
     return pd.DataFrame(rows, columns=["label", *KINDS, "kept", "status"])
+
+
+def certificates_answer(
+    certificate: Certificate,
+    radius: float,
+    words: str,
+    beside: Iterable[Certificate],
+    rows: str,
+) -> Answer:
+    """Return what is certain of a model, with the figure of models beside it.
+
+    ``words`` are of `Certificate.words`, ``rows`` those that certificates are of.
+    """
+    return Answer(
+        words,
+        certificate.kpis(radius),
+        Drawing("plot_certificates", certificate_table(list(beside))),
+        caption=f"{rows}.",
+        details=certificate.details(radius),
+        how=_HOW_CERTAIN,
+    )
 
 
 def _largest(found: dict[str, pd.DataFrame]) -> list[float]:

@@ -26,6 +26,7 @@ from fairdash.cli._options import (
     Seed,
     check_out,
     opened,
+    say,
     write,
 )
 from fairdash.cli._run import follow
@@ -183,10 +184,8 @@ def drift_of_run(
         means = None
         if seed is None and len(asked["main"].seeds) > 1:
             means = drift_over_seeds(store, models, data, **asked)
-    write(found.points, out)
-    typer.echo(found.verdict())
+    say(found.answer(), out)
     for headline, table in (
-        (f"{found.label} on every table", found.table_of_tables()),
         (found.gap_headline(), found.changes),
         (found.driver_headline(), found.driver_table()),
         (found.shift_headline(), found.shift_table()),
@@ -249,7 +248,6 @@ def cross_validate(
         if not found:
             raise ValueError(f"The models of run {run_id} are of an earlier version.")
         dataset, record = store.dataset(data), store.dataset_record(data)
-        favourable = dataset.roles.positive_is != "unfavourable"
         results = [
             local_by_measure(store, [one], data, record.subgroups, measure)
             for one in found
@@ -257,12 +255,8 @@ def cross_validate(
         tables = every_model(store, found, data, measure)
     write(pd.concat([one.estimates for one in results], ignore_index=True), out)
     for one in results:
-        said = one.verdict(
-            dataset.roles.spoken_outcome(),
-            favourable=favourable,
-            feature=dataset.roles.sensitive_feature,
-        )
-        typer.echo(f"{one.label}: {said}")
+        answer = one.answer(dataset, record.subgroups)
+        typer.echo(f"{one.label}: {answer.finding}")
     shown = readable_measures(
         tables, dataset.group_names, dataset.roles.sensitive_feature
     )

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from fairdash._escaping import as_csv
 from fairdash._validation import check_one_of, explain_invalid
+from fairdash.results import Answer
 from fairdash.store import Store, open_store
 
 UNUSABLE = 2  # exit status when a file or a configuration cannot be used
@@ -91,3 +92,14 @@ def write(table: pd.DataFrame, out: Path | None) -> None:
         table.to_parquet(out, index=False)
     elif out is not None:
         out.write_bytes(as_csv(table).encode())
+
+
+def say(answer: Answer, out: Path | None = None) -> None:
+    """Print the words and the table of an answer; write all its numbers."""
+    if answer.data is not None:
+        write(answer.data, out)
+    for words in filter(None, (answer.finding, answer.details)):
+        typer.echo(words)
+    if answer.table is not None:
+        typer.echo(f"\n{answer.table.title}")
+        typer.echo(answer.table.frame.to_string(index=False, float_format="%.3f"))

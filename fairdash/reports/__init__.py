@@ -5,6 +5,7 @@ from fairdash._lazy import load
 load("jinja2")
 
 
+from fairdash.reports._answers import blocks_of
 from fairdash.reports._blocks import Words
 from fairdash.reports._facts import portable_spec
 from fairdash.reports._report import (

@@ -22,6 +22,7 @@ from fairdash.postprocessing import (
     as_margins,
     trade_off_table,
 )
+from fairdash.reports._answers import blocks_of
 from fairdash.reports._blocks import Block, Cards, Code, Facts, Figure, Table, Words
 from fairdash.reports._sections import Found, FoundData
 from fairdash.reports._small_groups import (
@@ -33,6 +34,9 @@ from fairdash.reports._small_groups import (
 )
 from fairdash.results import (
     DI_HELP,
+    Answer,
+    Drawing,
+    Listing,
     base_rate_kpis,
     base_rates,
     calibration_of,
@@ -234,14 +238,14 @@ def audited(found: FoundData) -> Sequence[Block]:
         if len(hidden) == len(local.own):
             blocks.append(Words(words))
             continue
-        picture = plots.plot_local_di(**local.drawn(dataset))
-        name = MEASURE_NAMES[looked_at]
-        ranked = Table(
-            f"{name} of {model.label} by subgroup",
-            local.ranked(roles.sensitive_feature),
+        title = f"{MEASURE_NAMES[looked_at]} of {model.label} by subgroup"
+        answer = Answer(
+            "",
+            figure=local.drawing(dataset),
+            table=Listing(title, local.ranked(roles.sensitive_feature)),
+            caption=" ".join(filter(None, [local.caption(), words])),
         )
-        caption = " ".join(filter(None, [local.caption(), words]))
-        blocks.append(Figure(picture, caption, ranked))
+        blocks += blocks_of(answer)
     return blocks
 
 
@@ -280,18 +284,20 @@ def corrected(found: Found) -> Sequence[Block]:
         f"{count(len(parts.validation))} validation rows and reported on "
         f"{count(len(parts.test))} test rows."
     )
+    feature = dataset.roles.sensitive_feature
     changed = report.changed[list(_CHANGED)].rename(columns=_CHANGED)
-    note = f"Expected decisions of test rows, by {dataset.roles.sensitive_feature}."
-    return [
-        Words(report.verdict("test", dataset.roles.sensitive_feature), finding=True),
-        Words(how),
-        Figure(plots.plot_trade_off(table, rows="test"), "", _settled(table)),
-        Table("Decisions that change", changed, note),
-        _locally(found, rows, ramp, report),
-    ]
+    note = f"Expected decisions of test rows, by {feature}."
+    answer = Answer(
+        report.verdict("test", feature),
+        figure=Drawing("plot_trade_off", table, {"rows": "test"}),
+        table=_settled(table),
+        details=how,
+        changes=Listing("Decisions that change", changed, note),
+    )
+    return [*blocks_of(answer), _locally(found, rows, ramp, report)]
 
 
-def _settled(table: pd.DataFrame) -> Table:
+def _settled(table: pd.DataFrame) -> Listing:
     """Return accuracy and DI of every method, without the line of tolerances."""
     names = {"label": "Thresholds"}
     for name, title in (("accuracy", "Accuracy"), (PARITY, "DI")):
@@ -299,7 +305,7 @@ def _settled(table: pd.DataFrame) -> Table:
         names |= {f"{name}_high": f"{title}, high"}
     shown = table[table["kind"] != "curve"][list(names)].rename(columns=names)
     note = "Learned on validation rows; test rows, 95% intervals."
-    return Table("Thresholds by group", shown, note)
+    return Listing("Thresholds by group", shown, note)
 
 
 def _locally(

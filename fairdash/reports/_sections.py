@@ -1,7 +1,7 @@
 """The findings of a report: what was found, where, and among which models."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,8 @@ from fairdash._wording import count, interval, listing, number, plural
 from fairdash.audits import guarantee, model_asked, search_for_guarantee
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
-from fairdash.reports._blocks import Block, Cards, Figure, Table, Words
+from fairdash.reports._answers import blocks_of
+from fairdash.reports._blocks import Block, Figure, Table, Words
 from fairdash.reports._small_groups import (
     hidden_names,
     suppressed_words,
@@ -21,6 +22,8 @@ from fairdash.reports._small_groups import (
 )
 from fairdash.results import (
     OWN_NOTE,
+    Drawing,
+    Listing,
     LocalResult,
     Setting,
     StoredSweep,
@@ -45,14 +48,6 @@ _WORST = "worst_1_di"
 MEASURED = {"accuracy": "Accuracy", PARITY: "DI", _WORST: "Worst-1-DI"}
 _CONFIDENCE = 0.95
 _FEW = 4  # models with a column each
-_CHANGES = {
-    "metric": "Measure",
-    "reference": "Before",
-    "value": "After",
-    "difference": "Change",
-    "low": "Low",
-    "high": "High",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,17 +139,12 @@ class Found(FoundData):
 
 def summary(found: Found) -> Sequence[Block]:
     """Return the verdict, the model's numbers and what it changed."""
-    result, roles = found.shown[0], found.dataset.roles
-    verdict = result.verdict(
-        roles.spoken_outcome(),
-        favourable=roles.positive_is != "unfavourable",
-        feature=roles.sensitive_feature,
-    )
+    result = found.shown[0]
+    answer = result.answer(found.dataset, found.subgroups)
+    finding = answer.finding
     if found.local.own["estimable"].any() and not result.own["estimable"].any():
-        verdict = found.suppressed()
-    picture = plots.plot_comparison(
-        found.metrics, label=result.label, changes=result.changes, chance=result.chance
-    )
+        finding = found.suppressed()
+    compared = {"label": result.label, "changes": result.changes}
     seeds = plural(result.n_seeds, "seed")
     mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
     caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."
@@ -163,26 +153,22 @@ def summary(found: Found) -> Sequence[Block]:
             f" By chance alone the Worst-1-DI of {result.label} stays below "
             f"{number(result.chance)} in 95% of cases."
         )
-    caption = f"{caption} {result.note}".strip()
-    blocks: list[Block] = [
-        Words(verdict, finding=True),
-        Cards(found.local.kpis(1)),
-        Figure(picture, caption, _by_measure(found.metrics)),
-    ]
-    if result.changes is not None:
-        table = result.changes.rename(columns=_CHANGES)[list(_CHANGES.values())]
-        known = MEASURED.get
-        table["Measure"] = [known(name, name) for name in table["Measure"]]
-        plain = result.models["label"].iloc[0]
-        note = (
-            f"{result.label} after, {plain} before, on the same test rows, resampled "
-            "together; 95% intervals of the change."
+    comparison = Drawing(
+        "plot_comparison", found.metrics, {**compared, "chance": result.chance}
+    )
+    return blocks_of(
+        replace(
+            answer,
+            finding=finding,
+            cards=found.local.kpis(1),
+            figure=comparison,
+            table=_by_measure(found.metrics),
+            caption=f"{caption} {result.note}".strip(),
         )
-        blocks.append(Table("What changed", table, note))
-    return blocks
+    )
 
 
-def _by_measure(models: pd.DataFrame, title: str = "Models on test rows") -> Table:
+def _by_measure(models: pd.DataFrame, title: str = "Models on test rows") -> Listing:
     """Return the test metrics of a few models, a row per measure.
 
     Parameters
@@ -197,7 +183,7 @@ def _by_measure(models: pd.DataFrame, title: str = "Models on test rows") -> Tab
         columns[str(label)] = [_with_ends(row, name) for name in names]
     several = any(str(name).endswith(", sd") for name in table.columns)
     note = "95% intervals in brackets" + "; ±: over seeds" * several
-    return Table(title, pd.DataFrame(columns), f"{note}.")
+    return Listing(title, pd.DataFrame(columns), f"{note}.")
 
 
 def _with_ends(row: "pd.Series[Any]", name: str) -> str:
@@ -218,11 +204,8 @@ def local(found: Found) -> Sequence[Block]:
     words = found.suppressed()
     if len(hidden) == len(result.own):
         return [Words(words)]
-    picture = plots.plot_local_di(**result.drawn(found.dataset))
-    ranked = result.ranked(found.dataset.roles.sensitive_feature)
-    blocks: list[Block] = [Words(words)] if hidden else []
-    title = f"Subgroups of {result.label} by gap"
-    return [*blocks, Figure(picture, result.caption(), Table(title, ranked, words))]
+    answer = result.answer(found.dataset, found.subgroups)
+    return blocks_of(replace(answer, finding="", cards=(), changes=None, details=words))
 
 
 def tried(found: Found) -> Sequence[Block]:
@@ -235,11 +218,12 @@ def tried(found: Found) -> Sequence[Block]:
     beside = side_by_side(found.store, [found.snapshot.run.id])
     more = beside is not None and len(beside.table) > max(2, len(found.models))
     if not sweep.grid_result.methods and beside is not None and more:
-        table = Table("Models of the run", readable(beside.table))
+        title = "Models of the run"
+        table = Listing(title, readable(beside.table))
         if len(beside.table) <= _FEW:
-            table = _by_measure(beside.table, "Models of the run")
-        picture = plots.plot_comparison(beside.table)
-        blocks.append(Figure(picture, beside.caption(), table))
+            table = _by_measure(beside.table, title)
+        answer = replace(beside.answer(), table=table)
+        blocks += blocks_of(answer)
     blocks.append(_settings_table(found, sweep))
     return blocks
 

@@ -1,4 +1,4 @@
-"""An audit, a report or a figure as the cell of a notebook shows it."""
+"""An answer, an audit, a report or a figure as the cell of a notebook shows it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,10 +11,11 @@ from fairdash._wording import number
 from fairdash.audits import Audit
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.plots import Picture
+from fairdash.reports._answers import blocks_of
 from fairdash.reports._blocks import Block, Figure, Section, Table, Words
 from fairdash.reports._report import Report
 from fairdash.reports._written import to_html
-from fairdash.results import gap_names
+from fairdash.results import Answer, gap_names
 
 _HEIGHT = 640  # pixels of the frame; what is taller scrolls inside
 
@@ -34,19 +35,20 @@ class Shown:
 
 
 def show(
-    found: Audit | Report | Picture,
+    found: Answer | Audit | Report | Picture,
     section: str | None = None,
     *,
     facts: Sequence[str] = (),
 ) -> Shown:
-    """Show an audit, a report or a figure in a notebook, as pages do.
+    """Show an answer, an audit, a report or a figure in a notebook, as pages do.
 
     Parameters
     ----------
     section : str, optional
         Of a report, one of `fairdash.reports.SECTIONS`; by default all.
     facts : sequence of str
-        Lines under the title of an audit, such as which rows were excluded.
+        Lines under the title of an answer or an audit, such as which rows were
+        excluded.
 
     Returns
     -------
@@ -70,6 +72,9 @@ def show(
     if isinstance(found, Picture):
         sections = [Section("figure", "Figure", [Figure(found, "")])]
         return Shown(to_html(found.headline, [], sections, ""))
+    if isinstance(found, Answer):
+        sections = [Section("answer", "Answer", blocks_of(found))]
+        return Shown(to_html("fairdash", [*found.facts, *facts], sections, ""))
     if isinstance(found, Audit):
         sections = [Section("audit", "Every measure by group", _blocks(found))]
         return Shown(to_html("Audit", [found.rows, *facts], sections, ""))

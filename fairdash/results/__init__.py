@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
+    from fairdash.results.answer import Answer, Drawing, Listing
     from fairdash.results.choices import (
         by_interest,
         certified_words,
@@ -116,7 +117,6 @@ if TYPE_CHECKING:
         Weighted,
         find_top_rows,
         instead_words,
-        weight_kpis,
         weighted_models,
         weights_verdict,
     )

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
+    FOUR_FIFTHS_RULE,
     NO_SUBGROUPS,
     UNDEFINED,
     GapNames,
@@ -23,6 +24,7 @@ from fairdash._wording import (
 from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.metrics import (
     INTERVAL_KINDS,
+    MEASURE_NAMES,
     MEASURE_SYMBOLS,
     Speech,
     gap_table,
@@ -32,6 +34,7 @@ from fairdash.metrics import (
     ratio_table,
     value_table,
 )
+from fairdash.results.answer import Answer, Drawing, Listing
 from fairdash.results.evaluation import DI_HELP, MOST_SEEDS, chance_kpi
 from fairdash.results.rows import Kept
 from fairdash.results.verdict import Pair, Verdict
@@ -53,6 +56,36 @@ _SURE = 0.975
 _FEWEST_EXPECTED = 5  # rows of each value in each group
 _LABEL = 20  # characters on a card
 _MOST_KEPT = 16  # figures of a result
+_HOW = """
+Each row is a **subgroup**. A mark is the largest minus the smallest value of the
+measure in the groups inside it, with a 95% interval; of the rate of positive
+predictions that is local DI. 0 is fair.
+
+A dashed line is the same gap over all rows: a model can be fair on the whole and unfair
+in a subgroup. The largest of many noisy gaps is never 0; the **grey** band ends where
+the largest gap of a fair model stays in 95% of cases.
+"""
+_RATIO_HOW = f"""
+The smallest value of the measure among the groups over the largest, or over that of
+the group they are compared with, inside every subgroup; 1 is alike.
+ {FOUR_FIFTHS_RULE}"""
+_RATIO_CAPTION = (
+    "{}; 95% intervals (Donner and Zou 2012) for the pair of groups that is farthest "
+    "apart. Calibration has no ratio."
+)
+_CHANGES = {
+    "metric": "Measure",
+    "reference": "Before",
+    "value": "After",
+    "difference": "Change",
+    "low": "Low",
+    "high": "High",
+}
+_CHANGED = {
+    "accuracy": "Accuracy",
+    "demographic_parity_difference": "DI",
+    "worst_1_di": "Worst-1-DI",
+}
 _PAIRED = {"overall": "demographic_parity_difference", "worst_1": "worst_1_di"}
 
 
@@ -187,14 +220,59 @@ class LocalResult:
         places = gaps.groupby("label")["gap"].idxmax()
         return gaps.loc[places, "subgroup"].tolist()
 
-    def drawn(self, dataset: Dataset) -> dict[str, Any]:
-        """Return what `fairdash.plots.plot_local_di` draws of it.
+    def answer(
+        self,
+        dataset: Dataset,
+        subgroups: Subgroups,
+        *,
+        k: int = 1,
+        gap: str | None = "difference",
+    ) -> Answer:
+        """Return where the model is unfair.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of which the estimates are.
+        k : int
+            The first card is of the k largest gaps.
+        gap : "difference" or "ratio"
+            What the figure shows.
+        """
+        roles = dataset.roles
+        feature, outcome = roles.sensitive_feature, roles.spoken_outcome()
+        favourable, ratio = roles.positive_is != "unfavourable", gap == "ratio"
+
+        def slow() -> tuple[str, Drawing, Listing]:
+            words = self.verdict(outcome, favourable=favourable, feature=feature)
+            figure = self.drawing(dataset)
+            title = f"Subgroups of {self.label} by gap"
+            listing = Listing(title, self.ranked(feature), self.below())
+            return words, self._ratios(feature) if ratio else figure, listing
+
+        said = outcome, favourable, feature
+        words, figure, listing = self.once(slow, "answer", *said, ratio)
+        return Answer(
+            words,
+            self.once(lambda: self.kpis(k), "kpis", k),
+            figure,
+            listing,
+            _RATIO_CAPTION.format(self.label) if ratio else self.caption(),
+            facts=self.facts(dataset.name, subgroups),
+            how=_RATIO_HOW if ratio else _HOW,
+            changes=self._listed_changes(),
+            file="fairdash-local-di.csv",
+            data=self.estimates,
+        )
+
+    def drawing(self, dataset: Dataset) -> Drawing:
+        """Return the figure of gaps by subgroup.
 
         Of very many subgroups the largest, and those with the widest gaps.
         """
         shown = self._shown
-        return {
-            "table": self.gaps[self.gaps["subgroup"].isin(shown)],
+        table = self.gaps[self.gaps["subgroup"].isin(shown)]
+        arguments = {
             "values": self.by_group[self.by_group["subgroup"].isin(shown)],
             "models": self.models,
             "groups": dataset.group_names,
@@ -203,6 +281,29 @@ class LocalResult:
             "names": self.names,
             "feature": dataset.roles.sensitive_feature,
         }
+        return Drawing("plot_local_di", table, arguments, self.gaps)
+
+    def _ratios(self, feature: str) -> Drawing:
+        """Return the figure of ratios by subgroup of the model looked at."""
+        arguments = {
+            "label": self.label,
+            "measure": MEASURE_NAMES[self.measure],
+            "colour_role": self.row["colour_role"],
+            "reference": self.reference and group_label(feature, self.reference),
+        }
+        return Drawing("plot_ratios", self.ratios, arguments)
+
+    def _listed_changes(self) -> Listing | None:
+        """Return the paired changes against the first model, if there are any."""
+        if self.changes is None:
+            return None
+        table = self.changes.rename(columns=_CHANGES)[list(_CHANGES.values())]
+        table["Measure"] = [_CHANGED.get(name, name) for name in table["Measure"]]
+        note = (
+            f"{self.label} after, {self.models['label'].iloc[0]} before, on the same "
+            "test rows, resampled together; 95% intervals of the change."
+        )
+        return Listing("What changed", table, note)
 
     def ranked(self, feature: str) -> pd.DataFrame:
         """Return the subgroups of the model looked at for a reader, widest gap first.

@@ -10,6 +10,7 @@ import pandas as pd
 from fairdash._wording import Kpi, change, interval, number, percent, plural, points
 from fairdash.methods import CATALOG
 from fairdash.metrics import Finding, Speech
+from fairdash.results.answer import Answer, Drawing
 from fairdash.results.choices import shown_settings, verdict_words
 from fairdash.results.evaluation import (
     DI_HELP,
@@ -18,6 +19,7 @@ from fairdash.results.evaluation import (
     chance_worst,
     metrics_by_setting,
     paired_changes,
+    readable,
 )
 from fairdash.results.measured import speech_of, widest_gap
 from fairdash.results.models import (
@@ -32,6 +34,12 @@ from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE
 
 _MOST = 10  # models in a figure
+_HOW = """
+Test rows only: no model was trained or chosen on them. **DI** is the largest minus the
+smallest rate of positive predictions of the groups, **Worst-1-DI** the largest such gap
+within a subgroup. A change is **paired**: both models on the same rows, resampled
+together, which is sharper than comparing two intervals.
+"""
 _METRICS = (
     ("accuracy", "Accuracy", percent, points, 1),
     ("demographic_parity_difference", "DI", number, change, -1),
@@ -64,6 +72,22 @@ class Outcome:
     notes: str
     gap: Finding
     speech: Speech
+
+    def answer(self) -> Answer:
+        """Return what the method changed."""
+        arguments = {
+            "label": self.row["label"],
+            "changes": self.changes,
+            "chance": self.chance,
+        }
+        return Answer(
+            self.verdict(),
+            self.kpis(),
+            Drawing("plot_comparison", self.models, arguments, readable(self.models)),
+            caption=self.caption(),
+            difference=self.gap,
+            how=_HOW,
+        )
 
     def kpis(self) -> list[Kpi]:
         """Return accuracy, DI and Worst-1-DI with their change, and chance."""
@@ -114,6 +138,14 @@ class SideBySide:
     settings: tuple[Setting, ...]
     table: pd.DataFrame
     notes: str
+
+    def answer(self) -> Answer:
+        """Return how the models compare."""
+        return Answer(
+            "",
+            figure=Drawing("plot_comparison", self.table, numbers=readable(self.table)),
+            caption=self.caption(),
+        )
 
     def caption(self) -> str:
         """Say which rows, seeds and models."""

@@ -17,7 +17,7 @@ from fairdash._wording import (
     percent,
     plural,
 )
-from fairdash.datasets import Subgroups
+from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
 from fairdash.metrics import (
     Correlation,
@@ -28,6 +28,7 @@ from fairdash.metrics import (
     top_rows,
     traits,
 )
+from fairdash.results.answer import Answer, Drawing
 from fairdash.results.measured import constant
 from fairdash.results.models import Setting
 from fairdash.results.rows import Rows, rows_trained_on
@@ -36,6 +37,22 @@ from fairdash.store import Store, TrialRecord
 EVERYBODY = "All"
 _LISTED = 10
 _EQUAL = 1e-3
+_HOW_RELATED = """
+Each dot is a **subgroup** of the training rows, its area the number of rows. Right: the
+other model treats its groups more differently. Up: this model gave its rows more
+weight. A rising line means that the weights went where the gap was. No model was told
+of these subgroups.
+"""
+_HOW_EPOCHS = """
+The line is the median of r among the rows of a group, the bands hold 50% and 90% of the
+rows. All weights start near 1 and the mean stays 1, so attention to some rows is taken
+from others.
+"""
+_HOW_TRAITS = """
+For each column the value that the rows with the largest weights have more often than
+all training rows. The tick is its share among all rows, the dot its share among the top
+rows with a 95% Wilson interval. Numbers are cut at their quartiles.
+"""
 
 
 @dataclass(frozen=True)
@@ -90,6 +107,37 @@ class Weighted:
         """Return the table of `fairdash.metrics.ratio_quantiles`."""
         return _quantiles(self.store, self.trial.key, self.dataset_id, self.trial.seed)
 
+    def answer(
+        self, dataset: Dataset, epoch: int, subgroups: Subgroups, top: "TopRows"
+    ) -> Answer:
+        """Return which rows carry weight, after an epoch.
+
+        Raises ValueError where the subgroups cannot be made.
+        """
+        ratio = self.ratio(epoch)
+        table, related = self.by_subgroup(epoch, subgroups)
+        arguments = {
+            "colour_role": self.colour_role,
+            "related": related,
+            "reference": self.reference_name,
+        }
+        return Answer(
+            weights_verdict(self, related, top),
+            weight_kpis(self, ratio, related),
+            Drawing("plot_ratio_against_di", table, arguments),
+            facts=self.facts(dataset.name),
+            how=_HOW_RELATED,
+        )
+
+    def epochs_answer(self, dataset: Dataset) -> Answer:
+        """Return how the weights of the groups changed while the model learned."""
+        arguments = {
+            "groups": dataset.group_names,
+            "feature": dataset.roles.sensitive_feature,
+        }
+        figure = Drawing("plot_ratio_by_epoch", self.quantiles(), arguments)
+        return Answer("", figure=figure, how=_HOW_EPOCHS)
+
     def by_subgroup(
         self, epoch: int, subgroups: Subgroups
     ) -> tuple[pd.DataFrame, Correlation]:
@@ -109,6 +157,18 @@ class TopRows:
     traits: pd.DataFrame
     listed: pd.DataFrame
     n_rows: int
+    share: float
+    colour_role: str
+
+    def answer(self) -> Answer:
+        """Return what the rows have in common."""
+        arguments = {
+            "colour_role": self.colour_role,
+            "share": self.share,
+            "n_rows": self.n_rows,
+        }
+        figure = Drawing("plot_traits", self.traits, arguments)
+        return Answer("", figure=figure, how=_HOW_TRAITS)
 
 
 def weighted_models(models: Sequence[Setting]) -> list[Setting]:
@@ -164,9 +224,7 @@ def weight_kpis(
     ]
 
 
-def weights_verdict(
-    weighted: Weighted, correlation: Correlation, top: TopRows, share: float
-) -> str:
+def weights_verdict(weighted: Weighted, correlation: Correlation, top: TopRows) -> str:
     """Say whether weights went where gaps are, and who the rows at the top are.
 
     Either is a finding only where its 95% interval excludes no relation: a correlation
@@ -196,7 +254,7 @@ def weights_verdict(
     return (
         f"Weights of {label} {where} "
         f"({how}; {plural(weighted.n_rows, 'training row')}). "
-        f"The top {percent(share)} are {plural(top.n_rows, 'row')}: {words}"
+        f"The top {percent(top.share)} are {plural(top.n_rows, 'row')}: {words}"
     )
 
 
@@ -223,7 +281,9 @@ def find_top_rows(
     facts = {"r": ratio[at], "y": rows.y[at], "P(ŷ = 1)": scores}
     front = pd.DataFrame(facts, index=listed.index)
     listed = listed.rename(columns={name: f"{name} (column)" for name in facts})
-    return TopRows(traits(frame, top), front.join(listed), len(top))
+    listed = front.join(listed)
+    role = weighted.colour_role
+    return TopRows(traits(frame, top), listed, len(top), share, role)
 
 
 def _training_rows(weighted: Weighted) -> Rows:

@@ -6,7 +6,8 @@ load("streamlit")
 
 
 from fairdash._escaping import plain
-from fairdash._wording import count, number, plural
+from fairdash._wording import FOUR_FIFTHS_RULE, count, number, plural
+from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     context,
     controls,
@@ -20,11 +21,10 @@ from fairdash.ui.widgets.blocks import (
     problem,
     show_table,
     table_download,
-    verdict,
 )
 from fairdash.ui.widgets.frame import open_page, page, stop_empty
 from fairdash.ui.widgets.pick_measure import (
-    FOUR_FIFTHS_RULE,
+    chosen_gap,
     pick_gap,
     pick_measure,
 )

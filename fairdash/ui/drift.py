@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from fairdash import plots
 from fairdash._escaping import plain
 from fairdash.audits import (
     DRIFT_MEASURES,
@@ -17,26 +17,20 @@ from fairdash.audits import (
     drift_over_seeds,
 )
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
-from fairdash.metrics import INTERVAL_KINDS, MEASURE_NAMES
+from fairdash.metrics import MEASURE_NAMES
 from fairdash.results import Setting, by_interest
 from fairdash.ui.selection import bound, choose, entry, selection, with_entry
+from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     controls,
     empty,
-    figure,
     heading,
     kept_upload,
     more,
     problem,
     show_table,
-    table_download,
 )
-from fairdash.ui.widgets.pick_measure import (
-    FOUR_FIFTHS_RULE,
-    RATIO_INTERVALS,
-    gaps_on,
-    pick_gap,
-)
+from fairdash.ui.widgets.pick_measure import chosen_gap, gaps_on, pick_gap
 from fairdash.ui.widgets.pick_models import (
     pick_model,
     pick_seed_of,
@@ -49,19 +43,6 @@ _WHOLE = ""
 _TURN = "drift uploads taken away"
 _OTHER = "drift other table"
 _ASKED = "drift other table asked for"
-_FRONTS = """
-One mark per model and table. **Open** marks are the reference, held-out rows of the
-table the models were trained on; **filled** ones the other table. Down and to the right
-is worse. A line joins the two marks of a model, or the models of a method's front.
-
-Models keep the encoding of their training rows: a new category is one they do not know.
-"""
-_GAPS = """
-Left, the gap between the two groups that are farthest apart on the reference, inside
-every subgroup: **open** there, **filled** on the other table. Right, the change; where
-its interval excludes 0 it is black. Intervals of changes hold for all subgroups at
-once.
-"""
 _DRIVERS = """
 The change of the gap over all rows is exactly the sum of these. **By its gap**: the
 rates inside the subgroup changed. **By its size**: more or fewer of a group are in it,
@@ -306,10 +287,15 @@ def _asked(question: Question) -> dict[str, Any]:
     }
 
 
-def show_points(
-    found: DriftResult, over_seeds: pd.DataFrame | None, seeds: Sequence[int]
+def show_drift(
+    found: DriftResult,
+    over_seeds: pd.DataFrame | None,
+    seeds: Sequence[int],
+    *,
+    top: DeltaGenerator,
+    below: DeltaGenerator,
 ) -> None:
-    """Draw accuracy against the measure, per table, of one seed or over seeds."""
+    """Draw the answer, of one seed or over seeds."""
 
     def control() -> None:
         pick_against([table.name for table in found.tables[1:]])
@@ -326,43 +312,24 @@ def show_points(
                 ),
             )
 
-    without = []
-    if over_seeds is not None:
-        known = set(over_seeds["label"])
-        others = [one for one in found.points["label"].unique() if one not in known]
-        without = [f"{label} lacks some of the seeds" for label in others]
-    figure(
-        plots.plot_drift(
-            found.points if over_seeds is None else over_seeds,
-            measure=found.measure,
-            tables=[table.name for table in found.tables],
-            against=found.table.name,
-            kind=INTERVAL_KINDS[found.rate],
-        ),
-        caption=". ".join([*found.excluded, *without]),
-        how=_FRONTS,
-        key="drift",
+    show_answer(
+        found.answer(over_seeds, chosen_gap()),
+        "drift",
+        top=top,
+        below=below,
         control=control,
+        table_control=pick_gap,
     )
 
 
 def show_changes(found: DriftResult) -> None:
     """Draw the gaps by subgroup before and after, and what drives the whole, if any."""
+    gaps = found.gap_answer()
     if not found.gaps_comparable:
-        heading(found.gap_headline(), _GAPS)
+        heading(found.gap_headline(), gaps.how)
         st.caption(plain(found.gap_caption()))
         return
-    figure(
-        plots.plot_gap_changes(
-            found.changes,
-            headline=found.gap_headline(),
-            caption=found.gap_caption(),
-            low=found.named[0],
-            high=found.named[1],
-        ),
-        how=_GAPS,
-        key="gap changes",
-    )
+    show_answer(gaps, "gap changes")
     heading(found.driver_headline(), _DRIVERS)
     table = found.driver_table()
     if table.empty:
@@ -373,24 +340,10 @@ def show_changes(found: DriftResult) -> None:
 
 
 def show_shifts(found: DriftResult) -> None:
-    """Draw the shift of every column, and every table in numbers."""
+    """Draw the shift of every column."""
     heading(found.shift_headline(), _SHIFTS)
     shifts = found.shift_table()
     tenth = st.column_config.NumberColumn(format="%.1f")
     shares = {str(name): tenth for name in shifts if str(name).endswith("(%)")}
     bar = st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1)
     show_table(shifts, columns={**shares, "Shift": bar})
-    heading(f"{found.label} on every table", FOUR_FIFTHS_RULE)
-    pick_gap()
-    if selection().gap == "ratio":
-        show_table(found.table_of_ratios())
-        st.caption(f"{RATIO_INTERVALS}. {found.ratio_caption()}")
-    else:
-        show_table(found.table_of_tables())
-    table_download(
-        "Download",
-        found.points,
-        "fairdash-drift.csv",
-        icon=":material/download:",
-        type="secondary",
-    )

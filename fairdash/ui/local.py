@@ -7,7 +7,7 @@ import streamlit as st
 
 from fairdash import plots, results
 from fairdash._escaping import plain
-from fairdash._wording import group_label, listing
+from fairdash._wording import listing
 from fairdash.audits import (
     FoundSubgroups,
     as_subgroups,
@@ -15,23 +15,15 @@ from fairdash.audits import (
 )
 from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.jobs import submit
-from fairdash.metrics import MEASURE_NAMES, MEASURE_SYMBOLS
-from fairdash.results import LocalResult, Setting, beside_trained
+from fairdash.metrics import MEASURE_SYMBOLS
+from fairdash.results import Setting, beside_trained
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
-from fairdash.ui.widgets.pick_measure import (
-    FOUR_FIFTHS_RULE,
-    pick_gap,
-)
 from fairdash.ui.widgets.runs import follow, progress_box, progress_text
 from fairdash.ui.widgets.state import store
 
 _OFFERED = 3  # of the subgroups found
-_RATIO_HOW = """
-The smallest value of the measure among the groups over the largest, or over that of
-the group they are compared with, inside every subgroup; 1 is alike.
-"""
 _ROWS = {"test": "Test rows", "all": "All rows, cross-validated"}
 _HOW = """
 Every combination of up to three conditions on the features is searched, never the
@@ -59,28 +51,6 @@ def pick_rows() -> bool:
         **bound("audited", "test", named=_ROWS),
     )
     return bool(rows == "all")
-
-
-def draw_ratios(result: LocalResult, model: Setting, feature: str) -> bool:
-    """Draw ratios of the model looked at, if they are asked for; tell whether."""
-    if selection().gap != "ratio":
-        return False
-    reference = result.reference
-    figure(
-        plots.plot_ratios(
-            result.ratios,
-            label=model.label,
-            measure=MEASURE_NAMES[result.measure],
-            colour_role=model.colour_role,
-            reference=reference and group_label(feature, reference),
-        ),
-        caption=f"{model.label}; 95% intervals (Donner and Zou 2012) for the pair "
-        "of groups that is farthest apart. Calibration has no ratio.",
-        how=f"{_RATIO_HOW} {FOUR_FIFTHS_RULE}",
-        key="local ratios",
-        control=pick_gap,
-    )
-    return True
 
 
 def follow_folds(data: str) -> None:

@@ -34,6 +34,7 @@ from fairdash.results import (
 )
 from fairdash.store import Kept, RunRecord
 from fairdash.ui.selection import Selection, bound, write
+from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     confirm_deletion,
     figure,
@@ -251,12 +252,7 @@ def _comparison(chosen: Sequence[RunRecord]) -> None:
     found = side_by_side(store(), [run.id for run in finished])
     if found is None:
         return
-    figure(
-        plots.plot_comparison(found.table),
-        caption=found.caption(),
-        table=readable(found.table),
-        key="comparison",
-    )
+    show_answer(found.answer(), "comparison")
     offer_missing_seeds(found.settings, finished[0].dataset_id)
 
 

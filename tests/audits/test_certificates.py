@@ -195,12 +195,12 @@ def test_the_answer_names_the_group_that_is_furthest_off(table):
     ]
     assert names == [["tpr", "c"], ["tpr", "c"]]
     here = NoisyRows("k", "Table", groups, True, "group")
-    said = found.answer(QUESTION, 0.1, "test rows", label=here.label)
+    said = found.words(QUESTION, 0.1, "test rows", label=here.label)
     assert "the true positive rate of group: c can be" in said
     other = found.groups["group"].where(found.groups["seed"] == 0, "b")
     split = replace(found, groups=found.groups.assign(group=other))
     words = "of c (on 1 of 2 splits; of b on the rest) can"
-    assert words in split.answer(QUESTION, 0.1, "test rows")
+    assert words in split.words(QUESTION, 0.1, "test rows")
 
 
 SEED = st.fixed_dictionaries(
@@ -224,7 +224,7 @@ def test_the_answer_says_what_holds_on_every_split(
     groups = pd.DataFrame({"seed": largest.index, "worst_violation": largest["ball"]})
     found = Certificate("m", groups.assign(**fixed), largest, reach, sure, status)
     given_ = Question("equalized_odds", 0.05), 0.1, "test rows", tolerated
-    words = found.answer(*given_, "sex: {}".format)
+    words = found.words(*given_, "sex: {}".format)
     holds = bool((largest["ball"] <= 0).all())
     assert ("decides alike for everyone" in words) == bool(status)
     if not status:

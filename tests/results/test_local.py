@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import ROLES, people_csv
 
-from fairdash import ui
+from fairdash import plots, ui
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
-from fairdash.plots import plot_local_di
 from fairdash.results import (
     LocalResult,
     Setting,
@@ -372,7 +371,7 @@ def test_of_very_many_subgroups_the_widest_gaps_are_drawn_beside_the_largest():
     dataset = SimpleNamespace(
         group_names=("a", "b"), roles=SimpleNamespace(sensitive_feature="s")
     )
-    picture = plot_local_di(**found.drawn(dataset))
+    picture = found.drawing(dataset).picture(plots)
     assert picture.headline == "The gap is largest in part 55: 0.60"
     assert "Plain is worst for part 50" in picture.alt
     assert len(picture.table) == 2 * 42

@@ -96,14 +96,14 @@ def test_the_verdict_on_weights_is_that_of_its_correlation_and_top_rows(
     low, value, high = relation
     frame = pd.DataFrame({"region": ["north"] * 300 + ["south"] * 700})
     rows = np.r_[0:n_north, 400 : 500 - n_north]
-    top = TopRows(traits(frame, rows), frame, len(rows))
+    top = TopRows(traits(frame, rows), frame, len(rows), 0.1, "road")
     model = SimpleNamespace(
         model=SimpleNamespace(label="ROAD"),
         constant=constant,
         n_rows=1000,
         reference_name="the unconstrained model",
     )
-    said = weights_verdict(model, Correlation(value, low, high, 9, 0, 0), top, 0.1)
+    said = weights_verdict(model, Correlation(value, low, high, 9, 0, 0), top)
     if constant:
         assert "alike for everyone" in said
         return

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
+    FOUR_FIFTHS_RULE,
     MINUS,
+    RATIO_INTERVALS,
     Kpi,
     change,
     fitting,
@@ -34,9 +36,22 @@ from fairdash.metrics import (
     measure_in_text,
     whole_points,
 )
-from fairdash.results import not_estimable
+from fairdash.results import Answer, Drawing, Listing, not_estimable
 
 _CARD = 20  # characters
+_HOW = """
+One mark per model and table. **Open** marks are the reference, held-out rows of the
+table the models were trained on; **filled** ones the other table. Down and to the right
+is worse. A line joins the two marks of a model, or the models of a method's front.
+
+Models keep the encoding of their training rows: a new category is one they do not know.
+"""
+GAPS = """
+Left, the gap between the two groups that are farthest apart on the reference, inside
+every subgroup: **open** there, **filled** on the other table. Right, the change; where
+its interval excludes 0 it is black. Intervals of changes hold for all subgroups at
+once.
+"""
 _ODDS = "equalized_odds_difference"
 
 MEASURE_LABELS = {
@@ -161,6 +176,64 @@ class DriftResult:
         old, new = (self._point(place) for place in (0, self.against))
         low, high = (new[f"{name}_change_{end}"] for end in ("low", "high"))
         return Interval(*map(np.asarray, (new[name] - old[name], low, high)))
+
+    def answer(
+        self, over_seeds: pd.DataFrame | None = None, gap: str = "difference"
+    ) -> Answer:
+        """Return what changes on the other table.
+
+        Parameters
+        ----------
+        over_seeds : DataFrame, optional
+            Of `drift_over_seeds`; drawn instead of one seed.
+        gap : "difference" or "ratio"
+            What the table shows.
+        """
+        without = []
+        if over_seeds is not None:
+            compared = set(over_seeds["label"])
+            labels = self.points["label"].unique()
+            without = [label for label in labels if label not in compared]
+        arguments = {
+            "measure": self.measure,
+            "tables": [table.name for table in self.tables],
+            "against": self.table.name,
+            "kind": INTERVAL_KINDS[self.rate],
+        }
+        points_drawn = self.points if over_seeds is None else over_seeds
+        return Answer(
+            self.verdict(),
+            self.kpis(),
+            Drawing("plot_drift", points_drawn, arguments),
+            self._listing(gap),
+            ". ".join(
+                [*self.excluded, *(f"{one} lacks some of the seeds" for one in without)]
+            ),
+            facts=self.facts(),
+            how=_HOW,
+            file="fairdash-drift.csv",
+            data=self.points,
+        )
+
+    def _listing(self, gap: str) -> Listing:
+        title, note = f"{self.label} on every table", ""
+        table = self.table_of_tables()
+        if gap == "ratio":
+            table = self.table_of_ratios()
+            note = f"{RATIO_INTERVALS}. {self.ratio_caption()}"
+        return Listing(title, table, note, FOUR_FIFTHS_RULE)
+
+    def gap_answer(self) -> Answer:
+        """Return how gaps by subgroup change, where they can be compared."""
+        arguments = {
+            "headline": self.gap_headline(),
+            "caption": self.gap_caption(),
+            "low": self.named[0],
+            "high": self.named[1],
+        }
+        return Answer(
+            "", figure=Drawing("plot_gap_changes", self.changes, arguments), how=GAPS
+        )
 
     def verdict(self) -> str:
         """Say where a gap changed, by how much and how surely; and accuracy."""

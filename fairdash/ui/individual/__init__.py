@@ -2,7 +2,7 @@
 
 from fairdash.ui.individual.form import pick_individual
 from fairdash.ui.individual.models import (
-    audit_facts,
+    answer_of,
     audits_of,
     features_of,
     metric_of,
@@ -12,7 +12,5 @@ from fairdash.ui.individual.models import (
     show_certificate,
     show_consistency,
     show_metric,
-    show_numbers,
-    verdict_of,
 )
 from fairdash.ui.individual.people import show_people, what_if

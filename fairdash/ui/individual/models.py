@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from fairdash import plots
 from fairdash._escaping import plain
 from fairdash._wording import listing, plural
 from fairdash.audits import (
@@ -40,11 +39,12 @@ from fairdash.audits import (
 )
 from fairdash.methods import CATALOG
 from fairdash.metrics import FairMetric
-from fairdash.results import Setting, is_own, score_of_key
+from fairdash.results import Answer, Drawing, Setting, is_own, score_of_key
 from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
 from fairdash.ui.individual.form import Question
-from fairdash.ui.widgets.blocks import figure, heading, kpi_row
+from fairdash.ui.widgets.answers import show_answer
+from fairdash.ui.widgets.blocks import heading, kpi_row
 from fairdash.ui.widgets.state import BY_KEY, store
 
 MOST_MODELS = 40
@@ -222,14 +222,14 @@ def _reasons(excluded: Mapping[str, str]) -> str:
     )
 
 
-def verdict_of(audits: Audits, question: Question) -> str:
-    """Return what the audit of the chosen model found, in a sentence."""
-    return individual_verdict(audits.table.iloc[0], question.spec.columns)
-
-
-def show_numbers(audits: Audits) -> None:
-    """Draw the numbers of the chosen model."""
-    kpi_row(individual_kpis(audits.table.iloc[0]))
+def answer_of(audits: Audits, question: Question, name: str) -> Answer:
+    """Return what the audit of the chosen model says; ``name`` is of the data set."""
+    row = audits.table.iloc[0]
+    return Answer(
+        individual_verdict(row, question.spec.columns),
+        individual_kpis(row),
+        facts=(name, *audit_facts(audits), question.model.label),
+    )
 
 
 def pick_compared(
@@ -266,29 +266,31 @@ def show_consistency(
         "" if found is None else nobody_alike(float(found.iloc[0]), question.radius)
     )
     reasons = _reasons(audits.excluded)
-    picture = plots.plot_consistency(audits.table)
-    figure(
-        picture,
+    answer = Answer(
+        "",
+        figure=Drawing(
+            "plot_consistency", audits.table, numbers=_readable(audits.table)
+        ),
         caption=f"{people} ({of} of those of a split), {seeds} of the model above."
         + nobody
         + (f" Excluded: {reasons}." if reasons else "")
         + (f" {plural(others, 'model')} not compared yet." if others else ""),
         how=_HOW_CONSISTENCY,
-        table=_readable(audits.table),
-        key="consistency",
     )
+    show_answer(answer, "consistency")
 
 
 def show_metric(metric: FairMetric, model: AuditedModel, question: Question) -> None:
     """Draw the sensitive directions, and what the fair radius amounts to."""
     yardstick = yardstick_of(model.rows, question)
-    figure(
-        plots.plot_fair_metric(metric.table(model.rows.train)),
+    answer = Answer(
+        "",
+        figure=Drawing("plot_fair_metric", metric.table(model.rows.train)),
         caption=f"Variance of {plural(len(model.rows.train), 'training row')}. "
         f"{yardstick_caption(yardstick, question.radius)}",
         how=_HOW_METRIC,
-        key="fair metric",
     )
+    show_answer(answer, "fair metric")
 
 
 def show_certificate(dataset_id: str, question: Question, model: AuditedModel) -> None:

@@ -10,14 +10,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash._escaping import plain
-from fairdash._wording import Kpi, change, interval, number, plural, time_left
+from fairdash._wording import interval, number, plural, time_left
 from fairdash.audits import (
     Certificate,
     Noise,
     NoisyRows,
     Question,
     RadiusCurve,
-    certificate_table,
+    certificates_answer,
     certify_decisions,
     newest_run,
     noise_spec,
@@ -29,7 +29,8 @@ from fairdash.results import seconds_left, why_failed
 from fairdash.store import RunRecord, Snapshot
 from fairdash.ui.noisy_groups.form import Candidate, Chosen, decisions_of
 from fairdash.ui.selection import choose, selection
-from fairdash.ui.widgets.blocks import figure, heading, kpi_row, problem, verdict
+from fairdash.ui.widgets.answers import show_answer
+from fairdash.ui.widgets.blocks import figure, heading, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.runs import progress_box, source
 from fairdash.ui.widgets.scores import Source
@@ -39,16 +40,6 @@ _HERE = Path(__file__).parent
 _RADIUS = "certified radius"
 MOST = 12  # models in a figure
 _BOUNDS = {"paper": "If shares agree (Lemma 1)", "general": "In any case"}
-_HOW_CERTAIN = """
-Each row is a **model**. Circle: the largest violation when the noisy groups are treated
-as true. Right of the dashed line the constraint is broken.
-
-**Exact, TV ball**: the largest violation if at most the share on the slider (γ) of any
-group is wrong, no group more than it can be on the rows certified.
-**Exact, soft**: the largest for whom the recorded groups may stand, knowing how often
-each true group is behind each recorded one, P(G | Ĝ). Models that decide alike for
-everyone, or as chance might, are grey and not counted.
-"""
 _HOW_CONFUSION = """
 Each row is a **true group** (G): the share, and the number, of its people by the group
 they were recorded in, the **noisy group** (Ĝ).
@@ -130,23 +121,18 @@ def show_certificates(
         for one in alike
         if one.id in shown
     }
-    with answer:
-        given = question, radius, model.rows, curve.tolerated
-        verdict(found[model.id].answer(*given, label))
-    with numbers:
-        kpi_row(_kpis(found[model.id], radius))
-        st.caption(found[model.id].details(radius))
     rows = f"All {model.rows}"
     if model.rows == "test rows":
         rows = "Test rows, mean over seeds"
     if len(shown) < len(models):
         rows += f"; {len(shown)} of {plural(len(models), 'model')}"
-    with right:
-        figure(
-            plots.plot_certificates(certificate_table(list(found.values()))),
-            caption=f"{rows}.",
-            how=_HOW_CERTAIN,
-            key="certificates",
+    words = found[model.id].words(question, radius, model.rows, curve.tolerated, label)
+    with numbers:
+        show_answer(
+            certificates_answer(found[model.id], radius, words, found.values(), rows),
+            "certificates",
+            top=answer,
+            beside=right,
         )
 
 
@@ -197,28 +183,6 @@ def _pick_radius(curve: RadiusCurve) -> float:
         on_radius_change=released,
     )
     return start
-
-
-def _kpis(found: Certificate, radius: float) -> list[Kpi]:
-    """Return what was found of a model, and how bad it can be."""
-    means = found.means
-    return [
-        Kpi(
-            "On noisy groups",
-            change(means["noisy"]),
-            found.verdict("noisy"),
-            help="Largest violation when the noisy groups are treated as true, "
-            "averaged over seeds; 0 or less keeps the constraint.",
-        ),
-        Kpi(
-            "Exact certificate",
-            change(means["ball"]),
-            f"worst case, γ ≤ {number(found.covered(radius))}",
-            help="The largest violation that groups within this total variation of the "
-            "noisy ones can show, none further than it can be on these rows. Some such "
-            "groups attain it.",
-        ),
-    ]
 
 
 def _bounds_table(bounds: pd.DataFrame) -> pd.DataFrame:

@@ -16,8 +16,8 @@ from fairdash.ui.postprocess.report import (
     by_measure,
     changed_by_group,
     local_before_after,
+    post_answer,
     post_downloads,
-    post_kpis,
     ramps_of,
     trade_off,
 )

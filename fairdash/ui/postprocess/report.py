@@ -11,6 +11,7 @@ from pandas.api.types import is_numeric_dtype
 
 from fairdash._escaping import plain
 from fairdash._wording import (
+    FOUR_FIFTHS_RULE,
     Kpi,
     change,
     count,
@@ -24,7 +25,7 @@ from fairdash._wording import (
 from fairdash.audits import AuditedModel, PortableModel, read_model, rows_of
 from fairdash.datasets import Subgroups, group_labels, read_apart
 from fairdash.metrics import MEASURE_NAMES
-from fairdash.plots import Picture, plot_corrections, plot_ramps, plot_trade_off
+from fairdash.plots import Picture, plot_ramps
 from fairdash.postprocessing import (
     COVARIANCE,
     NO_SUBGROUP,
@@ -36,6 +37,7 @@ from fairdash.postprocessing import (
     trade_off_table,
     widest_changes,
 )
+from fairdash.results import Answer, Drawing
 from fairdash.sweep import SweepSpec
 from fairdash.ui.postprocess.ramp import (
     Choice,
@@ -55,10 +57,20 @@ from fairdash.ui.widgets.blocks import (
     show_table,
     table_download,
 )
-from fairdash.ui.widgets.pick_measure import FOUR_FIFTHS_RULE, pick_gap, pick_measure
+from fairdash.ui.widgets.pick_measure import pick_gap, pick_measure
 from fairdash.ui.widgets.scores import margin_scale
 from fairdash.ui.widgets.state import store
 
+_HOW_TRADE = """
+Left is fairer, up is more accurate. **DI** is the demographic parity difference: the
+gap between the groups' rates of positive decisions. The line is the ramp over its
+tolerances, the ring your setting. All methods learned on the same rows.
+"""
+_HOW_LOCAL = """
+Local DI inside subgroups. The ramp equalises groups over all rows, not inside
+subgroups. **Crossed** gives every group in every subgroup one rate; **covariance
+control** gives the groups the same rate inside each subgroup, a different one in each.
+"""
 _BEFORE_AFTER = {
     "group": "Group",
     "before": "Before",
@@ -105,6 +117,16 @@ fairdash model apply fairdash-thresholds.json NEW_FILE.csv \\
 _BY_MODEL = "Scores of this model, from the features"
 _KINDS: tuple[ScoreType, ...] = ("probability", "margin")
 _ADDED = ("score", "h", "decision")
+
+
+def post_answer(ramp: Ramp, choice: Choice, name: str, details: str = "") -> Answer:
+    """Return what the ramp changes; ``name`` is of the data set."""
+    return Answer(
+        ramp.verdict(),
+        post_kpis(ramp),
+        facts=ramp.facts(choice.source, name),
+        details=details,
+    )
 
 
 def post_kpis(ramp: Ramp) -> list[Kpi]:
@@ -164,30 +186,34 @@ def ramps_of(ramp: Ramp) -> Picture:
     )
 
 
-def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> Picture:
+def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> Answer:
     """Return accuracy against DI of the ramp and of other methods."""
     methods = baseline_table(
         dataset_id, choice.source, choice.crossed, on_test=choice.on_test
     )
     curve = ramp.fitted.curve(ramp.report.rows)
     table = trade_off_table(ramp.report, curve, methods)
-    return plot_trade_off(table, rows=ramp.rows)
+    figure = Drawing("plot_trade_off", table, {"rows": ramp.rows})
+    return Answer("", figure=figure, how=_HOW_TRADE)
 
 
 def local_before_after(
     ramp: Ramp, choice: Choice, dataset_id: str, subgroups: Subgroups
-) -> Picture:
+) -> Answer:
     """Return local DI before and after the ramp and two local corrections."""
     corrections = local_corrections(
         dataset_id, choice.source, subgroups, on_test=choice.on_test
     )
     compared = corrections.compare(ramp.report.h, ramp.fitted.gamma)
-    return plot_corrections(
-        **compared.drawn(),
-        groups=corrections.reported.rows.names,
-        rows=ramp.rows,
-        feature=ramp.data.columns[0],
-    )
+    drawn = compared.drawn()
+    cells = drawn.pop("cells")
+    drawn |= {
+        "groups": corrections.reported.rows.names,
+        "rows": ramp.rows,
+        "feature": ramp.data.columns[0],
+    }
+    figure = Drawing("plot_corrections", cells, drawn)
+    return Answer("", figure=figure, how=_HOW_LOCAL)
 
 
 def by_measure(ramp: Ramp) -> None:

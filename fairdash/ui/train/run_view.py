@@ -15,7 +15,6 @@ from fairdash.results import (
     opened_on,
     outcome,
     part_sizes,
-    readable,
     runtime,
     shown_settings,
     truncation,
@@ -25,12 +24,8 @@ from fairdash.results import (
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
 from fairdash.ui.selection import bound, selection
-from fairdash.ui.widgets.blocks import (
-    figure,
-    kpi_row,
-    problem,
-    verdict,
-)
+from fairdash.ui.widgets.answers import show_answer
+from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import exists, open_page
 from fairdash.ui.widgets.pick_measure import compare_measure
 from fairdash.ui.widgets.pick_models import offer_missing_seeds
@@ -51,12 +46,6 @@ _UNDERSTAND = {
     "pages/4_Weights.py": "See where it looked",
     "pages/6_Post-process.py": "Post-process this run",
 }
-_HOW = """
-Test rows only: no model was trained or chosen on them. **DI** is the largest minus the
-smallest rate of positive predictions of the groups, **Worst-1-DI** the largest such gap
-within a subgroup. A change is **paired**: both models on the same rows, resampled
-together, which is sharper than comparing two intervals.
-"""
 _MOST = 8  # models in a legend
 _VIOLATIONS_HOW = """
 **As probabilities**: decisions drawn with the probabilities; the error is the mean
@@ -136,20 +125,7 @@ def show_run(snapshot: Snapshot) -> None:
 def _show_result(snapshot: Snapshot) -> None:
     """Draw the numbers with their paired change, then all models of the run."""
     result = outcome(store(), snapshot)
-    verdict(result.verdict())
-    kpi_row(result.kpis())
-    figure(
-        plots.plot_comparison(
-            result.models,
-            label=result.row["label"],
-            changes=result.changes,
-            chance=result.chance,
-        ),
-        caption=result.caption(),
-        how=_HOW,
-        table=readable(result.models),
-        key="comparison",
-    )
+    show_answer(result.answer(), "comparison")
     offer_missing_seeds(result.settings, snapshot.run.dataset_id)
     compare_measure(result.settings, snapshot.run.dataset_id)
 

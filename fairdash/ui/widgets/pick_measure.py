@@ -6,21 +6,12 @@ import streamlit as st
 
 from fairdash import results
 from fairdash._escaping import plain
+from fairdash._wording import FOUR_FIFTHS_RULE, RATIO_INTERVALS
 from fairdash.metrics import COST, INTERVAL_KINDS, MEASURE_NAMES
 from fairdash.results import Setting
 from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.blocks import controls, heading, show_table
 from fairdash.ui.widgets.state import store
-
-FOUR_FIFTHS_RULE = (
-    "The **four-fifths rule** of the US Uniform Guidelines on Employee Selection "
-    "Procedures (1978) takes a ratio of selection rates below 0.8 as evidence of "
-    "adverse impact. For other measures it is a yardstick, not a rule."
-)
-RATIO_INTERVALS = (
-    "Ratio: the smallest value of a group over the largest; intervals of Donner and "
-    "Zou (2012) that hold for all pairs of groups"
-)
 
 
 def pick_measure() -> str:
@@ -57,6 +48,11 @@ def pick_gap(*, labelled: bool = False) -> None:
         label_visibility="visible" if labelled else "collapsed",
         **bound("gap", "difference", among=("difference", "ratio")),
     )
+
+
+def chosen_gap() -> str:
+    """Return what `pick_gap` chose."""
+    return selection().gap or "difference"
 
 
 def error_cost(costs: float | None) -> str:
