@@ -4,14 +4,11 @@ import re
 
 import pytest
 from reading import button, words
-from toys import ROLES, people, people_csv
+from toys import ROLES, people_csv
 
 from fairdash import ui
-from fairdash.datasets import Roles, ScoreColumn, Subgroups
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import StoreError, User, UserStore, read_trail
-from fairdash.sweep import MethodGrid
-from fairdash.ui import start_training
 from fairdash.ui.widgets import frame
 
 SECRETS = {
@@ -19,13 +16,6 @@ SECRETS = {
     "fairdash": {"admins": ["carl@example.org"]},
 }
 QUICK = {"n_epochs": 4, "batch_size": 128}
-MARK = "![x](http://evil.invalid)"
-NAMES = {name: f"{name} {MARK}" for name in ("age", "branch", "origin", "hired", "p")}
-LABELLED = (
-    "button", "selectbox", "multiselect", "select_slider", "slider", "number_input",
-    "text_input", "toggle", "button_group", "expander",
-)  # fmt: skip
-MARKDOWN = (*LABELLED, "markdown", "caption", "header", "error", "warning", "info")
 
 
 @pytest.fixture
@@ -252,42 +242,3 @@ def test_an_admin_reads_the_trail_and_others_do_not(visit_as, inline):
                 ["bob@example.org", "upload", "bobs.csv"],
             ]
     assert len(read_trail(inline)) == 2
-
-
-@pytest.fixture
-def marked(inline):
-    """A table all of whose names are markup."""
-    frame = people().assign(p=lambda one: one["skill"].rank(pct=True).round(3))
-    frame["branch"] += f" {MARK}"
-    frame = frame.rename(columns=NAMES)
-    roles = Roles(
-        target=NAMES["hired"],
-        positive="yes",
-        sensitive_feature=NAMES["origin"],
-        features=(NAMES["age"], "skill", NAMES["branch"]),
-        scores=(ScoreColumn(column=NAMES["p"], kind="probability"),),
-        keep={NAMES["branch"]: tuple(sorted(frame[NAMES["branch"]].unique()))},
-    )
-    table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
-    columns = (NAMES["age"], NAMES["branch"])
-    subgroups = Subgroups(columns=columns, widths={NAMES["age"]: 20}, min_size=20)
-    return ui.store().add_dataset(table, roles, f"People {MARK}", subgroups)
-
-
-def read_as_markup(page):
-    """Return what of a page would be read as markup."""
-    texts = []
-    for kind in MARKDOWN:
-        for element in page.get(kind):
-            texts += [element.label if kind in LABELLED else element.value]
-    for group in page.get("button_group"):
-        texts += [option.content for option in group.proto.options]
-    return [text for text in map(str, texts) if re.search(r"(?<!\\)\[x", text)]
-
-
-def test_a_name_is_read_as_markup_nowhere(visit, marked):
-    start_training(marked, MethodGrid(method="unconstrained", params=QUICK), 1)
-    for name in ("Data", "Local fairness", "Post-process"):
-        page = visit(name, data=marked, searched="yes")
-        assert not page.exception
-        assert read_as_markup(page) == []
