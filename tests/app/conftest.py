@@ -29,10 +29,10 @@ PAGES = {
 }
 
 
-def pytest_generate_tests(metafunc):
-    """Run a test that takes a ``page_name`` on every page."""
-    if "page_name" in metafunc.fixturenames:
-        metafunc.parametrize("page_name", PAGES)
+@pytest.fixture
+def page_names():
+    """The name of every page."""
+    return list(PAGES)
 
 
 @pytest.fixture

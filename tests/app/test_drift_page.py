@@ -30,20 +30,6 @@ def send(page, frame, name="later_rows.csv"):
     return box.upload(name, frame.to_csv(index=False).encode(), "text/csv").run()
 
 
-def test_a_visit_without_anything_offers_the_sample(visit):
-    page = visit("Drift")
-    assert not page.exception
-    assert "No table yet" in words(page)
-    assert "Open the sample" in labels(page)
-
-
-def test_a_table_without_models_leads_to_training(visit, dataset_id):
-    page = visit("Drift", data=dataset_id)
-    assert not page.exception
-    assert "No trained model yet" in words(page)
-    assert "Train a model" in labels(page)
-
-
 def test_without_another_table_it_says_what_is_missing(visit, run_id):
     page = visit("Drift", run=run_id)
     assert not page.exception
@@ -110,15 +96,6 @@ def test_without_an_outcome_the_page_shows_rates(visit, run_id):
     assert drawn(page)["layout"]["yaxis"]["title"]["text"] == "selection rate"
     widget(page, "selectbox", "Measure").select("equalized_odds_difference").run()
     assert "need the outcome, column 'hired'" in words(page)
-
-
-def test_the_table_s_own_parts_are_compared_and_addressed(visit, run_id):
-    page = visit("Drift", run=run_id)
-    widget(page, "selectbox", "In parts by").select("branch").run()
-    widget(page, "multiselect", "Columns").set_value(["age"]).run()
-    assert not page.exception
-    assert "branch works" in words(page)
-    assert page.query_params["parts"] == "branch"
 
 
 def test_one_click_opens_the_drifted_companion_of_loans(visit, inline):

@@ -1,20 +1,14 @@
 """The frame of every page: address, menu, what stops it; names that are markup."""
 
-import os
 import re
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from reading import button, words
-from toys import ROLES, people, people_csv
+from toys import ROLES, people_csv
 
 from fairdash import ui
-from fairdash.datasets import Roles, ScoreColumn, Subgroups
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import StoreError, User, UserStore, read_trail
-from fairdash.sweep import MethodGrid
-from fairdash.ui import start_training
 from fairdash.ui.widgets import frame
 
 SECRETS = {
@@ -22,13 +16,6 @@ SECRETS = {
     "fairdash": {"admins": ["carl@example.org"]},
 }
 QUICK = {"n_epochs": 4, "batch_size": 128}
-MARK = "![x](http://evil.invalid)"
-NAMES = {name: f"{name} {MARK}" for name in ("age", "branch", "origin", "hired", "p")}
-LABELLED = (
-    "button", "selectbox", "multiselect", "select_slider", "slider", "number_input",
-    "text_input", "toggle", "button_group", "expander",
-)  # fmt: skip
-MARKDOWN = (*LABELLED, "markdown", "caption", "header", "error", "warning", "info")
 
 
 @pytest.fixture
@@ -51,38 +38,20 @@ def links(page):
     return {proto.label: proto.query_string for proto in protos}
 
 
-def test_a_run_brings_its_data_set_into_the_address(visit, run_id, dataset_id):
+def test_the_address_takes_data_from_the_run_and_drops_a_run_of_other_data(
+    visit, run_id, dataset_id
+):
     page = visit("Train", run=run_id)
     assert address(page) == {"run": run_id, "data": dataset_id}
-
-
-def test_a_store_that_is_let_go_keeps_no_file_open(visit, run_id, inline):
-    def opened():
-        links = Path("/proc/self/fd").iterdir()
-        found = [os.path.realpath(link) for link in links]
-        return [path for path in found if Path(path).is_relative_to(inline)]
-
-    assert opened()
-    st.cache_resource.clear()
-    assert opened() == []
-    assert not visit("Runs", run=run_id).exception  # opens it anew
-
-
-def test_another_data_set_drops_the_run(visit, run_id):
+    entries = links(page)
+    assert list(entries)[:3] == ["Home", "Data", "Train"]
+    assert all(f"run={run_id}" in query for query in entries.values())
     table = ui.store().add_table(people_csv(seed=1), "others.csv")
     other = ui.store().add_dataset(table, ROLES, "Others")
     page = visit("Train", run=run_id, data=other)
     assert not page.exception
     assert address(page) == {"data": other}
     assert "No model yet" in words(page)
-
-
-def test_the_menu_has_the_pages_that_exist_and_keeps_the_address(visit, run_id):
-    page = visit("Train", run=run_id)
-    entries = links(page)
-    assert list(entries)[:3] == ["Home", "Data", "Train"]
-    assert "Drift" in entries
-    assert all(f"run={run_id}" in query for query in entries.values())
 
 
 def test_a_deleted_run_is_explained_and_left(visit, run_id):
@@ -94,16 +63,6 @@ def test_a_deleted_run_is_explained_and_left(visit, run_id):
     assert not page.exception
     assert not page.error
     assert "run" not in address(page)
-
-
-def test_the_picker_changes_the_address(visit, dataset_id):
-    page = visit("Data")
-    page.selectbox[0].set_value(dataset_id).run()
-    assert not page.exception
-    assert address(page) == {"data": dataset_id}
-    page.selectbox[0].set_value("").run()
-    assert address(page) == {}
-    assert len(page.file_uploader) == 1
 
 
 def test_of_two_runs_with_one_name_the_one_in_the_address_stays(visit, run_id):
@@ -122,14 +81,15 @@ def test_of_two_runs_with_one_name_the_one_in_the_address_stays(visit, run_id):
         assert address(page)["run"] == opened
 
 
-def test_a_page_shows_nothing_before_the_login(visit, inline, monkeypatch, page_name):
+def test_a_page_shows_nothing_before_the_login(visit, inline, monkeypatch, page_names):
     monkeypatch.setenv("FAIRDASH_LOGIN", "1")
-    page = visit(page_name)
-    assert [title.value for title in page.title] == ["Log in"]
-    assert [button.label for button in page.button] == ["Log in"]
-    assert not page.dataframe
-    assert not page.selectbox
-    assert not page.sidebar.get("page_link")
+    for name in page_names:
+        page = visit(name)
+        assert [title.value for title in page.title] == ["Log in"]
+        assert [button.label for button in page.button] == ["Log in"]
+        assert not page.dataframe
+        assert not page.selectbox
+        assert not page.sidebar.get("page_link")
 
 
 def test_with_a_login_those_who_are_known_see_the_page(visit, run_id):
@@ -145,37 +105,17 @@ def test_with_a_login_those_who_are_known_see_the_page(visit, run_id):
     assert page.sidebar.button[0].label == "Log out"
 
 
-@pytest.mark.parametrize(
-    "name", ["Train", "Local fairness", "Weights", "Sweep", "Data"]
-)
-def test_an_address_with_nothing_in_it_is_the_page_without(visit, run_id, name):
-    page = visit(name, run="", data="")
-    assert not page.exception
-    assert not page.error
-
-
-def deleting(run_id, monkeypatch, verb):
-    """Have a run deleted by another window at the moment this one asks for it."""
+def test_a_run_deleted_while_its_page_draws_is_said(visit, run_id, monkeypatch):
     store = ui.store()
-    ask = getattr(store, verb)
+    snapshot = store.snapshot
 
     def late(*arguments, **options):
         if run_id in {run.id for run in store.runs()}:
             store.delete_run(run_id)
-        return ask(*arguments, **options)
+        return snapshot(*arguments, **options)
 
-    monkeypatch.setattr(store, verb, late)
-
-
-@pytest.mark.parametrize(
-    "name, verb",
-    [("Train", "snapshot"), ("Local fairness", "dataset")],
-)
-def test_a_run_deleted_while_its_page_draws_is_said(
-    visit, run_id, monkeypatch, name, verb
-):
-    deleting(run_id, monkeypatch, verb)
-    page = visit(name, run=run_id)
+    monkeypatch.setattr(store, "snapshot", late)
+    page = visit("Train", run=run_id)
     assert not page.exception
     titles = [error.proto.title for error in page.error]
     assert titles == [f"The run {run_id} was not found"]
@@ -278,17 +218,13 @@ def test_a_user_sees_no_run_of_another_even_by_its_address(visit_as, run_of_ann)
             assert page.error[0].proto.title == f"The run {run_of_ann} was not found"
 
 
-@pytest.mark.parametrize(
-    "name, parameter, way",
-    [("Home", "shared", "bundle"), ("Runs", "snapshot", "report")],
-)
-def test_a_link_of_an_earlier_version_says_what_replaces_it(
-    visit, name, parameter, way
-):
-    page = visit(name, **{parameter: "x" * 22})
-    assert not page.exception
-    assert page.error[0].proto.title == "This link opens nothing any more"
-    assert way in page.error[0].value
+def test_a_link_of_an_earlier_version_says_what_replaces_it(visit):
+    links = [("Home", "shared", "bundle"), ("Runs", "snapshot", "report")]
+    for name, parameter, replacement in links:
+        page = visit(name, **{parameter: "x" * 22})
+        assert not page.exception
+        assert page.error[0].proto.title == "This link opens nothing any more"
+        assert replacement in page.error[0].value
 
 
 def test_an_admin_reads_the_trail_and_others_do_not(visit_as, inline):
@@ -306,42 +242,3 @@ def test_an_admin_reads_the_trail_and_others_do_not(visit_as, inline):
                 ["bob@example.org", "upload", "bobs.csv"],
             ]
     assert len(read_trail(inline)) == 2
-
-
-@pytest.fixture
-def marked(inline):
-    """A table all of whose names are markup."""
-    frame = people().assign(p=lambda one: one["skill"].rank(pct=True).round(3))
-    frame["branch"] += f" {MARK}"
-    frame = frame.rename(columns=NAMES)
-    roles = Roles(
-        target=NAMES["hired"],
-        positive="yes",
-        sensitive_feature=NAMES["origin"],
-        features=(NAMES["age"], "skill", NAMES["branch"]),
-        scores=(ScoreColumn(column=NAMES["p"], kind="probability"),),
-        keep={NAMES["branch"]: tuple(sorted(frame[NAMES["branch"]].unique()))},
-    )
-    table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
-    columns = (NAMES["age"], NAMES["branch"])
-    subgroups = Subgroups(columns=columns, widths={NAMES["age"]: 20}, min_size=20)
-    return ui.store().add_dataset(table, roles, f"People {MARK}", subgroups)
-
-
-def read_as_markup(page):
-    """Return what of a page would be read as markup."""
-    texts = []
-    for kind in MARKDOWN:
-        for element in page.get(kind):
-            texts += [element.label if kind in LABELLED else element.value]
-    for group in page.get("button_group"):
-        texts += [option.content for option in group.proto.options]
-    return [text for text in map(str, texts) if re.search(r"(?<!\\)\[x", text)]
-
-
-@pytest.mark.parametrize("name", ["Data", "Local fairness", "Post-process"])
-def test_a_name_is_read_as_markup_nowhere(visit, marked, name):
-    start_training(marked, MethodGrid(method="unconstrained", params=QUICK), 1)
-    page = visit(name, data=marked, searched="yes")
-    assert not page.exception
-    assert read_as_markup(page) == []

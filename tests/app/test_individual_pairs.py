@@ -75,15 +75,6 @@ def test_tables_that_do_not_align_are_refused_with_their_rows(visit, run_id):
     assert "do not align: one file has 80 rows, the other 79" in words(page)
 
 
-def test_a_file_without_a_feature_is_refused_with_its_name(visit, run_id):
-    page = visit("Individual fairness", run=run_id)
-    choose(page, "Two aligned tables")
-    send(page, "People", people(80).drop(columns="skill"))
-    send(page, "Their counterparts", moved(people(80)))
-    assert not page.exception
-    assert "lacks the columns \\['skill'\\]" in words(page)
-
-
 def test_a_pair_id_makes_sets_and_counts_rows_without_a_partner(visit, run_id):
     page = visit("Individual fairness", run=run_id)
     choose(page, "Pair id column")
@@ -93,16 +84,6 @@ def test_a_pair_id_makes_sets_and_counts_rows_without_a_partner(visit, run_id):
     assert not page.exception
     assert "40 sets of people; 1 row without a partner excluded" in words(page)
     assert "pairs 1" in free_table(page)["direction"].tolist()
-
-
-def test_a_pair_id_that_never_repeats_is_an_error(visit, run_id):
-    page = visit("Individual fairness", run=run_id)
-    choose(page, "Pair id column")
-    table = people(30, seed=4).assign(pair=np.arange(30))
-    send(page, "People with a pair id", table)
-    widget(page, "selectbox", "Pair id").set_value("pair").run()
-    assert not page.exception
-    assert "every value of the pair id occurs once" in words(page)
 
 
 def test_a_link_to_labelled_pairs_opens_with_a_sentence(visit, run_id):

@@ -2,15 +2,13 @@
 
 import pandas as pd
 import pytest
-from reading import button, figures, widget, words
-from toys import ROLES, people, people_csv
+from reading import button, figures, words
+from toys import ROLES, people_csv
 
 from fairdash import ui
 from fairdash.datasets import (
     ScoreColumn,
     _describe,
-    guess_roles,
-    left_out_reasons,
     prepare,
 )
 from fairdash.results import expected_cost
@@ -48,14 +46,6 @@ def offered(page):
     return [one for one in page.number_input if one.label == "Training rows"]
 
 
-def test_small_data_are_trained_on_whole(visit, dataset_id):
-    for name in ("Train", "Sweep"):
-        page = visit(name, data=dataset_id)
-        assert not page.exception
-        assert not offered(page)
-        assert "stratified" not in words(page)
-
-
 def test_train_proposes_a_subsample_and_says_so_of_the_result(visit, large):
     page = visit("Train", data=large)
     (chosen,) = offered(page)
@@ -71,19 +61,6 @@ def test_train_proposes_a_subsample_and_says_so_of_the_result(visit, large):
     assert f"{TOLD}; evaluated on all." in words(page)
     assert "120 test rows" in words(page)
     assert offered(page)[0].value == 100
-
-
-def test_all_rows_can_be_chosen(visit, large):
-    page = visit("Train", data=large)
-    offered(page)[0].set_value(360).run()
-    assert "Trained on all training rows." in words(page)
-    page.selectbox(key="selection form method").set_value("fair_log_loss").run()
-    button(page, "Train 3 seeds").click().run()
-    (run,) = ui.store().runs()
-    assert "train_rows" not in run.spec
-    page = visit("Train", run=run.id)
-    assert offered(page)[0].value == 360
-    assert "stratified" not in words(page)
 
 
 def test_sweep_proposes_a_subsample_and_says_so_of_the_front(visit, large):
@@ -145,28 +122,6 @@ def test_an_audit_of_large_data_trains_on_a_subsample_and_says_so(visit, large):
     assert run.spec["train_rows"] == 100
 
 
-def test_an_audit_of_small_data_trains_on_all_rows(visit, dataset_id):
-    page = visit("Data", data=dataset_id)
-    assert "Trains on" not in words(page)
-    button(page, "Audit a plain model").click().run()
-    (run,) = ui.store().runs()
-    assert "train_rows" not in run.spec
-
-
-def test_columns_of_large_data_are_described_once_somebody_asks(
-    visit, dataset_id, monkeypatch
-):
-    asked = []
-    monkeypatch.setattr("fairdash.ui.data.column_editor", lambda *_: asked.append(1))
-    visit("Data", data=dataset_id)
-    assert asked == [1]
-    monkeypatch.setattr("fairdash.ui.LARGE", 300)
-    page = visit("Data", data=dataset_id)
-    assert not page.exception
-    assert asked == [1]
-    assert [tab.label for tab in page.tabs][1:3] == ["Preview", "Columns"]
-
-
 @pytest.fixture
 def apart(monkeypatch):
     """Take every table for a wide one; return the names of what is computed apart."""
@@ -204,62 +159,28 @@ def test_a_wide_table_is_described_apart_and_once(visit, apart):
     assert len(apart) == 4
 
 
-def test_roles_that_do_not_fit_are_tried_once(visit, monkeypatch):
-    page = upload(visit("Data"), b"a,b,c\n" + b"1,1,1\n" * 30)
-    widget(page, "selectbox", "Outcome (y)").set_value("a").run()
-    widget(page, "selectbox", "Sensitive column").set_value("b").run()
-    assert page.error[0].proto.title == "a cannot be used with these roles"
-    tried = []
-    monkeypatch.setattr(ui.store()._tables, "draft_dataset", tried.append)
-    monkeypatch.setattr(ui.store(), "draft_dataset", tried.append)
-    page.run()
-    assert not page.exception
-    assert page.error[0].proto.title == "a cannot be used with these roles"
-    assert tried == []
-
-
-def test_reasons_of_a_guess_are_those_of_its_roles(visit):
-    table = people()
-    table["branch again"], table["day"] = table["branch"], "2024-01-01"
-    page = visit("Data")
-    page.file_uploader[0].upload(
-        "a.csv", table.to_csv(index=False).encode(), "text/csv"
-    )
-    page.run()
-    (record,) = ui.store().datasets()
-    assert record.roles.guessed
-    known = computed.unused_columns(record.table_sha256, record.roles)
-    assert known == left_out_reasons(table, record.roles)
-    assert known == {
-        "branch again": "copy of branch",
-        "day": "one value in all rows",
-    }
-
-
-@pytest.fixture(params=[False, True], ids=["to train", "with scores"])
-def four(request, inline):
-    """A data set of four rows."""
-    scores = (ScoreColumn(column="p", kind="probability"),) if request.param else ()
+@pytest.fixture
+def four(inline):
+    """Data sets of four rows, to train and with scores."""
     table = ui.store().add_table(FOUR.to_csv(index=False).encode(), "four.csv")
-    roles = ROLES.model_copy(update={"scores": scores})
-    return ui.store().add_dataset(table, roles, "Four")
+    scores = (ScoreColumn(column="p", kind="probability"),)
+    scored = ROLES.model_copy(update={"scores": scores})
+    return [ui.store().add_dataset(table, roles, "Four") for roles in (ROLES, scored)]
 
 
-def test_no_page_fails(four, visit, page_name):
-    page = visit(page_name, data=four)
-    assert not page.exception
-    assert "incident" not in words(page)
+def test_no_page_fails_on_four_rows(four, visit, page_names):
+    for data in four:
+        for name in page_names:
+            page = visit(name, data=data)
+            assert not page.exception, name
+            assert "incident" not in words(page)
 
 
 def test_a_plain_model_is_refused_with_what_is_needed(four, visit):
-    page = visit("Data", data=four)
+    page = visit("Data", data=four[0])
     button(page, "Audit a plain model").click().run()
     assert not page.exception
     assert page.error[0].proto.title == "No model was trained on Four"
     assert "4 rows, too few to train on" in page.error[0].value
     assert "Add rows, five or more of each group" in page.error[0].value
     assert ui.store().runs() == []
-
-
-def test_roles_of_four_rows_are_guessed():
-    assert guess_roles(FOUR).target == "hired"

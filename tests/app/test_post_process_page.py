@@ -17,7 +17,6 @@ from fairdash.postprocessing import (
 )
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
-from fairdash.ui.widgets.scores import _KEPT, Upload
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 
@@ -119,53 +118,16 @@ def test_a_link_opens_the_same_ramp_on_the_same_scores(visit, run_id):
         assert page.query_params[name] == text
 
 
-def test_the_chosen_model_survives_a_reload(visit, run_id, dataset_id):
-    grid = MethodGrid(method="logistic", params={})
-    other = ui.start_training(dataset_id, grid, 1)
-    trial = ui.store().snapshot(other).trials[-1]
-    first = visit("Post-process", run=run_id)
-    scores = widget(first, "selectbox", "Scores of")
-    assert scores.value != trial.key
-    scores.set_value(trial.key).run()
-    assert first.query_params["scores"] == trial.key
-    again = visit("Post-process", run=run_id, scores=trial.key)
-    assert widget(again, "selectbox", "Scores of").value == trial.key
-    assert numbers(again) == numbers(first)
-
-
-def test_a_model_that_another_page_chose_is_the_one_shown(visit, run_id, dataset_id):
-    grid = MethodGrid(method="logistic", params={})
-    other = ui.start_training(dataset_id, grid, 2)
-    models = ui.known_models(dataset_id, other)
-    model = next(m for m in models if m.method == "logistic")
-    page = visit("Post-process", run=run_id, model=model.id, seed="1")
-    shown = widget(page, "selectbox", "Scores of")
-    assert shown.value == next(t.key for t in model.trials if t.seed == 1)
-    assert figures(page) == 2
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
+def test_an_address_that_makes_no_sense_is_the_usual_page(visit, run_id):
+    for address in (
         {"gamma": "-3", "tolerance": "7", "target_rate": "2"},
         {"gamma": "x", "scores": "nothing", "crossed": "nothing", "rest": "?"},
         {"scores": 'file ["a", 1]'},
-    ],
-)
-def test_an_address_that_makes_no_sense_is_the_usual_page(visit, run_id, told):
-    page = visit("Post-process", run=run_id, **told)
-    assert not page.exception
-    assert not page.error
-    assert figures(page) == 2
-
-
-def test_another_target_rate_is_followed(visit, run_id):
-    page = visit("Post-process", run=run_id)
-    widget(page, "button_group", "Target rate (ρ)").set_value("balanced").run()
-    assert not page.exception
-    _, (accuracy, _) = expected(run_id, gamma=0.1, target_rate="balanced")
-    assert numbers(page)["Expected accuracy"] == f"{accuracy:.1%}"
-    assert page.query_params["target_rate"] == "balanced"
+    ):
+        page = visit("Post-process", run=run_id, **address)
+        assert not page.exception
+        assert not page.error
+        assert figures(page) == 2
 
 
 def test_the_exported_file_gives_the_numbers_of_the_page(visit, run_id):
@@ -201,14 +163,6 @@ def test_the_exported_file_gives_the_numbers_of_the_page(visit, run_id):
         assert shown[f"origin: {name}"] == str(round(changed))
 
 
-def test_crossed_columns_become_groups(visit, run_id):
-    page = visit("Post-process", run=run_id)
-    widget(page, "multiselect", "Cross origin with").set_value(["branch"]).run()
-    assert not page.exception
-    changed = [label for label in numbers(page) if " × " in label]
-    assert len(changed) == 2
-
-
 def test_gaps_are_those_inside_the_subgroups_that_another_page_chose(visit, run_id):
     shown = []
     for column in ("age", "lost"):
@@ -219,23 +173,20 @@ def test_gaps_are_those_inside_the_subgroups_that_another_page_chose(visit, run_
     assert shown == [["under 40", "40 or more"], ["office", "works"]]
 
 
-@pytest.mark.parametrize(
-    "part, message",
-    [("validation", "fewer than two rows"), ("test", "without calibration rows")],
-)
-def test_groups_too_small_to_learn_from_are_explained(visit, dataset_id, part, message):
+def test_groups_too_small_to_learn_from_are_explained(visit, dataset_id):
     table = people()
     rows = split(ui.store().dataset(dataset_id), 0)  # depends on outcome and group only
-    table.loc[getattr(rows, part)[0], "branch"] = "moon"
+    table.loc[rows.validation[0], "branch"] = "moon"
     sha = ui.store().add_table(table.to_csv(index=False).encode(), "moon.csv")
     subgroups = Subgroups(columns=("branch",), min_size=20)
     moon = ui.store().add_dataset(sha, ROLES, "Moon", subgroups)
-    grid = MethodGrid(method="unconstrained", params=QUICK)
-    page = visit("Post-process", run=start_training(moon, grid, 1))
+    page = visit(
+        "Post-process", run=start_training(moon, MethodGrid(method="logistic"), 1)
+    )
     widget(page, "multiselect", "Cross origin with").set_value(["branch"]).run()
     assert not page.exception
     assert "These groups cannot be corrected" in words(page)
-    assert message in words(page)
+    assert "fewer than two rows" in words(page)
 
 
 def test_an_uploaded_column_of_probabilities_serves_as_scores(visit, inline):
@@ -288,19 +239,6 @@ def test_uploaded_scores_without_an_outcome_have_no_accuracy(visit, inline):
     assert any({"up", "down"} <= set(frame.value) for frame in page.dataframe)
 
 
-def test_margins_without_a_negative_one_are_what_the_reader_says(visit, inline):
-    frame = scores_file().assign(score=lambda f: f["score"].clip(0.01))
-    page = send(visit("Post-process"), "File of scores", frame)
-    kind = next(one for one in page.button_group if one.label == "They are")
-    kind.set_value("margin").run()
-    page = use(page)
-    shown = next(t.value for t in page.dataframe if "Before" in t.value)
-    assert shown["Before"].tolist() == [1, 1]  # all above 0, many below 1/2
-    page = use(send(visit("Post-process"), "File of scores", frame))
-    shown = next(t.value for t in page.dataframe if "Before" in t.value)
-    assert shown["Before"].between(0.2, 0.8).all()
-
-
 def test_uploaded_scores_with_an_outcome_are_judged_on_held_out_rows(visit, inline):
     frame = scores_file(2000)
     page = use(send(visit("Post-process"), "File of scores", frame), "paid")
@@ -311,30 +249,19 @@ def test_uploaded_scores_with_an_outcome_are_judged_on_held_out_rows(visit, inli
     assert figures(page) == 1
 
 
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        (lambda f: f.assign(score=f["score"] * 9), "row"),
-        (lambda f: f.drop(columns="score"), "no column of numbers"),
-        (lambda f: f.drop(columns=["team", "paid"]), "no column of two to twenty"),
-    ],
-)
-def test_a_file_without_scores_or_groups_says_so(visit, inline, change, message):
-    page = send(visit("Post-process"), "File of scores", change(scores_file()))
-    use_buttons = [b for b in page.button if b.label == "Use these scores"]
-    if use_buttons:
-        use_buttons[0].click().run()
-    assert not page.exception
-    assert message in words(page)
-    assert bool(use_buttons) == bool(ui.store().tables())  # what is refused goes
-
-
-def test_a_new_file_is_decided_by_the_models_own_scores(visit, run_id):
-    page = visit("Post-process", run=run_id)
-    _, dataset = stored(run_id)
-    page = send(page, "New file", dataset.frame, "new.csv")
-    assert not page.exception
-    assert "600 rows decided" in page.success[0].value
+def test_a_file_without_scores_or_groups_says_so(visit, inline):
+    for frame, message in (
+        (scores_file().drop(columns="score"), "no column of numbers"),
+        (scores_file()[["score"]], "no column of two to twenty"),
+        (scores_file().assign(score=lambda one: one["score"] * 9), "row"),
+    ):
+        page = send(visit("Post-process"), "File of scores", frame)
+        offered = [b for b in page.button if b.label == "Use these scores"]
+        if offered:
+            offered[0].click().run()
+        assert not page.exception
+        assert message in words(page)
+        assert bool(offered) == bool(ui.store().tables())  # what is refused goes
 
 
 def test_covariance_control_is_applied_like_the_ramp(visit, run_id):
@@ -378,69 +305,3 @@ def test_a_new_file_of_scores_is_decided_or_its_first_bad_row_named(visit, run_i
     assert "Column 'origin' has 'elsewhere' in row 8" in words(page).replace("\\", "")
     page = send(visit("Post-process", run=run_id), "New file", table[["risk"]])
     assert "no column 'origin'" in words(page).replace("\\", "")
-
-
-def test_a_file_of_decisions_is_corrected_at_random(visit, inline):
-    frame = scores_file(2000)
-    frame["score"] = (frame["score"] > 0.5).astype(int)
-    page = use(send(visit("Post-process"), "File of scores", frame), "paid")
-    shown = numbers(page)
-    assert shown["DI, calibration rows"] == "0.000"
-    assert figures(page) == 1
-    before = (frame["score"] == (frame["paid"] == "yes")).mean()
-    assert abs(float(shown["Expected accuracy"].rstrip("%")) / 100 - before) < 0.08
-
-
-def unfold(page, name):
-    page.query_params["opened"] = [*page.query_params.get("opened", []), name]
-    return page.run()
-
-
-def test_the_cost_of_choosing_is_there_once_asked_for(visit, run_id):
-    page = visit("Post-process", run=run_id)
-    page = unfold(page, "choosing")
-    assert not page.exception
-    margins, dataset = stored(run_id)
-    parts, groups = split(dataset, 0), dataset.sensitive_features
-    learned, fresh = (
-        ScoredRows.read(
-            (margins[rows] + 1) / 2,
-            sensitive_features=groups[rows],
-            y=dataset.y[rows],
-            score_type="probability",
-        )
-        for rows in (parts.validation, parts.test)
-    )
-    assert choose_ramp(learned).cost(learned, fresh) in words(page).replace("\\", "")
-
-
-def test_a_file_of_scores_that_was_deleted_is_offered_no_more(visit, run_id):
-    content = people(500).to_csv(index=False).encode()
-    table = ui.store().add_table(content, "scored.csv")
-    columns = ("skill", ("origin",), "hired", "yes", "margin")
-    page = visit("Post-process", run=run_id)
-    page.session_state[_KEPT] = [Upload(table, "scored.csv", *columns)]
-    page.run()
-    assert "scored.csv" in widget(page, "selectbox", "Scores of").value
-    ui.store().remove(table)
-    page.run()
-    assert not page.exception
-    assert "scored.csv" not in widget(page, "selectbox", "Scores of").value
-    assert "cannot be corrected" not in words(page)
-
-
-@pytest.mark.parametrize("page_", ["Post-process", "Drift"])
-def test_a_table_that_came_again_has_the_name_it_came_with(visit, inline, page_):
-    store = ui.store()
-    content = people().assign(p=0.3).to_csv(index=False).encode()
-    later = store.add_table(people(500, 1).to_csv(index=False).encode(), "later.csv")
-    for name in ("Before", "After"):
-        table = store.add_table(content, "people.csv")
-        data = store.add_dataset(table, ROLES, name)
-        start_training(data, MethodGrid(method="logistic"), 1)
-        page = visit(page_, data=data, files=f"drift={later}")
-        assert not page.exception
-        said = words(page)
-        store.remove(data)
-    assert "After" in said
-    assert "Before" not in said

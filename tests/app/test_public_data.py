@@ -8,7 +8,7 @@ import pytest
 from reading import labels, numbers, words
 
 from fairdash import ui
-from fairdash.datasets import PUBLIC, Variant, fetch
+from fairdash.datasets import PUBLIC, fetch
 
 CONTENT = b"bar1,race7,lsat\n" + b"1,1,30\n0,0,25\n1,0,25\n0,1,30\n" * 10
 
@@ -69,9 +69,8 @@ def fetch_law(page):
     return page.button(key="fetch law").click().run()
 
 
-@pytest.mark.parametrize("name", ["Home", "Data"])
-def test_first_visit_offers_every_variant_with_its_rows_and_source(visit, name):
-    page = visit(name)
+def test_first_visit_offers_every_variant_with_its_rows_and_source(visit):
+    page = visit("Home")
     assert not page.exception
     assert labels(page).count("Fetch") == len(PUBLIC)
     assert page.selectbox(key="variant compas").options == [
@@ -85,12 +84,6 @@ def test_first_visit_offers_every_variant_with_its_rows_and_source(visit, name):
         said = f"{rows.n_rows:,} rows: {rows.rows}."
         assert said in words(page).replace("\\", "")
     assert not page.error
-
-
-def test_another_variant_is_told_in_words(visit):
-    page = visit("Data")
-    page.selectbox(key="variant compas").set_value("all").run()
-    assert "7,214 rows: every row of the file." in words(page)
 
 
 def test_a_table_is_fetched_and_opened_with_its_roles(visit, publisher, cache):
@@ -111,20 +104,6 @@ def test_a_table_is_fetched_and_opened_with_its_roles(visit, publisher, cache):
     assert (kept.sensitive_features == direct.sensitive_features).all()
 
 
-def test_the_chosen_variant_is_fetched(visit, law, cache, monkeypatch):
-    half = Variant("the second half", 20, lambda table: table[20:])
-    two = replace(law, variants={**law.variants, "half": half})
-    monkeypatch.setitem(PUBLIC, "law", two)
-    cache.mkdir()
-    (cache / law.file).write_bytes(CONTENT)
-    page = visit("Home")
-    page.selectbox(key="variant law").set_value("half").run()
-    page = fetch_law(page)
-    assert not page.exception
-    assert [data.name for data in ui.store().datasets()] == ["Law school (half)"]
-    assert numbers(page)["Rows used"] == "20"
-
-
 def test_offline_the_page_says_what_to_put_where(visit, law, cache):
     page = fetch_law(visit("Data"))
     assert not page.exception
@@ -135,12 +114,3 @@ def test_offline_the_page_says_what_to_put_where(visit, law, cache):
     assert ui.store().datasets() == []
     cards = [block for block in blocks(page.main) if block.get("error")]
     assert {button.key for button in cards[-1].get("button")} == {"fetch law"}
-
-
-def test_a_file_that_is_not_the_published_one_is_refused(visit, law, cache):
-    cache.mkdir()
-    (cache / law.file).write_bytes(b"mine")
-    page = fetch_law(visit("Data"))
-    assert not page.exception
-    assert "is not the published file" in page.error[0].value
-    assert ui.store().tables() == []

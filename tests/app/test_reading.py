@@ -1,8 +1,5 @@
 """The Data page says how a file was read, and reads it as the reader says."""
 
-import io
-import zipfile
-
 from reading import numbers, words
 from toys import people, people_csv
 
@@ -99,25 +96,6 @@ def test_what_a_run_was_trained_on_stays_beside_the_file_read_anew(visit):
     assert toast.value == "people as it was read before stays: 1 run on it."
 
 
-def test_another_file_replaces_nothing(visit):
-    page = upload(visit("Data"), people_csv())
-    page, _ = reread_as_latin_1(page, people_csv(300))
-    assert not page.exception
-    assert len(ui.store().datasets()) == 2
-    (toast,) = page.toast
-    assert toast.value == "people.csv is another file: people stays."
-
-
-def test_a_mark_for_two_things_is_refused(visit):
-    page = upload(visit("Data"), people_csv())
-    pick(page, "Numbers").set_value("decimal comma").run()
-    pick(page, "Thousands").set_value("comma").run()
-    assert not page.exception
-    assert page.error[0].proto.title == "The file cannot be read like this"
-    assert "`decimal` and `thousands` cannot both be ','" in words(page)
-    assert numbers(page)["Rows used"] == "600"
-
-
 def test_a_file_that_was_refused_can_be_read_as_said(visit):
     # at first every row has as many commas as a table of seven columns would
     place = "branch, town, street, house, floor, desk, chair"
@@ -136,22 +114,6 @@ def test_a_file_that_was_refused_can_be_read_as_said(visit):
     assert set(newest()[place]) == {"A, B, C, 1, 2, 3, 4", "elsewhere"}
 
 
-def test_a_file_of_an_archive_is_read_again_as_the_reader_says(visit):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("first.csv", people_csv())
-        archive.writestr("second.csv", people_csv(300))
-    page = upload(visit("Data"), packed.getvalue(), "both.zip")
-    page.pills[0].set_value("second.csv").run()
-    assert "Read as comma-separated from 'second.csv', UTF-8." in words(page)
-    pick(page, "Encoding").set_value("Latin-1").run()
-    page = upload(page, packed.getvalue(), "both.zip")
-    assert not page.exception
-    assert [data.name for data in ui.store().datasets()] == ["both second"]
-    assert "comma-separated from 'second.csv', Latin-1" in words(page)
-    assert numbers(page)["Rows used"] == "300"
-
-
 def test_a_format_that_does_not_fit_is_refused_with_its_reason(visit):
     page = upload(visit("Data"), b"a,b\n1,2\n3\n", "broken.csv")
     pick(page, "Delimiter").set_value("semicolon-separated")
@@ -161,12 +123,3 @@ def test_a_format_that_does_not_fit_is_refused_with_its_reason(visit):
     assert "It has too few columns, 1" in words(page)
     assert ui.store().tables() == []  # what is refused is not kept either
     assert ui.store().datasets() == []
-
-
-def test_a_file_that_says_how_it_is_written_asks_nothing(visit, tmp_path):
-    people().to_parquet(tmp_path / "people.parquet", index=False)
-    content = (tmp_path / "people.parquet").read_bytes()
-    page = upload(visit("Data"), content, "people.parquet")
-    assert not page.exception
-    assert "Read as" not in words(page)
-    assert not uploaders(page)

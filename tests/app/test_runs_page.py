@@ -73,17 +73,6 @@ def test_a_failed_run_gives_its_reason_in_the_note(visit, runs, dataset_id):
     assert page.dataframe[0].value["Note"].iloc[0] == "ValueError: τ must be > 0"
 
 
-def test_tables_without_a_run_are_listed_too(visit):
-    ui.store().add_table(b"score,group\n0.5,a\n0.1,b\n", "[x](http://a.b)")
-    page = visit("Runs")
-    (label,) = [one.label for one in page.expander if "kept" in one.label]
-    assert label.startswith("Data kept here: 1 table, ")
-    table = page.dataframe[0].value
-    assert table[["Name", "Kind", "Rows"]].to_numpy().tolist() == [
-        ["[x](http://a.b)", "File", 2]
-    ]
-
-
 def test_rows_are_chosen_by_place_only_as_long_as_the_list_is_the_same(visit, runs):
     page = visit("Runs")
 

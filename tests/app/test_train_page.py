@@ -7,7 +7,7 @@ from fairdash import ui
 from fairdash._wording import number
 from fairdash.jobs._engine import take
 from fairdash.methods import CATALOG, family_of
-from fairdash.sweep import MethodGrid, SweepSpec, expand
+from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
@@ -28,44 +28,40 @@ def test_first_visit_without_a_table_offers_one(visit):
     assert "Loans" in words(page)
 
 
-def test_a_table_without_a_model_says_what_to_do(visit, dataset_id):
+def test_the_form_offers_every_parameter_of_the_catalog(visit, dataset_id):
     page = visit("Train", data=dataset_id)
-    assert not page.exception
     assert "No model yet" in words(page)
     assert "360 / 120 / 120 training / validation / test rows" in words(page)
+    kinds = ["slider", "number_input", "selectbox", "text_input", "text_area"]
+    kinds += ["button_group"]
+    for method, entry in CATALOG.items():
+        page.selectbox(key="selection form family").set_value(family_of(method)).run()
+        page.selectbox(key="selection form method").set_value(method).run()
+        assert not page.exception, method
+        shown = {
+            one.label for kind in [*kinds, "button_group"] for one in page.get(kind)
+        }
+        assert {param.title for param in entry.params} <= shown
 
 
-@pytest.mark.parametrize("method", CATALOG)
-def test_the_form_offers_every_parameter_of_the_catalog(visit, dataset_id, method):
-    page = visit("Train", data=dataset_id)
-    page.selectbox(key="selection form family").set_value(family_of(method)).run()
-    page.selectbox(key="selection form method").set_value(method).run()
-    assert not page.exception
-    assert page.selectbox(key="selection form family").value == family_of(method)
-    widgets = [
-        *page.slider,
-        *page.number_input,
-        *page.selectbox,
-        *page.text_input,
-        *page.text_area,
-        *page.get("button_group"),
-    ]
-    offered = {widget.label for widget in widgets}
-    assert {param.title for param in CATALOG[method].params} <= offered
-
-
-@pytest.mark.parametrize("method", CATALOG)
-def test_every_method_trains_from_the_page_and_is_shown(visit, dataset_id, method):
+def test_every_method_trains_from_the_page_and_is_shown(visit, dataset_id):
     few = {**QUICK, "n_iterations": 10, "max_iter": 30}
-    known = {param.name for param in CATALOG[method].params}
-    params = {name: value for name, value in few.items() if name in known}
-    run = start_training(dataset_id, MethodGrid(method=method, params=params), 1)
-    snapshot = ui.store().snapshot(run)
-    assert [trial.reason for trial in snapshot.trials if trial.reason] == []
-    page = visit("Train", run=run)
-    assert not page.exception
-    accuracy = snapshot.table().set_index("method")["test_accuracy"]
-    assert page.metric[0].value == f"{accuracy[method]:.1%}"
+    for method, entry in CATALOG.items():
+        names = {param.name for param in entry.params}
+        params = {name: value for name, value in few.items() if name in names}
+        run = start_training(dataset_id, MethodGrid(method=method, params=params), 1)
+        snapshot = ui.store().snapshot(run)
+        assert [trial.reason for trial in snapshot.trials if trial.reason] == []
+        page = visit("Train", run=run)
+        assert not page.exception, method
+        accuracy = snapshot.table().set_index("method")["test_accuracy"]
+        assert page.metric[0].value == f"{accuracy[method]:.1%}"
+        truncates = method.startswith("fair_log_loss")
+        assert ("apart in probability" in words(page)) == truncates
+        script, text = (code.value for code in page.code)
+        written = [grid.method for grid in SweepSpec.from_yaml(text).methods]
+        assert method in written
+        compile(script, "script", "exec")
 
 
 def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
@@ -86,50 +82,6 @@ def test_training_shows_what_changed_against_the_plain_model(visit, dataset_id):
     assert figures(page) == 4  # loss, r, what changed, error against violation
 
 
-def test_the_plain_model_has_the_schedule_of_the_method_beside_it(
-    dataset_id, monkeypatch
-):
-    asked = []
-    monkeypatch.setattr(
-        "fairdash.ui.widgets.runs.submit",
-        lambda store, spec, name: asked.append(spec),
-    )
-    for method in ("broad", "sensei", "road"):
-        given = {"predictor_layers": "medium"}
-        grid = MethodGrid(method=method, params=given, effort="paper")
-        start_training(dataset_id, grid, 1)
-    for spec in asked:
-        one, plain = (trials[0].params for trials in _by_method(spec))
-        assert plain.items() <= one.items()
-    lengths = [_by_method(spec)[1][0].params["n_epochs"] for spec in asked]
-    assert lengths == [175, 830, 100]
-
-
-def _by_method(spec):
-    """Trials of each method, in the order of the specification."""
-    trials = expand(spec, "data")
-    return [[t for t in trials if t.method == g.method] for g in spec.methods]
-
-
-def test_a_second_tab_shows_the_same_run_and_its_settings(visit, run_id):
-    page = visit("Train", run=run_id)
-    assert not page.exception
-    assert "mean of 2 seeds" in words(page)
-    seeds = next(w for w in page.number_input if w.label == "Seeds")
-    assert seeds.value == 2
-    assert next(w for w in page.number_input if w.label == "Epochs").value == 4
-
-
-def test_another_method_starts_a_new_run_and_keeps_the_old_one(visit, run_id):
-    page = visit("Train", run=run_id)
-    page.selectbox(key="selection form method").set_value("reweighing").run()
-    button(page, "Train 2 seeds").click().run()
-    assert not page.exception
-    newest, oldest = ui.store().runs()
-    assert oldest.id == run_id
-    assert newest.summary[0]["method"] == "reweighing"
-
-
 def test_an_impossible_setting_is_explained_and_starts_nothing(
     visit, dataset_id, monkeypatch
 ):
@@ -143,21 +95,17 @@ def test_an_impossible_setting_is_explained_and_starts_nothing(
     assert "`tau` must be" in page.error[0].value
 
 
-def test_a_failed_run_gives_its_reason(visit, dataset_id):
+def test_a_failed_or_cancelled_run_says_why_and_what_was_kept(
+    visit, run_id, dataset_id
+):
     store = ui.store()
-    run = store.run(start_training(dataset_id, MethodGrid(method="logistic"), 1))
-    trials = store.snapshot(run.id).trials
-    broken = store.add_run(run.spec, trials, "Broken", dataset_id)
+    spec, trials = store.run(run_id).spec, store.snapshot(run_id).trials
+    broken = store.add_run(spec, trials, "Broken", dataset_id)
     store.set_status(broken, "failed", error="Training diverged: lower the rate.")
     page = visit("Train", run=broken)
     assert not page.exception
     assert page.error[0].proto.title == "Broken failed"
     assert "Training diverged" in page.error[0].value
-
-
-def test_a_cancelled_run_says_what_was_kept(visit, run_id, dataset_id):
-    store = ui.store()
-    spec, trials = store.run(run_id).spec, store.snapshot(run_id).trials
     stopped = store.add_run(spec, trials, "Stopped", dataset_id)
     store.ask_cancel(stopped)
     store.set_status(stopped, "cancelled")
@@ -220,15 +168,6 @@ def test_a_page_waits_for_a_database_that_restarts(inline, postgres, postgres_co
     store.close()
 
 
-def test_export_reproduces_the_run(visit, run_id):
-    page = visit("Train", run=run_id)
-    assert not page.exception
-    script, text = (code.value for code in page.code)
-    assert SweepSpec.from_yaml(text).seeds == (0, 1)
-    compile(script, "script", "exec")
-    assert "from fairdash.methods import" in script
-
-
 def test_a_rule_list_is_written_with_what_its_rules_do(visit, dataset_id):
     params = {"tolerance": 0.2, "n_samples": 3, "max_prefixes": 100}
     run = start_training(dataset_id, MethodGrid(method="rule_list", params=params), 1)
@@ -281,12 +220,13 @@ def test_the_measure_is_a_choice_that_other_pages_keep(visit, run_id):
     assert "AUC is of scores, and thresholds change decisions." in words(page)
 
 
-def test_a_run_of_more_seeds_than_the_form_has_opens(inline):
-    def script():
-        from fairdash.ui.train.method_form import seeds_input
-
-        seeds_input(25)
-
-    page = AppTest.from_function(script).run()
+def test_error_is_held_against_violation_for_the_constraint_asked_for(
+    visit, dataset_id
+):
+    grid = MethodGrid(method="fair_log_loss", params={"constraints": "equalized_odds"})
+    page = visit("Train", run=start_training(dataset_id, grid, 2))
+    assert "standard deviation over 2 splits. Equalized odds." in words(page)
+    choice = [one for one in page.get("button_group") if one.label == "Constraint"][-1]
+    choice.set_value("demographic_parity").run()
     assert not page.exception
-    assert page.number_input[0].value == 25
+    assert "over 2 splits. Demographic parity." in words(page)

@@ -70,7 +70,6 @@ def test_the_grey_band_ends_where_chance_does(shown, groups):
     assert "by chance 0.086" in notes(figure)
     assert not plot_local_di(**shown, groups=groups).figure.layout.shapes
 
-
     assert json.loads(text)
     assert len(text) < 20_000
 

@@ -59,42 +59,6 @@ def test_the_remedy_that_is_pressed_is_carried_out_alone():
     assert "first" not in [caption.value for caption in page.caption]
 
 
-def test_a_figure_carries_its_alt_text_table_and_caption():
-    def script():
-        import pandas as pd
-
-        from fairdash import plots, ui
-
-        table = pd.DataFrame(
-            {
-                "label": ["ROAD"],
-                "colour_role": ["road"],
-                "accuracy": [0.7],
-                "accuracy_low": [0.6],
-                "accuracy_high": [0.8],
-                "demographic_parity_difference": [0.1],
-                "demographic_parity_difference_low": [0.0],
-                "demographic_parity_difference_high": [0.2],
-                "worst_1_di": [0.2],
-                "worst_1_di_low": [0.1],
-                "worst_1_di_high": [0.3],
-            }
-        )
-        ui.figure(
-            plots.plot_comparison(table),
-            caption="10 rows",
-            how="Read it.",
-            key="models",
-        )
-
-    page = drawn(script)
-    (chart,) = page.get("plotly_chart")
-    assert chart.proto.alt.startswith("Models with 95% intervals. ROAD: accuracy 70.0%")
-    assert page.header[0].value == "ROAD alone"
-    assert page.caption[0].value == "10 rows"
-    assert len(page.dataframe) == 1
-
-
 def test_a_picture_brings_its_own_words_and_numbers():
     def script():
         import pandas as pd

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -240,7 +241,9 @@ def live_ramp(
     While a slider moves, ramps are interpolated from tables; at rest the browser draws
     what ``picture`` holds: the ramps that were solved here.
     """
-    key = f"live {dataset_id} {choice.source.id} {choice.crossed}"
+    # names of columns are in it, and Streamlit refuses "__" in a component's key
+    named = repr((dataset_id, choice.source.id, choice.crossed))
+    key = f"live {sha256(named.encode()).hexdigest()}"
     tables = previews(dataset_id, choice.source, choice.crossed, center=choice.center)
     by_hand = choice.target == HAND
 

@@ -116,7 +116,6 @@ fairdash model apply fairdash-thresholds.json NEW_FILE.csv \\
 """
 _BY_MODEL = "Scores of this model, from the features"
 _KINDS: tuple[ScoreType, ...] = ("probability", "margin")
-_ADDED = ("score", "h", "decision")
 
 
 def post_answer(ramp: Ramp, choice: Choice, name: str, details: str = "") -> Answer:
@@ -340,11 +339,6 @@ def _decided(
     run_id: str | None,
 ) -> pd.DataFrame:
     """Return the file with the columns h, decision and, by its features, score."""
-    taken = [name for name in _ADDED if name in frame]
-    if taken:
-        raise ValueError(
-            f"It already has a column {taken[0]!r}, which would be added; rename it."
-        )
     numbers = [str(name) for name in frame if is_numeric_dtype(frame[name])]
     trained = choice.source.own is None
     model = _model(choice.source.trial, run_id) if trained else None
@@ -377,6 +371,11 @@ def _decided(
         kind = kinds[told]
         if scale is not None and told == alike:
             scores = (scores - scale[0]) / scale[1]
+    taken = [name for name in (*added, "h", "decision") if name in frame]
+    if taken:
+        raise ValueError(
+            f"It already has a column {taken[0]!r}, which would be added; rename it."
+        )
     result = apply_thresholds(thresholds, scores, groups, score_type=kind)
     return frame.assign(**added, h=result["h"], decision=result["decision"])
 

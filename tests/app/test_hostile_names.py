@@ -1,0 +1,94 @@
+"""Names that a user may give go through two pages and come out as they were written."""
+
+import numpy as np
+import pytest
+from reading import button, numbers, widget, words
+from toys import people
+
+from fairdash import ui
+from fairdash._escaping import plain
+from fairdash.datasets import Roles, ScoreColumn, Subgroups, split
+
+CASES = [  # the sensitive column and its two groups; a column of subgroups and a score
+    ("self", "gap", "other", "n", "value"),
+    ("subgroup", "self", "measure", "label", "group"),
+    ("label", "All rows", "All others", "subgroup", "estimable"),
+    ("gap", "{0}", "=1+1", "$x_1$", "low"),
+    ("group", "value_a", "n_a", "key", "score"),
+    ("lambda", "a · b", "a: b", "<b>bold</b>", "model"),
+    ("groups", "{}", "%", "__class__", "__init__"),
+    ("method", 'say "no"', "a | b", "level_0", "reason"),
+]
+
+
+@pytest.fixture
+def hostile(inline, request):
+    """A data set with hostile names, its table, and how its rows are decided."""
+    feature, here, there, subgroup, score = request.param
+    frame = people().replace({"origin": {"here": here, "there": there}})
+    frame["branch"] = frame["branch"].replace({"office": "other", "works": "gap"})
+    frame["p"] = frame["skill"].rank(pct=True).round(3)
+    frame = frame.rename(columns={"origin": feature, "branch": subgroup, "p": score})
+    roles = Roles(
+        target="hired",
+        positive="yes",
+        sensitive_feature=feature,
+        features=("age", "skill", subgroup),
+        scores=(ScoreColumn(column=score, kind="probability"),),
+    )
+    table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
+    inside = Subgroups(columns=(subgroup,), min_size=20)
+    return ui.store().add_dataset(table, roles, "People", inside), request.param
+
+
+@pytest.mark.parametrize("hostile", CASES, indirect=True, ids="-".join)
+def test_a_hostile_name_is_a_value_on_local_fairness_and_post_process(visit, hostile):
+    data, (feature, here, there, subgroup, score) = hostile
+    dataset = ui.store().dataset(data)
+    decided = dataset.frame[score].to_numpy() > 0.5
+    groups, branches = dataset.sensitive_features, dataset.frame[subgroup].to_numpy()
+    assert {*dataset.group_names} == {here, there}
+    page = visit("Local fairness", data=data)
+    assert not page.exception
+    assert not page.error
+    shown = page.dataframe[-1].value.set_index("Subgroup")
+    every = next(d.value for d in page.dataframe if "Four fifths" in d.value)
+    every = every.set_index("Measure").loc["Selection rate"]
+    for name in (here, there):
+        rate = decided[groups == name].mean()
+        assert every[f"{feature}: {name}"] == pytest.approx(rate)
+        for branch in ("other", "gap"):
+            rate = decided[(groups == name) & (branches == branch)].mean()
+            cell = shown.loc[branch, f"P(ŷ = 1) {feature}: {name}"]
+            assert cell == pytest.approx(rate)
+    button(page, "Find subgroups").click().run()
+    assert not page.exception
+    assert not page.error
+    page = visit("Local fairness", data=data, gap="ratio", reference=there)
+    assert not page.exception
+    assert not page.error
+
+    page = visit("Post-process", data=data)
+    assert not page.exception
+    assert not page.error
+    learned = ~np.isin(np.arange(dataset.n_rows), split(dataset, 0).test)
+    table = next(d.value for d in page.dataframe if "Before" in d.value)
+    before = table.set_index("Group")["Before"]
+    for name in (here, there):
+        rate = decided[learned & (groups == name)].mean()
+        assert before[f"{feature}: {name}"] == pytest.approx(rate)
+        assert plain(f"{feature}: {name}") in numbers(page)
+    widget(page, "multiselect", f"Cross {plain(feature)} with").set_value([subgroup])
+    page.run()
+    assert not page.exception
+    assert not page.error
+    crossed = [label for label in numbers(page) if " × " in label]
+    assert len(crossed) == 2
+    box = widget(page, "file_uploader", "New file")
+    content = dataset.frame.to_csv(index=False).encode()
+    box.upload("new.csv", content, "text/csv").run()
+    assert not page.exception
+    widget(page, "selectbox", "Scores").set_value(score).run()
+    assert not page.exception
+    assert "600 rows decided" in " ".join([one.value for one in page.success])
+    assert "cannot" not in words(page)
