@@ -67,7 +67,7 @@ class Listing:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a question comes to; a place that has no use for a part leaves it out.
+    """What a question comes to; a place shows the parts it has a use for.
 
     Attributes
     ----------

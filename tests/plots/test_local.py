@@ -70,6 +70,9 @@ def test_the_grey_band_ends_where_chance_does(shown, groups):
     assert "by chance 0.086" in notes(figure)
     assert not plot_local_di(**shown, groups=groups).figure.layout.shapes
 
+
+def test_a_figure_holds_plain_json_of_a_few_kilobytes(shown, groups):
+    text = plot_local_di(**shown, groups=groups, chance=0.1).figure.to_json()
     assert json.loads(text)
     assert len(text) < 20_000
 

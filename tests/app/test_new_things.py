@@ -1,17 +1,24 @@
-"""A method in one file is, once registered, in form, sweep and command line."""
+"""A method in one file, or a measure of one entry, is in forms, sweep and shell."""
 
 import importlib.util
+import json
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+from reading import drawn, words
+from recompute import add_table, train
 from streamlit.testing.v1 import AppTest
 from toys import people_csv, specification
 from typer.testing import CliRunner
 
+import fairdash
+from fairdash import ui
 from fairdash.cli import app
 from fairdash.methods import CATALOG
+from fairdash.metrics.group import catalog
+from fairdash.results import StoredSweep, with_gaps
 from fairdash.sweep import python_script, run_sweep
 
 TOY = '''
@@ -145,3 +152,67 @@ def test_the_command_line_trains_it(toy, home, tmp_path):
     done = CliRunner().invoke(app, ["run", str(config), "--inline", "--out", str(out)])
     assert done.exit_code == 0, done.output
     assert pd.read_csv(out)["boldness"].tolist() == [0.5, 2.0]
+
+
+@pytest.fixture
+def toy_measure(monkeypatch):
+    """The share of rows without the outcome that is decided 0."""
+    monkeypatch.setattr(catalog, "_KNOWN", dict(catalog._KNOWN))
+    return catalog.add(
+        catalog.Measure(
+            "true_negative_rate",
+            "True negative rate",
+            "P(ŷ = 0 | y = 0)",
+            "{group} is spared {points} {often} than {other}",
+            about=lambda y, d: y == 0,
+            counted=lambda y, d: d == 0,
+            support="with outcome 0",
+            among="among rows without {outcome}, ",
+            better="unfavourable",
+        )
+    )
+
+
+def test_a_measure_is_one_entry(toy_measure, visit, inline, train_once, tmp_path):
+    rng = np.random.default_rng(0)
+    y, d = rng.integers(0, 2, (2, 600))
+    group = rng.choice(["other", "gap"], 600)
+    found = fairdash.audit(y, d, sensitive_features=group)
+    share = np.mean(d[(y == 0) & (group == "gap")] == 0)
+    assert found.table.loc[toy_measure.key, "gap (group)"] == pytest.approx(share)
+    assert any(one.measure == toy_measure.key for one in found.findings)
+
+    data = add_table(2)
+    run = train_once(ui.store(), train, data, "sweep")
+    page = visit("Local fairness", run=run, measure=toy_measure.key)
+    assert not page.exception
+    assert "True negative rate" in words(page)
+    assert "is spared" in words(page)
+    sweep = StoredSweep.of(ui.store(), ui.store().snapshot(run))
+    result = with_gaps(sweep, {f"{toy_measure.key}_gap": toy_measure.key}).result
+    assert result.means[f"test_{toy_measure.key}_gap"].between(0, 1).all()
+    page = visit("Sweep", run=run, across=f"{toy_measure.key}_gap")
+    assert not page.exception
+    assert "true negative rate gap" in json.dumps(drawn(page)["layout"])
+
+    table = tmp_path / "decisions.csv"
+    rows = zip(y, d, group, strict=True)
+    lines = ["y,d,g", *(f"{a},{b},{c}" for a, b, c in rows)]
+    table.write_text("\n".join(lines))
+    out = tmp_path / "audit.json"
+    done = CliRunner().invoke(
+        app,
+        [
+            *("audit", str(table), "--decision", "d=1", "--outcome", "y=1"),
+            *("--group", "g", "--out", str(out), "--report", f"{tmp_path}/audit.html"),
+        ],
+    )
+    assert done.exit_code == 0, done.output
+    written = json.loads(out.read_text())
+    assert toy_measure.key in {one["measure"] for one in written["findings"]}
+    assert "True negative rate" in (tmp_path / "audit.html").read_text()
+
+
+def test_a_key_that_is_taken_is_refused(toy_measure):
+    with pytest.raises(ValueError, match="'true_negative_rate' already"):
+        catalog.add(toy_measure)
