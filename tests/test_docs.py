@@ -194,7 +194,7 @@ NOT_RUN = {
     "podman": "needs containers; jobs/test_deploy.py starts the services without them",
     "export": "sets a variable of the shell",
     "nginx": "configures another server",
-    "CONTRIBUTING.md": "outlines a new method; app/test_new_method.py adds a whole one",
+    "CONTRIBUTING.md": "outlines a new method; app/test_new_things.py adds a whole one",
 }
 
 
