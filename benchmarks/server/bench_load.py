@@ -137,7 +137,7 @@ def upload(url, seconds, frame, loaded):
             lines = frame.to_csv(index=False).encode()
             file = {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": lines}
             page.locator("input[type=file]").first.set_input_files(file)
-            last = page.get_by_role("tab", name="Rows needed")
+            last = page.get_by_role("tab", name="Scores")
             last.wait_for(timeout=1000 * PATIENCE)
             loaded.append(name)
             page.close()

@@ -63,7 +63,7 @@ TABLES = {
 
 def rest(page):
     """Wait until the page's script has ended for half a second."""
-    page.get_by_role("tab", name="Rows needed").wait_for(timeout=PATIENCE)
+    page.get_by_role("tab", name="Scores").wait_for(timeout=PATIENCE)
     done = page.locator("[data-test-script-state=notRunning]")
     still = 0
     while still < 5:
