@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         error_costs,
     )
     from fairdash.metrics.group.chance import compare, noise_floor
+    from fairdash.metrics.group.change import GroupMeans, change_of_gap, gap_change
     from fairdash.metrics.group.counting import binary_vector, divide, row_weights
     from fairdash.metrics.group.estimates import (
         gap_of,

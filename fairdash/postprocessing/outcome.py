@@ -11,7 +11,9 @@ from scipy.special import ndtri
 
 from fairdash._validation import encode_groups, value_label
 from fairdash.metrics import (
+    GroupMeans,
     LocalCells,
+    change_of_gap,
     gap_interval,
     local_cells,
     wilson_interval,
@@ -88,7 +90,11 @@ class DecisionSums:
                 *accuracy,
                 *_paired((sign * moved).sum(), squares.sum(), n.sum(), whole, z),
             ],
-            "demographic_parity_difference": [np.ptp(h / n), *gap, *self._gap(each, z)],
+            "demographic_parity_difference": [
+                np.ptp(h / n),
+                *gap,
+                *self._gap(each, confidence),
+            ],
         }
         columns = ["value", "low", "high", "change", "change_low", "change_high"]
         if not self.has_outcome:
@@ -123,23 +129,24 @@ class DecisionSums:
         squares = self.squares - 2 * before * self.h + before * self.n
         return moved, squares
 
-    def _gap(self, each: Array, z: float) -> list[float]:
-        """Return the change of DI with its interval."""
-        n = self.n.sum(axis=(1, 2))
-        before = self.n[:, 1].sum(axis=1) / n
-        moved, squares = (part.sum(axis=(1, 2)) for part in self._moved())
-        first, last = int(before.argmax()), int(before.argmin())
-        top, bottom = (
-            _paired(moved[k], squares[k], n[k], each[k], z) for k in (first, last)
+    def _gap(self, each: Array, confidence: float) -> list[float]:
+        """Return the change of DI with its interval; see `fairdash.metrics.gap_change`.
+
+        Variances are of rows that count ``each`` of their weight.
+        """
+        n, h = self.n.sum(axis=(1, 2)), self.h.sum(axis=(1, 2))
+        before, after = self.n[:, 1].sum(axis=1) / n, h / n
+        own = [
+            [before * (1 - before), self.h[:, 1].sum(axis=1) / n - before * after],
+            [np.nan * n, self.squares.sum(axis=(1, 2)) / n - after**2],
+        ]
+        own[1][0] = own[0][1]
+        rows = np.maximum(n * each - 1, 1.0)
+        means = GroupMeans(
+            np.stack([before, after], axis=1),
+            np.moveaxis(np.array(own), 2, 0) / rows[:, None, None],
         )
-        gap = float(np.ptp(before))
-        signed = gap + top[0] - bottom[0]
-        half = float(np.hypot(top[2] - top[0], bottom[2] - bottom[0]))
-        change = float(np.ptp(self.h.sum(axis=(1, 2)) / n)) - gap
-        # |gap| can end on either side of 0, so its change is no surer than the signed
-        ends = np.abs([signed - half, signed + half])
-        low_end = 0.0 if abs(signed) <= half else float(ends.min())
-        return [change, low_end - gap, float(ends.max()) - gap]
+        return [float(part) for part in change_of_gap(means, confidence=confidence)]
 
 
 def expected_outcome(
@@ -164,8 +171,8 @@ def expected_outcome(
     DataFrame with rows "accuracy" and "demographic_parity_difference": metric, value,
     low, high (Wilson and folded Newcombe with expected counts, which hold for drawn
     decisions and are wide for expected ones), and, with a reference, change,
-    change_low, change_high: normal intervals of the paired change of each row, for DI
-    of the gap between the groups that are furthest apart in the reference.
+    change_low, change_high: for accuracy the normal interval of the paired change of
+    each row, for DI `fairdash.metrics.gap_change`.
     """
     sums = _sums(h, sensitive_features, y=y, reference=reference)
     table = sums.outcome(confidence=confidence)

@@ -1,0 +1,171 @@
+"""Whether a gap between groups narrows: both gaps are random, and neither is folded."""
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairdash._validation import check_lengths, check_one_of
+from fairdash.metrics.group.catalog import RATES, Array
+from fairdash.metrics.group.counting import (
+    binary_vector,
+    divide,
+    group_codes,
+    probability_models,
+    row_weights,
+)
+from fairdash.metrics.group.intervals import (
+    Interval,
+    check_confidence,
+    for_all_pairs,
+    normal_quantile,
+)
+
+_MOVED = np.array([-1.0, 1.0])  # after less before
+_CHANGING = ("selection_rate", "true_positive_rate", "false_positive_rate")
+
+
+class GroupMeans(NamedTuple):
+    """Means of two columns by group, and how sure they are.
+
+    Attributes
+    ----------
+    mean : float64 array of shape (groups, 2)
+        Of what was decided before and after.
+    covariance : float64 array of shape (groups, 2, 2)
+        Of these two means, which are of the same rows.
+    """
+
+    mean: Array
+    covariance: Array
+
+
+def gap_change(
+    before: ArrayLike,
+    after: ArrayLike,
+    *,
+    sensitive_features: ArrayLike,
+    y_true: ArrayLike | None = None,
+    measure: str = "selection_rate",
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Interval:
+    r"""Return by how much the gap between groups changes, on the same rows.
+
+    .. math:: |D_1| - |D_0|, \qquad |D_0| - |D_1| = \max_s \min_t (s D_0 - t D_1),
+       \quad s, t \in \{-1, 1\}
+
+    for the gaps :math:`D_0, D_1` before and after: negative where the gap narrows. Each
+    :math:`s D_0 - t D_1` is a difference of group means of one number a row and has its
+    interval; the maximum and minimum of their ends are those of the change. Of several
+    groups the maximum runs over pairs, with Bonferroni's quantile.
+
+    Parameters
+    ----------
+    before, after : array-like of numbers in [0, 1], (n_rows,)
+        Decisions, or the chance of a positive one.
+    y_true : array-like of 0/1, (n_rows,), optional
+        Needed for a rate among rows with one outcome.
+    measure : {"selection_rate", "true_positive_rate", "false_positive_rate"}
+    sample_weight : array-like of shape (n_rows,), optional
+        Sampling weights; variances are linearised (Taylor).
+    cluster : array-like of shape (n_rows,), optional
+        Unit of each row, such as a person: rows of one unit are not independent.
+
+    Returns
+    -------
+    Interval of value, low and high; NaN where a group has no rows to compare
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, decisions are no numbers in [0, 1], or outcomes are missing.
+    """
+    check_confidence(confidence)
+    check_one_of("measure", measure, _CHANGING)
+    rows = np.stack(
+        [
+            probability_models(name, values)[0].astype(np.float64)
+            for name, values in (("before", before), ("after", after))
+        ],
+        axis=1,
+    )
+    groups = group_codes(sensitive_features, rows)
+    weight = np.ones(len(rows))
+    if sample_weight is not None:
+        weight = row_weights("sample_weight", sample_weight, len(rows))
+    if RATES[measure].needs_outcome:
+        if y_true is None:
+            raise ValueError(f"`y_true` is needed for {measure!r}.")
+        y = binary_vector("y_true", y_true)
+        check_lengths(y, rows)
+        weight = np.where(RATES[measure].about(y, y), weight, 0.0)
+    unit = np.arange(len(rows))
+    if cluster is not None:
+        unit = np.unique(np.asarray(cluster), return_inverse=True)[1]
+        check_lengths(unit, rows)
+    means = _means(rows, weight, groups.codes, len(groups.names), unit)
+    return change_of_gap(means, confidence=confidence)
+
+
+def change_of_gap(means: GroupMeans, *, confidence: float = 0.95) -> Interval:
+    """Return `gap_change` of group means that are independent between groups."""
+    mean = means.mean
+    nothing = Interval(*(np.array(np.nan) for _ in range(3)))
+    if np.isnan(mean).any() or len(mean) < 2:
+        return nothing
+    moved = np.einsum("gij,i,j->g", means.covariance, _MOVED, _MOVED)
+    if np.allclose(mean[:, 0], mean[:, 1], atol=1e-12) and moved.max() < 1e-16:
+        return Interval(*np.zeros(3))  # no decision changed
+    pairs = list(itertools.permutations(range(len(mean)), 2))
+    contrast = np.zeros((len(pairs), len(mean)))
+    for row, (one, other) in zip(contrast, pairs, strict=True):
+        row[one], row[other] = 1.0, -1.0
+    # narrowing by one pair before and one after: (pairs before, pairs after)
+    old, new = (contrast @ mean[:, when] for when in (0, 1))
+    variances, crossed = means.covariance[:, [0, 1], [0, 1]], means.covariance[:, 0, 1]
+    variance = (
+        (contrast**2 @ variances[:, 0])[:, None]
+        + (contrast**2 @ variances[:, 1])[None, :]
+        - 2 * (contrast * crossed) @ contrast.T
+    )
+    sure = for_all_pairs(confidence, len(mean))
+    half = normal_quantile(sure) * np.sqrt(np.maximum(variance, 0.0))
+    narrowed = old[:, None] - new[None, :]
+    low, high = (
+        float((narrowed + sign * half).min(axis=1).max()) for sign in (-1.0, 1.0)
+    )
+    value = float(np.ptp(mean[:, 1]) - np.ptp(mean[:, 0]))
+    return Interval(np.array(value), np.array(-high), np.array(-low))
+
+
+def _means(
+    rows: Array,
+    weight: Array,
+    codes: NDArray[np.int64],
+    n_groups: int,
+    unit: NDArray[np.int64],
+) -> GroupMeans:
+    """Return weighted means by group with their linearised covariance over units."""
+    whole = np.bincount(codes, weight, n_groups)
+    mean = np.stack(
+        [
+            divide(np.bincount(codes, weight * column, n_groups), whole)
+            for column in rows.T
+        ],
+        axis=1,
+    )
+    covariance = np.full((n_groups, 2, 2), np.nan)
+    for group in range(n_groups):
+        own = (codes == group) & (weight > 0)
+        if not own.any():
+            continue
+        share = weight[own, None] * (rows[own] - mean[group]) / whole[group]
+        _, inside = np.unique(unit[own], return_inverse=True)
+        sums: Any = np.stack([np.bincount(inside, part) for part in share.T], axis=1)
+        several = len(sums) - 1
+        if several:
+            covariance[group] = sums.T @ sums * len(sums) / several
+    return GroupMeans(mean, covariance)

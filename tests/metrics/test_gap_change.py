@@ -1,0 +1,86 @@
+"""The change of a gap: both gaps are random, and neither is folded at zero."""
+
+import numpy as np
+import pytest
+
+from fairdash.metrics import demographic_parity_difference, gap_change
+from fairdash.postprocessing import expected_outcome
+
+
+def drawn(rng, before, after, n, alike=0.7):
+    """Decisions of the same rows before and after, as alike as asked."""
+    group = rng.integers(0, len(before), n)
+    first = rng.random(n)
+    second = np.where(rng.random(n) < alike, first, rng.random(n))
+    old, new = (
+        (u < np.array(rates)[group]).astype(int)
+        for u, rates in ((first, before), (second, after))
+    )
+    return group.astype(str), old, new
+
+
+@pytest.mark.parametrize(
+    "before, after, n",
+    [
+        ((0.62, 0.49), (0.55, 0.55), 900),
+        ((0.3, 0.1), (0.22, 0.2), 600),
+        ((0.4, 0.5), (0.5, 0.42), 600),
+        ((0.6, 0.5, 0.4), (0.55, 0.5, 0.45), 600),
+    ],
+)
+def test_its_interval_covers_the_true_change(before, after, n):
+    rng, times = np.random.default_rng(5), 200
+    true = np.ptp(after) - np.ptp(before)
+    covered = 0
+    for _ in range(times):
+        group, old, new = drawn(rng, before, after, n)
+        found = gap_change(old, new, sensitive_features=group)
+        gaps = [
+            demographic_parity_difference(one, sensitive_features=group)
+            for one in (old, new)
+        ]
+        assert float(found.value) == pytest.approx(gaps[1] - gaps[0])
+        covered += bool(found.low <= true <= found.high)
+    assert covered / times > 0.91  # 95 % less three standard errors
+
+
+def test_rows_of_one_person_and_weights_widen_it_as_they_should():
+    rng = np.random.default_rng(0)
+    group, old, new = drawn(rng, (0.6, 0.4), (0.5, 0.45), 400)
+    once = gap_change(old, new, sensitive_features=group)
+    three = [np.repeat(part, 3) for part in (old, new, group, np.arange(400))]
+    units = gap_change(
+        three[0], three[1], sensitive_features=three[2], cluster=three[3]
+    )
+    assert np.allclose(units, once)
+    careless = gap_change(three[0], three[1], sensitive_features=three[2])
+    assert careless.high - careless.low < 0.7 * (once.high - once.low)
+    weighted = gap_change(
+        old, new, sensitive_features=group, sample_weight=np.full(400, 2.5)
+    )
+    assert np.allclose(weighted, once)
+
+
+def test_of_a_rate_it_looks_at_rows_with_that_outcome_only():
+    rng = np.random.default_rng(1)
+    group, old, new = drawn(rng, (0.6, 0.4), (0.5, 0.45), 500)
+    y = rng.integers(0, 2, 500)
+    found = gap_change(
+        old, new, sensitive_features=group, y_true=y, measure="true_positive_rate"
+    )
+    own = y == 1
+    alone = gap_change(old[own], new[own], sensitive_features=group[own])
+    assert np.allclose(found, alone)
+    with pytest.raises(ValueError, match="`y_true` is needed"):
+        gap_change(old, new, sensitive_features=group, measure="true_positive_rate")
+
+
+def test_no_decision_changed_is_no_change_and_the_page_says_the_same_numbers():
+    rng = np.random.default_rng(2)
+    group, old, new = drawn(rng, (0.6, 0.4), (0.5, 0.45), 500)
+    same = gap_change(old, old, sensitive_features=group)
+    assert np.allclose(same, 0)
+    found = gap_change(old, new, sensitive_features=group)
+    told = expected_outcome(new, sensitive_features=group, reference=old).iloc[1]
+    shown = told[["change", "change_low", "change_high"]].to_numpy(float)
+    np.testing.assert_allclose(shown, np.array(found, float), atol=1e-12)
