@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from fairdash.metrics import local_cells, local_di, noise_floor, worst_k_di
+from fairdash.metrics import (
+    LocalMeasure,
+    local_cells,
+    local_di,
+    noise_floor,
+    worst_k_di,
+)
 
 
 @pytest.mark.parametrize("fixture, k", [("rows", 1), ("rows_of_three_groups", 2)])
@@ -46,3 +52,23 @@ def test_the_floor_is_reproducible_and_ordered(rows):
 def test_without_an_estimable_subgroup_the_floor_is_nan(rows):
     floor = noise_floor(rows.y_pred[0], **rows.where, min_size=10_000)
     assert np.isnan([floor.mean, floor.quantile]).all()
+
+
+def test_a_floor_of_means_has_the_error_of_each_group():
+    """Groups that are alike in calibration may differ in spread: no pooled error."""
+    rng = np.random.default_rng(4)
+    group = rng.choice(["a", "b"], 4000, p=[0.9, 0.1])
+    width = np.where(group == "a", 3.0, 0.2)
+    scores = 1 / (1 + np.exp(-width * rng.normal(size=4000)))
+    y = (rng.random(4000) < scores).astype(int)
+    local = LocalMeasure.of(
+        "calibration", y, scores, sensitive_features=group, subgroups=["all"] * 4000
+    )
+    off = scores - y
+    variance = sum(off[group == g].var(ddof=1) / (group == g).sum() for g in "ab")
+    expected = np.sqrt(2 / np.pi * variance)  # mean of an absolute normal difference
+    assert local.noise_floor(n_permutations=20_000).mean == pytest.approx(
+        expected, rel=0.02
+    )
+    pooled = off.var(ddof=1) * sum(1 / (group == g).sum() for g in "ab")
+    assert pooled < 0.8 * variance

@@ -230,9 +230,10 @@ class LocalMeasure:
         """Return the largest gaps after shuffling groups within subgroups.
 
         Of a rate without weights, groups are shuffled among the rows it is about, as in
-        :func:`noise_floor`. Else the cells of a subgroup get independent normal errors,
-        of its pooled standard error scaled to their effective rows, which has the
-        variance that shuffling would give to differences of means.
+        :func:`noise_floor`. Else the cells get independent normal errors. Of a rate
+        these have the standard error of their subgroup scaled to their effective rows,
+        as groups with one rate would; of a mean or an area their own, since groups that
+        are alike in it may still differ in spread (Janssen 1997).
         """
         check_whole("n_permutations", n_permutations, at_least=1)
         rng = np.random.default_rng(random_state)
@@ -246,7 +247,11 @@ class LocalMeasure:
         else:
             whole = self.measured.estimate(self.cells.codes, len(kept))
             fewer = divide(whole.effective[:, None], own.effective)
-            error = (whole.error[:, None] * np.sqrt(fewer))[kept]
+            error = whole.error[:, None] * np.sqrt(fewer)
+            if own.kind != "rate":
+                sure = np.isfinite(own.error) & (own.error > 0)
+                error = np.where(sure, own.error, error)
+            error = error[kept]
             drawn = rng.standard_normal((n_permutations, *error.shape))
             gaps = self._apart(drawn * error)
         samples = mean_of_largest(gaps, k)
