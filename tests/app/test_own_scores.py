@@ -201,11 +201,6 @@ def test_compas_has_propublicas_error_rates_and_northpointes_answer(visit):
     verdict = page.markdown[0].value
     assert "21 points more often than race: Caucasian (18 to 25)" in verdict
     assert "race: African-American is predicted" in verdict
-    button(page, "Do people read the score itself, rather than a decision?").click()
-    page.run()
-    assert not page.exception
-    assert page.query_params["measure"] == "calibration"
-    page = visit("Local fairness", **address)
     whom = next(box for box in page.selectbox if box.label == "Compared with")
     whom.set_value("All others").run()
     assert not page.exception

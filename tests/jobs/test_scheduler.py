@@ -100,7 +100,9 @@ def listens_at(process):
 
 def test_workers_and_scheduler_listen_on_this_machine_alone(address, scheduler, worker):
     """Workers that are told another address listen there, with their dashboard here."""
-    told = start(*COMMAND, "worker", address, "--workers", "1", "--host", "127.0.0.2")
+    told = start(
+        *COMMAND, "cluster", "worker", address, "--workers", "1", "--host", "127.0.0.2"
+    )
     wait_until(lambda: len(listens_at(worker)) >= 6, 90)  # two nannies, two workers
     assert set(listens_at(worker)) == {"127.0.0.1"}
     wait_until(lambda: len(listens_at(scheduler[0])) == 2, 20)  # and its dashboard
