@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MAX_ENTRIES = 24
-MAX_EXPORTS = 702
+MAX_EXPORTS = 667
 EVERYWHERE = ("APP_FOLDER", "__version__", "_lazy", "_record")
 
 

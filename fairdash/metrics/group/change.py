@@ -99,7 +99,7 @@ def gap_change(
     if RATES[measure].needs_outcome:
         if y_true is None:
             raise ValueError(f"`y_true` is needed for {measure!r}.")
-        y = binary_vector("y_true", y_true)
+        y = binary_vector("y_true", y_true).astype(np.float64)
         check_lengths(y, rows)
         weight = np.where(RATES[measure].about(y, y), weight, 0.0)
     unit = np.arange(len(rows))
