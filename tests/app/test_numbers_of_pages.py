@@ -185,8 +185,11 @@ def test_post_processing_starts_from_the_decisions_of_the_model(
     )
     after = float(metric["Expected accuracy"].value.removesuffix("%"))
     assert after - gain == pytest.approx(100 * accuracy, abs=0.11)
-    taken = float(re.search(r"takes ([\d.]+) off DI", said).group(1))
-    assert taken == pytest.approx(-change, abs=1.1e-3)
+    taken = re.search(r"takes ([\d.]+) off DI", said)
+    if taken:  # else the interval of the change covers 0
+        assert float(taken.group(1)) == pytest.approx(-change, abs=1.1e-3)
+    else:
+        assert "The change of DI is not clear" in said
     before = float(re.search(r"rows: worst local DI ([\d.]+) before", said).group(1))
     assert before == pytest.approx(worst, abs=6e-3)
     table = next(t.value for t in page.dataframe if {"label", "gap"} <= {*t.value})
