@@ -102,6 +102,7 @@ def test_workers_train_the_models_that_one_process_trains(
         curves = [one.history()[watched(one.history())] for one in (here, there)]
         both = curves[0].notna() & curves[1].notna()
         assert both.iloc[-1].all() == (trial.method != "fair_log_loss")
-        pd.testing.assert_frame_equal(curves[0].where(both), curves[1].where(both))
+        seen = [curve.where(both) for curve in curves]
+        pd.testing.assert_frame_equal(*seen, check_exact=True)
     workers.close()
     alone.close()
