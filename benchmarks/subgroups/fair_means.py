@@ -1,4 +1,4 @@
-"""How often a fair table is called unfair by calibration, Brier score, AUC or error cost.
+"""How often a fair table is called unfair by a mean, an AUC or an error cost.
 
     python benchmarks/subgroups/fair_means.py [TABLES] [SEED]
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from fairdash.metrics import LocalMeasure
 
-SETTINGS = {  # rows, share of the smaller group, spread of its scores and of the others'
+SETTINGS = {  # rows, share of the smaller group, spread of its scores, of the others'
     "smaller group narrow": (600, 0.1, 0.3, 2.5),
     "smaller group wide": (600, 0.1, 2.5, 0.3),
     "like spread": (1500, 0.3, 1.0, 1.0),

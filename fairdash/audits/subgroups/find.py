@@ -33,7 +33,7 @@ from fairdash.audits.subgroups.search import (
 from fairdash.audits.subgroups.statistic import gap_between, holm, widest_pair
 from fairdash.metrics import RATES, binary_vector, divide
 
-SEARCHED_MEASURES = tuple(RATES)
+SEARCHED_MEASURES = RATES
 _LOOKED_AT = 500  # best subgroups that the list is made of
 _REASONS = 6  # columns named in an error
 _COLUMNS = [
