@@ -104,20 +104,20 @@ def over_seeds(table: pd.DataFrame) -> pd.DataFrame:
     DataFrame with the columns of ``table`` but ``seed``, then sd (over seeds, NaN for
     one) and n_seeds, in which the subgroup is estimable; in order of first appearance
     """
-    known = table["reason"] == ""
-    shown = table.assign(**table[NUMBERS].where(known), known=known)
+    estimable = table["reason"] == ""
+    shown = table.assign(**table[NUMBERS].where(estimable), estimable=estimable)
     rows = shown.groupby(_OVER_SEEDS, sort=False, dropna=False)
     mean = rows[NUMBERS].mean()
     seeds = table.groupby("model", sort=False)["seed"].nunique().clip(lower=1)
     all_seeds = mean.index.get_level_values("model").map(seeds.to_dict()).to_numpy()
-    n_seeds = rows["known"].sum()
+    n_seeds = rows["estimable"].sum()
     enough = 2 * n_seeds >= all_seeds
     mean = mean.where(enough)
     mean["n"] = (rows["n"].sum() / all_seeds).round().astype(np.int64)
     mean["method"] = rows["method"].first()
     mean["sd"] = rows["value"].std(ddof=1).where(enough)
     mean["n_seeds"] = n_seeds
-    failing = shown[~known].groupby(_OVER_SEEDS, sort=False, dropna=False)
+    failing = shown[~estimable].groupby(_OVER_SEEDS, sort=False, dropna=False)
     first, n_failing = failing["reason"].first(), failing["n"].mean()
     reasons = _reasons(first, n_failing).reindex(mean.index).fillna("0 rows")
     mean["reason"] = reasons.where(~enough, "").astype("str")
