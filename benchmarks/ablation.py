@@ -16,10 +16,10 @@ from pathlib import Path
 import pandas as pd
 from fronts import compare_values
 
+from fairdash.audits import finished_sweep
+from fairdash.audits.trials.rows import rows_trained_on
 from fairdash.datasets import PUBLIC, Subgroups
 from fairdash.jobs import submit
-from fairdash.results import finished_sweep
-from fairdash.results.rows import rows_trained_on
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 

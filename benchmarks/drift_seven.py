@@ -25,9 +25,8 @@ from drift_table import AGES, ODDS, ROLES, table
 from fronts import hypervolume, least_gap
 from road_verdict import SEVEN, Setup, grid, paired, told
 
-from fairdash.audits import drift
+from fairdash.audits import drift, known_models
 from fairdash.jobs import submit
-from fairdash.results import known_models
 from fairdash.store import open_store
 from fairdash.sweep import MethodGrid, SweepSpec, model_label, pareto_front
 

@@ -15,10 +15,9 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from fairdash.audits import DRIFT_MEASURES, drift
+from fairdash.audits import DRIFT_MEASURES, drift, known_models
 from fairdash.datasets import Roles, Subgroups
 from fairdash.jobs import submit
-from fairdash.results import known_models
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 

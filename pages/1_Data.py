@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from fairdash import plots, results, ui
+from fairdash import audits, plots, ui
 from fairdash.datasets import readable_checks, takes_long
 from fairdash.ui import data
 
@@ -112,7 +112,7 @@ else:
         seeds = ui.audited_seeds(dataset, view.data, view.run)
         promised, own = data.promised(dataset, subgroups, seeds)
         ui.kpi_row(
-            results.base_rate_kpis(
+            audits.base_rate_kpis(
                 rates,
                 used,
                 read,

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from fairdash import plots, results, ui
+from fairdash import audits, plots, ui
 from fairdash.ui import local, train
 
 view = ui.page("Local fairness", "Where is the model unfair?", pick="run")
 models = ui.known_models(view.data, view.run)
 dataset = ui.store().dataset(view.data) if view.data else None
-models += results.own_models(ui.store(), view.data) if view.data else []
+models += audits.own_models(ui.store(), view.data) if view.data else []
 if not models:
     ui.stop_empty(
         "No trained model yet",
@@ -25,7 +25,7 @@ start = ui.store().dataset_record(view.data).subgroups
 def local_fairness():
     """Draw everything that follows the controls."""
     facts = st.container()
-    chosen = results.beside_trained(
+    chosen = audits.beside_trained(
         ui.pick_models(models, plots.MOST_MODELS, run_id=view.run)
     )
     with ui.controls(4 + (len(dataset.group_names) > 2)):
@@ -34,7 +34,7 @@ def local_fairness():
         band = st.container()
         options = ui.more("Subgroups")
         with ui.more(), st.container(width=420):
-            trained = not all(map(results.is_own, chosen))  # others are on all rows
+            trained = not all(map(audits.is_own, chosen))  # others are on all rows
             everywhere = trained and local.pick_rows()
             compared = ui.pick_seed(chosen)
             k = ui.pick_k()
@@ -45,7 +45,7 @@ def local_fairness():
         if not compared:
             return
     try:
-        result = results.local_by_measure(
+        result = audits.local_by_measure(
             ui.store(), compared, view.data, subgroups, measure, reference
         )
     except ValueError as error:

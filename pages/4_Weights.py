@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from fairdash import results, ui
+from fairdash import audits, ui
 from fairdash.ui import train, weights
 
 view = ui.page("Weights", "Which rows carry weight?", pick="run")
 models = ui.known_models(view.data, view.run)
 own = ui.cannot_be_asked(view.data, "which training rows weighed most")
-weighted = results.weighted_models(models)
+weighted = audits.weighted_models(models)
 if not weighted:
     ui.stop_empty(
         "No model with weights yet",
@@ -39,7 +39,7 @@ def show_weights():
     subgroups = ui.subgroup_form(
         dataset, start, bar=(options, options), options=options
     )
-    top = results.find_top_rows(chosen, chosen.ratio(epoch), share, group)
+    top = audits.find_top_rows(chosen, chosen.ratio(epoch), share, group)
     try:
         answer = chosen.answer(dataset, epoch, subgroups, top)
     except ValueError as error:

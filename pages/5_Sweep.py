@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fairdash import results, ui
+from fairdash import audits, ui
 from fairdash.ui import data, sweep, train
 
 SWEEP = "pages/5_Sweep.py"
@@ -17,7 +17,7 @@ if view.data is None:
 
 ui.context(*sweep.sweep_facts(view.data, view.run))
 data.stop_without_features(view.data)
-swept = results.is_sweep(ui.store(), view.run)
+swept = audits.is_sweep(ui.store(), view.run)
 if not swept:
     sweep.sweep_form(view.data)
     ui.empty(

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from fairdash import results, ui
+from fairdash import audits, ui
 from fairdash.ui import postprocess, train
 
 HOW_RAMP = """
@@ -25,7 +25,7 @@ which report the choice; to tune on, turn the report off.
 view = ui.page("Post-process", "Can thresholds fix it?", pick="run")
 dataset = ui.store().dataset(view.data) if view.data else None
 models = ui.known_models(view.data, view.run)
-own = results.own_models(ui.store(), view.data) if view.data else []
+own = audits.own_models(ui.store(), view.data) if view.data else []
 sources = ui.post_sources(models, own, ui.uploads(), view.run)
 sources += ui.undeclared_columns(view.data) if view.data else []
 if not sources:
@@ -59,7 +59,7 @@ def post_process():
         return
     fitted = postprocess.baselines(view.data, choice.source, choice.crossed)
     details = [
-        results.one_of_seeds(model, models)
+        audits.one_of_seeds(model, models)
         for model in models
         if model.id == choice.source.model
     ]

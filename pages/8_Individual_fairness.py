@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from fairdash import results, ui
+from fairdash import audits, ui
 from fairdash.ui import individual, train
 
 view = ui.page("Individual fairness", "Are equals treated alike?", pick="run")
 models = ui.known_models(view.data, view.run)
-models += results.callable_models(ui.store(), view.data, models) if view.data else []
+models += audits.callable_models(ui.store(), view.data, models) if view.data else []
 asked = ui.cannot_be_asked(view.data, "about people who are changed")
 if not models:
     ui.empty(

@@ -19,8 +19,8 @@ from pathlib import Path
 from bench_release import processor_seconds
 
 from fairdash import ui
+from fairdash.audits import expected_cost
 from fairdash.jobs import attach, ensure_engine, submit
-from fairdash.results import expected_cost
 from fairdash.sweep import MethodGrid
 from fairdash.ui.data import add_sample
 from fairdash.ui.widgets.runs import training_spec

@@ -1,10 +1,23 @@
-"""A model against a question: changed people, and groups recorded wrongly."""
+"""What a table, a run or a sweep says to a question: one question a file.
+
+What was computed once is kept, by names of contents: a key of a trial, an id of a data
+set. A change of subgroups never retrains.
+"""
 
 from typing import TYPE_CHECKING
 
 from fairdash._lazy import lazy
 
 if TYPE_CHECKING:
+    from fairdash.audits.answer import Answer, Drawing, Listing
+    from fairdash.audits.audited_model import (
+        AuditedModel,
+        AuditRows,
+        Flips,
+        Scaling,
+        audited,
+        rule_table,
+    )
     from fairdash.audits.certificates import (
         Certificate,
         Decisions,
@@ -14,6 +27,18 @@ if TYPE_CHECKING:
         certificates_answer,
         certify_decisions,
         radius_curve,
+    )
+    from fairdash.audits.choices import (
+        by_interest,
+        certified_words,
+        model_in_question,
+        models_of,
+        nearest_limits,
+        opened_on,
+        own_points,
+        shown_settings,
+        sweep_verdict,
+        with_gaps,
     )
     from fairdash.audits.counterparts import (
         Change,
@@ -42,6 +67,36 @@ if TYPE_CHECKING:
         fair_radius_yardstick,
         pair_counts,
     )
+    from fairdash.audits.groups.constraints import (
+        CONSTRAINTS,
+        constraint_of,
+        truncation,
+        violations,
+    )
+    from fairdash.audits.groups.evaluation import (
+        DI_HELP,
+        metrics_by_setting,
+        one_of_seeds,
+        readable,
+    )
+    from fairdash.audits.groups.local import LocalResult, gap_names, not_estimable
+    from fairdash.audits.groups.measured import (
+        calibration_of,
+        every_measure,
+        every_model,
+        local_by_measure,
+        readable_measures,
+        speech_of,
+    )
+    from fairdash.audits.groups.outcomes import outcome, side_by_side
+    from fairdash.audits.groups.rates import (
+        base_rate_kpis,
+        base_rate_ratios,
+        base_rates,
+        first_measure,
+        promised_of_scores,
+        promised_subgroups,
+    )
     from fairdash.audits.individual import (
         Certified,
         audit_counterparts,
@@ -58,14 +113,6 @@ if TYPE_CHECKING:
         individual_verdict,
         nobody_alike,
         yardstick_caption,
-    )
-    from fairdash.audits.models import (
-        AuditedModel,
-        AuditRows,
-        Flips,
-        Scaling,
-        audited,
-        rule_table,
     )
     from fairdash.audits.noise import (
         Noise,
@@ -84,11 +131,11 @@ if TYPE_CHECKING:
         predictions,
     )
     from fairdash.audits.stored import (
+        audit_rows_of,
+        audited_scores,
         encoding_of,
         first_rule_list,
-        own_model,
         read_model,
-        rows_of,
     )
     from fairdash.audits.subgroups import (
         FoundSubgroups,
@@ -102,6 +149,65 @@ if TYPE_CHECKING:
         rows_inside,
         search_for_guarantee,
         search_model,
+    )
+    from fairdash.audits.sweeps import (
+        StoredSweep,
+        both_parts,
+        finished_sweep,
+        is_sweep,
+        joining_runs,
+        models_in_training,
+    )
+    from fairdash.audits.training import (
+        ExpectedCost,
+        curves,
+        expected_cost,
+        main_trials,
+        methods_of,
+        run_table,
+        runtime,
+        seconds_left,
+        series,
+        trained_elsewhere,
+        weights,
+        why_failed,
+    )
+    from fairdash.audits.trials.folds import cross_validated, folds_in_training
+    from fairdash.audits.trials.models import (
+        Setting,
+        beside_plain,
+        known_models,
+        known_models_of,
+        missing_seeds,
+        on_shared_seeds,
+        reference_of,
+        same_model,
+        settings,
+        single_values,
+        trained_as,
+    )
+    from fairdash.audits.trials.rows import (
+        ALL_ROWS,
+        OWN_NOTE,
+        beside_trained,
+        callable_models,
+        is_own,
+        own_model,
+        own_models,
+        own_scores,
+        part_sizes,
+        rows_used,
+        score_name,
+        score_of_key,
+        trained_on,
+    )
+    from fairdash.audits.weighting import (
+        EVERYBODY,
+        Weighted,
+        find_top_rows,
+        instead_words,
+        weighted_models,
+        weights_verdict,
     )
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

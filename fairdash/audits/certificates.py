@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._wording import Kpi, alike_words, change, in_points, number, percent
+from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.noise import Known, Noise, Places, Radius
 from fairdash.datasets import Dataset, split
 from fairdash.methods.noisy_groups import (
@@ -19,7 +20,6 @@ from fairdash.methods.noisy_groups import (
     violations,
 )
 from fairdash.metrics import decision_status
-from fairdash.results import Answer, Drawing
 from fairdash.store import Store
 
 KINDS = ["noisy", "soft", "ball"]

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_non_negative, value_label
-from fairdash.audits.models import MOST_POOL, AuditedModel, AuditRows
+from fairdash.audits.audited_model import MOST_POOL, AuditedModel, AuditRows
 from fairdash.audits.table_search import (
     TOLERANCE,
     Float,

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from fairdash.audits.models import AuditRows
+from fairdash.audits.audited_model import AuditRows
 from fairdash.audits.table_search import nearest_rows
 from fairdash.datasets import Encoder
 from fairdash.metrics import (

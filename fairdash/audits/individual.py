@@ -19,10 +19,10 @@ from fairdash._wording import (
     percent,
     plural,
 )
+from fairdash.audits.audited_model import AuditedModel, AuditRows, Flips
 from fairdash.audits.counterparts import Counterparts
 from fairdash.audits.fair_metrics import Yardstick
-from fairdash.audits.models import AuditedModel, AuditRows, Flips
-from fairdash.audits.stored import read_model, rows_of
+from fairdash.audits.stored import audit_rows_of, read_model
 from fairdash.datasets import Dataset
 from fairdash.metrics import (
     DIFCertificate,
@@ -186,7 +186,7 @@ def audit_run(
     lines = []
     for trial in trials:
         if trial.seed not in known:
-            known[trial.seed] = rows_of(dataset, trial, spec)
+            known[trial.seed] = audit_rows_of(dataset, trial, spec)
         found = audit_flips(read_model(store, trial, known[trial.seed]), flips)
         point = {name: trial.params.get(name) for name in names}
         lines.append({"method": trial.method, **point, "seed": trial.seed, **found})

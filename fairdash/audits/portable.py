@@ -19,13 +19,14 @@ from safetensors import numpy as safetensors
 
 from fairdash import __version__
 from fairdash._validation import explain_invalid, parsed
-from fairdash.audits.models import AuditedModel
-from fairdash.audits.stored import read_model, rows_of
+from fairdash.audits.audited_model import AuditedModel
+from fairdash.audits.choices import opened_on
+from fairdash.audits.stored import audit_rows_of, read_model
+from fairdash.audits.trials.models import Setting, known_models_of, same_model
 from fairdash.brought import OnnxModel, as_onnx
 from fairdash.datasets import Encoder, Roles, group_labels, prepare, split
 from fairdash.methods import CATALOG, Scorer, scorer_of
 from fairdash.postprocessing import ScoreType, Thresholds
-from fairdash.results import Setting, known_models_of, opened_on, same_model
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import BASELINE, SweepSpec
 
@@ -226,7 +227,7 @@ def exported(
     Parameters
     ----------
     model : str, optional
-        `fairdash.results.Setting.id`, or the beginning of its label; by default the
+        `fairdash.audits.Setting.id`, or the beginning of its label; by default the
         model that a sweep opens on, else the first that is not the plain one.
 
     Raises
@@ -238,7 +239,7 @@ def exported(
     spec = SweepSpec.of_run(store.run(run_id).spec)
     trial = _trial_asked(store, run_id, model, seed)
     dataset = store.dataset(store.run(run_id).dataset_id)
-    rows = rows_of(dataset, trial, spec)
+    rows = audit_rows_of(dataset, trial, spec)
     return PortableModel.of(read_model(store, trial, rows), trial)
 
 

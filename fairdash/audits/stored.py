@@ -1,14 +1,14 @@
 """Models that runs keep, and the rows that they are audited on."""
 
-from fairdash.audits.models import AuditedModel, AuditRows, Scaling, audited
+from fairdash.audits.audited_model import AuditedModel, AuditRows, Scaling, audited
+from fairdash.audits.trials.rows import score_of_key
 from fairdash.datasets import Dataset
 from fairdash.methods import scorer_of
-from fairdash.results import score_of_key
 from fairdash.store import Snapshot, Store, TrialRecord
 from fairdash.sweep import ENCODED_ALIKE, SweepSpec, trial_key
 
 
-def own_model(store: Store, dataset: Dataset, trial: TrialRecord) -> AuditedModel:
+def audited_scores(store: Store, dataset: Dataset, trial: TrialRecord) -> AuditedModel:
     """Return the model whose file came with scores: a trial of `callable_models`.
 
     Raises ValueError when the scores are a column alone, or no longer kept.
@@ -28,7 +28,7 @@ def read_model(store: Store, trial: TrialRecord, rows: AuditRows) -> AuditedMode
     return AuditedModel(trial.key, trial.method, scorer_of(arrays), rows)
 
 
-def rows_of(dataset: Dataset, trial: TrialRecord, spec: SweepSpec) -> AuditRows:
+def audit_rows_of(dataset: Dataset, trial: TrialRecord, spec: SweepSpec) -> AuditRows:
     """Return the rows of a trial: split, encoded and drawn as its run asked for.
 
     Raises ValueError when the model was trained by an earlier version.
@@ -74,5 +74,5 @@ def first_rule_list(store: Store, snapshot: Snapshot) -> AuditedModel | None:
         if trial.method == "rule_list" and trial.status == "finished":
             dataset = store.dataset(snapshot.run.dataset_id)
             spec = SweepSpec.of_run(snapshot.run.spec)
-            return read_model(store, trial, rows_of(dataset, trial, spec))
+            return read_model(store, trial, audit_rows_of(dataset, trial, spec))
     return None

@@ -21,6 +21,7 @@ from fairdash.audits import (
     certify_decisions,
     from_estimate,
     from_levels,
+    own_scores,
 )
 from fairdash.cli._options import (
     Auxiliary,
@@ -39,7 +40,6 @@ from fairdash.methods.noisy_groups import (
     write_counts,
 )
 from fairdash.postprocessing import cross, read_margins
-from fairdash.results import own_scores
 from fairdash.store import Store, TrialRecord, open_store
 from fairdash.sweep import FOLD
 

@@ -12,11 +12,18 @@ from fairdash._wording import number
 from fairdash.audits import (
     DRIFT_MEASURES,
     Flips,
+    Setting,
     audit_run,
+    cross_validated,
     drift,
     drift_over_seeds,
+    every_model,
     flip_values,
+    known_models,
+    local_by_measure,
     model_asked,
+    readable_measures,
+    same_model,
     search_model,
 )
 from fairdash.cli._options import (
@@ -32,15 +39,6 @@ from fairdash.cli._options import (
 from fairdash.cli._run import follow
 from fairdash.datasets import Dataset, read_table
 from fairdash.jobs import attach, queue
-from fairdash.results import (
-    Setting,
-    cross_validated,
-    every_model,
-    known_models,
-    local_by_measure,
-    readable_measures,
-    same_model,
-)
 from fairdash.store import Store
 
 SHOWN = (

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from fairdash._escaping import as_csv
 from fairdash._validation import check_one_of, explain_invalid
-from fairdash.results import Answer
+from fairdash.audits import Answer
 from fairdash.store import Store, open_store
 
 UNUSABLE = 2  # exit status when a file or a configuration cannot be used

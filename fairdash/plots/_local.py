@@ -162,7 +162,7 @@ def plot_ratios(
     and a comparison for other measures.
 
     ``table`` has subgroup, n, ratio, ratio_low, ratio_high, estimable and reason, the
-    first row of all rows, as `fairdash.results.LocalResult.ratios` has it.
+    first row of all rows, as `fairdash.audits.LocalResult.ratios` has it.
     """
     subgroups = table["subgroup"].astype(str).tolist()
 

@@ -1,8 +1,8 @@
 """An answer in a report: one form for every question."""
 
 from fairdash import plots
+from fairdash.audits import Answer, Listing
 from fairdash.reports._blocks import Block, Cards, Figure, Table, Words
-from fairdash.results import Answer, Listing
 
 
 def blocks_of(answer: Answer) -> list[Block]:

@@ -10,6 +10,24 @@ import pandas as pd
 
 from fairdash import __version__, plots
 from fairdash._wording import count, duration, listing, number, plural, utc
+from fairdash.audits import (
+    DI_HELP,
+    Answer,
+    Drawing,
+    Listing,
+    base_rate_kpis,
+    base_rates,
+    calibration_of,
+    every_measure,
+    local_by_measure,
+    own_models,
+    part_sizes,
+    readable_measures,
+    runtime,
+    score_name,
+    trained_as,
+    trained_elsewhere,
+)
 from fairdash.datasets import split
 from fairdash.methods import CATALOG
 from fairdash.metrics import MEASURE_NAMES
@@ -31,24 +49,6 @@ from fairdash.reports._small_groups import (
     suppressed_words,
     without_small,
     without_small_groups,
-)
-from fairdash.results import (
-    DI_HELP,
-    Answer,
-    Drawing,
-    Listing,
-    base_rate_kpis,
-    base_rates,
-    calibration_of,
-    every_measure,
-    local_by_measure,
-    own_models,
-    part_sizes,
-    readable_measures,
-    runtime,
-    score_name,
-    trained_as,
-    trained_elsewhere,
 )
 from fairdash.store import Store
 from fairdash.sweep import PARITY, RESULTS_VERSION, SweepSpec, python_script

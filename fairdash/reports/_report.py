@@ -6,10 +6,10 @@ from typing import Any
 
 from fairdash._validation import check_whole
 from fairdash._wording import listing, plural, utc
+from fairdash.audits import own_scores
 from fairdash.reports import _facts, _sections
 from fairdash.reports._blocks import Block, Section
 from fairdash.reports._written import only_data, to_html, to_markdown
-from fairdash.results import own_scores
 from fairdash.store import Store
 from fairdash.sweep import Thresholds
 

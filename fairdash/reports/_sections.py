@@ -10,17 +10,7 @@ import pandas as pd
 
 from fairdash import plots
 from fairdash._wording import count, interval, listing, number, plural
-from fairdash.audits import guarantee, model_asked, search_for_guarantee
-from fairdash.datasets import Dataset, Subgroups
-from fairdash.methods import CATALOG
-from fairdash.reports._answers import blocks_of
-from fairdash.reports._blocks import Block, Figure, Table, Words
-from fairdash.reports._small_groups import (
-    hidden_names,
-    suppressed_words,
-    without_small_groups,
-)
-from fairdash.results import (
+from fairdash.audits import (
     OWN_NOTE,
     Drawing,
     Listing,
@@ -29,17 +19,29 @@ from fairdash.results import (
     StoredSweep,
     beside_plain,
     finished_sweep,
+    guarantee,
     known_models_of,
     local_by_measure,
     metrics_by_setting,
+    model_asked,
     on_shared_seeds,
     opened_on,
     own_models,
     own_points,
     readable,
     same_model,
+    search_for_guarantee,
     side_by_side,
     trained_on,
+)
+from fairdash.datasets import Dataset, Subgroups
+from fairdash.methods import CATALOG
+from fairdash.reports._answers import blocks_of
+from fairdash.reports._blocks import Block, Figure, Table, Words
+from fairdash.reports._small_groups import (
+    hidden_names,
+    suppressed_words,
+    without_small_groups,
 )
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import PARITY, TAU, WEIGHT, SweepSpec, Thresholds
@@ -173,7 +175,7 @@ def _by_measure(models: pd.DataFrame, title: str = "Models on test rows") -> Lis
 
     Parameters
     ----------
-    models : DataFrame of `fairdash.results.metrics_by_setting`
+    models : DataFrame of `fairdash.audits.metrics_by_setting`
     """
     table = readable(models).set_index("Model")
     ends = (", low", ", high", ", sd")

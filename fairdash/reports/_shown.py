@@ -8,14 +8,13 @@ import pandas as pd
 
 from fairdash import plots
 from fairdash._wording import number
-from fairdash.audits import Audit
+from fairdash.audits import Answer, Audit, gap_names
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.plots import Picture
 from fairdash.reports._answers import blocks_of
 from fairdash.reports._blocks import Block, Figure, Section, Table, Words
 from fairdash.reports._report import Report
 from fairdash.reports._written import to_html
-from fairdash.results import Answer, gap_names
 
 _HEIGHT = 640  # pixels of the frame; what is taller scrolls inside
 

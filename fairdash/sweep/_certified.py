@@ -62,7 +62,7 @@ def choose_certified(
 
     Parameters
     ----------
-    table : DataFrame or `fairdash.results.StoredSweep`
+    table : DataFrame or `fairdash.audits.StoredSweep`
         One row per model, subgroup and group: ``model``; ``accuracy`` and ``gap`` on
         validation rows, the gap in units of its limit if there are several; and, on
         rows that had no part in training or in this order, ``subgroup`` ("" for all

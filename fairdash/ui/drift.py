@@ -12,13 +12,14 @@ from fairdash.audits import (
     DRIFT_MEASURES,
     MEASURE_LABELS,
     DriftResult,
+    Setting,
+    by_interest,
     columns_of_parts,
     drift,
     drift_over_seeds,
 )
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
 from fairdash.metrics import MEASURE_NAMES
-from fairdash.results import Setting, by_interest
 from fairdash.ui.selection import bound, choose, entry, selection, with_entry
 from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (

@@ -5,18 +5,19 @@ from dataclasses import replace
 
 import streamlit as st
 
-from fairdash import plots, results
+from fairdash import audits, plots
 from fairdash._escaping import plain
 from fairdash._wording import listing
 from fairdash.audits import (
     FoundSubgroups,
+    Setting,
     as_subgroups,
+    beside_trained,
     search_model,
 )
 from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.jobs import submit
 from fairdash.metrics import MEASURE_SYMBOLS
-from fairdash.results import Setting, beside_trained
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
@@ -55,7 +56,7 @@ def pick_rows() -> bool:
 
 def follow_folds(data: str) -> None:
     """Draw the progress of a cross-validation that is under way, with Cancel."""
-    run = results.folds_in_training(store(), data)
+    run = audits.folds_in_training(store(), data)
     if run is not None:
         follow(
             run.id,
@@ -65,18 +66,18 @@ def follow_folds(data: str) -> None:
 
 def on_all_rows(models: Sequence[Setting], data: str) -> list[Setting]:
     """Return models on all rows; draw what is missing, with the button to train it."""
-    found = results.cross_validated(store(), models, data)
+    found = audits.cross_validated(store(), models, data)
     if found.note:
         st.caption(plain(found.note))
     spec = found.missing
-    if spec is not None and results.folds_in_training(store(), data) is None:
-        labels = listing(one.label for one in models if not results.is_own(one))
+    if spec is not None and audits.folds_in_training(store(), data) is None:
+        labels = listing(one.label for one in models if not audits.is_own(one))
         with st.container(border=True):
             st.markdown(
                 f"**All rows need models that did not see them.** {plain(labels)} "
                 f"can be trained {FOLDS} times a seed, the first time is done."
             )
-            cost = results.expected_cost(store(), data, spec).words()
+            cost = audits.expected_cost(store(), data, spec).words()
             if st.button(
                 "Cross-validate", icon=":material/play_arrow:", type="primary"
             ):
@@ -116,7 +117,7 @@ def find_section(
     except ValueError as error:
         problem("Subgroups cannot be searched", error)
         return
-    verdict(found.verdict(results.speech_of(store(), data)))
+    verdict(found.verdict(audits.speech_of(store(), data)))
     figure(
         plots.plot_found_subgroups(
             found.tree,
@@ -129,7 +130,7 @@ def find_section(
         table=found.ranked(),
         key="found subgroups",
     )
-    _use(found, subgroups, model, weighted=bool(results.weighted_models(models)))
+    _use(found, subgroups, model, weighted=bool(audits.weighted_models(models)))
 
 
 def _use(
@@ -181,11 +182,11 @@ def by_measure(
 
     The curve is of score columns, and of trained models if calibration is looked at.
     """
-    model = results.beside_trained(models)[-1]
+    model = audits.beside_trained(models)[-1]
     roles = dataset.roles
     favourable = roles.positive_is != "unfavourable"
     try:
-        table = results.every_measure(
+        table = audits.every_measure(
             store(),
             model,
             data,
@@ -193,15 +194,15 @@ def by_measure(
             reference=reference,
             also=measure,
         )
-        curve = results.calibration_of(store(), model, data)
+        curve = audits.calibration_of(store(), model, data)
     except ValueError as error:
         problem(f"{model.label} cannot be audited", error)
         return
     heading(f"Every measure of {model.label} by group")
     groups, feature = dataset.group_names, roles.sensitive_feature
-    shown = results.readable_measures(table, groups, feature, selection().gap)
+    shown = audits.readable_measures(table, groups, feature, selection().gap)
     shown = shown.drop(columns=["In words", "Definition"])
-    drawn = measure == "calibration" or results.is_own(model)
+    drawn = measure == "calibration" or audits.is_own(model)
     beside = drawn and len(groups) == 2  # a wider table would be cut
     left, below = st.container(), st.container()
     right = below
@@ -227,7 +228,7 @@ def by_measure(
                 groups=groups,
                 feature=feature,
                 outcome=roles.outcome(),
-                score=results.score_name(model),
+                score=audits.score_name(model),
             ),
             key="calibration",
         )

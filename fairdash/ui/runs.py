@@ -18,10 +18,7 @@ from fairdash._wording import (
     size,
     time_left,
 )
-from fairdash.datasets import SAMPLES, load_sample
-from fairdash.jobs import unpack_runs, wake, why_waits
-from fairdash.metrics import BaseRates
-from fairdash.results import (
+from fairdash.audits import (
     base_rates,
     is_sweep,
     methods_of,
@@ -32,6 +29,9 @@ from fairdash.results import (
     settings,
     side_by_side,
 )
+from fairdash.datasets import SAMPLES, load_sample
+from fairdash.jobs import unpack_runs, wake, why_waits
+from fairdash.metrics import BaseRates
 from fairdash.store import Kept, RunRecord
 from fairdash.ui.selection import Selection, bound, write
 from fairdash.ui.widgets.answers import show_answer

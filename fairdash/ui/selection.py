@@ -49,7 +49,7 @@ class Selection:
     # Ids of a run and of the data set.
     run: str | None = None
     data: str | None = None
-    # Models compared, by `fairdash.results.Setting.id`, in the order chosen.
+    # Models compared, by `fairdash.audits.Setting.id`, in the order chosen.
     models: tuple[str, ...] = ()
     # The one model looked at, likewise.
     model: str | None = None

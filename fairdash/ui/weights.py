@@ -6,7 +6,7 @@ import streamlit as st
 
 from fairdash._escaping import plain
 from fairdash._wording import percent
-from fairdash.results import (
+from fairdash.audits import (
     EVERYBODY,
     Setting,
     Weighted,

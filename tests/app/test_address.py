@@ -6,7 +6,7 @@ from reading import figures, numbers, widget, words
 from toys import people, people_csv
 
 from fairdash import ui
-from fairdash.results import opened_on
+from fairdash.audits import opened_on
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
 KINDS = [

@@ -6,13 +6,13 @@ from reading import button, figures, words
 from toys import ROLES, people_csv
 
 from fairdash import ui
+from fairdash.audits import expected_cost
+from fairdash.audits.training import usual_seconds
 from fairdash.datasets import (
     ScoreColumn,
     _describe,
     prepare,
 )
-from fairdash.results import expected_cost
-from fairdash.results.training import usual_seconds
 from fairdash.sweep import QUICK, MethodGrid, grid_spec
 from fairdash.ui import start_training
 from fairdash.ui.data import computed
@@ -76,7 +76,7 @@ def test_sweep_proposes_a_subsample_and_says_so_of_the_front(visit, large):
 
 
 def test_times_are_in_proportion_to_the_rows_trained_on(large, monkeypatch):
-    monkeypatch.setattr("fairdash.results.training._FOLLOWING", 0.0)  # whatever rows
+    monkeypatch.setattr("fairdash.audits.training._FOLLOWING", 0.0)  # whatever rows
     data = source(ui.store().dataset_record(large))
     run = start_training(
         large, MethodGrid(method="road", params=FAST), 1, train_rows=90
@@ -100,7 +100,7 @@ def test_times_are_in_proportion_to_the_rows_trained_on(large, monkeypatch):
 def test_the_form_says_how_many_models_are_trained_and_how_long(
     visit, large, monkeypatch
 ):
-    monkeypatch.setattr("fairdash.results.training._SPEED_RUNS", 1)
+    monkeypatch.setattr("fairdash.audits.training._SPEED_RUNS", 1)
     page = visit("Train", data=large)
     (said,) = [one.value for one in page.caption if "models: about" in one.value]
     assert said.startswith("6 models: about")  # ROAD and the plain model, three seeds

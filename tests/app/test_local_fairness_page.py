@@ -6,10 +6,9 @@ from reading import button, drawn, figures, labels, numbers, widget, words
 
 from fairdash import ui
 from fairdash._escaping import plain
-from fairdash.audits import search_model
+from fairdash.audits import search_model, speech_of
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import local_measure
-from fairdash.results import speech_of
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 

@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 import fairdash
 from fairdash import ui
+from fairdash.audits import StoredSweep, with_gaps
 from fairdash.cli import app
 from fairdash.methods import CATALOG
 from fairdash.metrics.group import catalog
-from fairdash.results import StoredSweep, with_gaps
 from fairdash.sweep import python_script, run_sweep
 
 TOY = '''

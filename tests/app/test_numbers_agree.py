@@ -11,7 +11,7 @@ from reading import drawn, numbers, words
 from recompute import add_table, exported, train
 
 from fairdash import ui
-from fairdash.results import known_models
+from fairdash.audits import known_models
 
 
 @pytest.mark.parametrize(

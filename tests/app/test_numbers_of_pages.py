@@ -14,8 +14,8 @@ from recompute import add_table, exported, figures_of, train
 from sklearn.metrics import balanced_accuracy_score
 
 from fairdash import _wording, ui
+from fairdash.audits import known_models, opened_on
 from fairdash.datasets import training_rows
-from fairdash.results import known_models, opened_on
 
 cases = pytest.mark.parametrize(
     ("kind", "n_groups"), [("three seeds", 4), ("sweep", 2)]

@@ -20,9 +20,9 @@ from toys import (
 from fairdash import ui
 from fairdash._escaping import plain
 from fairdash._wording import percent
+from fairdash.audits import OWN_NOTE, own_models, side_by_side
 from fairdash.datasets import Subgroups, rank_roles, split
 from fairdash.metrics import local_di
-from fairdash.results import OWN_NOTE, own_models, side_by_side
 from fairdash.store import Draft
 from fairdash.sweep import MethodGrid
 from fairdash.ui.widgets.scores import own_margins

@@ -7,12 +7,11 @@ from reading import button, drawn, figures, labels, sent, words
 from sklearn.metrics import roc_auc_score
 
 from fairdash import ui
-from fairdash.audits import guarantee, offered, search_for_guarantee
+from fairdash.audits import guarantee, known_models, offered, search_for_guarantee
+from fairdash.audits.sweeps import sweep_grid
 from fairdash.datasets import split
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
-from fairdash.results import known_models
-from fairdash.results.sweeps import sweep_grid
 from fairdash.sweep import SweepSpec
 
 QUICK = {"n_epochs": 3, "batch_size": 128}

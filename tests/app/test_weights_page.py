@@ -5,10 +5,10 @@ from reading import button, figures, numbers, widget, words
 from toys import ROLES, people
 
 from fairdash import ui
+from fairdash.audits import known_models
 from fairdash.datasets import Subgroups, training_rows
 from fairdash.jobs import submit
 from fairdash.metrics import effective_rows
-from fairdash.results import known_models
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training
 

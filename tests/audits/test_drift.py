@@ -11,7 +11,13 @@ from scipy.stats import ttest_1samp
 from toys import ROLES, people
 
 from fairdash._wording import percent
-from fairdash.audits import DRIFT_MEASURES, drift, drift_over_seeds, exported
+from fairdash.audits import (
+    DRIFT_MEASURES,
+    drift,
+    drift_over_seeds,
+    exported,
+    known_models,
+)
 from fairdash.audits.drifts import study
 from fairdash.audits.drifts.tables import drift_tables
 from fairdash.datasets import Subgroups, split
@@ -25,7 +31,6 @@ from fairdash.metrics import (
     measure_gaps,
     newcombe_interval,
 )
-from fairdash.results import known_models
 
 BRANCH = Subgroups(columns=("branch",), min_size=20)
 DI = "demographic_parity_difference"

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from fairdash.audits import (
+    StoredSweep,
     certified_model,
     find_subgroups,
     guarantee,
+    known_models_of,
     load,
     offered,
     rows_inside,
@@ -19,11 +21,10 @@ from fairdash.audits import (
 )
 from fairdash.audits.subgroups import facts
 from fairdash.audits.subgroups.counts import Condition
+from fairdash.audits.trials.rows import Rows
 from fairdash.datasets import split
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.metrics import Speech
-from fairdash.results import StoredSweep, known_models_of
-from fairdash.results.rows import Rows
 from fairdash.store import open_store
 
 LIMITS = {"demographic_parity_difference": 0.15, "worst_1_di": 0.4}

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairdash.audits import read_model, rows_of
+from fairdash.audits import audit_rows_of, read_model
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 
@@ -26,7 +26,7 @@ def test_an_older_model_gives_the_scores_it_gave(store):
     (run,) = store.runs()
     dataset, spec = store.dataset(run.dataset_id), SweepSpec.model_validate(run.spec)
     for trial in store.snapshot(run.id).trials:
-        rows = rows_of(dataset, trial, spec)
+        rows = audit_rows_of(dataset, trial, spec)
         model = read_model(store, trial, rows)
         X, group = rows.test
         np.testing.assert_allclose(

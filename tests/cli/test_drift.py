@@ -5,11 +5,10 @@ import pytest
 from toys import ROLES, people, people_csv
 from typer.testing import CliRunner
 
-from fairdash.audits import drift
+from fairdash.audits import drift, known_models
 from fairdash.cli import app
 from fairdash.datasets import Subgroups
 from fairdash.jobs import submit
-from fairdash.results import known_models
 from fairdash.store import open_store
 from fairdash.sweep import MethodGrid, SweepSpec
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.audits.models import rule_words
+from fairdash.audits.audited_model import rule_words
 from fairdash.datasets import Roles, encode, make_dataset
 from fairdash.methods.classical.rule_list import RobustFairCORELS, possible_conditions
 

@@ -9,9 +9,9 @@ from markdown_it import MarkdownIt
 from toys import people, train_sweep
 from typer.testing import CliRunner
 
+from fairdash.audits import opened_on
 from fairdash.cli import app
 from fairdash.reports import report
-from fairdash.results import opened_on
 from fairdash.store import open_store
 
 HOSTILE = "</script><script>alert(1)</script> | ![x](http://a.b/c)"

@@ -16,14 +16,19 @@ from toys import ROLES, people, people_csv, prisoners, specification, train_swee
 from typer.testing import CliRunner
 
 from fairdash._wording import p_value
-from fairdash.audits import guarantee, search_for_guarantee
+from fairdash.audits import (
+    StoredSweep,
+    guarantee,
+    known_models_of,
+    opened_on,
+    search_for_guarantee,
+)
 from fairdash.cli import app
 from fairdash.datasets import Roles, ScoreColumn, split
 from fairdash.jobs import finished_file, queue, run_open, unpack_runs
 from fairdash.postprocessing import RampThreshold
 from fairdash.reports import SECTIONS, report, score_report
 from fairdash.reports._small_groups import hidden_names
-from fairdash.results import StoredSweep, known_models_of, opened_on
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec, choose_certified
 

@@ -22,8 +22,10 @@ from fairdash._wording import (
     plural,
     points,
 )
+from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.certificates import STATUS_WORDS
 from fairdash.audits.drifts.tables import DriftTable
+from fairdash.audits.groups.local import not_estimable
 from fairdash.metrics import (
     INTERVAL_KINDS,
     MEASURE_NAMES,
@@ -36,7 +38,6 @@ from fairdash.metrics import (
     measure_in_text,
     whole_points,
 )
-from fairdash.results import Answer, Drawing, Listing, not_estimable
 
 _CARD = 20  # characters
 _HOW = """

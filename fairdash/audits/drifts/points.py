@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash.audits.drifts.tables import DriftTable
+from fairdash.audits.trials.models import Setting
 from fairdash.methods import CATALOG
 from fairdash.metrics import (
     SCORE_MEASURES,
@@ -20,7 +21,6 @@ from fairdash.metrics import (
     gap_interval,
     wilson_interval,
 )
-from fairdash.results import Setting
 
 DRIFT_MEASURES = (
     "demographic_parity_difference",

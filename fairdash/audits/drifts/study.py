@@ -22,7 +22,8 @@ from fairdash.audits.drifts.points import (
 from fairdash.audits.drifts.shifts import column_shifts, unseen_rows
 from fairdash.audits.drifts.tables import DriftTable, drift_tables
 from fairdash.audits.portable import PortableModel
-from fairdash.audits.stored import read_model, rows_of
+from fairdash.audits.stored import audit_rows_of, read_model
+from fairdash.audits.trials.models import Setting
 from fairdash.datasets import Dataset, Subgroups, split
 from fairdash.metrics import (
     COST,
@@ -36,7 +37,6 @@ from fairdash.metrics import (
     ratio_interval,
     seed_interval,
 )
-from fairdash.results import Setting
 from fairdash.store import Store
 from fairdash.sweep import SweepSpec, pareto_front
 
@@ -291,7 +291,7 @@ def _scored(store: Store, dataset: Dataset, setting: Setting, seed: int) -> _Sco
             f"{setting.label} was not trained on seed {seed}: {sorted(setting.seeds)}."
         )
     spec = SweepSpec.of_run(store.run_of(trials[0].key).spec)
-    model = read_model(store, trials[0], rows_of(dataset, trials[0], spec))
+    model = read_model(store, trials[0], audit_rows_of(dataset, trials[0], spec))
     return _Scored(setting, trials[0].key, PortableModel.of(model, trials[0]))
 
 

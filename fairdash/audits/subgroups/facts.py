@@ -12,6 +12,8 @@ from fairdash._validation import value_label
 from fairdash._wording import count, number, plural
 from fairdash.audits.subgroups.counts import Condition, describe
 from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
+from fairdash.audits.trials.models import Setting
+from fairdash.audits.trials.rows import ALL_ROWS, Tested, rows_of, split_seed, tested
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
     MEASURE_NAMES,
@@ -21,14 +23,6 @@ from fairdash.metrics import (
     error_costs,
     measure_by_group,
     sentence,
-)
-from fairdash.results import (
-    ALL_ROWS,
-    Setting,
-    Tested,
-    rows_of,
-    split_seed,
-    tested,
 )
 from fairdash.store import Store
 

@@ -12,19 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import number, p_value, percent
+from fairdash.audits.choices import certified_words, thresholds_words
 from fairdash.audits.portable import PortableModel
-from fairdash.audits.stored import read_model, rows_of
+from fairdash.audits.stored import audit_rows_of, read_model
 from fairdash.audits.subgroups.facts import FoundSubgroups, searched
+from fairdash.audits.sweeps import StoredSweep
+from fairdash.audits.trials.rows import Inside, Tested, decided_part
 from fairdash.postprocessing import Rule
 from fairdash.postprocessing import Thresholds as Rules
-from fairdash.results import (
-    Inside,
-    StoredSweep,
-    Tested,
-    certified_words,
-    decided_part,
-    thresholds_words,
-)
 from fairdash.sweep import (
     Candidate,
     CertifiedChoice,
@@ -123,7 +118,7 @@ def certified_model(sweep: StoredSweep, model: Candidate) -> PortableModel:
     dataset = store.dataset(sweep.run.dataset_id)
     key = sweep.result.keys(model.place)[sweep.first_seed]
     (trial,) = [one for one in sweep.trials_at(model.place) if one.key == key]
-    found = read_model(store, trial, rows_of(dataset, trial, spec))
+    found = read_model(store, trial, audit_rows_of(dataset, trial, spec))
     if model.plain:
         return PortableModel.of(found, trial)
     # scores were compared as they are kept, in single precision: the ends of what is

@@ -7,6 +7,13 @@ import streamlit as st
 
 from fairdash._escaping import plain
 from fairdash._wording import plural
+from fairdash.audits import (
+    base_rate_ratios,
+    base_rates,
+    first_measure,
+    promised_of_scores,
+    promised_subgroups,
+)
 from fairdash.datasets import (
     Candidate,
     Dataset,
@@ -22,13 +29,6 @@ from fairdash.datasets import (
 )
 from fairdash.metrics import MEASURE_NAMES, BaseRates
 from fairdash.plots import Picture, plot_ratios
-from fairdash.results import (
-    base_rate_ratios,
-    base_rates,
-    first_measure,
-    promised_of_scores,
-    promised_subgroups,
-)
 from fairdash.store import Draft
 from fairdash.ui.data.computed import (
     checks_of,

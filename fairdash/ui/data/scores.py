@@ -9,12 +9,12 @@ import streamlit as st
 from pandas.api.types import is_numeric_dtype
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from fairdash import results
+from fairdash import audits
 from fairdash._escaping import plain
 from fairdash._wording import clock_time, count, plural
+from fairdash.audits import Setting, own_models, score_name, score_of_key
 from fairdash.brought import LARGEST_ONNX, OnnxModel, positive_class
 from fairdash.datasets import Dataset, Roles, ScoreColumn, Subgroups, read_apart
-from fairdash.results import Setting, own_models, score_name, score_of_key
 from fairdash.store import ScoresRecord
 from fairdash.ui.data.roles_form import pick_score_kind
 from fairdash.ui.data.table import OpenTable, keep_dataset
@@ -216,11 +216,11 @@ def open_scores(dataset_id: str, column: str) -> None:
     """
     record = store().dataset_record(dataset_id)
     dataset, roles = store().dataset(dataset_id), record.roles
-    own = results.own_models(store(), dataset_id)
-    (model,) = (one for one in own if results.score_name(one) == column)
+    own = audits.own_models(store(), dataset_id)
+    (model,) = (one for one in own if audits.score_name(one) == column)
     more = {"models": model.id}
     asked = selection().measure or "selection_rate"
-    if (first := results.first_measure(roles, asked)) != asked:
+    if (first := audits.first_measure(roles, asked)) != asked:
         more["measure"] = first
     if len(dataset.group_names) > 2 and roles.groups:
         more["reference"] = dataset.group_names[0]

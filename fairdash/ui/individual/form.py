@@ -10,11 +10,11 @@ from fairdash._escaping import plain
 from fairdash._wording import count, plural
 from fairdash.audits import (
     FairMetricSpec,
+    Setting,
     UploadedPairs,
     pair_counts,
 )
 from fairdash.datasets import Dataset
-from fairdash.results import Setting
 from fairdash.store import TrialRecord
 from fairdash.ui.selection import (
     bound,

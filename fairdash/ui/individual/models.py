@@ -13,15 +13,19 @@ import streamlit as st
 from fairdash._escaping import plain
 from fairdash._wording import listing, plural
 from fairdash.audits import (
+    Answer,
     AuditedModel,
     AuditRows,
     Certified,
     Counterparts,
+    Drawing,
     FairMetricSpec,
     Scaling,
+    Setting,
     Yardstick,
     audit_counterparts,
     audit_flips,
+    audited_scores,
     audits_table,
     certificate_caption,
     certificate_kpis,
@@ -31,15 +35,15 @@ from fairdash.audits import (
     flip_values,
     individual_kpis,
     individual_verdict,
+    is_own,
     nobody_alike,
-    own_model,
     read_model,
+    score_of_key,
     search_counterparts,
     yardstick_caption,
 )
 from fairdash.methods import CATALOG
 from fairdash.metrics import FairMetric
-from fairdash.results import Answer, Drawing, Setting, is_own, score_of_key
 from fairdash.store import TrialRecord
 from fairdash.sweep import SweepSpec
 from fairdash.ui.individual.form import Question
@@ -133,7 +137,7 @@ def model_of(dataset_id: str, trial: TrialRecord) -> AuditedModel:
     Raises ValueError when it was trained by an earlier version.
     """
     if score_of_key(trial.key) is not None:
-        return own_model(store(), store().dataset(dataset_id), trial)
+        return audited_scores(store(), store().dataset(dataset_id), trial)
     spec = SweepSpec.of_run(store().run_of(trial.key).spec)
     scaling, drawn = encoding_of(store().dataset(dataset_id), trial, spec)
     return read_model(store(), trial, _rows(dataset_id, trial.seed, scaling, drawn))

@@ -22,10 +22,11 @@ from fairdash.audits import (
     newest_run,
     noise_spec,
     radius_curve,
+    seconds_left,
     told_words,
+    why_failed,
 )
 from fairdash.jobs import submit
-from fairdash.results import seconds_left, why_failed
 from fairdash.store import RunRecord, Snapshot
 from fairdash.ui.noisy_groups.form import Candidate, Chosen, decisions_of
 from fairdash.ui.selection import choose, selection

@@ -7,18 +7,16 @@ import streamlit as st
 
 from fairdash._escaping import plain
 from fairdash.audits import (
+    ALL_ROWS,
     Decisions,
     Noise,
     NoisyRows,
     Question,
+    beside_trained,
+    by_interest,
     columns_of_groups,
     from_levels,
     from_sample,
-)
-from fairdash.results import (
-    ALL_ROWS,
-    beside_trained,
-    by_interest,
     known_models,
     opened_on,
     own_models,

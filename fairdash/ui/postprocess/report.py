@@ -22,7 +22,14 @@ from fairdash._wording import (
     plural,
     points,
 )
-from fairdash.audits import AuditedModel, PortableModel, read_model, rows_of
+from fairdash.audits import (
+    Answer,
+    AuditedModel,
+    Drawing,
+    PortableModel,
+    audit_rows_of,
+    read_model,
+)
 from fairdash.datasets import Subgroups, group_labels, read_apart
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.plots import Picture, plot_ramps
@@ -37,7 +44,6 @@ from fairdash.postprocessing import (
     trade_off_table,
     widest_changes,
 )
-from fairdash.results import Answer, Drawing
 from fairdash.sweep import SweepSpec
 from fairdash.ui.postprocess.ramp import (
     Choice,
@@ -430,5 +436,5 @@ def _model(trial_key: str, run_id: str | None) -> AuditedModel | None:
     if not found:
         return None
     spec = SweepSpec.of_run(run.spec)
-    rows = rows_of(store().dataset(run.dataset_id), found[0], spec)
+    rows = audit_rows_of(store().dataset(run.dataset_id), found[0], spec)
     return read_model(store(), found[0], rows)

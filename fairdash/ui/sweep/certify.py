@@ -8,11 +8,12 @@ from fairdash._escaping import plain
 from fairdash._wording import count
 from fairdash.audits import (
     Guarantee,
+    StoredSweep,
+    both_parts,
     guarantee,
     offered,
     search_for_guarantee,
 )
-from fairdash.results import StoredSweep, both_parts
 from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.blocks import download, problem, show_table
 

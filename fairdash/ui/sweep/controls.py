@@ -14,9 +14,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
+from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
 from fairdash.metrics import MEASURE_NAMES
-from fairdash.results import StoredSweep
 from fairdash.sweep import TAU, WEIGHT, Judge, Point, Scalar
 from fairdash.ui.selection import bound, choose, selection
 from fairdash.ui.widgets.blocks import controls, more

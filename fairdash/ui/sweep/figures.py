@@ -4,9 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from fairdash import plots
-from fairdash.methods import CATALOG
-from fairdash.metrics import gap_table
-from fairdash.results import (
+from fairdash.audits import (
     OWN_NOTE,
     StoredSweep,
     both_parts,
@@ -15,6 +13,8 @@ from fairdash.results import (
     own_points,
     trained_on,
 )
+from fairdash.methods import CATALOG
+from fairdash.metrics import gap_table
 from fairdash.sweep import (
     PARITY,
 )

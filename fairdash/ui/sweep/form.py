@@ -6,6 +6,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from fairdash._wording import plural
+from fairdash.audits import ExpectedCost, expected_cost
 from fairdash.jobs import submit
 from fairdash.methods import (
     CATALOG,
@@ -14,7 +15,6 @@ from fairdash.methods import (
     by_family,
     family_title,
 )
-from fairdash.results import ExpectedCost, expected_cost
 from fairdash.sweep import (
     PAPER,
     QUICK,

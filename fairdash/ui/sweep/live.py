@@ -21,9 +21,9 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash._wording import Kpi, floor_words, group_label, interval, number
+from fairdash.audits import StoredSweep, weights
 from fairdash.methods import CATALOG
 from fairdash.metrics import gap_table, value_table
-from fairdash.results import StoredSweep, weights
 from fairdash.sweep import PARITY, Point, position_of, value_at
 from fairdash.ui.sweep.controls import Controls, labels, move
 from fairdash.ui.widgets.state import live_component, store

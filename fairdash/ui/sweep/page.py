@@ -7,9 +7,7 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash._wording import duration, plural, time_left
-from fairdash.jobs import submit, wake
-from fairdash.methods import CATALOG
-from fairdash.results import (
+from fairdash.audits import (
     StoredSweep,
     finished_sweep,
     is_sweep,
@@ -21,6 +19,8 @@ from fairdash.results import (
     why_failed,
     with_gaps,
 )
+from fairdash.jobs import submit, wake
+from fairdash.methods import CATALOG
 from fairdash.store import RunRecord, Snapshot
 from fairdash.sweep import AXES, SweepSpec, model_label
 from fairdash.ui.sweep.controls import Controls, current, sweep_controls

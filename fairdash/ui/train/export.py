@@ -7,7 +7,13 @@ from urllib.parse import urlencode
 import streamlit as st
 from pydantic import ValidationError
 
-from fairdash.audits import exported, predictions
+from fairdash.audits import (
+    exported,
+    known_models_of,
+    own_scores,
+    predictions,
+    trained_as,
+)
 from fairdash.brought import can_be_onnx
 from fairdash.jobs import pack_runs
 from fairdash.reports import (
@@ -18,7 +24,6 @@ from fairdash.reports import (
     report,
     score_report,
 )
-from fairdash.results import known_models_of, own_scores, trained_as
 from fairdash.store import Snapshot
 from fairdash.sweep import PARITY, python_script
 from fairdash.ui.selection import WORST_LIMIT, selection

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from fairdash.audits import single_values
 from fairdash.methods import (
     CATALOG,
     FAMILY_WORDS,
@@ -15,7 +16,6 @@ from fairdash.methods import (
     family_of,
     family_title,
 )
-from fairdash.results import single_values
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import bound, selection
 

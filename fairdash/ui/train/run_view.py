@@ -5,16 +5,17 @@ import streamlit as st
 from fairdash import plots
 from fairdash._escaping import plain
 from fairdash._wording import count, duration, plural
-from fairdash.audits import first_rule_list, rule_table
-from fairdash.results import (
+from fairdash.audits import (
     CONSTRAINTS,
     Setting,
     constraint_of,
     expected_cost,
+    first_rule_list,
     is_sweep,
     opened_on,
     outcome,
     part_sizes,
+    rule_table,
     runtime,
     shown_settings,
     truncation,

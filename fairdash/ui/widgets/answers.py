@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from fairdash import plots
 from fairdash._escaping import plain
-from fairdash.results import Answer
+from fairdash.audits import Answer
 from fairdash.ui.widgets.blocks import (
     context,
     figure,

@@ -21,8 +21,8 @@ from streamlit.logger import get_logger
 from fairdash import APP_FOLDER
 from fairdash._escaping import plain
 from fairdash._wording import clock_time, shortened
+from fairdash.audits import is_sweep
 from fairdash.jobs import Unpacked
-from fairdash.results import is_sweep
 from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import (

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from fairdash import results
+from fairdash import audits
 from fairdash._escaping import plain
 from fairdash._wording import FOUR_FIFTHS_RULE, RATIO_INTERVALS
+from fairdash.audits import Setting
 from fairdash.metrics import COST, INTERVAL_KINDS, MEASURE_NAMES
-from fairdash.results import Setting
 from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.blocks import controls, heading, show_table
 from fairdash.ui.widgets.state import store
@@ -80,9 +80,9 @@ def compare_measure(models: Sequence[Setting], dataset_id: str) -> None:
         pick_gap(labelled=True)
     asked = selection().gap
     data = store().dataset(dataset_id)
-    table = results.every_model(store(), models, dataset_id, measure)
+    table = audits.every_model(store(), models, dataset_id, measure)
     numbers, feature = table.drop(columns="sentence"), data.roles.sensitive_feature
-    show_table(results.readable_measures(numbers, data.group_names, feature, asked))
+    show_table(audits.readable_measures(numbers, data.group_names, feature, asked))
     for model, sentence in zip(table["model"], table["sentence"], strict=True):
         st.caption(f"**{plain(model)}**: {plain(sentence)}")
     kind = f"{INTERVAL_KINDS[measure]}, over seeds the means."

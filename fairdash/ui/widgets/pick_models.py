@@ -7,12 +7,12 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from fairdash import results
+from fairdash import audits
 from fairdash._escaping import plain
 from fairdash._wording import group_label, plural
+from fairdash.audits import Setting
 from fairdash.datasets import Dataset, Subgroups, bin_widths
 from fairdash.jobs import submit
-from fairdash.results import Setting
 from fairdash.store import TrialRecord
 from fairdash.ui.selection import bound, selection
 from fairdash.ui.widgets.frame import open_page
@@ -26,13 +26,13 @@ MOST_CROSSED = 4  # columns that make subgroups, unless the data set has more
 
 
 def known_models(dataset_id: str | None, run_id: str | None) -> list[Setting]:
-    """Return `fairdash.results.known_models` of this server's store, if it has data."""
-    return results.known_models(store(), dataset_id, run_id) if dataset_id else []
+    """Return `fairdash.audits.known_models` of this server's store, if it has data."""
+    return audits.known_models(store(), dataset_id, run_id) if dataset_id else []
 
 
 def by_interest(models: Sequence[Setting], run_id: str | None) -> list[Setting]:
-    """Return `fairdash.results.by_interest` of this server's store."""
-    return results.by_interest(store(), models, run_id)
+    """Return `fairdash.audits.by_interest` of this server's store."""
+    return audits.by_interest(store(), models, run_id)
 
 
 def pick_model(
@@ -41,7 +41,7 @@ def pick_model(
     """Draw the choice of one model: at first the one that a sweep opens on."""
     labels = {model.label: model for model in models}
     named = {model.id: model.label for model in models}
-    first = models[results.model_in_question(store(), models, run_id)].label
+    first = models[audits.model_in_question(store(), models, run_id)].label
     chosen = st.selectbox(
         "Model",
         list(labels),
@@ -67,12 +67,12 @@ def pick_models(
     """
     labels = {model.label: model for model in models}
     named = {model.id: model.label for model in models}
-    first = results.models_of(store(), models, run_id) or list(models[:1])
+    first = audits.models_of(store(), models, run_id) or list(models[:1])
     known = any(one in named for one in selection().models)
     chosen_before = selection().model
     looked_at = [model for model in models if model.id == chosen_before]
     if looked_at:
-        first = results.beside_plain(looked_at[0], models)
+        first = audits.beside_plain(looked_at[0], models)
     room = most if len(models) > _MOST_PILLS else None  # a list refuses more, pills not
     usual = [model.label for model in first][:most]
     tied = bound(
@@ -117,14 +117,14 @@ def audited_seeds(dataset: Dataset, data: str | None, run: str | None) -> Any:
         trainable = dataset.roles.features and dataset.has_enough_rows
         return (0,) if trainable else ()
     chosen = [model for model in models if model.id in selection().models]
-    shown = chosen or results.models_of(store(), models, run) or models[:1]
-    seeds = results.on_shared_seeds(shown).seeds
+    shown = chosen or audits.models_of(store(), models, run) or models[:1]
+    seeds = audits.on_shared_seeds(shown).seeds
     return (selection().seed,) if selection().seed in seeds else seeds
 
 
 def offer_missing_seeds(models: Sequence[Setting], data: str) -> None:
     """Offer to train the seeds that some of the models compared lack, if any."""
-    spec = results.missing_seeds(store(), models)
+    spec = audits.missing_seeds(store(), models)
     if spec is not None and st.button(
         "Train the missing seeds",
         icon=":material/play_arrow:",

@@ -9,10 +9,7 @@ import streamlit as st
 
 from fairdash import plots
 from fairdash._wording import Kpi, count, number, percent, plural, time_left
-from fairdash.datasets import FRACTIONS, SAMPLES
-from fairdash.jobs import FOR_DATABASE, cancel, submit, wake, why_waits
-from fairdash.methods import CATALOG
-from fairdash.results import (
+from fairdash.audits import (
     curves,
     main_trials,
     part_sizes,
@@ -23,6 +20,9 @@ from fairdash.results import (
     trained_on,
     weights,
 )
+from fairdash.datasets import FRACTIONS, SAMPLES
+from fairdash.jobs import FOR_DATABASE, cancel, submit, wake, why_waits
+from fairdash.methods import CATALOG
 from fairdash.store import DatasetRecord, Snapshot, TrialRecord, Unreachable
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
 from fairdash.ui.selection import bound

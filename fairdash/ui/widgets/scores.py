@@ -10,6 +10,14 @@ import streamlit as st
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from fairdash._wording import listing
+from fairdash.audits import (
+    Setting,
+    model_in_question,
+    own_model,
+    own_scores,
+    score_name,
+    score_of_key,
+)
 from fairdash.datasets import (
     MOST_GROUPS,
     AddedScores,
@@ -28,14 +36,6 @@ from fairdash.postprocessing import (
     guess_score_type,
 )
 from fairdash.postprocessing import score_columns as columns_of_scores
-from fairdash.results import (
-    Setting,
-    model_in_question,
-    own_model,
-    own_scores,
-    score_name,
-    score_of_key,
-)
 from fairdash.ui.selection import choose, selection
 from fairdash.ui.widgets.blocks import TABLE_FILES, keep_fit, more, problem
 from fairdash.ui.widgets.state import store

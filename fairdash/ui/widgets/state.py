@@ -11,10 +11,9 @@ import streamlit as st
 
 import fairdash.plots
 import fairdash.sweep  # noqa: F401
-from fairdash.audits import AuditRows, Noise
+from fairdash.audits import AuditRows, Noise, Setting
 from fairdash.datasets import Dataset
 from fairdash.jobs import Lease, attach
-from fairdash.results import Setting
 from fairdash.store import (
     Store,
     TrialRecord,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from fairdash.results import known_models_of
+from fairdash.audits import known_models_of
 from fairdash.ui.selection import Selection, choose, selection
 from fairdash.ui.widgets.state import store
 

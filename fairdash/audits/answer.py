@@ -1,0 +1,110 @@
+"""Answers: every question comes to one form, which all places render.
+
+A question is a function, or a method of its result, that returns an `Answer`. A page
+draws it by `fairdash.ui.show_answer`, a report holds it as `fairdash.reports.blocks_of`
+does, a notebook shows it by `fairdash.show`, and the command line prints it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from fairdash._wording import Kpi
+from fairdash.audits.trials.rows import Kept
+from fairdash.metrics import Finding
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A figure before it is drawn, so that an answer needs no Plotly.
+
+    Attributes
+    ----------
+    plot : str
+        Name of a function of `fairdash.plots`.
+    table : DataFrame
+        Its first argument.
+    arguments : mapping
+        Its other arguments, by name.
+    numbers : DataFrame, optional
+        Shown one click away instead of the picture's own table.
+    """
+
+    plot: str
+    table: pd.DataFrame
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    numbers: pd.DataFrame | None = None
+
+    def picture(self, plots: Any) -> Any:
+        """Return the `fairdash.plots.Picture`, drawn once.
+
+        ``plots`` is that room, which this one may not import.
+        """
+        draw = getattr(plots, self.plot)
+        return self._once(lambda: draw(self.table, **self.arguments), "picture")
+
+    def finished(self, plots: Any) -> Any:
+        """Return the same with a figure that is sent to browsers again and again."""
+        return self._once(lambda: self.picture(plots).finished(), "finished")
+
+    @cached_property
+    def _once(self) -> Kept:
+        return Kept(2)
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """A table with its title and, below it, what its columns are."""
+
+    title: str
+    frame: pd.DataFrame
+    note: str = ""
+    how: str = ""  # to read it, as Markdown
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a question comes to; a place shows the parts it has a use for.
+
+    Attributes
+    ----------
+    finding : str
+        The sentence that stands first.
+    cards : sequence of Kpi
+        Numbers with what makes them honest.
+    figure : Drawing or None
+    table : Listing or None
+        Below the figure.
+    caption : str
+        Rows, seeds and intervals of the figure.
+    difference : Finding or None
+        The finding that the sentence writes, where it writes one.
+    facts : tuple of str
+        The context line: data set, rows, seeds.
+    details : str
+        Said below the cards.
+    how : str
+        How to read the figure, as Markdown.
+    changes : Listing or None
+        What a method changed against another, on the same rows.
+    file : str
+        Name of the file that ``data`` is offered as.
+    data : DataFrame or None
+        All numbers behind the answer, for a file.
+    """
+
+    finding: str
+    cards: Sequence[Kpi] = ()
+    figure: Drawing | None = None
+    table: Listing | None = None
+    caption: str = ""
+    difference: Finding | None = None
+    facts: tuple[str, ...] = ()
+    details: str = ""
+    how: str = ""
+    changes: Listing | None = None
+    file: str = "fairdash.csv"
+    data: pd.DataFrame | None = None

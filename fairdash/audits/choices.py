@@ -1,0 +1,346 @@
+"""What to look at first and what is said of it: models, fronts, what a sweep offers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil, isfinite
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from fairdash._wording import alike_words, listing, moved_words, number, plural
+from fairdash.audits.groups.evaluation import (
+    MOST_SEEDS,
+    metrics_by_setting,
+    paired_changes,
+)
+from fairdash.audits.groups.measured import speech_of, widest_gap
+from fairdash.audits.groups.pairs import asked_of
+from fairdash.audits.sweeps import StoredSweep, has_axes, sweep_grid
+from fairdash.audits.trials.models import (
+    Setting,
+    Trained,
+    beside_plain,
+    on_shared_seeds,
+    same_model,
+    settings,
+    told_apart,
+    trained_as,
+    trials_of,
+)
+from fairdash.audits.trials.rows import own_beside, rows_of
+from fairdash.datasets import Subgroups
+from fairdash.metrics import Finding, Speech, clause, gap_ends, measure_by_group
+from fairdash.store import Snapshot, Store
+from fairdash.sweep import (
+    BASELINE,
+    PARITY,
+    CertifiedChoice,
+    SweepResult,
+    mean_over_seeds,
+)
+
+_Part = Literal["validation", "test"]
+_PARTS: tuple[_Part, ...] = ("validation", "test")
+
+
+def notable(store: Store, run_id: str) -> list[Setting]:
+    """Return the settings of a sweep to look at first, none of another run.
+
+    These are the one that the Sweep page opens on and then the fronts chosen on
+    validation rows.
+    """
+    run = store.run(run_id)
+    over = run.over and has_axes(run)
+    sweep = sweep_grid(store, run_id) if over else None
+    if sweep is None:
+        return []
+    return sweep.once(lambda: _of_note(sweep, trained_as(store, run_id)), "notable")
+
+
+def _of_note(sweep: StoredSweep, how: Trained) -> list[Setting]:
+    places = sweep.result.notable(float(sweep.run.spec.get("di_limit", 0.05)))
+    return [one for place in places for one in settings(sweep.trials_at(place), how)]
+
+
+def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]:
+    """Return the settings of a run; of a sweep the plain one and then those of note.
+
+    Those of one label are told apart.
+    """
+    run = snapshot.run.id
+    found = told_apart(settings(snapshot.trials, trained_as(store, run)))
+    first = [one.id for one in notable(store, run)]
+    if first:
+        named = {one.id: one for one in found}
+        plain = [one.id for one in found if one.method == BASELINE]
+        found = [named[one] for one in dict.fromkeys([*plain, *first])]
+    return found[:most]
+
+
+def opened_on(store: Store, run_id: str) -> Setting | None:
+    """Return the setting that the Sweep page opens a run on, None if it is no sweep."""
+    return next(iter(notable(store, run_id)), None)
+
+
+def model_in_question(
+    store: Store, models: Sequence[Setting], run_id: str | None
+) -> int:
+    """Return the place of the model to look at first: the one a sweep opens on.
+
+    Where that is not among ``models``, the next of note: the fronts of a sweep come
+    before settings that do not decide. Of another run its own method, not the plain
+    model beside it.
+    """
+    for chosen in notable(store, run_id) if run_id else ():
+        for place, model in enumerate(models):
+            if same_model(model, chosen):
+                return place
+    own = {one.id for one in models_of(store, models, run_id)}
+    asked = (m.id in own and m.method != BASELINE for m in models)
+    return next((place for place, is_asked in enumerate(asked) if is_asked), 0)
+
+
+def by_interest(
+    store: Store, models: Sequence[Setting], run_id: str | None
+) -> list[Setting]:
+    """Return the plain models, those of a sweep to look at first, then the others.
+
+    So that of more than a figure holds those are drawn that say most.
+    """
+    first = notable(store, run_id) if run_id else []
+    places = {trial.key: i for i, model in enumerate(first) for trial in model.trials}
+
+    def rank(model: Setting) -> tuple[bool, int]:
+        found = [places.get(trial.key, len(first)) for trial in model.trials]
+        return model.method != BASELINE, min(found)
+
+    return sorted(models, key=rank)
+
+
+def models_of(
+    store: Store, models: Sequence[Setting], run_id: str | None
+) -> list[Setting]:
+    """Return the models of a run; of a sweep those that an analyst would compare."""
+    chosen = opened_on(store, run_id) if run_id else None
+    trials = trials_of(store, run_id) if run_id else ()
+    here = {trial.key for trial in trials}
+    own = [m for m in models if not here.isdisjoint(t.key for t in m.trials)]
+    if chosen is None:
+        return own
+    return beside_plain(next(m for m in own if same_model(m, chosen)), models)
+
+
+def nearest_limits(sweep: SweepResult, di: float, worst: float) -> str:
+    """Return the sentence on what no setting keeps, and how low a limit may be."""
+    least, least_worst = sweep.least(di)
+    if least_worst is None:
+        return (
+            "No setting keeps this DI on validation rows; the least is "
+            f"{_beyond(least, di)}."
+        )
+    return (
+        "No setting keeps both on validation rows; with this DI Worst-1-DI is "
+        f"{_beyond(least_worst, worst)} or more."
+    )
+
+
+def _beyond(value: float, limit: float) -> str:
+    """Return a value over a limit in the digits, three or more, that show it is."""
+    enough = (d for d in range(3, 17) if not value > limit or round(value, d) > limit)
+    return number(value, next(enough, 17))
+
+
+def certified_words(
+    choice: CertifiedChoice,
+    limits: Mapping[str, float],
+    confidence: float,
+    *,
+    thresholds: Mapping[str, float] | None = None,
+    inside: Sequence[str] | None = None,
+) -> str:
+    """Return the sentence on what was certified, or what it would take.
+
+    ``thresholds`` are those of the groups, where they are not 0.5; ``inside`` the
+    subgroups that a limit on Worst-1-DI is about, where they are not those named.
+    """
+    names = {PARITY: "DI", "worst_1_di": "Worst-1-DI"}
+    parts = [f"{names[name]} ≤ {value:g}" for name, value in limits.items()]
+    if inside is not None and "worst_1_di" in limits:
+        quoted = listing(f"“{name}”" for name in inside)
+        parts[-1] = f"DI ≤ {limits['worst_1_di']:g} inside {quoted}"
+    asked = " and ".join(parts)
+    if choice.model is not None:
+        cut = f" with {thresholds_words(thresholds)}" if thresholds else ""
+        return (
+            f"{asked} on new rows like these is certified with {confidence:.0%} "
+            f"confidence for this setting's model of the first seed{cut}, by the test "
+            "rows of that seed."
+        )
+    words = f"No model can be certified to keep {asked} with {confidence:.0%}"
+    if choice.tested.empty:
+        return f"{words} confidence: none decides on validation rows."
+    if choice.rows_needed < np.inf:
+        return (
+            f"{words} confidence: about {_two_digits(choice.rows_needed):,} more test "
+            "rows would be needed."
+        )
+    return f"{words} confidence: on test rows the fairest is over a limit."
+
+
+def _two_digits(n: float) -> int:
+    """Round 27,442 up to 28,000, so that as many are enough."""
+    unit = 10 ** max(len(f"{n:.0f}") - 2, 0)
+    return ceil(n / unit) * unit
+
+
+def thresholds_words(thresholds: Mapping[str, float]) -> str:
+    """Return "threshold 0.400", or of several "thresholds Female 0.442 and ..."."""
+    if len(set(thresholds.values())) == 1:
+        return f"threshold {number(next(iter(thresholds.values())))}"
+    each = (f"{group} {number(at)}" for group, at in thresholds.items())
+    return f"thresholds {listing(each)}"
+
+
+def with_gaps(sweep: StoredSweep, measures: Mapping[str, str]) -> StoredSweep:
+    """Return a sweep with gaps of measures between groups as further metrics.
+
+    ``measures`` says which measure a metric is the gap of: the largest difference
+    between groups over all validation, and over all test rows; NaN where it is
+    undefined for a group. Asked again, it is the same object.
+    """
+    if not measures:
+        return sweep
+    asked = sorted(measures.items())
+    return sweep.once(lambda: _with_gaps(sweep, measures), "gaps", *asked)
+
+
+def _with_gaps(sweep: StoredSweep, measures: Mapping[str, str]) -> StoredSweep:
+    rows = sweep.result.rows
+    more = {
+        f"{part}_{metric}": [
+            _apart(sweep, key, seed, part, measure)
+            for key, seed in zip(rows["key"], rows["seed"], strict=True)
+        ]
+        for metric, measure in measures.items()
+        for part in _PARTS
+    }
+    rows = rows.assign(**more)
+    means = mean_over_seeds(rows)
+    return replace(sweep, result=replace(sweep.result, rows=rows, means=means))
+
+
+def _apart(sweep: StoredSweep, key: str, seed: int, part: _Part, measure: str) -> float:
+    rows = rows_of(sweep.store, sweep.run.dataset_id, seed, Subgroups(), part)
+    values = measure_by_group(**asked_of(rows, key, measure))["value"]
+    return float(values.max(skipna=False) - values.min(skipna=False))
+
+
+def own_points(
+    sweep: StoredSweep, axes: tuple[str, str], measures: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return where own scores stand on the test rows of a sweep's seeds.
+
+    ``measures`` are those of `with_gaps`.
+
+    Returns
+    -------
+    DataFrame, one row per model: label, colour_role, x, y (means over seeds), see
+    `fairdash.plots.plot_front`
+    """
+    data = sweep.run.dataset_id
+    own = own_beside(sweep.store, settings(sweep.trials_at(0)), data)
+    if not own:
+        return pd.DataFrame(columns=["label", "colour_role", "x", "y"])
+    found = metrics_by_setting(sweep.store, own, data, sweep.subgroups)
+    for metric, measure in measures.items():
+        found[metric] = [
+            np.mean([_apart(sweep, t.key, t.seed, "test", measure) for t in one.trials])
+            for one in own
+        ]
+    found = found.assign(x=found[axes[0]], y=found[axes[1]])
+    return found[["label", "colour_role", "x", "y"]]
+
+
+def sweep_verdict(sweep: StoredSweep, limit: float) -> str:
+    """Say what the most accurate setting within a limit on DI costs and leaves.
+
+    It is chosen on validation rows, where none keeps the limit the one with the
+    least DI; numbers are of test rows.
+    """
+    said = sweep.store.dataset(sweep.run.dataset_id).roles.spoken_outcome()
+    return sweep.once(lambda: _limit_verdict(sweep, limit), "verdict", limit, said)
+
+
+def _limit_verdict(sweep: StoredSweep, limit: float) -> str:
+    asked = f"With DI of at most {limit:g} on validation rows"
+    place = sweep.result.best({PARITY: limit})
+    words = f"{asked} the most accurate setting is"
+    if place is None:
+        place = sweep.result.fairest()
+        words = f"{asked} there is no setting; the least DI there has"
+    if place is None:
+        return f"{asked} there is no setting: none decides on these rows."
+    found = _setting_verdict(sweep, place)
+    return f"{words} {sweep.result.labels[place]}. {found}"
+
+
+def _setting_verdict(sweep: StoredSweep, place: int) -> str:
+    """Return `verdict_words` of a setting on the seeds shared with the plain model."""
+    asked: Any = {"dataset_id": sweep.run.dataset_id, "subgroups": sweep.subgroups}
+    *plain, model = sweep.compared(place)
+    changes = None
+    if plain:
+        reference, model = on_shared_seeds([*plain, model]).models
+        changes = paired_changes(sweep.store, model, reference, **asked)
+    (row,) = metrics_by_setting(sweep.store, [model], **asked).to_dict("records")
+    dataset = sweep.run.dataset_id
+    gap = widest_gap(sweep.store, model, dataset)
+    return verdict_words(row, changes, gap, speech_of(sweep.store, dataset))
+
+
+def verdict_words(
+    row: Mapping[Any, Any],
+    changes: pd.DataFrame | None,
+    gap: Finding,
+    speech: Speech,
+) -> str:
+    """Say what a model changes beside the plain one, and who is worse off by it.
+
+    A gap narrows or widens, accuracy rises or falls, and a group is worse off, only
+    where a 95% interval excludes 0; else the interval is told.
+
+    Parameters
+    ----------
+    row : mapping
+        Of `metrics_by_setting`.
+    changes : DataFrame or None
+        Of `paired_changes`.
+    gap : Finding
+        Of `widest_gap`, of the selection rate.
+    """
+    label, rows = row["label"], plural(round(row["n"]), "test row")
+    if row.get("constant", 0) > MOST_SEEDS:
+        return alike_words(label)
+    if row["n_seeds"] > 1:
+        rows = f"mean of {row['n_seeds']:.0f} seeds of {rows}"
+    rows = f"95% intervals, {rows}"
+    if changes is None:
+        return f"By {label}, {gap_clause(gap, speech)}; {rows}."
+    paired = changes.set_index("metric").to_dict("index")
+    apart, accuracy = paired["demographic_parity_difference"], paired["accuracy"]
+    return (
+        f"Beside the plain model {label} "
+        f"{moved_words(apart, 'narrows', 'widens', 'the gap between groups')} and "
+        f"{moved_words(accuracy, 'loses', 'gains', 'accuracy')}. "
+        f"With it {gap_clause(gap, speech)}; {rows}."
+    )
+
+
+def gap_clause(gap: Finding, speech: Speech) -> str:
+    """Say who has less than whom with the interval, or that no gap is clear."""
+    if not isfinite(gap.value):
+        return "the gap between groups is undefined"
+    ends = gap_ends(gap.measure, gap.value, gap.low, gap.high)
+    said = f"{clause(gap, speech)} ({ends})"
+    return said if gap.clear else f"no gap between groups is clear: {said}"

@@ -1,0 +1,1 @@
+"""Gaps between groups, over all rows and inside subgroups, by any measure."""

@@ -1,0 +1,231 @@
+"""A run that is over: what its method changed, held to the baseline on test rows."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from fairdash._wording import Kpi, change, interval, number, percent, plural, points
+from fairdash.audits.answer import Answer, Drawing
+from fairdash.audits.choices import shown_settings, verdict_words
+from fairdash.audits.groups.evaluation import (
+    DI_HELP,
+    MOST_SEEDS,
+    chance_kpi,
+    chance_worst,
+    metrics_by_setting,
+    paired_changes,
+    readable,
+)
+from fairdash.audits.groups.measured import speech_of, widest_gap
+from fairdash.audits.trials.models import (
+    Setting,
+    known_models_of,
+    on_shared_seeds,
+    settings,
+    share_seed,
+)
+from fairdash.audits.trials.rows import OWN_NOTE, own_beside, trained_on
+from fairdash.methods import CATALOG
+from fairdash.metrics import Finding, Speech
+from fairdash.store import Snapshot, Store
+from fairdash.sweep import BASELINE
+
+_MOST = 10  # models in a figure
+_HOW = """
+Test rows only: no model was trained or chosen on them. **DI** is the largest minus the
+smallest rate of positive predictions of the groups, **Worst-1-DI** the largest such gap
+within a subgroup. A change is **paired**: both models on the same rows, resampled
+together, which is sharper than comparing two intervals.
+"""
+_METRICS = (
+    ("accuracy", "Accuracy", percent, points, 1),
+    ("demographic_parity_difference", "DI", number, change, -1),
+    ("worst_1_di", "Worst-1-DI", number, change, -1),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Test metrics of the models of a run, and what its method changed.
+
+    Attributes
+    ----------
+    row : mapping
+        The row of that method in ``models``.
+    changes : DataFrame or None
+        Paired changes against the baseline, if it was trained on a seed of it.
+    chance : float
+        Worst-1-DI of that method by chance, 95th percentile.
+    gap : Finding
+        Of `widest_gap`, of that method.
+    """
+
+    settings: tuple[Setting, ...]
+    method: str
+    models: pd.DataFrame
+    row: Mapping[Any, Any]
+    changes: pd.DataFrame | None
+    chance: float
+    notes: str
+    gap: Finding
+    speech: Speech
+
+    def answer(self) -> Answer:
+        """Return what the method changed."""
+        arguments = {
+            "label": self.row["label"],
+            "changes": self.changes,
+            "chance": self.chance,
+        }
+        return Answer(
+            self.verdict(),
+            self.kpis(),
+            Drawing("plot_comparison", self.models, arguments, readable(self.models)),
+            caption=self.caption(),
+            difference=self.gap,
+            how=_HOW,
+        )
+
+    def kpis(self) -> list[Kpi]:
+        """Return accuracy, DI and Worst-1-DI with their change, and chance."""
+        paired = {}
+        if self.changes is not None:
+            paired = {
+                entry["metric"]: entry for entry in self.changes.to_dict("records")
+            }
+        items = []
+        idle = self.row["constant"] > MOST_SEEDS  # what it narrows is no gain
+        for name, label, style, delta, better in _METRICS:
+            ends = interval(self.row[f"{name}_low"], self.row[f"{name}_high"], style)
+            chip, good = "", None
+            difference = paired[name]["difference"] if name in paired else math.nan
+            if math.isfinite(difference):
+                chip = delta(difference)
+                clear = paired[name]["low"] > 0 or paired[name]["high"] < 0
+                if clear and not (idle and better < 0):
+                    good = difference * better > 0
+            note, value = ends or "not estimable", style(self.row[name])
+            about = DI_HELP if label == "DI" else None
+            items.append(Kpi(label, value, note, delta=chip, good=good, help=about))
+        return [*items, chance_kpi(self.chance)]
+
+    def verdict(self) -> str:
+        """Return what the method changes and who is worse off by it."""
+        return verdict_words(self.row, self.changes, self.gap, self.speech)
+
+    def caption(self) -> str:
+        """Say which rows and seeds, and the paired change with its interval."""
+        n_seeds = int(self.row["n_seeds"])
+        seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
+        rows = plural(round(self.row["n"]), "test row")
+        text = f"{rows}, {seeds}, 95% intervals. DI: demographic parity difference."
+        if self.changes is not None:
+            entries = self.changes.set_index("metric").to_dict("index")
+            worst = entries["worst_1_di"]
+            bounds = interval(worst["low"], worst["high"], change)
+            moved = f"Paired change of Worst-1-DI: {change(worst['difference'])}"
+            text += f" {moved} ({bounds})." if bounds else ""
+        return " ".join(filter(None, [text, self.notes]))
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """Models of several runs on test rows of the seeds that all of them have."""
+
+    settings: tuple[Setting, ...]
+    table: pd.DataFrame
+    notes: str
+
+    def answer(self) -> Answer:
+        """Return how the models compare."""
+        return Answer(
+            "",
+            figure=Drawing("plot_comparison", self.table, numbers=readable(self.table)),
+            caption=self.caption(),
+        )
+
+    def caption(self) -> str:
+        """Say which rows, seeds and models."""
+        rows = plural(round(self.table["n"].iloc[0]), "test row")
+        n_seeds = int(self.table["n_seeds"].iloc[0])
+        seeds = "one seed" if n_seeds == 1 else f"mean of {n_seeds} seeds"
+        text = f"{rows}, {seeds}, 95% intervals."
+        return " ".join(filter(None, [text, self.notes]))
+
+
+def side_by_side(store: Store, runs: Sequence[str]) -> SideBySide | None:
+    """Compare the models of runs of one data set; None before the first has finished.
+
+    Of a sweep those to look at first: see `shown_settings`. The same setting in two
+    runs is one model, with the seeds of both. Own scores stand last.
+    """
+    known = known_models_of(store, runs)
+    first = [
+        trial.key
+        for run in runs
+        for setting in shown_settings(store, store.snapshot(run, curves=False), _MOST)
+        for trial in setting.trials
+    ]
+    chosen = [one for one in known if any(t.key in first for t in one.trials)][:_MOST]
+    if not chosen:
+        return None
+    data = store.run(runs[0]).dataset_id
+    compared = on_shared_seeds(chosen)
+    own = own_beside(store, compared.models, data)
+    table = metrics_by_setting(
+        store,
+        [*compared.models, *own],
+        data,
+        store.dataset_record(data).subgroups,
+    )
+    n = len(compared.models)
+    fewer = f"{n} of {len(known)} models." if n < len(known) else ""
+    notes = " ".join(filter(None, [compared.note(), fewer, OWN_NOTE * bool(own)]))
+    return SideBySide(tuple(chosen), table, notes)
+
+
+def outcome(store: Store, snapshot: Snapshot) -> Outcome:
+    """Evaluate a run with finished models under the subgroups of its data set."""
+    dataset_id = snapshot.run.dataset_id
+    subgroups = store.dataset_record(dataset_id).subgroups
+    shown = shown_settings(store, snapshot, _MOST)
+    main, _ = _pair(shown)
+    others = [model for model in shown if model is not main]
+    compared = on_shared_seeds([*others, main])
+    *others, main = compared.models
+    order = {model.id: place for place, model in enumerate(shown)}
+    chosen = sorted([*others, main], key=lambda model: order[model.id])
+    main, reference = _pair(chosen)
+    changes = None
+    if reference is not None:
+        changes = paired_changes(store, main, reference, dataset_id, subgroups)
+    table = metrics_by_setting(store, chosen, dataset_id, subgroups)
+    n_settings = len(settings(snapshot.trials))
+    fewer = f"{len(chosen)} of {n_settings} models." if len(chosen) < n_settings else ""
+    trained = trained_on(store, dataset_id, snapshot.run.spec.get("train_rows"))
+    several = len(store.dataset(dataset_id).group_names) > 2
+    pairs = "The pair named has an interval for all pairs at once." if several else ""
+    return Outcome(
+        settings=tuple(shown),
+        method=CATALOG[main.method].label,
+        models=table,
+        row=table[table["label"] == main.label].to_dict("records")[0],
+        changes=changes,
+        chance=chance_worst(store, main, dataset_id, subgroups),
+        notes=" ".join(filter(None, [compared.note(), trained, fewer, pairs])),
+        gap=widest_gap(store, main, dataset_id),
+        speech=speech_of(store, dataset_id),
+    )
+
+
+def _pair(chosen: Sequence[Setting]) -> tuple[Setting, Setting | None]:
+    """Return the setting the reader asked for and the baseline with a seed of it."""
+    main = next((s for s in chosen if s.method != BASELINE), chosen[0])
+    for setting in chosen:
+        plain = setting is not main and setting.method == BASELINE
+        if plain and share_seed(setting, main):
+            return main, setting
+    return main, None

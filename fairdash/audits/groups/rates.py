@@ -1,0 +1,152 @@
+"""A table before any model: base rates by group."""
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+
+from fairdash import metrics
+from fairdash._wording import Kpi, count, interval, number, percent, plural
+from fairdash.audits.groups.local import not_estimable, ratios_of
+from fairdash.datasets import Dataset, Roles, Subgroups, split
+from fairdash.metrics import (
+    BaseRates,
+    LocalMeasure,
+    gap_table,
+    measure_in_text,
+    over_seeds,
+)
+
+
+def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
+    """Return the base rates of a data set under ``subgroups``.
+
+    With sampling weights rates are weighted, with intervals at Kish's effective number
+    of rows; numbers of rows stay those of rows.
+    """
+    return metrics.base_rates(
+        dataset.y,
+        sensitive_features=dataset.groups,
+        subgroups=subgroups.label(dataset.frame),
+        min_size=subgroups.min_size,
+        sample_weight=dataset.sample_weight,
+    )
+
+
+def base_rate_ratios(dataset: Dataset, subgroups: Subgroups) -> pd.DataFrame:
+    """Return the ratios of base rates, first of all rows, then inside subgroups.
+
+    Columns are those of `fairdash.audits.LocalResult.ratios`; weighted where rows are.
+    """
+    local = LocalMeasure.of(
+        "selection_rate",
+        None,
+        dataset.y,
+        sensitive_features=dataset.groups,
+        subgroups=subgroups.label(dataset.frame),
+        min_size=subgroups.min_size,
+        sample_weight=dataset.sample_weight,
+    )
+    return ratios_of(local.estimates(), "selection_rate", "")
+
+
+def promised_subgroups(
+    dataset: Dataset,
+    subgroups: Subgroups,
+    *,
+    measure: str = "selection_rate",
+    seeds: Collection[int] = (),
+) -> pd.DataFrame:
+    """Return in which subgroups an audit can estimate a measure, and why not elsewhere.
+
+    It looks at the test rows of ``seeds``, without any at all rows. The outcomes stand
+    for predictions: who has rows does not depend on these, precision excepted. The
+    table is of `fairdash.metrics.gap_table`.
+    """
+    everywhere = np.arange(dataset.n_rows)
+    labels, y = subgroups.label(dataset.frame), dataset.y
+    named = "selection_rate" if measure == "precision" else measure
+    parts = [split(dataset, seed).test for seed in seeds] or [everywhere]
+    tables = [
+        LocalMeasure.of(
+            named,
+            y[rows],
+            y[rows],
+            sensitive_features=dataset.groups[rows],
+            subgroups=labels.iloc[rows],
+            min_size=subgroups.min_size,
+        ).estimates(seed=seed)
+        for seed, rows in enumerate(parts)
+    ]
+    return gap_table(over_seeds(pd.concat(tables, ignore_index=True)), named)
+
+
+def first_measure(roles: Roles, asked: str) -> str:
+    """Return the measure that an audit of own scores opens at.
+
+    That is the false positive rate where a positive outcome is bad news, else the one
+    ``asked`` for.
+    """
+    unfavourable = roles.positive_is == "unfavourable"
+    return "false_positive_rate" if unfavourable else asked
+
+
+def promised_of_scores(
+    roles: Roles, found: pd.DataFrame, *, measure: str = "selection_rate"
+) -> str:
+    """Say in how many subgroups an audit of the table's first scores finds a gap.
+
+    ``found`` is of `promised_subgroups`, on all rows, at its `first_measure`, which is
+    named where it is another than ``measure``.
+    """
+    first, known = first_measure(roles, measure), found["estimable"]
+    what = "" if first == measure else f" by {measure_in_text(first)}"
+    return f"{roles.scores[0].column}: {known.sum()} of {len(known)} on all rows{what}"
+
+
+def base_rate_kpis(
+    rates: BaseRates,
+    used: int,
+    read: int,
+    *,
+    guessed: bool,
+    promised: pd.DataFrame | None = None,
+    where: str = "",
+    own: str = "",
+) -> list[Kpi]:
+    """Return rows used of those read, base rate, its gap, subgroups estimable.
+
+    The gap is a finding: of roles that are only ``guessed`` it is not shown. Subgroups
+    are those that an audit estimates: of ``promised``, see `promised_subgroups`, on the
+    rows that ``where`` names; by default of the rates, on all rows. ``own`` says what
+    an audit of scores estimates, see `promised_of_scores`.
+    """
+    local = rates.local if promised is None else promised
+    estimable = local["estimable"]
+    share = f"{percent(used / read)} of the file"
+    if share.startswith(percent(1.0)):
+        but = f" but {plural(read - used, 'row')}" if used < read else ""
+        share = f"all of the file{but}"
+    kpis = [
+        Kpi("Rows used", count(used), share),
+        Kpi(
+            "Base rate P(y = 1)",
+            percent(rates.rate),
+            f"95% {interval(rates.low, rates.high, percent)}",
+        ),
+        Kpi(
+            "Gap in base rate",
+            number(rates.gap),
+            f"95% {interval(rates.gap_low, rates.gap_high)}",
+            help="Largest minus smallest base rate of the groups.",
+        ),
+        Kpi(
+            "Subgroups estimable",
+            f"{estimable.sum()} of {len(estimable)}",
+            " · ".join(filter(None, [where, not_estimable(local), own])),
+            help="In which an audit of a model finds a gap between groups, on the rows "
+            f"it looks at. Of all rows: {rates.local['estimable'].sum()}, which a "
+            "cross-validated audit looks at (Local fairness, Rows).",
+        ),
+    ]
+    return [kpi for kpi in kpis if not (guessed and kpi.label == "Gap in base rate")]

@@ -1,0 +1,423 @@
+"""What a stored sweep found: its rows, and what lies on disk beside them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash._wording import Kpi, change, number, percent, points
+from fairdash.audits.groups.evaluation import chance_worst
+from fairdash.audits.trials.models import Setting, reference_of, settings
+from fairdash.audits.trials.rows import Inside, Kept, Rows, decided_part, rows_of
+from fairdash.datasets import Subgroups, split
+from fairdash.methods import CATALOG
+from fairdash.metrics import local_cells, over_seeds
+from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
+from fairdash.sweep import (
+    AXES,
+    INITIALISATION,
+    PARITY,
+    TAU,
+    WEIGHT,
+    MethodGrid,
+    Point,
+    SweepResult,
+    SweepSpec,
+    Thresholds,
+    candidate_table,
+    decides,
+    decisions,
+    model_label,
+    unsupported_methods,
+)
+
+_MOST_KEPT = 512  # figures, choices and ids of a sweep
+_CARDS = (
+    ("accuracy", "Accuracy", percent),
+    (PARITY, "DI", number),
+    ("worst_1_di", "Worst-1-DI", number),
+)
+
+
+def is_sweep(store: Store, run_id: str | None) -> bool:
+    """Tell whether a run tries several settings of a method."""
+    return run_id is not None and has_axes(store.run(run_id))
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSweep:
+    """The finished models of a run, and those that joined it.
+
+    The first settings of ``result`` are those of the run; ``grid`` is the sweep without
+    the models that joined it, None when there are none.
+    """
+
+    store: Store
+    run: RunRecord
+    result: SweepResult
+    trials: Mapping[str, TrialRecord]
+    grid: "StoredSweep | None" = None
+
+    @classmethod
+    def of(cls, store: Store, snapshot: Snapshot) -> Self | None:
+        """Return what has finished of a run, None before the first model."""
+        rows = _rows(store, snapshot)
+        if rows.empty:
+            return None
+        trials = {trial.key: trial for trial in snapshot.trials}
+        return cls(store, snapshot.run, SweepResult.of(rows), trials)
+
+    def joined_by(self, snapshots: Sequence[Snapshot]) -> "StoredSweep":
+        """Return the sweep with the models of other runs behind its own.
+
+        Of those that have all its seeds: one that lacks some joins when it is complete.
+        """
+        seeds = set(self.result.rows["seed"])
+        tables = [_rows(self.store, snapshot) for snapshot in snapshots]
+        tables = [one[one["seed"].isin(seeds)] for one in tables if len(one)]
+        tables = [one for one in tables if set(one["seed"]) == seeds]
+        if not tables:
+            return self
+        rows = pd.concat([self.result.rows, *tables], ignore_index=True)
+        rows = rows.drop_duplicates("key", ignore_index=True)
+        further = {trial.key: trial for one in snapshots for trial in one.trials}
+        return StoredSweep(
+            self.store,
+            self.run,
+            replace(SweepResult.of(rows), n_others=self.result.n_others),
+            further | dict(self.trials),
+            self,
+        )
+
+    @property
+    def grid_result(self) -> SweepResult:
+        """The result of the run itself, whose settings come first in `result`."""
+        return (self.grid or self).result
+
+    def trials_at(self, place: int) -> tuple[TrialRecord, ...]:
+        """Return the trials of a setting, one a seed."""
+        return tuple(self.trials[key] for key in self.result.keys(place).values())
+
+    def model(self, place: int) -> str | None:
+        """Return the id by which other pages know the model of a setting.
+
+        None when no seed has finished its first initialisation.
+        """
+        trials = self.trials_at(place)
+        return self.once(
+            lambda: next((model.id for model in settings(trials)), None), "model", place
+        )
+
+    @cached_property
+    def once(self) -> Kept:
+        """Make what follows from the sweep and from what is asked, and keep it.
+
+        A sweep whose run is over never changes: one that others joined is another one.
+        """
+        return Kept(_MOST_KEPT)
+
+    @cached_property
+    def subgroups(self) -> Subgroups:
+        """The subgroups the run was measured under."""
+        return Subgroups.model_validate(self.run.spec["subgroups"])
+
+    @cached_property
+    def _local(self) -> dict[str, pd.DataFrame]:
+        return {}
+
+    def local(self, method: str) -> pd.DataFrame:
+        """Return estimates of all settings of a method on test rows, over seeds.
+
+        Of `fairdash.metrics.over_seeds`: selection rates and their gaps inside
+        subgroups; ``model`` is the place of the setting.
+        """
+        if method not in self._local:
+            mine = np.flatnonzero(self.result.means["method"] == method).tolist()
+            if self.grid is None:
+                self._local[method] = self._measure(mine)
+            else:
+                joined = [
+                    place for place in mine if place >= len(self.grid_result.means)
+                ]
+                tables = [self.grid.local(method)]
+                tables += [self._measure(joined)] if joined else []
+                self._local[method] = pd.concat(tables, ignore_index=True)
+        return self._local[method]
+
+    def _measure(self, places: Sequence[int]) -> pd.DataFrame:
+        keys: dict[int, dict[int, str]] = {}
+        for place in places:
+            for seed, key in self.result.keys(place).items():
+                keys.setdefault(seed, {})[place] = key
+        tables = []
+        for seed, by_place in keys.items():
+            rows = rows_of(self.store, self.run.dataset_id, seed, self.subgroups)
+            local = local_cells(**rows.groups, sample_weight=rows.sample_weight)
+            predicted = np.stack([rows.predictions(key) for key in by_place.values()])
+            tables += [
+                local.estimates(positives, seed=seed).assign(model=place)
+                for place, positives in zip(
+                    by_place, local.cells.count(predicted), strict=True
+                )
+            ]
+        return over_seeds(pd.concat(tables, ignore_index=True))
+
+    def chance(self, place: int = 0) -> float:
+        """Return what Worst-1-DI of a setting stays below by chance, on test rows."""
+        (setting,) = settings(self.trials_at(place))
+        return chance_worst(self.store, setting, self.run.dataset_id, self.subgroups)
+
+    def exact_spec(self, method: str, point: Point) -> SweepSpec:
+        """Return what trains one more setting of a method as the sweep trained others.
+
+        Raises ValueError when the sweep has no setting of the method.
+        """
+        spec = SweepSpec.of_run(self.run.spec)
+        near = self.trials_at(self.grid_result.nearest(method, point))[0]
+        params = {k: v for k, v in near.params.items() if k != INITIALISATION}
+        grid = MethodGrid(method=method, params={**params, **point})
+        change = {"methods": (grid,), "initialisations": 1}
+        return spec.model_copy(update=change)
+
+    def compared(self, place: int) -> list[Setting]:
+        """Return the plain model, if one was trained on a seed of it, and a setting."""
+        (model,) = settings(self.trials_at(place))
+        every = self.once(lambda: settings(list(self.trials.values())), "settings")
+        reference = reference_of(model, every)
+        return [model] if reference in (None, model) else [reference, model]
+
+    def certification_table(
+        self,
+        limits: Mapping[str, float],
+        *,
+        thresholds: Thresholds = "fixed",
+        inside: Inside | None = None,
+    ) -> pd.DataFrame:
+        """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
+
+        The candidates on the front of accuracy against the largest gap, in units of its
+        limit, on validation rows, with the decisions counted on test rows. Of several
+        initialisations the first; no row where none decides.
+
+        Parameters
+        ----------
+        thresholds : {"fixed", "shared", "by_group"}, default="fixed"
+            Which are tried with every model, see `fairdash.sweep.candidate_table`.
+        inside : mapping of str to bool array, one a row of the data set, optional
+            Subgroups instead of those the sweep was measured under; nothing of test
+            rows may have gone into them, as `fairdash.audits.rows_inside` makes sure.
+        """
+        rows = self.result.rows
+        rows = rows[rows["method"].isin(self.grid_result.methods)]
+        if INITIALISATION in rows:
+            rows = rows[rows[INITIALISATION].fillna(0) == 0]
+        rows = rows[rows["seed"] == self.first_seed]
+        rows = rows[decides(rows, "validation")]
+        places = self.result.place_of_row[rows.index]
+        keys = dict(zip(map(int, places), rows["key"], strict=True))
+        validation, test = self.first_rows("validation"), self.first_rows("test")
+
+        def scores(place: int) -> tuple[NDArray[Any], NDArray[Any]]:
+            return validation.scores(keys[place]), test.scores(keys[place])
+
+        return candidate_table(
+            list(keys),
+            scores,
+            (decided_part(validation, inside), decided_part(test, inside)),
+            limits=limits,
+            thresholds=thresholds,
+        )
+
+    @property
+    def first_seed(self) -> int:
+        """The seed whose split and models a guarantee is about."""
+        return int(self.result.rows["seed"].min())
+
+    def first_rows(self, part: Literal["validation", "test"]) -> Rows:
+        """Return the rows of a part of that split."""
+        data = self.run.dataset_id
+        return rows_of(self.store, data, self.first_seed, self.subgroups, part)
+
+    def cards(self, method: str, limit: float) -> dict[int, list[Kpi]]:
+        """Return the cards of every setting of a method, by its place.
+
+        Accuracy, DI and Worst-1-DI on test rows, with the mean paired change from the
+        unconstrained model; it is coloured when it is clear. And whether the limit
+        holds, on validation and on test rows.
+        """
+        cards: dict[int, list[Kpi]] = {}
+        for place, row in self.result.numbers(method, limit).iterrows():
+            kpis = [_card(row, *known) for known in _CARDS]
+            cards[int(str(place))] = [*kpis, _limit_card(row, limit)]
+        return cards
+
+
+@lru_cache(maxsize=16)
+def sweep_grid(store: Store, run_id: str) -> StoredSweep | None:
+    """Return what a run that is over found; nothing of it can change any more."""
+    return StoredSweep.of(store, store.snapshot(run_id))
+
+
+def finished_sweep(store: Store, run_id: str) -> StoredSweep | None:
+    """Return what a run that is over found, with the settings trained since."""
+    grid = sweep_grid(store, run_id)
+    if grid is None:
+        return None
+    joining = tuple(one.id for one in joining_runs(store, grid.run) if one.over)
+    return _joined(store, run_id, joining) if joining else grid
+
+
+@lru_cache(maxsize=16)
+def _joined(store: Store, run_id: str, joining: tuple[str, ...]) -> StoredSweep | None:
+    grid = sweep_grid(store, run_id)
+    assert grid is not None, "only a sweep with models is joined"
+    snapshots = [store.snapshot(one) for one in joining]
+    return grid.joined_by([one for one in snapshots if same_training(grid, one)])
+
+
+def joining_runs(store: Store, run: RunRecord) -> list[RunRecord]:
+    """Return the runs, oldest first, whose one setting belongs to a sweep.
+
+    Each trained, or is training, one setting of a method of the sweep on its data,
+    seeds, scaling, rows and subgroups; whether the rest of its parameters is that of
+    the sweep is for `same_training` to say.
+    """
+    methods = {grid["method"] for grid in run.spec["methods"]}
+    shared = ("seeds", "scaling", "train_rows", "subgroups")
+    found = []
+    for record in store.runs(run.dataset_id):
+        grids = record.spec["methods"]
+        folds = record.spec.get("cross_validate")
+        if record.id == run.id or len(grids) != 1 or has_axes(record) or folds:
+            continue
+        same = all(record.spec.get(name) == run.spec.get(name) for name in shared)
+        if same and grids[0]["method"] in methods:
+            found.append(record)
+    return found[::-1]
+
+
+def same_training(sweep: StoredSweep, snapshot: Snapshot) -> bool:
+    """Tell whether a run's one setting differs from a sweep in λ and τ alone."""
+    first = snapshot.trials[0]
+    mine = sweep.result.means["method"] == first.method
+    if unsupported_methods(snapshot.run.spec) or not mine.any():
+        return False
+    near = sweep.trials_at(int(mine.to_numpy().argmax()))[0]
+    varied = {WEIGHT, TAU} & sweep.result.axes(first.method).keys()
+    return all(
+        first.params.get(name) == value
+        for name, value in near.params.items()
+        if name not in varied
+    ) and len(first.params) == len(near.params)
+
+
+def has_axes(run: RunRecord) -> bool:
+    """Tell whether a run tries several settings of a method."""
+    methods = run.spec.get("methods", [])
+    axes = [axis for grid in methods for axis in grid.get("params", {}).values()]
+    return any(isinstance(axis, list) and len(axis) > 1 for axis in axes)
+
+
+def _rows(store: Store, snapshot: Snapshot) -> pd.DataFrame:
+    """Return the rows of a run's finished models, marked where they do not decide."""
+    rows = snapshot.table()
+    if rows.empty:
+        return rows
+    rows = rows[rows["method"].isin(list(CATALOG))].reset_index(drop=True)
+    if "validation_constant" in rows and rows["validation_constant"].notna().all():
+        return rows
+    dataset = store.dataset(snapshot.run.dataset_id)
+    known = []
+    for seed, mine in rows.groupby("seed"):
+        scores = [store.artifact(key).scores() for key in mine["key"]]
+        parts = split(dataset, int(str(seed)))
+        for part, where in (("validation", parts.validation), ("test", parts.test)):
+            table = decisions(
+                dataset.y[where],
+                np.stack(scores)[:, where],
+                sample_weight=dataset.weight_of(where),
+            )
+            known.append(table.add_prefix(f"{part}_").set_index(mine.index))
+    marks = pd.concat(known).groupby(level=0).first()
+    kept = rows.drop(columns=marks.columns, errors="ignore")
+    return kept.join(marks)
+
+
+def _card(row: "pd.Series[Any]", metric: str, label: str, style: Any) -> Kpi:
+    share = metric == "accuracy"
+    delta, good = "", None
+    mean = row[f"{metric}_change"]
+    if not np.isnan(mean):
+        delta = points(mean) if share else change(mean)
+        idle = row["constant"] and not share  # what it narrows is no gain
+        if row[f"{metric}_clear"] and not idle:
+            good = bool((mean > 0) == share)
+    note = spread_words(row[f"{metric}_sd"], share=share)
+    return Kpi(label, style(row[metric]), note, delta=delta, good=good)
+
+
+def _limit_card(row: "pd.Series[Any]", limit: float) -> Kpi:
+    kept = {
+        (True, True): "yes",
+        (True, False): "not on test",
+        (False, True): "only on test",
+        (False, False): "no",
+    }[bool(row["within"]), bool(row["within_test"])]
+    note = f"DI {number(row['validation'])} on validation"
+    if row["constant"]:
+        kept, note = "no", "decides alike for everyone"
+    return Kpi(
+        "Within the limit",
+        kept,
+        note,
+        help=f"Whether DI is at most {limit:g}, on validation rows, by which models "
+        "are chosen, and on the test rows shown. A model that decides alike for "
+        "everyone keeps no limit.",
+    )
+
+
+def spread_words(spread: float, *, share: bool) -> str:
+    """Return the spread over seeds as cards write it."""
+    if np.isnan(spread):
+        return "one seed"
+    words = f"{100 * spread:.1f}" if share else number(spread)
+    return f"± {words} over seeds"
+
+
+def models_in_training(snapshot: Snapshot) -> pd.DataFrame:
+    """Return the last look on validation rows at every model that is not finished.
+
+    One that was not looked at yet has no place in the figure and is excluded.
+    """
+    rows = []
+    for trial in snapshot.trials:
+        if trial.status != "running" or trial.progress is None:
+            continue
+        curves, method = trial.progress.curves, CATALOG[trial.method]
+        x, y = ((curves.get(metric) or [None])[-1] for metric in AXES)
+        label = model_label(trial.method, trial.params)
+        rows.append((label, method.label, method.colour_role, x, y))
+    names = ["label", "method", "colour_role", "x", "y"]
+    table = pd.DataFrame(rows, columns=names).astype({"x": float, "y": float})
+    return table.dropna(ignore_index=True)
+
+
+def both_parts(sweep: SweepResult, place: int) -> str:
+    """Return what validation and test rows say of a setting, as a Markdown table."""
+    row = sweep.means.iloc[place]
+    lines = [f"**{sweep.labels[place]}**", "", "| | validation | test |"]
+    lines += ["|---|---|---|"]
+    for metric, label, style in _CARDS:
+        parts = []
+        for name in (f"validation_{metric}", f"test_{metric}"):
+            spread = spread_words(row[f"{name}_sd"], share=metric == "accuracy")
+            if np.isnan(row[f"{name}_sd"]):
+                low, high = row[f"{name}_low"], row[f"{name}_high"]
+                spread = f"({style(low)}–{style(high)})"
+            parts.append(f"{style(row[name])} {spread}")
+        lines.append(f"| {label} | {' | '.join(parts)} |")
+    return "\n".join(lines)

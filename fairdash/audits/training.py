@@ -1,0 +1,360 @@
+"""Runs before, in and after training: cost, curves, time left, all as a table."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairdash._wording import ago, duration, plural, time_left
+from fairdash.audits.choices import opened_on
+from fairdash.audits.sweeps import is_sweep
+from fairdash.audits.trials.rows import rows_used
+from fairdash.datasets import encode, split
+from fairdash.methods import CATALOG, n_multiplied_columns
+from fairdash.metrics import summarise_seeds
+from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
+from fairdash.sweep import BASELINE, SweepSpec, Trial, expand, makespan, plan, work
+
+CURVES = (
+    "loss",
+    "validation_loss",
+    "adversary_loss",
+    "accuracy",
+    "demographic_parity_difference",
+    "worst_1_di",
+)
+_LATEST = 20  # runs that tell how fast this machine is now
+_ENOUGH = 0.03  # share of a run after which its speed says how long it takes
+_SEEN = 20_000  # rows that tell what columns cost
+_SPEED_RUNS = 10  # runs of networks that tell how fast this machine is now
+_FIRST_SHARE = 0.2  # of a matrix product's speed that training reaches
+_SIDE = 512  # of the matrices of that product
+_STARTING = 2.0  # seconds until libraries are loaded, before a first model
+_FOLLOWING = 0.4  # seconds beside training, of a run that finds them loaded
+
+
+def main_trials(store: Store, snapshot: Snapshot) -> list[TrialRecord]:
+    """Return the trials of one setting over its seeds: that the reader asked for.
+
+    That is the first beside the baseline; of a sweep that is over, the one it opens on.
+    """
+    chosen = opened_on(store, snapshot.run.id)
+    if chosen is not None:
+        return list(chosen.trials)
+    asked = [trial for trial in snapshot.trials if trial.method != BASELINE]
+    first, *others = asked or snapshot.trials
+    same = [t for t in others if (t.method, t.params) == (first.method, first.params)]
+    return [first, *same]
+
+
+def curves(store: Store, trials: Sequence[TrialRecord]) -> pd.DataFrame:
+    """Return the curves of training, averaged over trials.
+
+    One row per epoch; `CURVES` and their spread. Empty before the first event.
+    """
+    tables = [_curve_table(store, trial) for trial in trials]
+    tables = [table for table in tables if not table.empty]
+    if not tables:
+        return pd.DataFrame()
+    return summarise_seeds(pd.concat(tables), "epoch").sort_values("epoch")
+
+
+def series(table: pd.DataFrame, name: str) -> list[float]:
+    """Return one of the `curves` as numbers, where it was looked at."""
+    return [float(value) for value in table[name].dropna()] if name in table else []
+
+
+def weights(trials: Sequence[TrialRecord]) -> dict[str, Any] | None:
+    """Return histogram and quantiles of r of the first trial that has weights."""
+    for trial in trials:
+        if trial.progress is not None and trial.progress.ratio:
+            return trial.progress.ratio
+    return None
+
+
+def seconds_left(store: Store, snapshot: Snapshot) -> float | None:
+    """Return how long the run still takes at its speed so far, or None at its start.
+
+    Models that were on disk when it began took no time and say nothing of its speed;
+    the others count by the work they are.
+    """
+    started = snapshot.run.started
+    if started is None:
+        return None
+    work = _work(store, snapshot.run.id)
+    done = total = 0.0
+    for trial in snapshot.trials:
+        written = store.artifact(trial.key).written()
+        if written is None or written >= started:
+            total += work[trial.key]
+            done += work[trial.key] * trial.share
+    if not done or done < _ENOUGH * total:
+        return None
+    return (time.time() - started) * (total - done) / done
+
+
+def usual_seconds(
+    store: Store,
+    dataset_id: str,
+    method: str,
+    fixed: Mapping[str, object],
+    train_rows: int | None = None,
+) -> float | None:
+    """Return what a model with these settings took on this machine, or None.
+
+    ``fixed`` are the parameters that decide the time: all that a stack cannot differ
+    in. Time is taken to be in proportion to the rows trained on.
+    """
+    for run in store.runs(dataset_id)[:_LATEST]:
+        for trial in store.snapshot(run.id, curves=False).trials:
+            same = trial.method == method and fixed.items() <= trial.params.items()
+            if same and trial.seconds:
+                trained = rows_used(store, dataset_id, run.spec.get("train_rows"))
+                rows = rows_used(store, dataset_id, train_rows)
+                return trial.seconds * rows / trained
+    return None
+
+
+def why_failed(store: Store, run: RunRecord) -> str:
+    """Return the reason of the first trial of a run that failed, else of the run."""
+    trials = store.snapshot(run.id, curves=False).trials
+    reasons = (trial.reason for trial in trials if trial.reason)
+    return next(reasons, run.error or "no reason was given")
+
+
+def runtime(run: RunRecord) -> float | None:
+    """Return how long a run that is over was at work, in seconds."""
+    if run.finished is None:
+        return None
+    return run.finished - (run.started or run.created)
+
+
+@lru_cache(maxsize=64)
+def _work(store: Store, run_id: str) -> dict[str, float]:
+    """Return how much work every trial of a run is, beside the others of the run."""
+    trials = [
+        Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
+        for trial in store.snapshot(run_id, curves=False).trials
+    ]
+    return {
+        trial.key: stack.length / len(stack.trials)
+        for stack in plan(trials)
+        for trial in stack.trials
+    }
+
+
+def _curve_table(store: Store, trial: TrialRecord) -> pd.DataFrame:
+    if trial.status == "finished":
+        table = store.artifact(trial.key).history()
+    elif trial.progress is not None:
+        table = pd.DataFrame(trial.progress.curves)
+    else:
+        table = pd.DataFrame()
+    known = [name for name in ("epoch", *CURVES) if name in table]
+    return table[known].astype(float)
+
+
+def run_table(store: Store, runs: Sequence[RunRecord]) -> pd.DataFrame:
+    """Return one row per run.
+
+    Columns: Run, Status (a list), Progress (percent, unless all are over),
+    Accuracy (percent), DI, Worst-1-DI, Seeds, Started and Note. Metrics are means over
+    seeds of one setting, on test rows: of a sweep that it opens on, named in the note.
+    """
+    table = pd.DataFrame([_row(store, run) for run in runs])
+    return table if table["Progress"].notna().any() else table.drop(columns="Progress")
+
+
+def methods_of(run: RunRecord) -> list[str]:
+    """Return the labels of the methods of a run."""
+    keys = [entry["method"] for entry in run.spec.get("methods", [])]
+    return [CATALOG[key].label if key in CATALOG else key for key in keys]
+
+
+def _headline(run: RunRecord) -> dict[str, Any]:
+    """Return the test metrics of the method the run was about, or nothing."""
+    done = [entry for entry in run.summary if entry["finished"]]
+    asked = [entry for entry in done if entry["method"] != BASELINE]
+    return next(iter([*asked, *done]), {})
+
+
+@lru_cache(maxsize=2000)
+def _opened(store: Store, run_id: str) -> tuple[str, dict[str, Any]]:
+    """Return label and test metrics of the setting a sweep that is over opens on."""
+    chosen = opened_on(store, run_id)
+    if chosen is None:
+        return "", {}
+    rows = [trial.row for trial in chosen.trials if trial.row is not None]
+    means = pd.DataFrame(rows).mean(numeric_only=True)
+    return chosen.label, {str(name): value for name, value in means.items()}
+
+
+def _row(store: Store, run: RunRecord) -> dict[str, Any]:
+    label, metrics = "", _headline(run)
+    if is_sweep(store, run.id):  # a mean over its settings would be of no model
+        label, metrics = _opened(store, run.id) if run.over else ("", {})
+    accuracy = metrics.get("test_accuracy")
+    going = None if run.over else store.snapshot(run.id, curves=False)
+    return {
+        "Run": run.name,
+        "Status": [run.status],
+        "Progress": None if going is None else 100 * going.share,
+        "Accuracy": None if accuracy is None else 100 * accuracy,
+        "DI": metrics.get("test_demographic_parity_difference"),
+        "Worst-1-DI": metrics.get("test_worst_1_di"),
+        "Seeds": len(run.spec.get("seeds", [0])),
+        "Started": ago(run.started or run.created),
+        "Note": " · ".join(filter(None, [_note(store, run, going), label])),
+    }
+
+
+@lru_cache(maxsize=2000)
+def trained_elsewhere(store: Store, run_id: str) -> bool:
+    """Tell whether the models of a finished run came with a bundle, without a time."""
+    trials = store.snapshot(run_id, curves=False).trials
+    return not any(trial.seconds for trial in trials)
+
+
+def _note(store: Store, run: RunRecord, going: Snapshot | None) -> str:
+    if run.status == "failed":
+        return (run.error or "").strip().rsplit("\n", 1)[-1]
+    if going is not None:
+        left = seconds_left(store, going)
+        return time_left(left) if left is not None else "waiting"
+    if run.status == "finished" and trained_elsewhere(store, run.id):
+        return "trained elsewhere"
+    seconds = runtime(run)
+    text = duration(seconds) if seconds is not None else ""
+    return f"after {text}" if run.status == "cancelled" and text else text
+
+
+@dataclass(frozen=True)
+class ExpectedCost:
+    """What a sweep asks for.
+
+    ``seconds`` until the last model has finished are ``measured`` where models trained
+    here before say so; else a matrix product does.
+    """
+
+    total: int
+    missing: int
+    seconds: float
+    measured: bool
+
+    def words(self) -> str:
+        """Say how many models, how many of them are there, and about how long."""
+        models = plural(self.total, "model")
+        if not self.missing:
+            return f"{models}, all trained before: done in a moment."
+        trained = self.total - self.missing
+        models += f", {trained:,} of them trained before" if trained else ""
+        time = f"about {duration(self.seconds)} with {plural(n_workers(), 'worker')}"
+        guess = "" if self.measured else ", a guess until a first network is trained"
+        return f"{models}: {time} here{guess}."
+
+
+def expected_cost(store: Store, dataset_id: str, spec: SweepSpec) -> ExpectedCost:
+    """Return the models a sweep asks for and about how long they take here.
+
+    The speed is that of the models trained here last, so it is right for this machine
+    and for whatever else it is doing; before the first one, that of a matrix product.
+    """
+    dataset = store.dataset(dataset_id)
+    trials = expand(spec, dataset.key)
+    missing = [t for t in trials if not store.artifact(t.key).exists()]
+    n_rows, n_features = _size(store, dataset_id, spec.train_rows)
+    so_far = _speed_so_far(store)
+    speed = so_far or _speed_of_products()
+    seconds = []
+    for stack in plan(missing):
+        usual = None
+        if "n_epochs" not in stack.params:  # its own time says more
+            known = (
+                store,
+                dataset_id,
+                stack.method,
+                stack.method_params,
+                spec.train_rows,
+            )
+            usual = usual_seconds(*known)
+        work_of = stack.work(n_rows=n_rows, n_features=n_features)
+        seconds.append(usual * len(stack.trials) if usual else work_of / speed)
+    foretold = makespan(seconds, n_workers())
+    foretold += (_STARTING if so_far is None else _FOLLOWING) * bool(missing)
+    return ExpectedCost(len(trials), len(missing), foretold, so_far is not None)
+
+
+def n_workers() -> int:
+    """Return how many worker processes an engine has on this machine."""
+    return int(os.environ.get("FAIRDASH_WORKERS") or os.cpu_count() or 1)
+
+
+def _size(store: Store, dataset_id: str, train_rows: int | None) -> tuple[int, int]:
+    """Return the training rows and the columns after encoding that cost a product."""
+    return rows_used(store, dataset_id, train_rows), _width(store, dataset_id)
+
+
+@lru_cache(maxsize=64)
+def _width(store: Store, dataset_id: str) -> int:
+    dataset = store.dataset(dataset_id)
+    train = split(dataset, 0).train
+    some = train[:: max(1, len(train) // _SEEN)]
+    return n_multiplied_columns(encode(dataset, some).rows(some))
+
+
+def _speed_so_far(store: Store) -> float | None:
+    """Return multiply-adds per second of stacks trained here, or None before any.
+
+    The upper quartile: the first stack of a worker waits for its libraries.
+    """
+    over = [run.id for run in store.runs() if run.over]
+    for known in ("n_adversary_steps", "n_epochs"):  # a plain network is half overhead
+        found = filter(None, (_speeds(store, run_id, known) for run_id in over))
+        speeds = list(chain.from_iterable(islice(found, _SPEED_RUNS)))
+        if speeds:
+            return float(np.quantile(speeds, 0.75))
+    return None
+
+
+@lru_cache(maxsize=64)
+def _speeds(store: Store, run_id: str, known: str) -> Sequence[float]:
+    """Return the speed of each stack of a run that is over, of methods with `known`.
+
+    A stack is told by its seconds: every model of it keeps the same share.
+    """
+    snapshot = store.snapshot(run_id, curves=False)
+    run = snapshot.run
+    n_rows, n_features = _size(store, run.dataset_id, run.spec.get("train_rows"))
+    stacks: dict[tuple[str, int, float], list[TrialRecord]] = {}
+    for trial in snapshot.trials:
+        if trial.seconds and trial.method in CATALOG:
+            alike = trial.method, trial.seed, trial.seconds
+            stacks.setdefault(alike, []).append(trial)
+    return [
+        work(
+            trials[0].params,
+            n_rows=n_rows,
+            n_features=n_features,
+            n_models=len(trials),
+        )
+        / (seconds * len(trials))
+        for (_, _, seconds), trials in stacks.items()
+        if known in trials[0].params
+    ]
+
+
+@cache
+def _speed_of_products() -> float:
+    one = np.ones((_SIDE, _SIDE), dtype=np.float32)
+    best = np.inf
+    for _ in range(5):
+        began = time.perf_counter()
+        one @ one
+        best = min(best, time.perf_counter() - began)
+    return _FIRST_SHARE * _SIDE**3 / best

@@ -1,0 +1,1 @@
+"""The models that runs keep, and the rows they are measured on."""

@@ -1,0 +1,438 @@
+"""Rows of a stored data set, as the metrics want them, and scores on them.
+
+A model that exists already is a score column of the data set, or scores that were added
+to it. Rows are kept by data
+set, seed and subgroups: these name contents, so what is kept is never stale; it must
+not be written to.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, wraps
+from threading import Lock
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairdash._wording import count
+from fairdash.audits.trials.models import Setting
+from fairdash.datasets import (
+    AddedScores,
+    Dataset,
+    ScoreColumn,
+    Subgroups,
+    split,
+    training_rows,
+)
+from fairdash.metrics import as_probabilities, local_di
+from fairdash.store import Store, TrialRecord
+from fairdash.sweep import Part
+
+OWN = "own scores"  # instead of a method of the catalog
+ALL_ROWS = -1  # instead of the seed of a split: no row was trained on
+OWN_NOTE = "Own scores: on the same rows, which their model may have been trained on."
+_KEY = "column "
+_FOLDS = "folds "  # before the keys of what is looked at on all rows
+Value = TypeVar("Value")
+P = ParamSpec("P")
+Inside = Mapping[str, NDArray[np.bool_]]
+
+
+def own_models(store: Store, dataset_id: str) -> list[Setting]:
+    """Return the scores of a data set as models, each audited on all rows.
+
+    Those of its table come first, then those added later. Each is a method of its own,
+    "own scores", "own scores 2" and so on, so that it has its own colour.
+    """
+    scores = own_scores(store, dataset_id)
+    return [own_model(score, place) for place, score in enumerate(scores, 1)]
+
+
+def own_model(score: ScoreColumn, place: int = 1) -> Setting:
+    """Return scores as a model, the one at a place among those of a data set."""
+    method = OWN if place == 1 else f"{OWN} {place}"
+    return Setting(method, score.words(), (_trial(score, ALL_ROWS),))
+
+
+def own_scores(store: Store, dataset_id: str) -> list[ScoreColumn]:
+    """Return the score columns of a data set's table, then the scores added later."""
+    added = (one.score for one in store.own_scores(dataset_id))
+    return [*store.dataset_record(dataset_id).roles.scores, *added]
+
+
+def own_beside(
+    store: Store, models: Sequence[Setting], dataset_id: str
+) -> list[Setting]:
+    """Return the own scores of a data set on the test rows of trained models."""
+    both = beside_trained([*models, *own_models(store, dataset_id)])
+    return [model for model in both if is_own(model)]
+
+
+def beside_trained(models: Sequence[Setting]) -> list[Setting]:
+    """Return models with score columns on the test rows of those that were trained.
+
+    Without any of these they stay on all rows.
+    """
+    trained = [model for model in models if not is_own(model)]
+    seeds = sorted(frozenset[int]().union(*(model.seeds for model in trained)))
+    return [
+        replace(model, trials=tuple(replace(model.trials[0], seed=s) for s in seeds))
+        if is_own(model) and seeds
+        else model
+        for model in models
+    ]
+
+
+def on_all_rows(model: Setting) -> bool:
+    """Tell whether a model is looked at on all rows."""
+    first = model.trials[0]
+    return first.seed == ALL_ROWS or first.key.startswith(_FOLDS)
+
+
+def split_seed(model: Setting) -> int | None:
+    """Return the first seed whose split a model has; None for scores on all rows."""
+    first = model.trials[0]
+    seed = _parts(first.key)[0] if first.key.startswith(_FOLDS) else first.seed
+    return None if seed == ALL_ROWS else seed
+
+
+def callable_models(
+    store: Store, dataset_id: str, trained: Sequence[Setting]
+) -> list[Setting]:
+    """Return the scores of a data set whose model can be asked about changed rows.
+
+    They are on the seeds that all ``trained`` models have, else on that of seed 0.
+    """
+    common = frozenset.intersection(*(one.seeds for one in trained)) if trained else ()
+    seeds = sorted(common) or [0]
+    return [
+        replace(model, trials=tuple(replace(model.trials[0], seed=s) for s in seeds))
+        for model in own_models(store, dataset_id)
+        if model.trials[0].params.get("has_model")
+    ]
+
+
+def is_own(model: Setting) -> bool:
+    """Tell whether a model is a column of scores."""
+    return model.method.startswith(OWN)
+
+
+def score_name(model: Setting) -> str:
+    """Return what the scores of a model are called: its column, or its label."""
+    return str(model.trials[0].params["column"]) if is_own(model) else model.label
+
+
+def score_of_key(key: str) -> ScoreColumn | None:
+    """Return the score column that a trial's key names, None of a trained model."""
+    _, (key, *_) = _parts(key)
+    if not key.startswith(_KEY):
+        return None
+    told = json.loads(key.removeprefix(_KEY))
+    return (AddedScores if "file" in told else ScoreColumn).model_validate(told)
+
+
+def key_of_folds(seed: int, keys: Sequence[str]) -> str:
+    """Return the key of a model on all rows, of those of its folds.
+
+    Each row has the score of the model whose fold it is in. A score column has one key.
+    """
+    return _FOLDS + json.dumps([seed, list(keys)])
+
+
+def _parts(key: str) -> tuple[int, list[str]]:
+    """Return the seed and the keys that `key_of_folds` was made of."""
+    if not key.startswith(_FOLDS):
+        return ALL_ROWS, [key]
+    seed, keys = json.loads(key.removeprefix(_FOLDS))
+    return seed, keys
+
+
+def own_probabilities(
+    score: ScoreColumn,
+    values: NDArray[np.float64],
+    y: NDArray[np.int8],
+    sample_weight: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Return scores as probabilities: those of a kind without, by isotonic regression.
+
+    It is of the outcomes on the score over all of these rows, groups together.
+    """
+    if score.kind == "score":
+        return as_probabilities(y, values, sample_weight)
+    return (values + 1) / 2 if score.kind == "margin" else values
+
+
+def _trial(score: ScoreColumn, seed: int) -> TrialRecord:
+    params: dict[str, Any] = score.model_dump(mode="json")
+    key = _KEY + json.dumps(params)
+    return TrialRecord(key, OWN, params, seed, "finished", None, None, None, None)
+
+
+class Kept:
+    """What was made of one thing that cannot change, by what it was asked with.
+
+    It is shared by all sessions of a server and dies with the thing it is of. What it
+    returns must not be written to. At most ``most`` values are kept; those used longest
+    ago go first.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __call__(self, make: Callable[[], Value], *asked: Hashable) -> Value:
+        """Return what ``make`` makes, which must follow from ``asked``.
+
+        Nothing is kept where it raises. Two that ask at the same time may both make it.
+        """
+        with self._lock:
+            if asked in self._values:
+                self._values.move_to_end(asked)
+                kept: Value = self._values[asked]
+                return kept
+        value = make()
+        with self._lock:
+            self._values[asked] = value
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return value
+
+
+def remember(most: int) -> Callable[[Callable[P, Value]], Callable[P, Value]]:
+    """Keep what a function returns, as `Kept`, by the contents of what it is given."""
+
+    def kept(make: Callable[P, Value]) -> Callable[P, Value]:
+        values = Kept(most)
+
+        @wraps(make)
+        def asked(*given: P.args, **named: P.kwargs) -> Value:
+            told = *map(_contents, given), *map(_contents, sorted(named.items()))
+            return values(lambda: make(*given, **named), *told)
+
+        return asked
+
+    return kept
+
+
+def _contents(one: Any) -> Hashable:
+    if isinstance(one, list | tuple):
+        return tuple(map(_contents, one))
+    known: Hashable = one.contents if isinstance(one, Setting) else one
+    return known
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some rows of a data set and their groups.
+
+    ``groups`` are the keyword arguments sensitive_features, subgroups and min_size.
+    """
+
+    store: Store
+    dataset: Dataset
+    where: NDArray[np.int64]
+    y: NDArray[np.int8]
+    groups: dict[str, Any]
+
+    @property
+    def sample_weight(self) -> NDArray[np.float64] | None:
+        """The sampling weights of these rows, None without."""
+        return self.dataset.weight_of(self.where)
+
+    def local_di(self, predicted: NDArray[np.int64]) -> pd.DataFrame:
+        """Return `fairdash.metrics.local_di` of decisions, with sampling weights."""
+        return local_di(predicted, **self.groups, sample_weight=self.sample_weight)
+
+    def raw_scores(self, key: str) -> NDArray[np.float64]:
+        """Return the scores of a trial on these rows, of a column as it stands."""
+        own = score_of_key(key)
+        if own is None:
+            return self.scores(key).astype(np.float64)
+        return self.store.score_values(self.dataset, own)[self.where]
+
+    def ranks(self, key: str) -> NDArray[np.floating[Any]]:
+        """Return scores between 0 and 1 in the order of those of a trial."""
+        if score_of_key(key) is None:
+            return self.scores(key)
+        values = self.raw_scores(key)
+        ranks: NDArray[np.float64] = values - values.min()
+        highest = float(ranks.max())
+        return ranks / highest if highest else ranks
+
+    def folds(self, key: str) -> NDArray[np.int64] | None:
+        """Return the fold of each row, of models of several; None of one model."""
+        seed, keys = _parts(key)
+        if len(keys) == 1:
+            return None
+        if seed not in self._folds:
+            fold = np.empty(self.dataset.n_rows, dtype=np.int64)
+            for place in range(len(keys)):
+                fold[split(self.dataset, seed, fold=place).test] = place
+            self._folds[seed] = fold[self.where]
+        return self._folds[seed]
+
+    @cached_property
+    def _folds(self) -> dict[int, NDArray[np.int64]]:
+        return {}
+
+    def scores(self, key: str) -> NDArray[np.floating[Any]]:
+        """Return the probabilities that a trial gives on these rows."""
+        own = score_of_key(key)
+        if own is not None:
+            return own_probabilities(
+                own, self.raw_scores(key), self.y, self.sample_weight
+            )
+        fold = self.folds(key)
+        every = [
+            self.store.artifact(one).scores()[self.where] for one in _parts(key)[1]
+        ]
+        scores: NDArray[np.float32] = (
+            every[0] if fold is None else np.choose(fold, every)
+        )
+        return scores
+
+    def predictions(self, key: str) -> NDArray[np.int64]:
+        """Return the 0/1 predictions of a trial on these rows."""
+        own = score_of_key(key)
+        if own is not None:
+            return own.decisions(self.raw_scores(key))
+        return (self.scores(key) > 0.5).astype(np.int64)
+
+
+class Tested(NamedTuple):
+    """A trial on the test rows of its seed, or on all of `ALL_ROWS`."""
+
+    key: str
+    store: Store
+    dataset_id: str
+    seed: int
+    subgroups: Subgroups
+
+    @property
+    def rows(self) -> Rows:
+        """The rows, as of `rows_of`."""
+        return rows_of(*self[1:])
+
+
+def tested(
+    store: Store, setting: Setting, dataset_id: str, subgroups: Subgroups
+) -> list[Tested]:
+    """Return the trials of a setting where they are tested, by seed."""
+    return [
+        Tested(
+            trial.key,
+            store,
+            dataset_id,
+            ALL_ROWS if trial.key.startswith(_FOLDS) else trial.seed,
+            subgroups,
+        )
+        for trial in setting.trials
+    ]
+
+
+@lru_cache(maxsize=32)
+def rows_of(
+    store: Store,
+    dataset_id: str,
+    seed: int,
+    subgroups: Subgroups,
+    part: Literal["test", "validation"] = "test",
+) -> Rows:
+    """Return the rows of a seed's part under ``subgroups``; all rows for `ALL_ROWS`."""
+    dataset = store.dataset(dataset_id)
+    if seed == ALL_ROWS:
+        where = np.arange(dataset.n_rows)
+    else:
+        where = getattr(split(dataset, seed), part)
+    return _rows(store, dataset_id, where, subgroups)
+
+
+def decided_part(rows: Rows, inside: Inside | None = None) -> Part:
+    """Return rows as a certified choice takes them.
+
+    ``inside`` are subgroups of the whole data set; without, the estimable ones of these
+    rows.
+    """
+    if inside is None:
+        labels = np.asarray(rows.groups["subgroups"])
+        known = rows.local_di(np.zeros(len(rows.where), np.int64))
+        names = known.loc[known["estimable"], "subgroup"]
+        within = {str(name): labels == name for name in names}
+    else:
+        within = {name: mask[rows.where] for name, mask in inside.items()}
+    group = rows.dataset.group[rows.where].astype(np.int64)
+    return Part(rows.y, group, within, rows.sample_weight)
+
+
+def rows_trained_on(
+    store: Store, dataset_id: str, seed: int, key: str, subgroups: Subgroups
+) -> Rows:
+    """Return the rows a trial was trained on, in the order of its weights."""
+    n_rows = store.artifact(key).train_rows()
+    return _trained_on(store, dataset_id, seed, n_rows, subgroups)
+
+
+@lru_cache(maxsize=64)
+def part_sizes(store: Store, dataset_id: str) -> tuple[int, int, int]:
+    """Return the numbers of training, validation and test rows, of any seed."""
+    train, validation, test = split(store.dataset(dataset_id), 0)
+    return len(train), len(validation), len(test)
+
+
+def rows_used(store: Store, dataset_id: str, train_rows: int | None) -> int:
+    """Return how many rows a specification with ``train_rows`` trains on."""
+    n_train, _, _ = part_sizes(store, dataset_id)
+    return n_train if train_rows is None else min(train_rows, n_train)
+
+
+def trained_on(store: Store, dataset_id: str, train_rows: int | None) -> str:
+    """Return how many rows were trained on, and what was done with the others.
+
+    Nothing where all training rows were.
+    """
+    if train_rows is None:
+        return ""
+    n_train, _, _ = part_sizes(store, dataset_id)
+    rows = f"{count(train_rows)} of {count(n_train)} training rows"
+    return f"Trained on {rows}, stratified by outcome and group; evaluated on all."
+
+
+@lru_cache(maxsize=32)
+def _trained_on(
+    store: Store, dataset_id: str, seed: int, n_rows: int | None, subgroups: Subgroups
+) -> Rows:
+    where = training_rows(store.dataset(dataset_id), seed, n_rows)
+    return _rows(store, dataset_id, where, subgroups)
+
+
+def _rows(
+    store: Store, dataset_id: str, where: NDArray[np.int64], subgroups: Subgroups
+) -> Rows:
+    dataset = store.dataset(dataset_id)
+    groups = {
+        "sensitive_features": dataset.sensitive_features[where],
+        "subgroups": _labels(store, dataset_id, subgroups).iloc[where],
+        "min_size": subgroups.min_size,
+    }
+    return Rows(store, dataset, where, dataset.y[where], groups)
+
+
+def _labels(store: Store, dataset_id: str, subgroups: Subgroups) -> "pd.Series[Any]":
+    """Return the subgroup of every row, whatever the smallest size."""
+    any_size = subgroups.model_copy(update={"min_size": 1})
+    return _labels_of_any_size(store, dataset_id, any_size)
+
+
+@lru_cache(maxsize=32)
+def _labels_of_any_size(
+    store: Store, dataset_id: str, subgroups: Subgroups
+) -> "pd.Series[Any]":
+    return subgroups.label(store.dataset(dataset_id).frame)

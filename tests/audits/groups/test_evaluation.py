@@ -1,0 +1,154 @@
+import numpy as np
+import pandas as pd
+import pytest
+from toys import ROLES, people, people_csv
+
+from fairdash import ui
+from fairdash.audits import (
+    StoredSweep,
+    every_measure,
+    local_by_measure,
+    metrics_by_setting,
+    settings,
+)
+from fairdash.audits.groups.evaluation import chance_worst, paired_changes
+from fairdash.datasets import Subgroups, split
+from fairdash.metrics import compare, evaluate, noise_floor, value_table
+from fairdash.sweep import MethodGrid, model_label
+from fairdash.ui import start_training
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+SUBGROUPS = Subgroups(columns=("branch",), min_size=20)
+
+
+@pytest.fixture
+def run(inline):
+    """A run of ROAD beside the baseline on two seeds."""
+    store = ui.store()
+    table = store.add_table(people_csv(), "people.csv")
+    data = store.add_dataset(table, ROLES, "People", SUBGROUPS)
+    return store.run(start_training(data, MethodGrid(method="road", params=QUICK), 2))
+
+
+@pytest.fixture
+def chosen(run):
+    """The settings of the run: ROAD, then the baseline."""
+    return settings(ui.store().snapshot(run.id).trials)
+
+
+def rows(run, trial, subgroups=SUBGROUPS):
+    """Return outcome, scores and keywords of the metrics on a trial's test rows."""
+    dataset = ui.store().dataset(run.dataset_id)
+    where = split(dataset, trial.seed).test
+    groups = {
+        "sensitive_features": dataset.sensitive_features[where],
+        "subgroups": subgroups.label(dataset.frame).iloc[where],
+        "min_size": subgroups.min_size,
+    }
+    scores = ui.store().artifact(trial.key).scores()[where]
+    return dataset.y[where], scores, groups
+
+
+def test_settings_gather_the_seeds_of_a_model_under_the_letters_of_the_paper(chosen):
+    assert [setting.label for setting in chosen] == ["ROAD λ 1 τ 0.3", "Unconstrained"]
+    assert [[t.seed for t in setting.trials] for setting in chosen] == [[0, 1]] * 2
+
+
+def test_a_model_without_letters_is_named_alone():
+    assert model_label("unconstrained", {"n_epochs": 60}) == "Unconstrained"
+    assert model_label("adversarial", {"fairness_weight": 2.0}) == "Zhang λ 2"
+
+
+def test_the_test_table_is_the_mean_over_seeds_on_rows_no_model_saw(run, chosen):
+    table = metrics_by_setting(ui.store(), chosen, run.dataset_id, SUBGROUPS)
+    wanted = []
+    for trial in chosen[0].trials:
+        y, scores, groups = rows(run, trial)
+        wanted.append(evaluate(y, scores, **groups).iloc[0])
+    wanted = pd.DataFrame(wanted)
+    for metric in ("accuracy", "worst_1_di", "demographic_parity_difference_low"):
+        assert table[metric].iloc[0] == pytest.approx(wanted[metric].mean())
+    assert table["accuracy_sd"].iloc[0] == pytest.approx(wanted["accuracy"].std())
+
+
+def test_a_change_of_subgroups_changes_the_table_without_training(run, chosen):
+    everybody = Subgroups(columns=(), min_size=20)
+    table = metrics_by_setting(ui.store(), chosen, run.dataset_id, everybody)
+    gap = table["demographic_parity_difference"]
+    np.testing.assert_allclose(table["worst_1_di"], gap)
+    assert len(ui.store().runs()) == 1
+
+
+def test_paired_changes_compare_models_on_the_same_rows(run, chosen):
+    changes = paired_changes(ui.store(), *chosen, run.dataset_id, SUBGROUPS)
+    tables = []
+    for trial, other in zip(chosen[0].trials, chosen[1].trials, strict=True):
+        y, scores, groups = rows(run, trial)
+        _, others, _ = rows(run, other)
+        tables.append(compare(y, scores > 0.5, others > 0.5, **groups))
+    wanted = (tables[0].set_index("metric") + tables[1].set_index("metric")) / 2
+    got = changes.set_index("metric")
+    pd.testing.assert_frame_equal(got, wanted[got.columns], check_names=False)
+
+
+def test_chance_is_the_noise_floor_of_the_model_itself(run, chosen):
+    floors = []
+    for trial in chosen[0].trials:
+        _, scores, groups = rows(run, trial)
+        floors.append(noise_floor(scores > 0.5, **groups).quantile)
+    got = chance_worst(ui.store(), chosen[0], run.dataset_id, SUBGROUPS)
+    assert got == pytest.approx(np.mean(floors))
+
+
+def test_every_number_of_a_weighted_run_is_weighted(inline):
+    store = ui.store()
+    frame = people(900)
+    frame["w"] = np.where(frame["origin"] == "there", 3.0, 1.0) * (frame.index % 2 + 1)
+    table = store.add_table(frame.to_csv(index=False).encode(), "people.csv")
+    roles = ROLES.model_copy(update={"sample_weight": "w"})
+    data = store.add_dataset(table, roles, "People", SUBGROUPS)
+    grid = MethodGrid(method="road", params=QUICK)
+    run = store.run(start_training(data, grid, 1))
+    road, plain = models = settings(store.snapshot(run.id).trials)
+    dataset = store.dataset(data)
+    (trial,) = road.trials
+    where = split(dataset, 0).test
+    weight = dataset.frame["w"].to_numpy()[where]
+    y, scores, groups = rows(run, trial)
+    decided = scores > 0.5
+    by_hand = np.average(decided == y, weights=weight)
+    assert abs(by_hand - (decided == y).mean()) > 1e-3
+    assert trial.row["test_accuracy"] == pytest.approx(by_hand)
+    validation = split(dataset, 0).validation
+    picked = store.artifact(trial.key).scores()[validation] > 0.5
+    assert trial.row["validation_accuracy"] == pytest.approx(
+        np.average(
+            picked == dataset.y[validation],
+            weights=dataset.frame["w"].to_numpy()[validation],
+        )
+    )
+    shown = metrics_by_setting(store, models, data, SUBGROUPS).iloc[0]
+    assert shown["accuracy"] == pytest.approx(by_hand)
+    changes = paired_changes(store, road, plain, data, SUBGROUPS).set_index("metric")
+    assert changes.loc["accuracy", "value"] == pytest.approx(by_hand)
+    own = groups["sensitive_features"] == "there"
+    rate = {
+        who: np.average(decided[mine], weights=weight[mine])
+        for who, mine in (("there", own), ("here", ~own))
+    }
+    gap = abs(rate["there"] - rate["here"])
+    assert shown["demographic_parity_difference"] == pytest.approx(gap)
+    told = every_measure(store, road, data).set_index("measure")
+    assert abs(told.loc["Selection rate", "gap"]) == pytest.approx(gap)
+    cells = local_by_measure(store, models, data, SUBGROUPS).cells
+    labels = np.asarray(groups["subgroups"])
+    for name, cell in cells.items():
+        mine = own & (labels == name)
+        expected = np.average(decided[mine], weights=weight[mine])
+        assert cell["there"][1] == pytest.approx(expected)
+    sweep = StoredSweep.of(store, store.snapshot(run.id))
+    local = value_table(sweep.local("road"), "selection_rate")
+    assert local["value"].tolist() == pytest.approx(
+        [value for cell in cells.values() for _, value in cell.values()]
+    )
+    assert chance_worst(store, road, data, SUBGROUPS) > 0

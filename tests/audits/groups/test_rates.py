@@ -1,0 +1,66 @@
+import numpy as np
+import pandas as pd
+import pytest
+from toys import ROLES, people
+
+from fairdash.audits import base_rate_kpis, base_rates, not_estimable
+from fairdash.datasets import Subgroups, make_dataset
+
+
+@pytest.fixture
+def dataset():
+    return make_dataset(people(), ROLES, name="People")
+
+
+def test_base_rates_are_shares_of_the_table(dataset):
+    rates = base_rates(dataset, Subgroups(columns=("branch",), min_size=20))
+    table = people()
+    positive = table["hired"] == "yes"
+    by_group = positive.groupby(table["origin"]).mean()
+    assert rates.rate == pytest.approx(positive.mean())
+    assert rates.low < rates.rate < rates.high
+    assert rates.gap == pytest.approx(np.ptp(by_group))
+    assert rates.gap_low < rates.gap < rates.gap_high
+    cells = positive.groupby([table["branch"], table["origin"]]).mean()
+    got = rates.cells.set_index(["subgroup", "group"])["rate"]
+    np.testing.assert_allclose(got.sort_index(), cells.sort_index())
+
+
+def test_the_sizes_of_groups_are_told_for_every_subgroup(dataset):
+    rates = base_rates(dataset, Subgroups(columns=("branch",), min_size=310))
+    table = rates.sizes().set_index("Subgroup")
+    counts = pd.crosstab(people()["branch"], people()["origin"])
+    assert table[["here", "there"]].to_numpy().tolist() == counts.to_numpy().tolist()
+    assert table["Rows"].tolist() == counts.sum(axis=1).tolist()
+    small = table["Rows"] < 310
+    assert small.any()
+    assert (table["Estimable"] == ~small).all()
+    assert table.loc[small, "Why not"].str.contains("rows").all()
+
+
+@pytest.mark.parametrize(
+    "reasons, wanted",
+    [
+        (["", ""], "all of them"),
+        (["", "11 rows", "1,011 rows", "1 row"], "3 too small"),
+        (["one group only", "no a rows"], "2 lack a group"),
+        (["4 rows", "one group only"], "1 too small, 1 lack a group"),
+    ],
+)
+def test_what_is_not_estimable_is_told_with_its_reason(reasons, wanted):
+    table = pd.DataFrame({"reason": reasons, "estimable": [r == "" for r in reasons]})
+    assert not_estimable(table) == wanted
+
+
+def test_rows_that_are_almost_all_are_not_said_to_be_all(dataset):
+    rates = base_rates(dataset, Subgroups(columns=("branch",), min_size=20))
+    notes = {
+        used: base_rate_kpis(rates, used, 20_000, guessed=False)[0].note
+        for used in (20_000, 19_999, 19_990, 19_989)
+    }
+    assert notes == {
+        20_000: "all of the file",
+        19_999: "all of the file but 1 row",
+        19_990: "all of the file but 10 rows",
+        19_989: "99.9% of the file",
+    }

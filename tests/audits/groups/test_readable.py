@@ -1,0 +1,37 @@
+import pandas as pd
+
+from fairdash.audits import readable
+from fairdash.metrics import evaluate, summarise_seeds
+
+
+def rows(seeds, constant=0.0):
+    """Rows of a model on several seeds, as pages average them."""
+    one = evaluate([0, 1, 1, 0], [0.2, 0.8, 0.4, 0.1], sensitive_features=list("abab"))
+    one["constant"] = constant
+    return summarise_seeds(
+        pd.concat([one.assign(label="ROAD", seed=seed) for seed in range(seeds)]),
+        "label",
+    )
+
+
+def test_every_metric_has_its_name_and_interval_and_one_seed_no_spread():
+    table = readable(rows(1))
+    assert list(table)[:6] == [
+        "Model",
+        "Seeds",
+        "Test rows",
+        "Accuracy",
+        "Accuracy, low",
+        "Accuracy, high",
+    ]
+    assert table.loc[0, "Accuracy"] == 0.75
+    assert not [name for name in table if name.endswith("sd")]
+
+
+def test_several_seeds_show_their_spread():
+    assert readable(rows(3)).loc[0, "Accuracy, sd"] == 0
+
+
+def test_a_model_that_does_not_decide_has_a_status():
+    assert readable(rows(1, constant=1.0)).loc[0, "Decides"] == "constant"
+    assert "Decides" not in readable(rows(1))

@@ -1,0 +1,142 @@
+"""The sentence above a page says no more than its intervals do."""
+
+import math
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairdash.audits import weights_verdict
+from fairdash.audits.choices import verdict_words
+from fairdash.audits.groups.outcomes import Outcome
+from fairdash.audits.weighting import TopRows
+from fairdash.metrics import Correlation, Finding, Speech, traits
+
+SHARES = st.integers(-400, 400).map(lambda n: n / 1000)
+CHANGES = st.tuples(SHARES, SHARES, SHARES).map(sorted)
+GAP = "demographic_parity_difference"
+APPROVED = Speech("approved", feature="sex")
+ROW = {"label": "ROAD λ 2", "n": 400.0, "n_seeds": 1, "constant": 0.0}
+
+
+def numbers(words):
+    return [float(n.replace("−", "-")) for n in re.findall(r"−?\d+\.?\d*", words)]
+
+
+def gap(low, middle, high):
+    return Finding("selection_rate", None, "f", "m", middle, low, high)
+
+
+def paired(apart, accuracy):
+    rows = [
+        {"metric": metric, "low": low, "difference": middle, "high": high}
+        for metric, (low, middle, high) in {GAP: apart, "accuracy": accuracy}.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+@given(CHANGES, CHANGES, CHANGES, st.sampled_from([1, 3]))
+def test_only_what_an_interval_excludes_0_from_is_called_a_finding(
+    apart, accuracy, left, seeds
+):
+    said = verdict_words(
+        ROW | {"n_seeds": seeds}, paired(apart, accuracy), gap(*left), APPROVED
+    )
+    words = {"narrows": apart[2] < 0, "widens": apart[0] > 0}
+    words |= {"loses": accuracy[2] < 0, "gains": accuracy[0] > 0}
+    words |= {"no gap between groups is clear": left[0] <= 0 <= left[2]}
+    for word, holds in words.items():
+        assert (word in said) == holds
+    first = said.split(" and ")[0]
+    if words["narrows"] or words["widens"]:
+        size, low, high = numbers(first)[1:]
+        ends = sorted(abs(100 * end) for end in (apart[0], apart[2]))
+        assert [low, high] == [pytest.approx(end, abs=0.051) for end in ends]
+        assert size == pytest.approx(abs(100 * apart[1]), abs=0.051)
+    who = re.search(r"sex: f is approved (.*)\);", said)[1]
+    size, low, high = numbers(who)
+    assert ("more often than sex: m" in who) == (left[1] > 0)
+    ends = (left[0], left[2]) if left[1] > 0 else (-left[2], -left[0])
+    assert size == pytest.approx(abs(100 * left[1]), abs=0.51)
+    assert [low, high] == [pytest.approx(100 * end, abs=0.51) for end in ends]
+    assert ("mean of 3 seeds" in said) == (seeds == 3)
+    assert said.endswith("400 test rows.")
+
+
+def test_a_model_alone_tells_its_gap_and_a_constant_one_none():
+    clear = gap(-0.204, -0.161, -0.118)
+    assert verdict_words(ROW, None, clear, APPROVED) == (
+        "By ROAD λ 2, sex: f is approved 16 points less often than sex: m (12 to 20); "
+        "95% intervals, 400 test rows."
+    )
+    said = verdict_words(ROW | {"constant": 1.0}, None, clear, APPROVED)
+    assert "decides alike for everyone" in said
+    assert "points" not in said
+
+
+def test_a_gap_that_is_not_estimable_is_said_to_be_so():
+    nothing = [math.nan] * 3
+    said = verdict_words(ROW, paired(nothing, nothing), gap(*nothing), APPROVED)
+    assert "no estimate of the gap" in said
+    assert "the gap between groups is undefined" in said
+
+
+@given(
+    st.tuples(SHARES, SHARES, SHARES).map(sorted) | st.just([math.nan] * 3),
+    st.integers(0, 100),
+    st.booleans(),
+)
+def test_the_verdict_on_weights_is_that_of_its_correlation_and_top_rows(
+    relation, n_north, constant
+):
+    low, value, high = relation
+    frame = pd.DataFrame({"region": ["north"] * 300 + ["south"] * 700})
+    rows = np.r_[0:n_north, 400 : 500 - n_north]
+    top = TopRows(traits(frame, rows), frame, len(rows), 0.1, "road")
+    model = SimpleNamespace(
+        model=SimpleNamespace(label="ROAD"),
+        constant=constant,
+        n_rows=1000,
+        reference_name="the unconstrained model",
+    )
+    said = weights_verdict(model, Correlation(value, low, high, 9, 0, 0), top)
+    if constant:
+        assert "alike for everyone" in said
+        return
+    assert "1,000 training rows" in said
+    assert ("are larger in subgroups" in said) == (low > 0)
+    assert ("are smaller in subgroups" in said) == (high < 0)
+    assert ("not estimable" in said) == math.isnan(value)
+    if not math.isnan(value):
+        shown = numbers(re.search(r"correlation ([^;]*);", said)[1])
+        assert shown == [pytest.approx(n, abs=0.0051) for n in (value, low, high)]
+    row = top.traits.iloc[0]
+    assert ("have region" in said) == (row["ci_low"] > row["share_all"])
+    if "have region" in said:
+        share, low, high, everyone = numbers(said.split("100 rows: ")[1])
+        assert f"have {row['trait']}, of all" in said
+        inside = (frame["region"].iloc[rows] == row["value"]).mean()
+        assert share == pytest.approx(100 * inside, abs=0.051)
+        among = (frame["region"] == row["value"]).mean()
+        assert everyone == pytest.approx(100 * among, abs=0.051)
+        assert [low, high] == [
+            pytest.approx(100 * row[end], abs=0.051) for end in ("ci_low", "ci_high")
+        ]
+
+
+@pytest.mark.parametrize("constant", [0.0, 1.0])
+def test_a_card_of_a_run_colours_no_gap_of_a_model_that_does_not_decide(constant):
+    names = ["accuracy", GAP, "worst_1_di"]
+    row = ROW | {"constant": constant} | dict.fromkeys(names, 0.1)
+    row |= {f"{name}_{end}": 0.1 for name in names for end in ("low", "high")}
+    moved = {"difference": -0.2, "low": -0.3, "high": -0.1}
+    changes = pd.DataFrame([{"metric": name, **moved} for name in names])
+    told = Outcome(
+        (), "ROAD", pd.DataFrame(), row, changes, 0.2, "", gap(0, 0, 0), APPROVED
+    )
+    gaps = None if constant else True
+    assert [card.good for card in told.kpis()[:3]] == [False, gaps, gaps]

@@ -1,0 +1,78 @@
+"""A new question is a function of a few lines; every place renders its answer."""
+
+import pandas as pd
+from reading import ReportPage, figures, numbers, words
+from streamlit.testing.v1 import AppTest
+
+import fairdash
+from fairdash._wording import Kpi, percent
+from fairdash.audits import Answer, Drawing, Listing
+from fairdash.cli._options import say
+from fairdash.metrics import Finding, Speech, sentence
+from fairdash.reports import blocks_of
+
+
+def who_is_hired(rates):
+    """Answer a question that no room of the package asks."""
+    gap = Finding("selection_rate", None, "here", "there", -0.24, -0.3, -0.18)
+    return Answer(
+        sentence(gap, Speech("hired", feature="origin")),
+        [Kpi("Largest share", percent(rates["share_top"].max()))],
+        Drawing(
+            "plot_traits", rates, {"colour_role": "road", "share": 0.1, "n_rows": 30}
+        ),
+        Listing("Who is hired", rates, "Shares of applicants."),
+        "300 applicants.",
+        difference=gap,
+        facts=("People", "300 rows"),
+        file="hired.csv",
+        data=rates,
+    )
+
+
+RATES = pd.DataFrame(
+    {
+        "trait": ["East", "West"],
+        "share_all": [0.5, 0.4],
+        "share_top": [0.7, 0.3],
+        "ci_low": [0.6, 0.2],
+        "ci_high": [0.8, 0.4],
+    }
+)
+SAID = "origin: here is hired 24 points less often than origin: there (18 to 30)."
+
+
+def page_of(answer):
+    """A page declares the place of an answer and nothing else."""
+    from fairdash import ui
+
+    ui.show_answer(answer, "hired")
+
+
+def test_a_page_renders_a_new_question(inline):
+    answer = who_is_hired(RATES)
+    page = AppTest.from_function(page_of, args=(answer,), default_timeout=60).run()
+    assert not page.exception
+    assert SAID in words(page)
+    assert "People · 300 rows" in words(page)
+    assert numbers(page) == {"Largest share": "70.0%"}
+    assert figures(page) == 1
+    pd.testing.assert_frame_equal(page.dataframe[-1].value, RATES)
+
+
+def test_a_report_and_a_notebook_render_it():
+    answer = who_is_hired(RATES)
+    kinds = [block.kind for block in blocks_of(answer)]
+    assert kinds == ["words", "cards", "figure"]
+    page = ReportPage(fairdash.show(answer).page)
+    assert SAID in page.texts["p"]
+    assert [*page.table("Who is hired").index] == ["East", "West"]
+    assert len(page.figures) == 1
+
+
+def test_the_shell_prints_it_and_writes_its_numbers(tmp_path, capsys):
+    say(who_is_hired(RATES), tmp_path / "hired.csv")
+    printed = capsys.readouterr().out
+    assert SAID in printed
+    assert "East 0.500" in " ".join(printed.split())
+    assert pd.read_csv(tmp_path / "hired.csv")["trait"].tolist() == ["East", "West"]

@@ -1,0 +1,484 @@
+"""A stored sweep: rows of earlier versions, cards, sentences, models that join."""
+
+import re
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toys import ROLES, people_csv
+
+from fairdash.audits import (
+    StoredSweep,
+    both_parts,
+    certified_words,
+    finished_sweep,
+    is_sweep,
+    joining_runs,
+    known_models,
+    local_by_measure,
+    nearest_limits,
+    opened_on,
+    run_table,
+)
+from fairdash.audits.sweeps import sweep_grid
+from fairdash.audits.trials.models import trials_of
+from fairdash.datasets import Subgroups, split
+from fairdash.jobs import submit
+from fairdash.metrics import decision_status
+from fairdash.store import open_store
+from fairdash.sweep import (
+    PARITY,
+    SweepResult,
+    SweepSpec,
+    choose_certified,
+)
+from fairdash.sweep._certified import gap_p_value
+from fairdash.sweep._seeds import rows_on_shared_seeds
+from fairdash.ui.sweep.controls import _nearest, labels, read_point, words
+
+QUICK = {"n_epochs": 3, "batch_size": 128}
+GRID = {"fairness_weight": (0.5, 2.0), "tau": (0.1, 0.6)}
+OLDER_HOME = Path(__file__).parents[1] / "store" / "older_home.tar.gz"
+SHARE = st.integers(0, 8).map(lambda value: value / 8)
+
+
+@pytest.fixture
+def store(inline):
+    opened = open_store()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def run_id(store):
+    table = store.add_table(people_csv(), "people.csv")
+    subgroups = Subgroups(columns=("branch",), min_size=20)
+    store.add_dataset(table, ROLES, "People", subgroups)
+    spec = SweepSpec.model_validate(
+        {
+            "data": {"table": table, "roles": ROLES, "name": "People"},
+            "methods": [
+                {"method": "unconstrained", "params": QUICK},
+                {"method": "road", "params": {**QUICK, **GRID}},
+            ],
+            "seeds": (0, 1),
+            "subgroups": subgroups,
+        }
+    )
+    return submit(store, spec, name="Grid")
+
+
+def test_rows_of_an_earlier_version_are_marked_from_their_scores(
+    store, run_id, monkeypatch
+):
+    snapshot = store.snapshot(run_id)
+    now = StoredSweep.of(store, snapshot).result.rows
+    old = snapshot.table().drop(
+        columns=[c for c in now if c.endswith(("_constant", "_selection_rate"))]
+    )
+    monkeypatch.setattr(type(snapshot), "table", lambda self: old)
+    then = StoredSweep.of(store, snapshot).result.rows
+    pd.testing.assert_frame_equal(then[now.columns], now)
+
+
+def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
+    rows = []
+    for method, value, idle in (("unconstrained", 0.8, 0.0), ("road", 0.1, 1.0)):
+        found = {
+            f"{part}_{name}": value
+            for part in ("validation", "test")
+            for name in ("accuracy", PARITY, "worst_1_di")
+        }
+        found |= {"validation_constant": idle, "test_constant": idle}
+        known = {"method": method, "fairness_weight": 1.0, **found}
+        rows += [{**known, "key": f"{method}{s}", "seed": s} for s in range(3)]
+    sweep = StoredSweep(None, None, SweepResult.of(pd.DataFrame(rows)), {})
+    (cards,) = sweep.cards("road", 0.5).values()
+    assert [card.good for card in cards[:3]] == [False, None, None]
+
+
+def test_a_card_says_on_which_rows_the_limit_is_kept(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    means = sweep.result.means
+    gaps = means[[f"validation_{PARITY}", f"test_{PARITY}"]].to_numpy()
+    for limit in (0.0, 0.05, 0.15, 1.0):
+        for place, cards in sweep.cards("road", limit).items():
+            row = means.iloc[place]
+            accuracy, gap, worst, kept = cards
+            assert accuracy.value == f"{row['test_accuracy']:.1%}"
+            assert gap.value == f"{row[f'test_{PARITY}']:.3f}"
+            assert worst.note == f"± {row['test_worst_1_di_sd']:.3f} over seeds"
+            on = tuple(bool(value <= limit) for value in gaps[place])
+            if row["validation_constant"] > 0.5:
+                assert kept.value == "no"
+            elif not row["test_constant"] > 0.5:
+                assert (
+                    kept.value
+                    == {
+                        (True, True): "yes",
+                        (True, False): "not on test",
+                        (False, True): "only on test",
+                        (False, False): "no",
+                    }[on]
+                )
+
+
+def test_a_setting_trained_between_the_others_joins_them(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    point = {"fairness_weight": 1.1, "tau": 0.3}
+    spec = sweep.exact_spec("road", point)
+    assert SweepSpec.from_yaml(spec.to_yaml()) == spec
+    joined = submit(store, spec, name="Between")
+    stranger = spec.methods[0].model_copy(
+        update={"params": {**spec.methods[0].params, "n_epochs": 4}}
+    )
+    submit(store, spec.model_copy(update={"methods": (stranger,)}), name="Another")
+    assert is_sweep(store, run_id)
+    assert not is_sweep(store, joined)
+    assert len(joining_runs(store, sweep.run)) == 2
+    found = finished_sweep(store, run_id)
+    assert len(found.result.means) == len(sweep.result.means) + 1
+    place = found.result.place("road", point)
+    assert place == len(sweep.result.means)
+    assert found.grid_result is sweep.result
+    local = found.local("road")
+    pd.testing.assert_frame_equal(
+        local[local["model"] != place].reset_index(drop=True), sweep.local("road")
+    )
+    assert set(local["model"]) == {1, 2, 3, 4, place}
+    assert len(found.trials_at(place)) == 2
+    assert found.chance() == sweep.chance()
+    assert opened_on(store, run_id).label in sweep.result.labels
+
+
+def test_what_is_kept_of_a_sweep_goes_when_a_setting_joins(store, run_id):
+    before = finished_sweep(store, run_id)
+    assert finished_sweep(store, run_id) is before
+    assert before.once(lambda: len(before.result.means), "settings") == 5
+    assert before.once(lambda: 0, "settings") == 5  # by another session, not made anew
+    spec = before.exact_spec("road", {"fairness_weight": 1.0, "tau": 0.3})
+    submit(store, spec, name="Exact")
+    after = finished_sweep(store, run_id)
+    assert after.once(lambda: len(after.result.means), "settings") == 6
+    ids = [after.model(place) for place in range(6)]
+    assert ids[:5] == [before.model(place) for place in range(5)]
+    assert len(set(ids)) == 6
+
+
+def test_trials_of_an_open_run_are_read_anew(store, run_id):
+    done = store.snapshot(run_id, curves=False)
+    spec, data = done.run.spec, done.run.dataset_id
+    run = store.add_run(spec, done.trials, "Again", data)
+    assert {trial.status for trial in trials_of(store, run)} == {"running"}
+    first = done.trials[0]
+    store.put_trial(run, first.key, row=first.row, seconds=1.0)
+    now = trials_of(store, run)
+    assert [trial.status for trial in now].count("finished") == 1
+    store.set_status(run, "finished")
+    assert trials_of(store, run) == store.snapshot(run, curves=False).trials
+    assert trials_of(store, run) is trials_of(store, run)
+
+
+def test_both_parts_stand_side_by_side(store, run_id):
+    sweep = sweep_grid(store, run_id).result
+    text = both_parts(sweep, 1)
+    row = sweep.means.iloc[1]
+    assert text.startswith(f"**{sweep.labels[1]}**")
+    for metric in ("validation_accuracy", "test_accuracy"):
+        spread = f"± {100 * row[f'{metric}_sd']:.1f} over seeds"
+        assert f"{row[metric]:.1%} {spread}" in text
+
+
+def made_up(values, methods=("road",)):
+    """Return a sweep of one seed with these validation and test figures."""
+    names = [
+        f"{part}_{metric}"
+        for part in ("validation", "test")
+        for metric in (PARITY, "worst_1_di", "accuracy", "constant")
+    ]
+    rows = pd.DataFrame(values, columns=names)
+    for part in ("validation", "test"):
+        rows[f"{part}_constant"] = (rows[f"{part}_constant"] > 0.8).astype(float)
+    rows = rows.assign(
+        key=[str(i) for i in range(len(rows))],
+        method=[methods[i % len(methods)] for i in range(len(rows))],
+        seed=0,
+        fairness_weight=np.arange(len(rows)) / 2,
+    )
+    return SweepResult.of(rows)
+
+
+figures = st.lists(st.tuples(*[SHARE] * 8), min_size=2, max_size=9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(figures, SHARE, SHARE, st.sampled_from([0.1, 3e-4, 2e-6]))
+def test_what_no_setting_keeps_is_said_as_it_is(values, di, worst, over):
+    values = [(a, b * worst + over, *others) for a, b, *others in values]
+    sweep = made_up(values)
+    rows = sweep.rows[sweep.rows["validation_constant"] == 0]
+    least = rows[f"validation_{PARITY}"].min()
+    di = di if over == 0.1 else max(least - over, 0)  # as a limit missed by little
+    said = nearest_limits(sweep, di, worst)
+    fair = rows[rows[f"validation_{PARITY}"] <= di]
+    (number,) = re.findall(r"([\d.]+|–)(?= or more\.|\.$)", said)
+    if fair.empty:
+        assert "keeps this DI on validation rows" in said
+        limit = di
+    else:
+        assert "keeps both on validation rows" in said
+        least, limit = fair["validation_worst_1_di"].min(), worst
+    assert number == "–" if np.isnan(least) else abs(float(number) - least) <= 5.01e-4
+    if least > limit:
+        assert float(number) > limit
+
+
+@settings(max_examples=60, deadline=None)
+@given(figures, SHARE)
+def test_a_sweep_opens_within_the_limit_or_nearest_to_it(values, limit):
+    sweep = made_up(values)
+    rows = sweep.rows[sweep.rows["validation_constant"] == 0]
+    gaps = rows[f"validation_{PARITY}"]
+    if rows.empty:
+        return
+    opened = sweep.start(limit)
+    if (gaps <= limit).any():
+        fair = rows[gaps <= limit]
+        assert fair["validation_accuracy"].max() == fair["validation_accuracy"][opened]
+    else:
+        assert gaps[opened] == gaps.min()
+
+
+@settings(max_examples=60, deadline=None)
+@given(figures, SHARE)
+def test_settings_of_note_decide_and_leave_no_method_out_that_does(values, limit):
+    sweep = made_up(values, ("road", "adversarial", "cuma"))
+    rows = sweep.rows[sweep.rows["validation_constant"] == 0]
+    if not sweep.methods:  # none has two settings
+        assert sweep.notable(limit) == []
+        return
+    first, *others = sweep.notable(limit)
+    assert first == sweep.start(limit)
+    assert set(others) <= set(rows.index)
+    rows = rows.dropna(subset=f"validation_{PARITY}")
+    shown = sweep.rows.loc[[first, *others], "method"]
+    assert set(rows["method"]) & set(sweep.methods) <= set(shown)
+
+
+def test_a_value_in_the_address_reads_back_as_the_value():
+    axes = {"fairness_weight": [0.0, 0.263158, 2.0], "normalisation": ["batch", "all"]}
+    for weight in axes["fairness_weight"]:
+        told = {"fairness_weight": words(weight), "normalisation": "all"}
+        assert read_point(axes, told) == {
+            "fairness_weight": weight,
+            "normalisation": "all",
+        }
+    between = {"fairness_weight": "1.25", "normalisation": "all"}
+    assert read_point(axes, between)["fairness_weight"] == 1.25
+    for wrong in ("7", "-1", "much", ""):
+        told = {"fairness_weight": wrong, "normalisation": "all"}
+        assert read_point(axes, told) is None
+    assert read_point(axes, {"fairness_weight": "0"}) is None
+    assert read_point({"n": [1, 3]}, {"n": "2"}) is None
+
+
+def test_labels_have_four_digits_unless_two_would_look_alike():
+    assert labels([0.05, 0.1357208808, 2.0]) == ["0.05", "0.1357", "2"]
+    assert labels(["batch", "all"]) == ["batch", "all"]
+    assert labels([0.12341, 0.12342]) == ["0.12341", "0.12342"]
+
+
+def test_another_method_starts_at_the_nearest_value():
+    assert _nearest([0.5, 2.0, 4.0], "2.6", exact=False) == 2.0
+    assert _nearest([0.5, 2.0, 4.0], "2.6", exact=True) == 2.6
+    assert _nearest([0.5, 2.0], None, exact=True) == 0.5
+    assert _nearest(["a", "b"], "b", exact=False) == "b"
+    assert _nearest(["a", "b"], "c", exact=True) == "a"
+
+
+def test_the_table_to_certify_counts_test_rows_of_models_on_the_front(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    limits = {PARITY: 0.5, "worst_1_di": 0.9}
+    table = sweep.certification_table(limits)
+    rows = sweep.result.rows
+    for model, counts in table.groupby("model"):
+        assert model.plain
+        place = model.place
+        (row,) = rows[
+            (sweep.result.place_of_row == place) & (rows["seed"] == 0)
+        ].to_dict("records")
+        assert (counts["accuracy"] == row["validation_accuracy"]).all()
+        shares = [row[f"validation_{name}"] / limit for name, limit in limits.items()]
+        assert counts["gap"].iloc[0] == pytest.approx(max(shares))
+        whole = counts[counts["subgroup"] == ""]
+        assert whole["n"].sum() == row["test_n"]
+        rates = whole["positives"] / whole["n"]
+        assert np.ptp(rates) == pytest.approx(row[f"test_{PARITY}"])
+        by = counts[counts["subgroup"] != ""].assign(
+            rate=lambda cells: cells["positives"] / cells["n"]
+        )
+        gaps = by.groupby("subgroup")["rate"].agg(np.ptp)
+        assert gaps.max() == pytest.approx(row["test_worst_1_di"])
+    choice = choose_certified(sweep, limits={PARITY: 0.9, "worst_1_di": 0.9})
+    assert choice.model in set(table["model"])
+
+
+def test_a_run_of_an_older_home_folder_opens_with_its_rows_marked(home):
+    with tarfile.open(OLDER_HOME) as archive:
+        archive.extractall(home, filter="data")
+    store = open_store()
+    (run,) = store.runs()
+    snapshot = store.snapshot(run.id)
+    assert "validation_constant" not in snapshot.table()
+    result = StoredSweep.of(store, snapshot).result
+    assert result.labels == ["Unconstrained", "ROAD λ 2 τ 0.3"]
+    dataset = store.dataset(run.dataset_id)
+    for key, constant in zip(
+        result.rows["key"], result.rows["test_constant"], strict=True
+    ):
+        test = split(dataset, 0).test
+        chosen = store.artifact(key).scores()[test] > 0.5
+        (status,) = decision_status(dataset.y[test], chosen.astype(int))["status"]
+        assert constant == (status != "")
+    store.close()
+
+
+def test_a_floor_of_chance_is_that_of_the_setting_itself(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    data, subgroups = sweep.run.dataset_id, sweep.subgroups
+    for place in range(len(sweep.result.means)):
+        (model,) = [
+            one
+            for one in known_models(store, data)
+            if one.trials[0].key in sweep.result.keys(place).values()
+        ]
+        found = local_by_measure(store, [model], data, subgroups)
+        assert sweep.chance(place) == found.chance
+
+
+def test_settings_are_compared_on_the_seeds_that_all_of_them_have(store, run_id):
+    snapshot = store.snapshot(run_id)
+    before = StoredSweep.of(store, snapshot)
+    lost = next(t for t in snapshot.trials if t.seed == 1 and t.method == "road")
+    kept = tuple(t for t in snapshot.trials if t is not lost)
+    sweep = StoredSweep.of(store, replace(snapshot, trials=kept)).result
+    assert (sweep.n_seeds, set(sweep.means["n_seeds"])) == (1, {1})
+    first = before.result.rows[before.result.rows["seed"] == 0]
+    assert sweep.means["test_accuracy"].tolist() == first["test_accuracy"].tolist()
+    others = len(snapshot.trials) - 1 - len(first)
+    assert sweep.seed_note() == (
+        f"Compared on seed 0; not all settings have others: {others} finished models "
+        "not shown."
+    )
+    assert before.result.seed_note() == ""
+
+
+rows_by_seed = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 3)),
+    min_size=1,
+    max_size=16,
+    unique=True,
+)
+
+
+@given(rows_by_seed)
+def test_shared_seeds_are_those_of_all_settings_kept(pairs):
+    rows = pd.DataFrame(pairs, columns=["fairness_weight", "seed"])
+    rows = rows.assign(method="road", key="", test_accuracy=0.5)
+    kept = rows_on_shared_seeds(rows)
+    has = rows.groupby("fairness_weight")["seed"].agg(set)
+    common = set.intersection(*has)
+    by = kept.groupby("fairness_weight")["seed"].agg(set)
+    assert len(set(by.map(len))) == 1
+    assert kept["seed"].nunique() == len(kept) / len(by)
+    if common:
+        assert set(kept["seed"]) == common
+        assert len(by) == len(has)
+    else:
+        assert len(by) == rows["seed"].value_counts().max()
+
+
+cells = st.tuples(st.integers(1, 400), st.integers(0, 400), st.floats(0, 0.5))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(cells, cells, SHARE), max_size=3), SHARE, SHARE)
+def test_what_is_certified_is_said_as_it_is(models, di, confidence):
+    di, confidence = 0.05 + di * 0.9, 0.05 + confidence * 0.9
+    rows = [
+        {
+            "model": place,
+            "accuracy": accuracy,
+            "gap": gap,
+            "subgroup": "",
+            "group": group,
+            "n": n,
+            "positives": min(positives, n),
+        }
+        for place, (first, second, accuracy) in enumerate(models)
+        for gap in [first[2]]
+        for group, (n, positives, _) in enumerate([first, second])
+    ]
+    columns = ["model", "accuracy", "gap", "subgroup", "group", "n", "positives"]
+    table = pd.DataFrame(rows, columns=columns)
+    limits = {PARITY: di}
+    choice = choose_certified(table, limits=limits, confidence=confidence)
+    said = certified_words(choice, limits, confidence)
+    assert f"DI ≤ {di:g}" in said
+    assert f"{confidence:.0%}" in said
+    passed = []
+    for place in choice.tested["model"]:
+        first, second = table[table["model"] == place][["positives", "n"]].to_numpy()
+        orders = [zip(first, second, strict=True), zip(second, first, strict=True)]
+        if max(gap_p_value(*map(tuple, one), di) for one in orders) > 1 - confidence:
+            break
+        passed.append(place)
+    if passed:
+        assert choice.model == passed[-1]
+        assert "is certified" in said
+        assert "of the first seed" in said
+        return
+    assert choice.model is None
+    assert said.startswith("No model can be certified")
+    if table.empty:
+        assert said.endswith("none decides on validation rows.")
+    elif choice.rows_needed < np.inf:
+        (needed,) = re.findall(r"about ([\d,]+) more", said)
+        told = int(needed.replace(",", ""))
+        assert 0 < choice.rows_needed <= told <= 1.1 * choice.rows_needed
+        assert len(needed.replace(",", "").rstrip("0")) <= 2
+    else:
+        assert said.endswith("the fairest is over a limit.")
+        rates = table[table["model"] == choice.tested["model"].iloc[0]]
+        assert np.ptp(rates["positives"] / rates["n"]) >= di
+
+
+def test_of_several_starts_the_first_is_certified(store, run_id):
+    sweep = sweep_grid(store, run_id)
+    limits = {PARITY: 0.5}
+    again = sweep.result.rows.assign(initialisation=1)
+    rows = pd.concat([sweep.result.rows, again], ignore_index=True)
+    both = StoredSweep(store, sweep.run, SweepResult.of(rows), sweep.trials)
+    pd.testing.assert_frame_equal(
+        both.certification_table(limits), sweep.certification_table(limits)
+    )
+    none = sweep.result.rows.assign(validation_constant=1.0)
+    silent = StoredSweep(store, sweep.run, SweepResult.of(none), sweep.trials)
+    choice = choose_certified(silent, limits=limits)
+    assert "none decides" in certified_words(choice, limits, 0.95)
+
+
+def test_a_sweep_is_listed_with_the_setting_it_opens_on(store, run_id):
+    row = run_table(store, store.runs()).iloc[0]
+    chosen = opened_on(store, run_id)
+    rows = [trial.row for trial in chosen.trials]
+    assert row["Note"].endswith(f" · {chosen.label}")
+    assert row["Accuracy"] == pytest.approx(
+        100 * np.mean([one["test_accuracy"] for one in rows])
+    )
+    assert row["DI"] == pytest.approx(np.mean([one[f"test_{PARITY}"] for one in rows]))

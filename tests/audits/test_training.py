@@ -1,0 +1,84 @@
+import time
+
+import pytest
+from toys import ROLES, people_csv
+
+from fairdash import ui
+from fairdash.audits import main_trials, run_table, seconds_left
+from fairdash.jobs import finished_file, submit, unpack_runs
+from fairdash.sweep import SweepSpec, expand
+
+QUICK = {"n_epochs": 4, "batch_size": 128}
+PLAIN = {"method": "unconstrained", "params": QUICK}
+ZHANG = {"method": "adversarial", "params": {**QUICK, "fairness_weight": 1.0}}
+GRID = {"fairness_weight": [0.5, 2.0], "tau": [0.1, 0.6]}
+ROAD = {"method": "road", "params": {**QUICK, **GRID}}
+
+
+def specification(methods):
+    table = ui.store().add_table(people_csv(), "people.csv")
+    data = {"table": table, "roles": ROLES, "name": "People"}
+    return SweepSpec.model_validate({"data": data, "methods": methods})
+
+
+@pytest.fixture
+def begin(inline, monkeypatch):
+    """Return a function that queues a run which began ten seconds ago."""
+
+    def begin(*methods):
+        spec, store = specification(methods), ui.store()
+        dataset = store.add_dataset(spec.data.table, ROLES, "People")
+        trials = expand(spec, store.dataset(dataset).key)
+        run = store.add_run(spec.model_dump(mode="json"), trials, "Going", dataset)
+        began = time.time()
+        monkeypatch.setattr(time, "time", lambda: began)
+        store.set_status(run, "running")
+        monkeypatch.setattr(time, "time", lambda: began + 10)
+        return run, trials
+
+    return begin
+
+
+def left(run, epochs):
+    """Return the time left when trials, by key, have so many of 4 epochs behind."""
+    ui.store().put_progress(
+        {"key": key, "epoch": epoch, "n_epochs": 4, "seconds": 1.0}
+        for key, epoch in epochs.items()
+    )
+    return seconds_left(ui.store(), ui.store().snapshot(run))
+
+
+def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
+    submit(ui.store(), specification([PLAIN, ZHANG]))
+    run, (*known, a, b, c, d) = begin(PLAIN, ZHANG, ROAD)
+    assert left(run, {}) is None
+    for trial in known:
+        ui.store().put_trial(run, trial.key, row={}, seconds=1.0)
+    assert left(run, {}) is None
+    # 10 s for 4 of the 16 epochs of ROAD, so 30 s for the other 12
+    assert left(run, {a.key: 2, b.key: 2}) == pytest.approx(30)
+    everything = {a.key: 4, b.key: 4, c.key: 2, d.key: 2}
+    assert left(run, everything) == pytest.approx(10 / 3)
+
+
+def test_curves_are_of_one_setting_while_several_train(begin):
+    run, (_, *road) = begin(PLAIN, ROAD)
+    asked = main_trials(ui.store(), ui.store().snapshot(run))
+    assert [trial.key for trial in asked] == [road[0].key]
+
+
+def test_a_model_counts_by_the_work_it_is(begin):
+    run, (plain, *road) = begin(PLAIN, ROAD)
+    after_plain = left(run, {plain.key: 4})
+    after_road = left(run, {plain.key: 0, **{trial.key: 4 for trial in road}})
+    # when a is done b is left: b / a of the time so far
+    assert after_plain * after_road == pytest.approx(10 * 10)
+    assert after_plain > 4 * 10  # a model of ROAD is more work than a plain one
+
+
+def test_models_of_a_bundle_have_no_time_of_training_here(inline):
+    unpack_runs(ui.store(), finished_file("hiring"))
+    submit(ui.store(), specification([PLAIN]))
+    notes = run_table(ui.store(), ui.store().runs()).set_index("Run")["Note"]
+    assert [note.startswith("trained elsewhere · ") for note in notes] == [False, True]
+    assert notes.iloc[0].endswith(" s")

@@ -1,0 +1,31 @@
+from collections import OrderedDict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairdash.audits.trials.rows import Kept
+
+
+@given(st.lists(st.integers(0, 6), max_size=40), st.integers(1, 4))
+def test_the_values_asked_for_last_are_made_once(asked, most):
+    kept, made = Kept(most), []
+    last = OrderedDict()  # the same said again
+    expected = []
+    for one in asked:
+        assert kept(lambda one=one: made.append(one) or -one, "value", one) == -one
+        if one not in last:
+            expected.append(one)
+        last[one] = None
+        last.move_to_end(one)
+        if len(last) > most:
+            last.popitem(last=False)
+        assert len(kept) == len(last) <= most
+    assert made == expected
+
+
+def test_nothing_is_kept_of_what_fails():
+    kept = Kept(2)
+    with pytest.raises(ZeroDivisionError):
+        kept(lambda: 1 / 0, "value")
+    assert kept(lambda: 5, "value") == 5
