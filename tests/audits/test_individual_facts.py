@@ -15,6 +15,7 @@ from fairdash.audits import (
     FairMetricSpec,
     Yardstick,
     audit_flips,
+    audited_model,
     audits_table,
     certificate_kpis,
     counterparts_caption,
@@ -26,7 +27,6 @@ from fairdash.audits import (
     pair_counts,
     yardstick_caption,
 )
-from fairdash.audits import models as audited_models
 from fairdash.datasets import Roles, make_dataset
 from fairdash.metrics import (
     DIFCertificate,
@@ -171,7 +171,7 @@ def test_the_yardstick_is_measured_between_real_rows(rows, radius):
 def test_of_a_large_table_the_yardstick_says_how_many_rows_it_looked_at(
     rows, monkeypatch
 ):
-    monkeypatch.setattr(audited_models, "MOST_POOL", 30)
+    monkeypatch.setattr(audited_model, "MOST_POOL", 30)
     drawn = replace(rows)
     metric = ignore_columns(["years"], rows.encoder.feature_names)
     asked = {"places": np.arange(rows.n), "radius": 0.3}
