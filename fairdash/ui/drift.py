@@ -1,6 +1,7 @@
 """The Drift page: stored models on tables they were not trained on."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -20,7 +21,15 @@ from fairdash.audits import (
 )
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
 from fairdash.metrics import MEASURE_NAMES
-from fairdash.ui.selection import bound, choose, entry, selection, with_entry
+from fairdash.ui.selection import (
+    OF_DATA,
+    Fields,
+    bound,
+    choose,
+    entry,
+    selection,
+    with_entry,
+)
 from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     controls,
@@ -63,6 +72,19 @@ _OFFERED = MEASURE_LABELS | {
     for measure, name in MEASURE_NAMES.items()
     if measure != "selection_rate"
 }
+
+
+@dataclass(frozen=True)
+class DriftFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # The metric that is compared.
+    across: str | None = None
+    # The column that divides the table; the table in detail.
+    parts: str | None = field(default=None, metadata=OF_DATA)
+    against: str | None = field(default=None, metadata=OF_DATA)
+    # False for means over seeds.
+    single: bool | None = None
 
 
 class Question(NamedTuple):
@@ -237,14 +259,14 @@ def compare(
     record = store().dataset_record(data)
     names = [table.name for table in store().tables() if table.sha256 == question.table]
     said = record.name, record.roles.spoken_outcome(), *names
-    return _compared(question, ordered, data, selection().against, said)
+    return _compared(question, ordered, data, DriftFields.here().against, said)
 
 
 def means(
     question: Question, models: Sequence[Setting], data: str, run: str | None
 ) -> pd.DataFrame | None:
     """Return the means over the seeds of the model, if the reader asks for them."""
-    if selection().single is not False or len(question.model.seeds) < 2:
+    if DriftFields.here().single is not False or len(question.model.seeds) < 2:
         return None
     return _over_seeds(question, by_interest(store(), models, run), data)
 

@@ -1,7 +1,7 @@
 """The Local fairness page: every measure by group, and a search for subgroups."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ from fairdash.datasets import FOLDS, Dataset, Subgroups
 from fairdash.jobs import submit
 from fairdash.metrics import MEASURE_SYMBOLS
 from fairdash.sweep import MethodGrid
-from fairdash.ui.selection import bound, choose, selection
+from fairdash.ui.selection import Fields, address, bound, choose, selection
 from fairdash.ui.widgets.blocks import figure, heading, problem, show_table, verdict
 from fairdash.ui.widgets.runs import follow, progress_box, progress_text
 from fairdash.ui.widgets.state import store
@@ -39,6 +39,14 @@ and each gap is compared with the **largest of all** when groups are shuffled.
 The list starts with the gap that is largest for sure: its interval begins farthest
 from 0. A subgroup whose gap a listed one explains is not listed.
 """
+
+
+@dataclass(frozen=True)
+class LocalFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # "yes" once subgroups with gaps beyond chance are searched.
+    searched: str | None = None
 
 
 def pick_rows() -> bool:
@@ -99,7 +107,7 @@ def find_section(
 ) -> None:
     """Draw the button, and once it was pressed what the search finds."""
     heading("Find subgroups", _HOW)
-    if selection().searched is None:
+    if LocalFields.here().searched is None:
         once = " Every row counts once." if dataset.roles.sample_weight else ""
         st.caption(f"Search all features for people nobody named; takes seconds.{once}")
         st.button(
@@ -142,25 +150,25 @@ def _use(
     for i, (name, conditions) in enumerate(
         zip(listed["subgroup"], listed["conditions"], strict=True)
     ):
-        here = replace(selection(), subgroups=as_subgroups(conditions, subgroups))
+        found_in = as_subgroups(conditions, subgroups)
+        here = address(subgroups=found_in)
         road = MethodGrid(method="road")
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(
-                plain(name), key=f"use {i}", on_click=_look_at, args=(here.subgroups,)
-            )
+            st.button(plain(name), key=f"use {i}", on_click=_look_at, args=(found_in,))
             links = {
-                "Train ROAD beside it": ("2_Train", replace(here, form=road)),
+                "Train ROAD beside it": (
+                    "2_Train",
+                    address(subgroups=found_in, form=road),
+                ),
                 "Fix in Post-process": (
                     "6_Post-process",
-                    replace(here, scores=model.id),
+                    address(subgroups=found_in, scores=model.id),
                 ),
             }
             if weighted:
                 links["Where weights went"] = ("4_Weights", here)
             for label, (path, there) in links.items():
-                st.page_link(
-                    f"pages/{path}.py", label=label, query_params=there.address()
-                )
+                st.page_link(f"pages/{path}.py", label=label, query_params=there)
 
 
 def _ask() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -33,7 +34,7 @@ from fairdash.datasets import SAMPLES, load_sample
 from fairdash.jobs import unpack_runs, wake, why_waits
 from fairdash.metrics import BaseRates
 from fairdash.store import Kept, RunRecord
-from fairdash.ui.selection import Selection, bound, write
+from fairdash.ui.selection import Fields, bound, write
 from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import (
     confirm_deletion,
@@ -117,6 +118,15 @@ def run_columns(width: int) -> dict[str, Any]:
         "Started": config.TextColumn(width=85),
         "Note": config.TextColumn(width="medium"),
     }
+
+
+@dataclass(frozen=True)
+class RunsFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # Which runs are listed.
+    find: str | None = None
+    status: str | None = None
 
 
 def _found() -> list[RunRecord]:
@@ -450,7 +460,7 @@ def _delete_kept(chosen: Sequence[Kept]) -> None:
     def delete() -> None:
         for one in chosen:
             store().remove(one.id)
-        write(Selection())
+        write({})
         st.rerun()
 
     runs = [f" with {plural(n, 'run')}" if (n := one.n_runs) else "" for one in chosen]

@@ -1,6 +1,7 @@
 """The Weights page: where ROAD and BROAD looked."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -14,13 +15,23 @@ from fairdash.audits import (
     one_of_seeds,
     reference_of,
 )
-from fairdash.ui.selection import bound, selection
+from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound, selection
 from fairdash.ui.widgets.pick_models import pick_model, pick_seed_of
 from fairdash.ui.widgets.state import store
 
 _SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
 _SHARE = 0.01
 _FEW = 2
+
+
+@dataclass(frozen=True)
+class WeightsFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # After which epoch, how many rows are the top, in which group.
+    epoch: int | None = field(default=None, metadata=OF_RUN)
+    share: float | None = None
+    group: str | None = field(default=None, metadata=OF_DATA)
 
 
 def pick_weighted(

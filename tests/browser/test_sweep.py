@@ -78,7 +78,9 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     worst = page.locator(".card").filter(has_text="Worst-1-DI")
     expect(worst).to_have_count(1)  # that of the other method is gone
     expect(worst).to_contain_text(f"{mine['test_worst_1_di'].item():.3f}")
-    page.wait_for_url(re.compile(rf"fairness_weight={weights[1]:g}&tau={tau:g}"))
+    page.wait_for_url(
+        re.compile(rf"fairness_weight%3D{weights[1]:g}&point=tau%3D{tau:g}")
+    )
 
     # a refresh, or the address sent to somebody else, shows the same setting
     other = page.context.browser.new_page()

@@ -1,40 +1,44 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
+from toy_fields import ToyFields
 
 from fairdash.datasets import Subgroups
 from fairdash.sweep import MethodGrid
-from fairdash.ui.selection import Selection, entry, with_entry
+from fairdash.ui.selection import (
+    Selection,
+    entry,
+    stated,
+    with_entry,
+    with_run,
+)
 
 names = st.text("abcdef0123456789", min_size=1, max_size=8)
 numbers = st.floats(-1e6, 1e6).map(lambda value: float(f"{value:.10g}"))
-selections = st.builds(
-    Selection,
-    run=st.none() | names,
-    models=st.lists(names, max_size=4).map(tuple),
-    seed=st.none() | st.integers(0, 99),
-    method=st.just("road"),
-    point=st.dictionaries(st.sampled_from(["tau", "slack", "fair_radius"]), names).map(
-        lambda point: tuple(sorted(point.items()))
-    ),
-    k=st.none() | st.integers(1, 3),
-    gamma=st.none() | numbers,
-    slack=st.none() | numbers,
-    form=st.none()
-    | st.just(MethodGrid(method="road", params={"tau": 0.5, "n_epochs": 7})),
-    target_rate=st.none() | st.sampled_from(["accuracy", "balanced", "0.25"]),
-    subgroups=st.none()
-    | st.just(Subgroups(columns=("age", "ü & ="), widths={"age": 5.0}, min_size=30)),
+
+
+chosen_fields = st.fixed_dictionaries(
+    {
+        "run": st.none() | names,
+        "models": st.lists(names, max_size=4).map(tuple),
+        "seed": st.none() | st.integers(0, 99),
+        "subgroups": st.none()
+        | st.just(
+            Subgroups(columns=("age", "ü & ="), widths={"age": 5.0}, min_size=30)
+        ),
+        "k": st.none() | st.integers(1, 3),
+        "gamma": st.none() | numbers,
+        "form": st.none()
+        | st.just(MethodGrid(method="road", params={"tau": 0.5, "n_epochs": 7})),
+    }
 )
 
 
-def as_lists(address):
-    return {name: [v] if isinstance(v, str) else v for name, v in address.items()}
-
-
-@given(selections)
-def test_an_address_states_the_whole_selection(chosen):
-    assert Selection.parse(as_lists(chosen.address())) == chosen
+@given(chosen_fields)
+def test_an_address_states_what_every_page_and_what_one_page_lets_choose(chosen):
+    address = stated(**chosen)
+    read = vars(Selection.read(address)) | vars(ToyFields.read(address))
+    assert {name: read[name] for name in chosen} == chosen
 
 
 pieces = st.text("ab=% ", max_size=4)
@@ -53,32 +57,31 @@ def test_an_entry_is_set_and_the_others_stay(known, name, value):
 
 
 @given(st.dictionaries(st.sampled_from(["k", "gamma", "subgroups", "seed"]), st.text()))
-def test_a_value_of_another_type_is_dropped_and_the_rest_kept(address):
-    chosen = Selection.parse({"run": ["1"]} | as_lists(address))
+def test_a_value_of_another_type_is_dropped_and_the_rest_kept(texts):
+    address = {"run": ["1"]} | {name: [text] for name, text in texts.items()}
+    chosen, toy = Selection.read(address), ToyFields.read(address)
     assert chosen.run == "1"
-    assert chosen.k is None or isinstance(chosen.k, int)
-    assert chosen.gamma is None or abs(chosen.gamma) < float("inf")
+    assert chosen.seed is None or isinstance(chosen.seed, int)
+    assert toy.k is None or isinstance(toy.k, int)
+    assert toy.gamma is None or abs(toy.gamma) < float("inf")
 
 
 def test_another_run_keeps_what_belongs_to_the_table():
-    chosen = Selection(
-        run="1", data="a", model="x", k=2, subgroups=Subgroups(columns=("age",))
-    )
-    same_table = chosen.of_run("2", "a")
-    assert same_table == Selection(
-        run="2", data="a", k=2, subgroups=Subgroups(columns=("age",))
-    )
-    assert chosen.of_run("3", "b") == Selection(run="3", data="b", k=2)
+    table = Subgroups(columns=("age",))
+    before = stated(run="1", data="a", model="x", person=3, k=2, subgroups=table)
+    assert with_run(before, "2", "a") == stated(run="2", data="a", k=2, subgroups=table)
+    assert with_run(before, "3", "b") == stated(run="3", data="b", k=2)
 
 
 def page():
     import streamlit as st
+    from toy_fields import ToyFields
 
-    from fairdash.ui.selection import bound, selection
+    from fairdash.ui.selection import bound
 
     k = st.radio("k", [1, 2, 3], **bound("k", 1, among=[1, 2, 3]))
     st.slider("gamma", 0.0, 1.0, **bound("gamma", 0.1))
-    st.caption(f"{k} {selection().k}")
+    st.caption(f"{k} {ToyFields.here().k}")
 
 
 def test_a_widget_shows_the_address_and_writes_it_back():
@@ -100,12 +103,13 @@ def test_a_widget_shows_the_address_and_writes_it_back():
 
 def menu():
     import streamlit as st
+    from toy_fields import ToyFields
 
-    from fairdash.ui.selection import arrive, choose, menu_address, selection
+    from fairdash.ui.selection import arrive, choose, menu_address
 
     page, further = st.session_state["page"], st.session_state["further"]
     arrive(page)
-    st.caption(str(selection().k))
+    st.caption(str(ToyFields.here().k))
     menu_address(page)
     if further:
         choose(k=further)  # as inside a fragment: the menu is not drawn again

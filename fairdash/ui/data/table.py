@@ -1,7 +1,7 @@
 """The table in work: where it comes from and how it becomes a data set."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from fairdash.datasets import (
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import Draft
 from fairdash.ui.data.computed import guess_of
-from fairdash.ui.selection import selection
+from fairdash.ui.selection import OF_DATA, Fields
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page, stop_empty
 from fairdash.ui.widgets.state import store
@@ -70,6 +70,14 @@ def keep_dataset(table: OpenTable, roles: Roles, subgroups: Subgroups) -> str:
     return data
 
 
+@dataclass(frozen=True)
+class TableFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # Digest of a table that has no roles yet.
+    table: str | None = field(default=None, metadata=OF_DATA)
+
+
 def open_table(dataset_id: str | None) -> OpenTable | None:
     """Return the table the address names, by ``?data=`` or ``?table=``, or None."""
     if dataset_id:
@@ -78,7 +86,7 @@ def open_table(dataset_id: str | None) -> OpenTable | None:
         roles = record.roles.model_copy(update=columns)
         file = (record.table_sha256, record.table_name, record.name)
         return _with_draft(file, roles, record.subgroups, dataset_id)
-    digest = selection().table or ""
+    digest = TableFields.here().table or ""
     known = {table.sha256: table.name for table in store().tables()}
     if digest not in known:
         return None

@@ -1,7 +1,7 @@
 """Controls of Individual fairness: model, sensitive directions, how much to search."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -17,9 +17,11 @@ from fairdash.audits import (
 from fairdash.datasets import Dataset
 from fairdash.store import TrialRecord
 from fairdash.ui.selection import (
+    OF_DATA,
+    OF_RUN,
+    Fields,
     bound,
     bound_entry,
-    selection,
 )
 from fairdash.ui.widgets.blocks import controls, kept_upload, more, problem
 from fairdash.ui.widgets.pick_models import pick_model, pick_seed_of
@@ -32,6 +34,26 @@ _RADIUS = 0.1
 _PEOPLE = (300, 600, 2_000, 10_000)
 _USUAL = 300
 _ALL = 10**9
+
+
+@dataclass(frozen=True)
+class IndividualFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # The fair metric, as `fairdash.audits.FairMetricSpec.text` writes it.
+    metric: str | None = field(default=None, metadata=OF_RUN)
+    # Where pairs of people who are alike come from.
+    pairs: str | None = field(default=None, metadata=OF_DATA)
+    # Most people for whom a worst counterpart is searched.
+    people: int | None = None
+    # Largest squared fair distance of a counterpart (epsilon).
+    fair_radius: float | None = None
+    # Row of the table, from 1, of the person who is looked at.
+    person: int | None = field(default=None, metadata=OF_RUN)
+    # What edits of a person begin with, "worst" for the worst counterpart, and the
+    # values edited, "row column=value".
+    begin: str | None = field(default=None, metadata=OF_RUN)
+    edits: tuple[str, ...] = field(default=(), metadata=OF_RUN)
 
 
 @dataclass(frozen=True)
@@ -87,7 +109,7 @@ def _pick_metric(
     trained = FairMetricSpec.of_trial(model.trials[0], features)
 
     def current() -> FairMetricSpec:
-        return FairMetricSpec.parse(selection().metric, features) or trained
+        return FairMetricSpec.parse(IndividualFields.here().metric, features) or trained
 
     spec = current()
     columns = st.multiselect(
@@ -140,7 +162,7 @@ def _pick_pairs(dataset: Dataset) -> UploadedPairs | None:
         help="How people of a pair differ does not count.",
         **bound("pairs", SOURCES[0], among=SOURCES),
     )
-    if selection().pairs == _LABELLED:
+    if IndividualFields.here().pairs == _LABELLED:
         st.caption(
             "Pairs are no longer labelled here. Upload pairs, or learn a metric with "
             "fairdash.metrics.explore."

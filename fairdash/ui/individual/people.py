@@ -21,7 +21,8 @@ from fairdash.audits import (
     number_step,
 )
 from fairdash.metrics import FairMetric
-from fairdash.ui.selection import bound, bound_entry, entry, selection
+from fairdash.ui.individual.form import IndividualFields
+from fairdash.ui.selection import bound, bound_entry, entry
 from fairdash.ui.widgets.blocks import heading, kpi_row, show_table
 
 _CARDS, _LISTED, _SHOWN_CHANGES = 3, 200, 5
@@ -140,7 +141,7 @@ def _edit(
     ordered = columns_by_effect(model, place)
     others = ordered[_FIELDS:]
     fields = st.container()
-    edits = selection().edits
+    edits = IndividualFields.here().edits
     touched = [name for name in others if entry(edits, f"{row} {name}") is not None]
     if others:
         searched = st.multiselect(

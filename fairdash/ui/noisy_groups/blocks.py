@@ -28,8 +28,8 @@ from fairdash.audits import (
 )
 from fairdash.jobs import submit
 from fairdash.store import RunRecord, Snapshot
-from fairdash.ui.noisy_groups.form import Candidate, Chosen, decisions_of
-from fairdash.ui.selection import choose, selection
+from fairdash.ui.noisy_groups.form import Candidate, Chosen, NoiseFields, decisions_of
+from fairdash.ui.selection import choose
 from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import figure, heading, problem
 from fairdash.ui.widgets.frame import open_page
@@ -168,7 +168,7 @@ def _pick_radius(curve: RadiusCurve) -> float:
         radius = float(st.session_state[_RADIUS]["radius"])
         choose(radius=None if radius >= curve.start else radius)
 
-    chosen = selection().radius
+    chosen = NoiseFields.here().radius
     start = curve.start if chosen is None else min(chosen, curve.radii[-1])
     live_component("live_ball", _HERE)(
         data={

@@ -1,6 +1,7 @@
 """Controls of Noisy groups: a model, where noise comes from, the question."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import streamlit as st
@@ -21,7 +22,7 @@ from fairdash.audits import (
     opened_on,
     own_models,
 )
-from fairdash.ui.selection import bound, bound_entry, choose, selection
+from fairdash.ui.selection import OF_DATA, Fields, bound, bound_entry, choose, selection
 from fairdash.ui.widgets.blocks import controls, kept_upload, more
 from fairdash.ui.widgets.scores import (
     Source,
@@ -139,6 +140,20 @@ def decisions_of(source: Source, dataset_id: str | None) -> Decisions:
     return Decisions.of_split(dataset, source.seed, decided, scores)
 
 
+@dataclass(frozen=True)
+class NoiseFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # Where noise comes from: "assumed" or "sample".
+    noise_source: str | None = None
+    # Assumed share of wrong groups, "group=share".
+    levels: tuple[str, ...] = field(default=(), metadata=OF_DATA)
+    constraint: str | None = None
+    # Total variation radius (gamma) and by how much a rate may be worse (alpha).
+    radius: float | None = None
+    slack: float | None = None
+
+
 def pick_noise(
     models: Sequence[Candidate], dataset_id: str | None, run_id: str | None
 ) -> Chosen:
@@ -179,7 +194,7 @@ def pick_noise(
         )
     with third:
         noise = _NOISE[source](rows)
-    if selection().noise_source in _DROPPED:
+    if NoiseFields.here().noise_source in _DROPPED:
         st.caption(
             "This link names a source of noise that is no longer offered. The page "
             f"shows {SOURCES[source].lower()} instead."

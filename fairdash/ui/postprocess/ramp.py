@@ -1,7 +1,7 @@
 """The ramp that the reader has chosen: its controls, and how it is solved exactly."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from fairdash.postprocessing import (
     Thresholds,
     choose_ramp,
 )
-from fairdash.ui.selection import bound, choose, selection
+from fairdash.ui.selection import OF_DATA, Fields, bound, choose, selection
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.scores import Scored, Source, scored, upload_scores
 from fairdash.ui.widgets.state import live_component, store
@@ -39,6 +39,23 @@ _STEP = 0.005  # of the slider of the rate
 _HERE = Path(__file__).parent
 _TARGETS = {"accuracy": "Most accurate", "balanced": "Balanced", HAND: "By hand"}
 _MOST_VALUES = 6  # of a column that groups are crossed with
+
+
+@dataclass(frozen=True)
+class RampFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # Columns crossed with the sensitive one into the groups that are corrected.
+    crossed: tuple[str, ...] = field(default=(), metadata=OF_DATA)
+    # Width of the ramp (gamma); "accuracy", "balanced" or a share (rho); allowed gap
+    # of rates (epsilon).
+    gamma: float | None = None
+    target_rate: str | None = None
+    tolerance: float | None = None
+    # "middle" for a ramp whose middle, not its start, lies at 0 when not corrected.
+    rest: str | None = None
+    # "test" for a choice that is reported on test rows, no longer tuned.
+    rows: str | None = None
 
 
 class Choice(NamedTuple):
@@ -128,14 +145,14 @@ def rows_shown(split: SplitScores, *, on_test: bool) -> ScoredRows:
 
 def _chosen_number(name: str, usual: float) -> float:
     """Return a number of the selection if a slider can reach it."""
-    chosen, (low, high) = getattr(selection(), name), RANGES[name]
+    chosen, (low, high) = getattr(RampFields.here(), name), RANGES[name]
     return chosen if chosen is not None and low <= chosen <= high else usual
 
 
 def _rate_by_hand(rows: ScoredRows) -> float:
     """Return the rate of the selection, at first one near the most accurate."""
     try:
-        rate = float(selection().target_rate or "")
+        rate = float(RampFields.here().target_rate or "")
     except ValueError:
         rate = -1.0
     if 0 <= rate <= 1:
@@ -207,7 +224,7 @@ def pick_post(sources: Sequence[Source], dataset_id: str | None) -> Choice:
             **bound("scores", _first(sources).id, among=by_id),
         )
         source = by_id[chosen]
-        on_test = selection().rows == "test"
+        on_test = RampFields.here().rows == "test"
         target = _pick_target(source, on_test=on_test)
         with st.container(width=130), more("Groups"):
             crossed = () if source.upload else _pick_crossed(dataset_id, on_test)

@@ -1,6 +1,8 @@
 """Find a model, certified: what is promised inside, which thresholds are tried."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 
@@ -14,11 +16,52 @@ from fairdash.audits import (
     offered,
     search_for_guarantee,
 )
-from fairdash.ui.selection import bound, selection
+from fairdash.sweep import PARITY, THRESHOLDS
+from fairdash.ui.selection import OF_RUN, Fields, bound
+from fairdash.ui.sweep.controls import SweepFields
 from fairdash.ui.widgets.blocks import download, problem, show_table
+from fairdash.ui.widgets.state import store
 
+WORST_LIMIT = 0.15  # on Worst-1-DI, where none was chosen
 _INSIDE = {"named": "Named", "found": "Found by a search"}
 _CUTS = {"fixed": "0.5", "shared": "One for all", "by_group": "One per group"}
+
+
+@dataclass(frozen=True)
+class Search(Fields):
+    """How a model is found: by a rule, within limits, and what a guarantee is about."""
+
+    rule: str | None = None
+    most_di: float | None = None
+    most_worst: float | None = None
+    # Subgroups "named" or "found", and which of those found.
+    inside: str | None = None
+    promised: tuple[str, ...] = field(default=(), metadata=OF_RUN)
+    # The thresholds tried, see `fairdash.sweep.candidate_table`.
+    cut: str | None = None
+
+    def guarantee(self) -> dict[str, Any]:
+        """Return thresholds and subgroups as `fairdash.audits.guarantee` takes them."""
+        cut = self.cut if self.cut in THRESHOLDS else "fixed"
+        inside = self.promised if self.inside == "found" else None
+        return {"thresholds": cut, "inside": inside}
+
+    def to_certify(self, first: float) -> dict[str, float]:
+        """Return the limits that are to be certified, if any; ``first`` is on DI."""
+        if self.rule != "certified":
+            return {}
+        limits = {
+            PARITY: first if self.most_di is None else self.most_di,
+            "worst_1_di": WORST_LIMIT if self.most_worst is None else self.most_worst,
+        }
+        return {name: value for name, value in limits.items() if 0 < value < 1}
+
+
+def promise(run_id: str) -> dict[str, Any]:
+    """Return what a report of the run certifies: what *Find a model* was asked for."""
+    search, limit = Search.here(), SweepFields.here().limit
+    first = store().run(run_id).spec.get("di_limit", 0.05) if limit is None else limit
+    return {"limits": search.to_certify(float(first)), **search.guarantee()}
 
 
 def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
@@ -27,7 +70,7 @@ def certify(sweep: StoredSweep, limits: Mapping[str, float]) -> int | None:
     if not testable:
         st.markdown("A limit between 0 and 1 can be certified.")
         return None
-    how = selection().guarantee()
+    how = Search.here().guarantee()
     try:
         if "worst_1_di" in testable:
             _pick_inside()
@@ -93,7 +136,7 @@ def _pick_found(sweep: StoredSweep) -> tuple[str, ...]:
 
 def _draw(sweep: StoredSweep, told: Guarantee) -> None:
     """Draw what both parts say of the chosen model."""
-    model, named = told.choice.model, selection().inside != "found"
+    model, named = told.choice.model, Search.here().inside != "found"
     place = model.place
     if model.plain and named:
         st.markdown(both_parts(sweep.result, place))

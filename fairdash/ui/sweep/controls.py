@@ -6,7 +6,7 @@ is none at the one nearest to it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -18,12 +18,46 @@ from fairdash.audits import StoredSweep
 from fairdash.methods import CATALOG
 from fairdash.metrics import MEASURE_NAMES
 from fairdash.sweep import TAU, WEIGHT, Judge, Point, Scalar
-from fairdash.ui.selection import bound, choose, selection
+from fairdash.ui.selection import (
+    OF_RUN,
+    Fields,
+    bound,
+    choose,
+    entry,
+    selection,
+    with_entry,
+)
 from fairdash.ui.widgets.blocks import controls, more
 
 _JUDGES: dict[Judge, str] = {"validation": "Validation rows", "test": "As in the paper"}
 _SLIDERS = 2
 _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
+
+
+@dataclass(frozen=True)
+class SweepFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # The method that sliders go through, and its setting: "parameter=value".
+    method: str | None = field(default=None, metadata=OF_RUN)
+    point: tuple[str, ...] = field(default=(), metadata=OF_RUN)
+    # The largest demographic parity difference (DI) that is accepted.
+    limit: float | None = None
+    # Rows on which fronts are chosen: "validation" or "test".
+    judge: str | None = None
+    # Metrics on the axes of a front.
+    across: str | None = None
+    up: str | None = None
+    # Whether fronts are over single runs, and show models that do not decide.
+    single: bool | None = None
+    constants: bool | None = None
+
+    def coordinates(self) -> dict[str, str]:
+        """Return the values of the setting as texts; older links name each alone."""
+        params = CATALOG[self.method].params if self.method in CATALOG else ()
+        older = {p.name: st.query_params.get(p.name, "") for p in params}
+        newer = {p.name: entry(self.point, p.name) or "" for p in params}
+        return newer if self.point else older
 
 
 @dataclass(frozen=True)
@@ -112,11 +146,11 @@ def current(sweep: StoredSweep, limit: float) -> tuple[str, Point]:
     The model they stand for is written into the address, if that names another.
     """
     grid = sweep.grid_result
-    chosen = selection()
+    chosen = SweepFields.here()
     method = chosen.method or ""
     point = None
     if method in grid.methods:
-        point = read_point(grid.axes(method), dict(chosen.point))
+        point = read_point(grid.axes(method), chosen.coordinates())
     if point is None:
         place = sweep.once(lambda: grid.start(limit), "start", limit)
         method, point = str(grid.means["method"].iloc[place]), grid.point(place)
@@ -129,7 +163,9 @@ def go(sweep: StoredSweep, method: str, point: Mapping[str, Scalar]) -> None:
 
     All at once: whatever page is opened next looks at that model.
     """
-    at = tuple(sorted((name, words(value)) for name, value in point.items()))
+    at: tuple[str, ...] = ()
+    for name in sorted(point):
+        at = with_entry(at, name, words(point[name]))
     model = sweep.model(_shown_place(sweep, method, dict(point)))
     if model == selection().model:
         choose(method=method, point=at)
@@ -156,9 +192,10 @@ def go_to_place(sweep: StoredSweep, place: int) -> None:
 
 def move(sweep: StoredSweep, method: str, change: Mapping[str, Scalar]) -> None:
     """Change some values of the point, in a callback; of another method the nearest."""
-    chosen = selection()
+    chosen = SweepFields.here()
+    texts = chosen.coordinates()
     point = {
-        name: _nearest(values, dict(chosen.point).get(name), method == chosen.method)
+        name: _nearest(values, texts.get(name), method == chosen.method)
         for name, values in sweep.grid_result.axes(method).items()
     } | dict(change)
     go(sweep, method, point)

@@ -1,5 +1,7 @@
 """The figures of a sweep: front, map, what τ does; and the search for a model."""
 
+from dataclasses import dataclass
+
 import pandas as pd
 import streamlit as st
 
@@ -18,8 +20,8 @@ from fairdash.metrics import gap_table
 from fairdash.sweep import (
     PARITY,
 )
-from fairdash.ui.selection import WORST_LIMIT, bound, selection
-from fairdash.ui.sweep.certify import certify
+from fairdash.ui.selection import Fields, bound
+from fairdash.ui.sweep.certify import WORST_LIMIT, certify
 from fairdash.ui.sweep.controls import (
     Controls,
     go_to_cell,
@@ -98,9 +100,17 @@ def draw_front(sweep: StoredSweep, state: Controls) -> None:
     )
 
 
+@dataclass(frozen=True)
+class MapFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # What the map over lambda and tau shows.
+    map_metric: str | None = None
+
+
 def draw_grid(sweep: StoredSweep, state: Controls) -> None:
     """Draw a metric over λ and τ; a click chooses a cell."""
-    metric = selection().map_metric or _WORST
+    metric = MapFields.here().map_metric or _WORST
     metric = metric if metric in _MAPS else _WORST
 
     def choose_metric() -> None:

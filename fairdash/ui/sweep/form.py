@@ -1,6 +1,7 @@
 """The form of a sweep: methods, a grid of λ and τ, seeds, and what it will cost."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import streamlit as st
@@ -26,7 +27,7 @@ from fairdash.sweep import (
     spaced,
     swept_methods,
 )
-from fairdash.ui.selection import bound_entry, entry, selection
+from fairdash.ui.selection import OF_DATA, Fields, bound_entry, entry
 from fairdash.ui.widgets.blocks import controls, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.runs import PROPOSED, source, train_rows_input
@@ -111,6 +112,14 @@ def sweep_form(dataset_id: str) -> None:
     _run_row(dataset_id, spec, cost)
 
 
+@dataclass(frozen=True)
+class FormFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # What is filled in, "name=value".
+    sweep_form: tuple[str, ...] = field(default=(), metadata=OF_DATA)
+
+
 def _methods() -> list[str]:
     """Draw the methods that can be swept over, by family, and return the chosen ones.
 
@@ -118,7 +127,7 @@ def _methods() -> list[str]:
     """
     known = swept_methods()
     start = [key for key in ("adversarial", "road") if key in known]
-    text = entry(selection().sweep_form, "methods")
+    text = entry(FormFields.here().sweep_form, "methods")
     now = start if text is None else [key for key in text.split(",") if key in known]
     chosen: list[str] = []
     for family, methods in by_family(known).items():

@@ -1,6 +1,8 @@
 """What is taken away of a run: files behind the Export button of every page."""
 
+from collections.abc import Mapping
 from io import BytesIO
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,20 +27,24 @@ from fairdash.reports import (
     score_report,
 )
 from fairdash.store import Snapshot
-from fairdash.sweep import PARITY, python_script
-from fairdash.ui.selection import WORST_LIMIT, selection
+from fairdash.sweep import python_script
+from fairdash.ui.selection import address, selection
 from fairdash.ui.widgets.blocks import code_tabs, download, table_download
 from fairdash.ui.widgets.frame import View
 from fairdash.ui.widgets.state import store
 
+Promise = Mapping[str, Any]
 _REPORTS = {
     "Report (HTML)": ("fairdash-report.html", "text/html", "description"),
     "Model card (Markdown)": ("fairdash-card.md", "text/markdown", "badge"),
 }
 
 
-def export_run(view: View) -> None:
-    """Fill the Export popover: figures as a table, the run as YAML and as Python."""
+def export_run(view: View, promise: Promise = MappingProxyType({})) -> None:
+    """Fill the Export popover: figures as a table, the run as YAML and as Python.
+
+    ``promise`` is what a report certifies, as `fairdash.reports.report` takes it.
+    """
     if view.run is None:
         if view.data and own_scores(store(), view.data):
             with view.export():
@@ -53,7 +59,7 @@ def export_run(view: View) -> None:
         table_download("Models (CSV)", snapshot.table(), "fairdash-models.csv")
         yaml, icon = spec.to_yaml(), ":material/data_object:"
         download("Configuration (YAML)", yaml, "fairdash-run.yaml", icon=icon)
-        _export_report(snapshot)
+        _export_report(snapshot, promise)
         _export_model(snapshot)
         _export_bundle(snapshot)
         path = "" if spec.data.sample else "; it asks for the path of the table"
@@ -61,12 +67,12 @@ def export_run(view: View) -> None:
         code_tabs({"Python": python_script(spec), "YAML": yaml})
 
 
-def _export_report(snapshot: Snapshot) -> None:
+def _export_report(snapshot: Snapshot, promise: Promise) -> None:
     """Offer the report of a run with a finished model; it is made on the click."""
     known = known_models_of(store(), [snapshot.run.id])
     if not known:
         return
-    _report_files(snapshot.run.id)
+    _report_files(snapshot.run.id, **promise)
     if st.button(
         "Compose the report…",
         type="tertiary",
@@ -74,7 +80,7 @@ def _export_report(snapshot: Snapshot) -> None:
         icon=":material/edit_note:",
         help="Choose and order its sections, add words of your own.",
     ):
-        _compose(snapshot)
+        _compose(snapshot, promise)
 
 
 def _score_files(dataset_id: str) -> None:
@@ -99,11 +105,10 @@ def _report_files(run_id: str, **how: Any) -> None:
     known, chosen = known_models_of(store(), [run_id]), selection().model
     model = chosen if any(one.id == chosen for one in known) else None
     least = how.get("least", SMALLEST_GROUP)
-    promise = {"limits": _to_certify(run_id), **selection().guarantee()}
     for label, (name, mime, icon) in _REPORTS.items():
 
         def made(kind: str = name) -> str:
-            found = report(store(), run_id, model=model, **promise, **how)
+            found = report(store(), run_id, model=model, **how)
             return found.to_html() if kind.endswith(".html") else found.to_markdown()
 
         download(
@@ -114,24 +119,12 @@ def _report_files(run_id: str, **how: Any) -> None:
             icon=f":material/{icon}:",
             help="One file with findings, tables and what reproduces them; no row of "
             f"the data, and no group of fewer than {least} rows.",
-            key=f"{label} {'composed' if how else ''}",
+            key=f"{label} {'composed' if 'title' in how else ''}",
         )
 
 
-def _to_certify(run_id: str) -> dict[str, float]:
-    """Return the limits that *Find a model* was asked to certify, if it was."""
-    asked, spec = selection(), store().run(run_id).spec
-    if asked.rule != "certified":
-        return {}
-    first = spec.get("di_limit", 0.05) if asked.limit is None else asked.limit
-    di = first if asked.most_di is None else asked.most_di
-    worst = WORST_LIMIT if asked.most_worst is None else asked.most_worst
-    limits = {PARITY: float(di), "worst_1_di": worst}
-    return {name: value for name, value in limits.items() if 0 < value < 1}
-
-
 @st.dialog("Compose the report", width="large")
-def _compose(snapshot: Snapshot) -> None:
+def _compose(snapshot: Snapshot, promise: Promise) -> None:
     title = st.text_input("Title", snapshot.run.name, max_chars=120)
     sections = st.multiselect(
         "Sections",
@@ -162,7 +155,12 @@ def _compose(snapshot: Snapshot) -> None:
         return
     said = {name: text for name, text in comments.items() if text}
     _report_files(
-        snapshot.run.id, sections=sections, comments=said, title=title, least=least
+        snapshot.run.id,
+        sections=sections,
+        comments=said,
+        title=title,
+        least=least,
+        **promise,
     )
 
 
@@ -208,11 +206,11 @@ def _export_bundle(snapshot: Snapshot) -> None:
     """Offer the run with its table and models, and with what is looked at now."""
     if not snapshot.run.over or not snapshot.count("finished"):
         return
-    address = urlencode(selection().address(), doseq=True)
+    looked_at = urlencode(address(), doseq=True)
 
     def made() -> bytes:
         content = BytesIO()
-        pack_runs(store(), [snapshot.run.id], content, address=address)
+        pack_runs(store(), [snapshot.run.id], content, address=looked_at)
         return content.getvalue()
 
     download(

@@ -1,6 +1,7 @@
 """The form of a method, from its entry in the catalog."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -17,13 +18,22 @@ from fairdash.methods import (
     family_title,
 )
 from fairdash.sweep import MethodGrid
-from fairdash.ui.selection import bound, selection
+from fairdash.ui.selection import OF_RUN, Fields, bound
 
 _Tied = dict[str, Any]  # what ties a widget to the selection
 _NUMBERS: dict[str, type[float] | type[int]] = {"float": float, "int": int}
 _MOST_SEEDS = 20  # unless the run that is opened has more
 _FITTING = 24  # letters of options that fit side by side in the form's column
 _EFFORTS: dict[Effort, str] = {"fast": "Fast", "paper": "Paper"}
+
+
+@dataclass(frozen=True)
+class TrainFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # The method and parameters filled in, and the seeds.
+    form: MethodGrid | None = field(default=None, metadata=OF_RUN)
+    n_seeds: int | None = field(default=None, metadata=OF_RUN)
 
 
 def method_form(start: MethodGrid) -> MethodGrid:
@@ -35,7 +45,7 @@ def method_form(start: MethodGrid) -> MethodGrid:
     """
 
     def current() -> MethodGrid:
-        form = selection().form
+        form = TrainFields.here().form
         return form if form is not None and form.method in CATALOG else start
 
     def tie(value: Any, change: Callable[[Any], MethodGrid], key: str) -> _Tied:

@@ -1,5 +1,7 @@
 """A run on the Train page: what was asked, how it goes, how it ended, what it found."""
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from fairdash import plots
@@ -24,7 +26,7 @@ from fairdash.audits import (
 )
 from fairdash.store import Snapshot
 from fairdash.sweep import BASELINE, MethodGrid, SweepSpec
-from fairdash.ui.selection import bound, selection
+from fairdash.ui.selection import Fields, bound
 from fairdash.ui.widgets.answers import show_answer
 from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import exists, open_page
@@ -173,13 +175,21 @@ def show_truncation(snapshot: Snapshot) -> None:
     )
 
 
+@dataclass(frozen=True)
+class ConstraintFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # What the violation is of.
+    constraint: str | None = None
+
+
 def show_violations(snapshot: Snapshot) -> None:
     """Draw error against violation for a run of several models."""
     chosen = shown_settings(store(), snapshot, _MOST)
     if len(chosen) < 2:
         return
     usual = constraint_of(chosen)
-    asked = selection().constraint
+    asked = ConstraintFields.here().constraint
     constraint = asked if asked in CONSTRAINTS else usual
     found = violations(store(), chosen, snapshot.run.dataset_id, constraint)
 

@@ -7,7 +7,7 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qs
@@ -26,10 +26,12 @@ from fairdash.jobs import Unpacked
 from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
 from fairdash.ui.selection import (
-    Selection,
+    Address,
+    address,
     arrive,
     menu_address,
     selection,
+    with_run,
     write,
 )
 from fairdash.ui.widgets.blocks import empty, problem
@@ -182,15 +184,15 @@ def open_page(
 
     What else is chosen goes along as far as it is of them.
     """
-    chosen = selection().of_run(run, data) if run or data else Selection()
-    st.switch_page(path, query_params={**chosen.address(), **more})
+    chosen = with_run(address(), run, data) if run or data else {}
+    st.switch_page(path, query_params={**chosen, **more})
 
 
 def open_unpacked(found: Unpacked) -> None:
     """Show the first run of a bundle as it was left."""
     run = store().run(found.runs[0])
-    looked_at = Selection.parse(parse_qs(found.address))
-    write(replace(looked_at, run=run.id, data=run.dataset_id))
+    looked_at = parse_qs(found.address)
+    write(looked_at | {"run": [run.id], "data": [run.dataset_id]})
     page = "5_Sweep" if is_sweep(store(), run.id) else "2_Train"
     open_page(f"pages/{page}.py", run=run.id, data=run.dataset_id)
 
@@ -270,7 +272,7 @@ def _agree(
     return run, data
 
 
-def _menu(address: dict[str, str | list[str]]) -> None:
+def _menu(links_to: Address) -> None:
     with st.sidebar:
         for head, links in _MENU.items():
             present = {path: link for path, link in links.items() if exists(path)}
@@ -285,7 +287,7 @@ def _menu(address: dict[str, str | list[str]]) -> None:
                         label=label,
                         icon=f":material/{icon}:",
                         width="stretch",
-                        query_params=address or None,
+                        query_params=links_to or None,
                     )
         theme_watch()
 
@@ -337,7 +339,7 @@ def _picker(kind: str, current: str | None) -> None:
     if chosen is not None and chosen != current:
         run = chosen if kind == "run" else None
         data = store().run(run).dataset_id if run else chosen
-        write(selection().of_run(run, data))
+        write(with_run(address(), run, data))
         st.rerun()
 
 

@@ -1,6 +1,7 @@
 """How a reader picks: models of a data set over all its runs, and subgroups."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from fairdash.audits import Setting
 from fairdash.datasets import Dataset, Subgroups, bin_widths
 from fairdash.jobs import submit
 from fairdash.store import TrialRecord
-from fairdash.ui.selection import bound, selection
+from fairdash.ui.selection import Fields, bound, selection
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
@@ -23,6 +24,16 @@ _MOST_PILLS = 8
 Change = Callable[[Subgroups, Any], Subgroups]  # by what a widget shows
 _SIZES = (10, 20, 30, 50, 100, 200, 500)
 MOST_CROSSED = 4  # columns that make subgroups, unless the data set has more
+
+
+@dataclass(frozen=True)
+class RowsFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # Rows audited: "test", or "all" by cross-validation.
+    audited: str | None = None
+    # How many of the largest gaps Worst-k-DI averages.
+    k: int | None = None
 
 
 def known_models(dataset_id: str | None, run_id: str | None) -> list[Setting]:
@@ -110,7 +121,7 @@ def audited_seeds(dataset: Dataset, data: str | None, run: str | None) -> Any:
     Before a model is trained that is the seed of the plain model that an audit trains,
     where one can be trained.
     """
-    if selection().audited == "all":
+    if RowsFields.here().audited == "all":
         return ()
     models = known_models(data, run)
     if not models:

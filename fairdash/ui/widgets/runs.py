@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -25,7 +26,7 @@ from fairdash.jobs import FOR_DATABASE, cancel, submit, wake, why_waits
 from fairdash.methods import CATALOG
 from fairdash.store import DatasetRecord, Snapshot, TrialRecord, Unreachable
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
-from fairdash.ui.selection import bound
+from fairdash.ui.selection import OF_RUN, Fields, bound
 from fairdash.ui.widgets.blocks import figure, kpi_row
 from fairdash.ui.widgets.frame import exists, open_page
 from fairdash.ui.widgets.state import store
@@ -146,6 +147,14 @@ def audit_note(n_rows: int) -> str:
     if n_train <= LARGE:
         return ""
     return f"Trains on {count(PROPOSED)} of {count(n_train)} training rows."
+
+
+@dataclass(frozen=True)
+class TrainRows(Fields):
+    """What the address says beside what every page knows."""
+
+
+train_rows: int | None = field(default=None, metadata=OF_RUN)
 
 
 def train_rows_input(dataset_id: str, *, start: int | None) -> int | None:

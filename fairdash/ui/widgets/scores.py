@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -36,7 +36,7 @@ from fairdash.postprocessing import (
     guess_score_type,
 )
 from fairdash.postprocessing import score_columns as columns_of_scores
-from fairdash.ui.selection import choose, selection
+from fairdash.ui.selection import OF_RUN, Fields, choose
 from fairdash.ui.widgets.blocks import TABLE_FILES, keep_fit, more, problem
 from fairdash.ui.widgets.state import store
 
@@ -44,6 +44,14 @@ _FILE = "file "
 _KEPT = "post-process uploads"
 _NONE = "Not in the file"
 _KINDS: dict[ScoreType, str] = {"probability": "Probabilities", "margin": "Margins"}
+
+
+@dataclass(frozen=True)
+class ScoreFields(Fields):
+    """What the address says beside what every page knows."""
+
+    # Scores that are post-processed: a model's id, a column, an uploaded file.
+    scores: str | None = field(default=None, metadata=OF_RUN)
 
 
 class Upload(NamedTuple):
@@ -297,7 +305,7 @@ def uploads() -> list[Upload]:
     known = {table.sha256 for table in store().tables()}
     sent: list[Upload] = st.session_state.get(_KEPT, [])
     kept = [one for one in sent if one.table in known]  # deleted on Runs, perhaps
-    addressed = upload_of(selection().scores or "")
+    addressed = upload_of(ScoreFields.here().scores or "")
     return kept if addressed is None or addressed in kept else [addressed, *kept]
 
 

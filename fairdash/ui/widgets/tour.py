@@ -4,14 +4,13 @@ Whoever goes on sees a last act, from a gap that nobody named to a report.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from fairdash.audits import known_models_of
-from fairdash.ui.selection import Selection, choose, selection
+from fairdash.ui.selection import choose, selection, stated
 from fairdash.ui.widgets.state import store
 
 
@@ -88,13 +87,13 @@ def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
     The subgroups that were found go along to where they are fixed.
     """
     asked = _STOPS[stop - 1]
-    there = Selection(run=run, data=data, tour=stop, **asked.chosen)
+    there = {"run": run, "data": data, "tour": stop, **asked.chosen}
     if asked.plain and run and (known := known_models_of(store(), [run])):
         first = known[0].id
-        there = replace(there, models=(first,), model=first, scores=first)
+        there |= {"models": (first,), "model": first, "scores": first}
     if asked.found:
-        there = replace(there, subgroups=selection().subgroups)
-    st.switch_page(f"pages/{asked.page}.py", query_params=there.address())
+        there["subgroups"] = selection().subgroups
+    st.switch_page(f"pages/{asked.page}.py", query_params=stated(**there))
 
 
 def show_tour() -> None:
