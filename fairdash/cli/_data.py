@@ -34,7 +34,7 @@ data = typer.Typer(
 scores = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Add scores of a model that exists to a data set; list or remove them.",
+    help="Add scores of a model that exists to a data set.",
 )
 
 data.add_typer(scores, name="scores")
@@ -243,39 +243,6 @@ def add_scores(
     typer.echo(f"open /Local_fairness?data={dataset} in the app")
 
 
-@scores.command("list")
-def list_scores(dataset: Data, home: Home = None) -> None:
-    """List the scores of a data set: those of its table, then those that were added."""
-    with opened(home) as kept:
-        of_table = kept.dataset_record(dataset).roles.scores
-        added = kept.own_scores(dataset)
-    for column in of_table:
-        typer.echo(f"{column.words()}  ({column.kind}, a column of the table)")
-    for one in added:
-        typer.echo(
-            f"{one.score.words()}  ({one.score.kind}, {one.words()}, "
-            f"{clock_time(one.created)} {one.source})"
-        )
-    if not (of_table or added):
-        typer.echo("no scores of a model")
-
-
-@scores.command("remove")
-def remove_scores(
-    dataset: Data,
-    name: Annotated[str, typer.Argument(help="Name of scores that were added.")],
-    home: Home = None,
-) -> None:
-    """Delete scores that were added to a data set, for good.
-
-    The exit status is 2 when there are none of this name.
-    """
-    with opened(home) as kept:
-        kept.dataset_record(dataset)
-        kept.delete_scores(dataset, name)
-    typer.echo(f"{name} was deleted")
-
-
 @store.command("check")
 def check_store(home: Home = None) -> None:
     """Read everything that is kept and compare it with its digests.
@@ -292,30 +259,19 @@ def check_store(home: Home = None) -> None:
 @store.command("expire")
 def expire_store(
     days: Annotated[float, typer.Argument(min=1, help="Days without use.")],
-    clock_is_right: Annotated[
-        bool,
-        typer.Option(
-            "--clock-is-right",
-            help="Go on although this machine's clock is far from the last use.",
-        ),
-    ] = False,
     home: Home = None,
 ) -> None:
     """Delete tables, runs and models that nobody used for so many days, of all users.
 
-    They lie in the bin for a week before; whoever trains on a table takes it out.
     `fairdash app` does so every hour where FAIRDASH_KEEP_DAYS is set.
     """
     with refusing():
         try:
-            root = home or home_folder()
-            expired = expire(root, days, clock_is_right=clock_is_right)
+            deleted = expire(home or home_folder(), days)
         except StoreError as error:
             raise refuse(str(error)) from error
-    for name in expired.deleted:
+    for name in deleted:
         typer.echo(f"{name} was deleted")
-    for name in expired.binned:
-        typer.echo(f"{name} is in the bin")
 
 
 @store.command("trail")

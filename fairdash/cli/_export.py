@@ -1,18 +1,11 @@
 """Take away a report or a model of a run; score a file and apply thresholds to it."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
 import typer
-from numpy.typing import NDArray
-from pyarrow import compute, csv, parquet
 
-from fairdash._escaping import FORMULA, as_cell
 from fairdash._validation import check_one_of
 from fairdash.audits import exported, load, predictions
 from fairdash.cli._options import (
@@ -26,9 +19,8 @@ from fairdash.cli._options import (
     refusing,
     write,
 )
-from fairdash.datasets import MISSING_MARKS, read_table
+from fairdash.datasets import read_table
 from fairdash.postprocessing import (
-    CROSS,
     ScoreType,
     Thresholds,
     apply_thresholds,
@@ -36,9 +28,6 @@ from fairdash.postprocessing import (
     fill_missing,
 )
 from fairdash.reports import SECTIONS, SMALLEST_GROUP, Words, report
-
-BATCH_ROWS = 65_536
-NAMES = r"^[+-]?(0[0-9xX]|[0-9]{19,}$)"  # text to `read_table`, too
 
 
 def write_report(
@@ -198,177 +187,30 @@ def apply_to_file(
 
     Adds the columns h, the probability of a positive decision, and decision, drawn
     with it, and prints the rates of every group beside those the thresholds were
-    learned with. Files may be larger than memory. The exit status is 2 when a file
-    cannot be used, or when its scores may not be what the thresholds are for.
+    learned with. The exit status is 2 when a file cannot be used, or when its scores
+    may not be what the thresholds are for.
     """
     with refusing():
         check_out(out)
     with refusing(file):
         rules = Thresholds.from_json(thresholds.read_bytes())
-        partial = out.with_name(f"{out.name}.partial")
-        try:
-            with _Writer(partial, out.suffix) as writer:
-                rates = _apply(rules, file, score, group, writer, seed, score_type)
-        except BaseException:  # nothing is left at --out
-            partial.unlink(missing_ok=True)
-            raise
-        partial.replace(out)
-    typer.echo(f"{out}: {rates['n'].sum()} rows decided")
-    typer.echo(rates.to_string(index=False, float_format="{:.3f}".format))
-
-
-def _apply(
-    thresholds: Thresholds,
-    file: Path,
-    score: str,
-    groups: Sequence[str],
-    writer: "_Writer",
-    seed: int,
-    score_type: ScoreType | None,
-) -> pd.DataFrame:
-    """Write the rows of ``file`` with ``h`` and ``decision``; return rates by group.
-
-    One generator draws the decisions of all batches, so they do not depend on where
-    batches end. Without ``score_type`` scores are what the thresholds record, and
-    refused if they may be of the other type. A rate that was not recorded is NaN.
-    """
-    generator = np.random.default_rng(seed)
-    empty = [] if _is_parquet(file) else _words_for_none(thresholds)
-    done, lowest = 0, np.inf
-    obtained: dict[str, NDArray[np.float64]] = {}
-    try:
-        for batch in _batches(file, [score, *groups]):
-            scores = batch.column(score).to_pandas().rename(score)
-            named = [batch.column(g).to_pandas().rename(g) for g in groups]
-            named = [column.mask(column.isin(empty)) for column in named]
-            decided = apply_thresholds(
-                thresholds,
-                scores,
-                named,
-                # one batch cannot tell; all of them are looked at in the end
-                score_type=score_type or thresholds.score_type,
-                random_state=generator,
-                first_row=done + 1,
+        frame = read_table(file)
+        for column in (score, *group):
+            check_one_of("column", column, list(map(str, frame)))
+        taken = [name for name in ("h", "decision") if name in frame]
+        if taken:
+            raise ValueError(
+                f"It already has columns {taken}; rename these, since they would be "
+                "added."
             )
-            lowest = min(lowest, float(pd.to_numeric(scores).min()))
-            crossed = decided["h"].groupby(cross(*map(fill_missing, named)))
-            sums = crossed.agg(["size", "sum"])
-            for name, pair in zip(sums.index, sums.to_numpy(float), strict=True):
-                obtained[name] = obtained.get(name, 0.0) + pair
-            table = pa.Table.from_batches([batch])
-            for name in decided:
-                table = table.append_column(name, pa.array(decided[name]))
-            writer.write(table)
-            done += len(batch)
-    except pa.ArrowInvalid as error:
-        raise ValueError(
-            "It cannot be read: a row has more or fewer cells, or another kind of "
-            "value in a column, than rows before it."
-        ) from error
-    if not done:
-        raise ValueError("The file has no rows.")
-    if score_type is None:
-        thresholds.check_score_type(lowest)
-    present = [name for name in thresholds.rules if name in obtained]
-    expected = thresholds.expected_rates
-    return pd.DataFrame(
-        {
-            "group": present,
-            "n": [int(obtained[name][0]) for name in present],
-            "expected rate": [expected.get(name, np.nan) for name in present],
-            "obtained rate": [
-                obtained[name][1] / obtained[name][0] for name in present
-            ],
-        }
-    )
-
-
-def _is_parquet(file: Path) -> bool:
-    with open(file, "rb") as source:
-        return source.read(4) == b"PAR1"
-
-
-def _words_for_none(thresholds: Thresholds) -> list[str]:
-    """Return the texts such as NA that `read_table` takes for a missing group.
-
-    Not those that are groups of the thresholds, as another reader may have had them.
-    """
-    known = {part for name in thresholds.rules for part in name.split(CROSS)}
-    return [word for word in MISSING_MARKS if word not in known]
-
-
-def _batches(file: Path, needed: Sequence[str]) -> Iterator[Any]:
-    if _is_parquet(file):
-        with parquet.ParquetFile(file) as table:
-            _check_columns(table.schema_arrow.names, needed)
-            yield from table.iter_batches(BATCH_ROWS)
-        return
-    # an empty cell is a missing group; other texts stay as they are
-    empty = csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
-    with closing(csv.open_csv(file, convert_options=empty)) as reader:
-        names = reader.schema.names
-    _check_columns(names, needed)
-    empty.column_types = dict.fromkeys(_written_as_text(file, names), pa.string())
-    with closing(csv.open_csv(file, convert_options=empty)) as reader:
-        yield from (batch for batch in reader if len(batch))
-
-
-def _written_as_text(file: Path, names: Sequence[str]) -> list[str]:
-    """Return the columns with cells such as 007, which numbers would not give back."""
-    texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
-    found = set[str]()
-    with closing(csv.open_csv(file, convert_options=texts)) as reader:
-        for batch in reader:
-            for name, cells in zip(names, batch.columns, strict=True):
-                if name not in found and compute.any(
-                    compute.match_substring_regex(cells, NAMES)
-                ):
-                    found.add(name)
-    return [name for name in names if name in found]
-
-
-def _check_columns(present: Sequence[str], needed: Sequence[str]) -> None:
-    missing = [name for name in needed if name not in present]
-    if missing:
-        raise ValueError(f"It has no columns {missing}; it has {list(present)[:20]}.")
-    taken = [name for name in ("h", "decision") if name in present]
-    if taken:
-        raise ValueError(
-            f"It already has columns {taken}; rename these, since they would be added."
+        groups = [frame[name] for name in group]
+        decided = apply_thresholds(
+            rules, frame[score], groups, score_type=score_type, random_state=seed
         )
-
-
-class _Writer:
-    """A CSV or Parquet file, opened when its first batch says its columns."""
-
-    def __init__(self, path: Path, suffix: str) -> None:
-        self._path, self._suffix = path, suffix
-        self._file: Any = None
-
-    def __enter__(self) -> "_Writer":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def write(self, table: Any) -> None:
-        if self._suffix == ".csv":
-            table = _marked(table)
-        if self._file is None:
-            kind = csv.CSVWriter if self._suffix == ".csv" else parquet.ParquetWriter
-            self._file = kind(self._path, table.schema)
-        self._file.write_table(table)
-
-
-def _marked(table: Any) -> Any:
-    """Return a table whose texts and names start no formula, as `as_csv` has it."""
-    for at, cells in enumerate(table.columns):
-        if pa.types.is_string(cells.type) and compute.any(
-            compute.match_substring_regex(cells, f"{FORMULA}|\r")
-        ):
-            marked = pa.array(
-                [as_cell(text) for text in cells.to_pylist()], pa.string()
-            )
-            table = table.set_column(at, table.field(at), marked)
-    return table.rename_columns([as_cell(name) for name in table.column_names])
+    write(frame.assign(h=decided["h"], decision=decided["decision"]), out)
+    h = decided["h"].groupby(cross(*map(fill_missing, groups)))
+    rates = pd.DataFrame({"n": h.size(), "obtained rate": h.mean()})
+    rates.insert(1, "expected rate", [rules.expected_rates.get(g) for g in rates.index])
+    typer.echo(f"{out}: {len(frame)} rows decided")
+    shown = rates.rename_axis("group").reset_index()
+    typer.echo(shown.to_string(index=False, float_format="{:.3f}".format))

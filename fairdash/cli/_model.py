@@ -3,7 +3,7 @@
 import typer
 
 from fairdash.cli._export import apply_to_file, export, predict
-from fairdash.cli._models import audit_flips, cross_validate, drift_of_run, subgroups
+from fairdash.cli._models import audit_flips, drift_of_run, subgroups
 
 model = typer.Typer(
     no_args_is_help=True,
@@ -16,4 +16,3 @@ model.command("apply")(apply_to_file)
 model.command("flips")(audit_flips)
 model.command()(subgroups)
 model.command("drift")(drift_of_run)
-model.command("folds")(cross_validate)

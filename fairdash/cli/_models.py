@@ -1,4 +1,4 @@
-"""Ask models of a run: flips, subgroups, drift, folds."""
+"""Ask models of a run: flips, subgroups, drift."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,21 +8,16 @@ import pandas as pd
 import typer
 
 from fairdash._validation import value_label
-from fairdash._wording import number
 from fairdash.audits import (
     DRIFT_MEASURES,
     Flips,
     Setting,
     audit_run,
-    cross_validated,
     drift,
     drift_over_seeds,
-    every_model,
     flip_values,
     known_models,
-    local_by_measure,
     model_asked,
-    readable_measures,
     same_model,
     search_model,
 )
@@ -36,9 +31,7 @@ from fairdash.cli._options import (
     say,
     write,
 )
-from fairdash.cli._run import follow
 from fairdash.datasets import Dataset, read_table
-from fairdash.jobs import attach, queue
 from fairdash.store import Store
 
 SHOWN = (
@@ -210,52 +203,3 @@ def _models(store: Store, run_id: str) -> list[Setting]:
     if not models:
         raise ValueError(f"Run {run_id} has no finished model.")
     return models
-
-
-def cross_validate(
-    run_id: Run,
-    measure: Annotated[
-        str, typer.Option(help='A measure, or "error_cost 3:1" with weights of errors.')
-    ] = "selection_rate",
-    inline: Annotated[
-        bool, typer.Option("--inline", help="Train in this process.")
-    ] = False,
-    out: Out = None,
-    home: Home = None,
-) -> None:
-    """Audit the models of a run on all rows, each by models that did not see it.
-
-    Trains the folds that are not there yet, and prints every model's verdict on the
-    measure by subgroup, and the measure by group; --out writes the gaps by subgroup.
-    The exit status is 1 when training failed or was cancelled, 2 when the run or the
-    measure cannot be used.
-    """
-    with opened(home) as store:
-        check_out(out)
-        data = store.run(run_id).dataset_id
-        models = _models(store, run_id)
-        missing = cross_validated(store, models, data).missing
-        if missing is not None:
-            with attach(store.home):
-                name = f"{missing.data.name} · cross-validation"
-                run = follow(store, queue(store, missing, name=name), inline=inline).run
-            if run.status != "finished":
-                typer.echo(f"run {run.id}: {run.status}", err=True)
-                raise typer.Exit(1)
-        found = cross_validated(store, models, data).models
-        if not found:
-            raise ValueError(f"The models of run {run_id} are of an earlier version.")
-        dataset, record = store.dataset(data), store.dataset_record(data)
-        results = [
-            local_by_measure(store, [one], data, record.subgroups, measure)
-            for one in found
-        ]
-        tables = every_model(store, found, data, measure)
-    write(pd.concat([one.estimates for one in results], ignore_index=True), out)
-    for one in results:
-        answer = one.answer(dataset, record.subgroups)
-        typer.echo(f"{one.label}: {answer.finding}")
-    shown = readable_measures(
-        tables, dataset.group_names, dataset.roles.sensitive_feature
-    )
-    typer.echo(shown.to_string(index=False, float_format=number))

@@ -1,28 +1,22 @@
-"""Learn thresholds from the scores of a file, or compare methods on many of them."""
+"""Learn thresholds by group from the scores of a file."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import pandas as pd
 import typer
 
 from fairdash._validation import check_one_of, value_labels
 from fairdash._wording import listing
 from fairdash.cli._options import File, refusing
-from fairdash.datasets import MOST_GROUPS, read_table
+from fairdash.datasets import read_table
 from fairdash.postprocessing import (
     GAMMAS,
-    CovarianceRamp,
     RampThreshold,
     ScoreType,
     SplitScores,
     Thresholds,
     choose_ramp,
-    cross,
-    expected_local_di,
-    fill_missing,
     scores_with_outcomes,
     split_scores,
 )
@@ -48,13 +42,6 @@ def learn_thresholds(
         str | None,
         typer.Option(help="Column and value of the positive outcome: repaid=yes."),
     ] = None,
-    subgroup: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column of subgroups, inside of which no gap remains (covariance "
-            "control); repeat it to cross several."
-        ),
-    ] = None,
     gamma: Annotated[
         float | None, typer.Option(help="Width of the ramp. Default: chosen by folds.")
     ] = None,
@@ -65,12 +52,8 @@ def learn_thresholds(
         ),
     ] = None,
     tolerance: Annotated[
-        float, typer.Option(help="Largest gap of rates, or covariance, allowed.")
+        float, typer.Option(help="Largest gap of rates allowed.")
     ] = 0.0,
-    against: Annotated[
-        str | None,
-        typer.Option(help="Group held against all others, of three or more."),
-    ] = None,
     score_type: Annotated[
         ScoreType | None, typer.Option(help="Default: by the values of the column.")
     ] = None,
@@ -93,14 +76,11 @@ def learn_thresholds(
             )
         check_one_of("--out", out.suffix, (".json",))
         ((name, own_outcome),) = scores.items()
-        for column in (name, *group, *(subgroup or ())):
+        for column in (name, *group):
             check_one_of("column", column, list(map(str, frame)))
         own = positive if own_outcome == target else None
         split = split_scores(frame, name, group, own_outcome, own, score_type)
-        if subgroup:
-            rules = _inside(frame, split, subgroup, gamma, tolerance, against)
-        else:
-            rules = _ramp(split, gamma, rate, tolerance)
+        rules = _ramp(split, gamma, rate, tolerance)
     out.write_text(rules.to_json())
     typer.echo(f"{out}: {rules.method}")
 
@@ -151,49 +131,3 @@ def _rate(told: str | None) -> str | float | None:
         return told if told is None else float(told)
     except ValueError:
         return told
-
-
-def _inside(
-    frame: pd.DataFrame,
-    split: SplitScores,
-    columns: Sequence[str],
-    gamma: float | None,
-    tolerance: float,
-    against: str | None,
-) -> Thresholds:
-    """Print gaps inside subgroups of rows held out, and return their thresholds."""
-    many = [name for name in columns if frame[name].nunique() > MOST_GROUPS]
-    if many:
-        raise ValueError(
-            f"{listing(many)} has more than {MOST_GROUPS} values to make subgroups of; "
-            "put its values into bins, in a column of their own."
-        )
-    labels = cross(*(fill_missing(frame[name]) for name in columns))
-    ours, theirs = split.calibration_rows, split.test_rows
-    absent = sorted(set(labels[theirs]) - set(labels[ours]))
-    if absent:
-        raise ValueError(
-            f"Subgroup {absent[0]!r} is only among the rows held out, so nothing can "
-            "be learned of it; cross fewer columns."
-        )
-    rows, fresh = split.calibration, split.test
-    width = _WIDTH if gamma is None else gamma
-    control = CovarianceRamp(width, tolerance, against, rows.score_type)
-    names = np.array(rows.names, dtype=object)
-    control.fit(
-        rows.scores, sensitive_features=names[rows.codes], subgroups=labels[ours]
-    )
-    given: dict[str, Any] = {
-        "sensitive_features": names[fresh.codes],
-        "subgroups": labels[theirs],
-    }
-    h = control.predict_proba(fresh.scores, **given)
-    before = fresh.before.astype(float)
-    parts = [
-        expected_local_di(p, **given).set_index("subgroup")["local_di"]
-        for p in (before, h)
-    ]
-    table = pd.DataFrame(dict(zip(("before", "after"), parts, strict=True)))
-    typer.echo("Largest gap between groups inside each subgroup of held-out rows")
-    typer.echo(table.to_string(float_format="%.3f"))
-    return control.thresholds()

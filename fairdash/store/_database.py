@@ -1,6 +1,5 @@
 """The database of a home folder: its tables, brought up to date when it is opened."""
 
-import errno
 import fcntl
 import glob
 import os
@@ -16,11 +15,11 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from fairdash.store._trouble import DAMAGED, READ_ONLY, StoreError, explaining
+from fairdash.store.server import postgres
+
 BUSY_SECONDS = 10.0
-SLOW_MS = 60_000  # for which writing may wait on Postgres: files may lie far away
-WRITING_LOCK, ENGINE_LOCK = 0xFA1D01, 0xFA1D02  # Postgres' advisory locks
 NEWEST = "0001"  # the last file of migrations/versions; a test holds them together
-_SCHEMA = sa.func.hashtext(sa.func.current_schema())  # each user has one
 
 # `migrations/` brings an older store to this shape.
 METADATA = sa.MetaData()
@@ -100,96 +99,6 @@ PROGRESS = sa.Table(
 )
 
 
-# by SQLite's primary result code; the page shows them, so they name no folder
-_AWAY = (
-    "Put a backup of it in its place, or move it away: a new one begins, and models "
-    "are found again when the same table is added and the same settings are asked for."
-)
-DAMAGED = f"The database of this store (store.db) is damaged. {_AWAY}"
-_TROUBLE = {
-    sqlite3.SQLITE_BUSY: "Another program keeps the database of this store (store.db) "
-    "to itself. Try again in a moment, or end that program.",
-    sqlite3.SQLITE_FULL: "The disk of this store is full, and nothing more is kept. "
-    "Make room on it; what was finished before stands.",
-    sqlite3.SQLITE_READONLY: "This store can be read but not written. Give the user "
-    "that runs fairdash the right to write, or name another home folder.",
-    sqlite3.SQLITE_CORRUPT: DAMAGED,
-    sqlite3.SQLITE_NOTADB: DAMAGED,
-}
-_TO_SERVER = {  # by the start of Postgres' SQLSTATE
-    "53100": _TROUBLE[sqlite3.SQLITE_FULL],
-    "55P03": "Another program keeps the database of this store to itself. Try again in "
-    "a moment, or end that program.",
-    "25006": "The database of this store can be read but not written. Connect to the "
-    "server that can be written.",
-    "42501": "The login of FAIRDASH_DATABASE may not use this database. Give it the "
-    "right to create tables.",
-}
-_AWAY_NOW = (
-    "The database of this store is not reached. See that its server runs, and that "
-    "FAIRDASH_DATABASE is its address, a login and a database that exist."
-)
-_BY_ERRNO = {
-    errno.ENOSPC: sqlite3.SQLITE_FULL,
-    errno.EDQUOT: sqlite3.SQLITE_FULL,
-    errno.EFBIG: sqlite3.SQLITE_FULL,
-    errno.EROFS: sqlite3.SQLITE_READONLY,
-    errno.EACCES: sqlite3.SQLITE_READONLY,
-}
-
-
-class StoreError(OSError):
-    """The store cannot be used as it is: why, and the way out."""
-
-
-class Unreachable(StoreError):
-    """The server of the database does not answer; it may be on its way back."""
-
-
-def trouble(error: BaseException) -> str | None:
-    """Return what keeps the store from working, one sentence, or None if it is not it.
-
-    A disk that is full or read-only says so by an `OSError` of whoever writes.
-    """
-    if isinstance(error, StoreError):
-        return str(error)
-    code = _BY_ERRNO.get(error.errno or 0) if isinstance(error, OSError) else None
-    return None if code is None else _TROUBLE[code]
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Say what a database that does not work needs, instead of what it executed."""
-    try:
-        yield
-    except (sa.exc.DatabaseError, sqlite3.DatabaseError) as error:
-        cause = getattr(error, "orig", error)
-        told = _said(error, cause)
-        if told is None and isinstance(
-            error, sa.exc.IntegrityError | sa.exc.ProgrammingError
-        ):
-            raise
-        other = (
-            f"The database of this store does not work ({type(cause).__name__}). Run "
-            "`fairdash store check`, which says what is wrong with it."
-        )
-        kind = Unreachable if told == _AWAY_NOW else StoreError
-        raise kind(told or other) from error
-
-
-def _said(error: Exception, cause: Any) -> str | None:
-    """Return the sentence for what a driver raised, None for what has none."""
-    if isinstance(cause, sqlite3.Error):
-        return _TROUBLE.get(getattr(cause, "sqlite_errorcode", 0) & 0xFF)
-    state = getattr(cause, "sqlstate", None) or ""
-    for begin, sentence in _TO_SERVER.items():
-        if state.startswith(begin):
-            return sentence
-    # 08: no connection, 57P: the server ends; without a state it never answered
-    away = state[:2] == "08" or state[:3] == "57P" or not state
-    return _AWAY_NOW if away and isinstance(error, sa.exc.OperationalError) else None
-
-
 class Database:
     """An engine whose tables are current, and idempotent writes to them.
 
@@ -228,7 +137,7 @@ class Database:
             sa.event.listen(self.engine, "connect", _set_pragmas)
             sa.event.listen(self.engine, "begin", _begin)
         else:
-            self.engine = server(address)
+            self.engine = postgres.connect(address)
         try:
             self._migrate()
         except BaseException:
@@ -242,7 +151,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """Give a connection on which all queries see the same moment."""
-        with _told(), self.engine.connect() as connection:
+        with explaining(), self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
@@ -250,12 +159,10 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """Give a connection that holds the write lock; commit at the end."""
-        with _told(), self.engine.connect() as connection:
+        with explaining(), self.engine.connect() as connection:
             connection.execution_options(write=True)
             if not self.is_sqlite:  # one writer at a time there, too
-                connection.execute(sa.text(f"SET LOCAL lock_timeout = {SLOW_MS}"))
-                lock = sa.func.pg_advisory_xact_lock(WRITING_LOCK, _SCHEMA)
-                connection.execute(sa.select(lock))
+                postgres.wait_to_write(connection)
             yield connection
             connection.commit()
 
@@ -279,10 +186,9 @@ class Database:
         if self.is_sqlite:
             yield Claim(None)
             return
-        with _told(), self.engine.connect() as connection:
+        with explaining(), self.engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
-            lock = sa.func.pg_try_advisory_lock(ENGINE_LOCK, _SCHEMA)
-            held = connection.execute(sa.select(lock)).scalar()
+            held = postgres.take_engine_lock(connection)
             try:
                 yield Claim(connection) if held else None
             finally:
@@ -320,7 +226,7 @@ class Database:
                 for name in ("freelist_count", "page_size")
             )
         if not dry_run:
-            with _told(), closing(self.engine.raw_connection()) as link:
+            with explaining(), closing(self.engine.raw_connection()) as link:
                 for command in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
                     link.cursor().execute(command)
         return free * page
@@ -403,37 +309,18 @@ class Claim:
     def hold(self) -> None:
         """Raise StoreError when the connection is lost, and so the right."""
         if self.connection is not None:
-            with _told():
+            with explaining():
                 self.connection.execute(sa.text("SELECT 1"))
 
 
 def make_schema(address: sa.URL, name: str) -> None:
     """Make a schema in a Postgres, unless it is there."""
-    engine = server(address)
+    engine = postgres.connect(address)
     try:
-        with _told(), engine.begin() as connection:
+        with explaining(), engine.begin() as connection:
             connection.execute(sa.schema.CreateSchema(name, if_not_exists=True))
     finally:
         engine.dispose()
-
-
-def server(address: sa.URL) -> sa.Engine:
-    """Return the engine of a Postgres; ValueError for what is no such address."""
-    if address.get_backend_name() != "postgresql":
-        raise ValueError(
-            f"The database {address.drivername!r} is not supported; FAIRDASH_DATABASE "
-            "takes postgresql+psycopg://user@host/name."
-        )
-    try:
-        return sa.create_engine(
-            address.set(drivername="postgresql+psycopg"),
-            pool_pre_ping=True,  # the server may have been started anew
-            connect_args={"connect_timeout": int(BUSY_SECONDS)},
-        )
-    except ImportError as error:
-        raise ValueError(
-            'Postgres needs its driver: `pip install "fairdash[cluster]"`.'
-        ) from error
 
 
 def _read_only(database: Path) -> sa.URL:
@@ -442,7 +329,7 @@ def _read_only(database: Path) -> sa.URL:
     SQLite would make a journal beside it; without one nobody else writes it either.
     """
     if not database.exists():
-        raise StoreError(_TROUBLE[sqlite3.SQLITE_READONLY])
+        raise StoreError(READ_ONLY)
     journal = database.with_name(f"{database.name}-wal")
     still = not (journal.exists() and journal.stat().st_size)
     query = {"mode": "ro", "uri": "true"} | ({"immutable": "1"} if still else {})
@@ -463,24 +350,11 @@ def _keep_private(path: Path) -> None:
 
 def _set_pragmas(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # SQLAlchemy begins transactions, see _begin
-    connection.text_factory = _text
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
-
-
-def _text(written: bytes) -> str:
-    """Return a text of SQLite, which has no digests: zeros are none that we wrote."""
-    try:
-        if b"\0" not in written:
-            return written.decode()
-    except UnicodeDecodeError:
-        pass
-    damage = sqlite3.DatabaseError("a text holds bytes that were not written")
-    damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    raise damage
 
 
 def _begin(connection: sa.Connection) -> None:

@@ -12,20 +12,20 @@ import sqlalchemy as sa
 
 from fairdash._wording import plural, size
 from fairdash.store._database import (
-    DAMAGED,
     DATASETS,
     RUN_TRIALS,
     RUNS,
     TABLES,
     TRIALS,
     Database,
-    StoreError,
     make_schema,
 )
-from fairdash.store._files import ABANDONED_SECONDS, Files, Stat
+from fairdash.store._disk import ABANDONED_SECONDS, Stat
+from fairdash.store._files import Files
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
 from fairdash.store._tables import TableStore
+from fairdash.store._trouble import DAMAGED, StoreError
 
 USERS = "users"  # folder of the home folders of users, where there is a login
 KINDS = "tables", "artifacts", "scores"  # folders of the home

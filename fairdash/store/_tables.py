@@ -29,7 +29,8 @@ from fairdash.datasets import (
     table_digest,
 )
 from fairdash.store._database import DATASETS, TABLES, Database
-from fairdash.store._files import WRITING, Files, make_folder, write_file
+from fairdash.store._disk import WRITING, make_folder, write_file
+from fairdash.store._files import Files
 from fairdash.store._records import DatasetRecord, Draft, TableRecord
 
 TABLE_FILE, FORMAT_FILE = "table.parquet", "format.json"

@@ -92,31 +92,3 @@ def test_a_model_of_which_scores_alone_were_kept_is_refused(store, run, monkeypa
     done = call(run, "--flip", "branch")
     assert done.exit_code == 2
     assert "train it again" in done.stderr
-
-
-def test_all_rows_are_audited_after_training_what_is_missing(store, run, tmp_path):
-    out = tmp_path / "gaps.csv"
-    asked = ["model", "folds", run, "--inline", "--measure", "accuracy", "--out", out]
-    done = CliRunner().invoke(app, list(map(str, asked)))
-    assert done.exit_code == 0, done.output
-    assert done.stdout.count("all rows, cross-validated") == 2
-    dataset = store.dataset(store.run(run).dataset_id)
-    gaps = pd.read_csv(out)
-    gaps = gaps[gaps["measure"] == "gap in accuracy"].dropna(subset="subgroup")
-    assert gaps["n"].sum() == 2 * dataset.n_rows
-    folds = store.runs()[0]
-    right = []
-    for trial in store.snapshot(folds.id).trials:
-        if trial.method == "logistic":
-            where = split(dataset, trial.seed, fold=trial.params.get("fold", 0)).test
-            where = where[dataset.sensitive_features[where] == "there"]
-            scores = store.artifact(trial.key).scores()[where]
-            right.append((scores > 0.5) == dataset.y[where])
-    lines = done.stdout.splitlines()
-    shown = next(one for one in lines if "Logistic" in one and "all rows" not in one)
-    assert f"{np.concatenate(right).mean():.3f}" in shown
-    again = CliRunner().invoke(app, list(map(str, asked)))
-    assert again.exit_code == 0
-    assert store.runs()[0].id == folds.id  # nothing is trained twice
-    refused = CliRunner().invoke(app, ["model", "folds", run, "--measure", "magic"])
-    assert refused.exit_code == 2

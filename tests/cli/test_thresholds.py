@@ -7,7 +7,6 @@ from typer.testing import CliRunner
 
 from fairdash.cli import app
 from fairdash.postprocessing import (
-    CovarianceRamp,
     RampThreshold,
     SplitScores,
     Thresholds,
@@ -75,29 +74,6 @@ def test_what_is_given_is_not_chosen(file, table, tmp_path):
     assert Thresholds.from_json(out.read_text()) == expected
 
 
-def test_covariance_control_is_learned_and_applied_in_the_shell(file, table, tmp_path):
-    out, decided = tmp_path / "control.json", tmp_path / "decided.csv"
-    columns = ["--score", "p_repaid", "--group", "sex"]
-    inside = ["--subgroup", "age", "--gamma", 0.2]
-    done = call("thresholds", file, *columns, *inside, "--out", out)
-    assert done.exit_code == 0, done.output
-    split = SplitScores.of(
-        2 * table["p_repaid"].to_numpy() - 1, table["sex"].to_numpy()
-    )
-    own = table.iloc[split.calibration_rows]
-    control = CovarianceRamp(0.2, score_type="probability").fit(
-        own["p_repaid"], sensitive_features=own["sex"], subgroups=own["age"]
-    )
-    assert Thresholds.from_json(out.read_text()) == control.thresholds()
-    columns = ["--score", "p_repaid", "--group", "age", "--group", "sex"]
-    done = call("model", "apply", out, file, *columns, "--out", decided)
-    assert done.exit_code == 0, done.output
-    h = control.predict_proba(
-        table["p_repaid"], sensitive_features=table["sex"], subgroups=table["age"]
-    )
-    assert np.allclose(pd.read_csv(decided)["h"], h, atol=1e-12)
-
-
 def test_decisions_alone_are_corrected_at_random(file, table, tmp_path):
     out, decided = tmp_path / "hard.json", tmp_path / "decided.csv"
     given = ["--score", "hard", "--outcome", "repaid=yes", "--group", "sex"]
@@ -119,8 +95,6 @@ def test_decisions_alone_are_corrected_at_random(file, table, tmp_path):
         (["--out", "t.json"], "These are 2 columns of scores: p_repaid and late"),
         (["--score", "late", "--rate", "best"], "`target_rate` must be one of"),
         (["--score", "late", "--outcome", "repaid=maybe"], "one of no, yes"),
-        (["--score", "late", "--subgroup", "p_repaid"], "more than 20 values"),
-        (["--score", "late", "--subgroup", "absent"], "got 'absent'"),
     ],
 )
 def test_a_bad_call_ends_in_one_line(given, message, file, tmp_path):

@@ -1,11 +1,8 @@
 """Kills in the midst, damaged files, odd paths: nothing is lost, nothing made up."""
 
-import os
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +11,7 @@ from toys import ROLES, Question, people_csv
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.datasets import Subgroups
-from fairdash.store import Draft, open_store
+from fairdash.store import open_store
 
 # Deletes a run in a process that dies at a given call.
 DYING = """
@@ -90,21 +86,6 @@ def test_a_deletion_that_fails_puts_the_files_back(store, artifact, run, monkeyp
     assert artifact.scores()[-1] == 1
 
 
-def test_tidying_beside_writers_finds_what_is_gone_gone(store, monkeypatch):
-    half = store.home / "artifacts" / "ab" / ".writing-1"
-    half.mkdir(parents=True)
-    listed = Path.iterdir
-
-    def renamed_meanwhile(self):
-        if self == half and half.exists():
-            half.rename(half.with_name("abc"))
-        return listed(self)
-
-    monkeypatch.setattr(Path, "iterdir", renamed_meanwhile)
-    store.tidy()
-    assert half.with_name("abc").exists()
-
-
 def test_what_is_damaged_can_be_deleted(home, store, artifact, run):
     flip_last_bit(artifact.folder / "row.json")
     data = store.run(run).dataset_id
@@ -143,14 +124,6 @@ def flip_last_bit(path):
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-
-
-def test_drafts_of_many_windows_do_not_collide(store):
-    drafts = [Draft(ROLES, Subgroups(), version) for version in range(200)]
-    with ThreadPoolExecutor(8) as windows:
-        list(windows.map(lambda draft: store.keep_draft("abc", draft), drafts))
-    assert store.draft("abc") in drafts
-    assert os.listdir(store.home / "drafts") == ["abc.json"]
 
 
 def test_a_home_folder_may_have_any_name(tmp_path):

@@ -15,8 +15,9 @@ from fairdash.cli import _run
 from fairdash.jobs import _serve, attach, queue, run_open
 from fairdash.jobs._engine import take
 from fairdash.jobs._waits import engine_waits_for
-from fairdash.store import StoreError, _database, open_store
+from fairdash.store import StoreError, open_store
 from fairdash.store._database import METADATA
+from fairdash.store.server import postgres as server
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_migrations_of_an_empty_server_lead_to_the_declared_tables(
 
 
 def test_a_write_waits_for_the_one_before_and_then_says_so(store, monkeypatch):
-    monkeypatch.setattr(_database, "SLOW_MS", 50)
+    monkeypatch.setattr(server, "SLOW_MS", 50)
     with (
         store.database.writing(),
         pytest.raises(StoreError, match=r"Another program keeps .* Try again"),
@@ -88,7 +89,7 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path, monkeypatch
             assert engine_waits_for(store.home) is None
         claim.hold()
         with store.database.writing() as connection:
-            connection.execute(sa.text(end), {"lock": _database.ENGINE_LOCK})
+            connection.execute(sa.text(end), {"lock": server.ENGINE_LOCK})
         with pytest.raises(StoreError, match="is not reached"):
             claim.hold()
         with store.database.claim() as second:

@@ -1,0 +1,124 @@
+"""Folders as objects of an object store, such as ``s3://bucket/prefix``."""
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+from zipfile import BadZipFile, ZipFile
+
+from fairdash.store._disk import WRITING, Stat, append, damaged
+from fairdash.store._trouble import StoreError, trouble
+
+LISTED_SECONDS = 2.0  # for which a listing of the object store is taken as it was
+AT_ONCE = {"s3", "s3a", "gs", "gcs", "az", "abfs", "memory"}  # whole objects or none
+
+
+class Away:
+    """Folders as objects of any file system that fsspec knows."""
+
+    def __init__(self, url: str) -> None:
+        import fsspec  # a page of a store in a folder lives without
+
+        with _reached():
+            # a cached listing would show what others have deleted
+            self._fs, root = fsspec.url_to_fs(url, use_listings_cache=False)
+        self._root = root.rstrip("/")
+        protocol = self._fs.protocol
+        known = {protocol} if isinstance(protocol, str) else set(protocol)
+        self._at_once = bool(known & AT_ONCE)
+        self._listings: dict[str, tuple[float, dict[str, Stat]]] = {}
+
+    def has(self, name: str) -> bool:
+        """Tell whether a folder is there."""
+        with _reached():
+            return bool(self._fs.exists(self._path(name)))
+
+    def listed(self, kind: str, *, now: bool = False) -> dict[str, Stat]:
+        """Return what is there, by name."""
+        looked, found = self._listings.get(kind, (-LISTED_SECONDS, {}))
+        if now or time.monotonic() - looked > LISTED_SECONDS:
+            with _reached():
+                there = self._fs.find(f"{self._root}/{kind}", detail=True)
+            found = {
+                path.removeprefix(f"{self._root}/").removesuffix(".zip"): _stat(facts)
+                for path, facts in there.items()
+            }
+            self._listings[kind] = time.monotonic(), found
+        return found
+
+    def send(self, name: str, folder: Path) -> None:
+        """Put a folder there, whole or not at all."""
+        head, _, last = name.rpartition("/")
+        with tempfile.TemporaryDirectory(prefix=WRITING, dir=folder.parent) as beside:
+            packed = Path(beside) / "folder.zip"
+            with ZipFile(packed, "w") as file:
+                for path in sorted(folder.iterdir()):
+                    file.write(path, path.name)
+            with self._changing():
+                if self._at_once:
+                    self._fs.put_file(str(packed), self._path(name))
+                    return
+                half = self._path(f"{head}/{WRITING}{last}-{uuid4().hex}")
+                self._fs.makedirs(f"{self._root}/{head}", exist_ok=True)
+                self._fs.put_file(str(packed), half)
+                self._fs.mv(half, self._path(name))
+
+    def fetch(self, name: str, folder: Path) -> None:
+        """Copy a folder here; ValueError if it is no longer what was put there."""
+        packed = folder / "folder.zip"
+        with _reached():
+            self._fs.get_file(self._path(name), str(packed))
+        try:
+            with ZipFile(packed) as file:
+                for member in file.namelist():  # of files, no paths
+                    append(folder / Path(member).name, file.read(member))
+        except BadZipFile as error:
+            raise ValueError(damaged(name.rpartition("/")[2], packed.name)) from error
+        packed.unlink()
+
+    def move(self, name: str, other: str) -> None:
+        """Give a folder another name."""
+        with self._changing():
+            self._fs.mv(self._path(name), self._path(other))
+
+    def delete(self, name: str) -> None:
+        """Delete a folder."""
+        with self._changing(), suppress(FileNotFoundError):
+            self._fs.rm_file(self._path(name))
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        try:
+            with _reached():
+                yield
+        finally:
+            self._listings.clear()
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}.zip"
+
+
+@contextmanager
+def _reached() -> Iterator[None]:
+    """Say what an object store that does not answer needs; each raises its own."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        why = trouble(error) or (
+            f"The files of this store are not reached ({type(error).__name__}). See "
+            "that FAIRDASH_FILES is their address, and that this machine may read and "
+            "write there; what was finished before stands."
+        )
+        raise StoreError(why) from error
+
+
+def _stat(facts: Mapping[str, Any]) -> Stat:
+    """Return what a file system tells of an object, each by a word of its own."""
+    words = ("LastModified", "last_modified", "mtime", "modified", "updated", "created")
+    moment = next((facts[word] for word in words if facts.get(word)), 0.0)
+    return Stat(facts["size"] or 0, getattr(moment, "timestamp", lambda: moment)())
